@@ -17,8 +17,8 @@ const entries = [
   "src/index",
   "src/plugin/index",
   "src/testing/index",
-  "src/pipeline/worker",
-  "src/cli/hand",
+  "src/pipeline/execute/worker",
+  "src/cli/worker-process",
   "plugins/geopackage/query-process",
   "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",
@@ -69,13 +69,13 @@ await bundle.write({
       {
         name: "core",
         priority: 1,
-        test: /[\\/](src[\\/](cli[\\/]run|pipeline[\\/]task)|plugins[\\/]shared[\\/](numbers|text-buffer|literal|utf8|rounding|kind-families|copy))\.ts$/,
+        test: /[\\/](src[\\/](cli[\\/]run-command-line|pipeline[\\/]execute[\\/]task)|plugins[\\/]shared[\\/](text[\\/](parse-number|text-buffer|literal|utf8|copy-bytes)|rounding-collapse|geometry-families))\.ts$/,
       },
       // To find and link a file takes as long as to parse 30 KB.
-      { name: "well-known", test: /[\\/]plugins[\\/]shared[\\/]wk[bt]/ },
+      { name: "well-known", test: /[\\/]plugins[\\/]shared[\\/]wk[bt][\\/]/ },
       {
         name: "sqlite",
-        test: /[\\/]plugins[\\/]geopackage[\\/](sqlite-rows|table-survey|schema-sql)\.ts$/,
+        test: /[\\/]plugins[\\/]geopackage[\\/](sqlite[\\/]row-reader|read[\\/]infer-types|schema[\\/]schema-sql)\.ts$/,
       },
     ],
   },

@@ -3,16 +3,16 @@
  * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
  */
 
-import { counted } from "./counted.js";
-import { bucketErrors } from "./errors/buckets.js";
-import { databaseErrors } from "./errors/database.js";
-import { type Entry, type ErrorKind, entry } from "./errors/entry.js";
-import { jobErrors } from "./errors/jobs.js";
-import { remoteErrors } from "./errors/remote.js";
-import { syncErrors } from "./errors/sync.js";
+import { bucketErrors } from "./errors/bucket-errors.js";
+import { databaseErrors } from "./errors/database-errors.js";
+import { defineError, type ErrorDefinition, type ErrorKind } from "./errors/define-error.js";
+import { jobErrors } from "./errors/job-errors.js";
+import { remoteErrors } from "./errors/remote-errors.js";
+import { syncErrors } from "./errors/sync-errors.js";
+import { escapeControlCharactersDeep } from "./escape-control-characters.js";
+import { formatCount } from "./format-count.js";
+import { formatCoordinateOptions } from "./format-reader-option.js";
 import { nearestName } from "./nearest-name.js";
-import { coordinateOptions } from "./option-text.js";
-import { printableValues } from "./printable.js";
 
 export type { ErrorKind };
 
@@ -37,118 +37,134 @@ export function describePlace(place: Place | undefined): string {
   return words.join(", ");
 }
 
-const at = (source: string, place: Place | undefined): string => {
+const describeLocation = (source: string, place: Place | undefined): string => {
   const where = describePlace(place);
   return where ? `${source}, ${where}` : source;
 };
 
-const quoted = (name: string): string => `"${name}"`;
+const quoteName = (name: string): string => `"${name}"`;
 
 /** So many names are listed. */
-const mostNames = 50;
+const maxListedNames = 50;
 
 /** So many files of a zip are listed. */
-const mostEntries = 10;
+const maxListedEntries = 10;
 
 /** What is there instead of a name that is not: `; did you mean "name"? It has id, name`, where `listed` is the latter. */
-function orRather(name: string, known: readonly string[], listed: string): string {
+function suggestName(name: string, known: readonly string[], listed: string): string {
   const nearest = nearestName(name, known);
   if (nearest === null) return `; ${listed}`;
-  return `; did you mean ${quoted(nearest)}? ${listed[0]!.toUpperCase()}${listed.slice(1)}`;
+  return `; did you mean ${quoteName(nearest)}? ${listed[0]!.toUpperCase()}${listed.slice(1)}`;
 }
 
 /** The same of names that a file has. */
-function instead(name: string, known: readonly string[]): string {
+function suggestFieldName(name: string, known: readonly string[]): string {
   if (known.length === 0) return "";
-  const more = known.length > mostNames ? ` and ${known.length - mostNames} more` : "";
-  return orRather(name, known, `it has ${known.slice(0, mostNames).map(quoted).join(", ")}${more}`);
+  const more = known.length > maxListedNames ? ` and ${known.length - maxListedNames} more` : "";
+  return suggestName(name, known, `it has ${known.slice(0, maxListedNames).map(quoteName).join(", ")}${more}`);
 }
 
-type Named = { readonly source: string };
-type InSource = Named & { readonly place?: Place; readonly reason: string };
+type SourceDetails = { readonly source: string };
+type SourcePlaceDetails = SourceDetails & { readonly place?: Place; readonly reason: string };
 
-export const registry = {
-  internal: entry<{ reason: string }>(
+export const errorDefinitions = {
+  internal: defineError<{ reason: string }>(
     "internal",
     (e) => `internal error: ${e.reason}. This is a bug in geoferry; run again with -v for the stack`,
   ),
-  usage: entry<{ reason: string }>("usage", (e) => e.reason),
-  interrupted: entry<object>("interrupted", () => "interrupted; nothing was written"),
-  "output-closed": entry<{ output: string }>(
+  usage: defineError<{ reason: string }>("usage", (e) => e.reason),
+  interrupted: defineError<object>("interrupted", () => "interrupted; nothing was written"),
+  "output-closed": defineError<{ output: string }>(
     "closed",
     (e) => `${e.output}: the program that read it has closed it; the rest was not written`,
   ),
 
   /** `known`: the extensions of formats, where the source is a folder in which no file has one of them. */
-  "input-missing": entry<Named & { known?: readonly string[] }>("input", ({ source, known }) => {
+  "input-missing": defineError<SourceDetails & { known?: readonly string[] }>("input", ({ source, known }) => {
     if (known !== undefined)
       return `${source}: no file in this folder has an extension that geoferry knows (${known.map((each) => `.${each}`).join(", ")}); name the files by a pattern, such as '${source.replace(/\/+$/, "")}/*.txt', and their format with --from`;
     return /[*?[\]{}]/.test(source)
       ? `${source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
       : `${source}: there is no such file or folder`;
   }),
-  "input-unreadable": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be read: ${e.reason}`),
-  "input-empty": entry<Named>("input", (e) => `${e.source}: the file is empty; get it again, or leave it out`),
+  "input-unreadable": defineError<SourceDetails & { reason: string }>(
+    "input",
+    (e) => `${e.source}: cannot be read: ${e.reason}`,
+  ),
+  "input-empty": defineError<SourceDetails>(
+    "input",
+    (e) => `${e.source}: the file is empty; get it again, or leave it out`,
+  ),
   /** `entries`: the files of a zip of which none is known; `notZip`: how a file begins that is called a zip and is none. */
-  "input-unrecognised": entry<
-    Named & { known: readonly string[]; entries?: readonly string[]; notZip?: { extension: string; begins: string } }
+  "input-unrecognised": defineError<
+    SourceDetails & {
+      known: readonly string[];
+      entries?: readonly string[];
+      notZip?: { extension: string; begins: string };
+    }
   >("input", ({ source, known, entries, notZip }) => {
     if (notZip)
       return `${source}: has the extension .${notZip.extension}, but is no zip: it begins with "${notZip.begins}"; get it again, or give it the extension of what it is`;
     if (entries) {
-      const more = entries.length > mostEntries ? ` and ${entries.length - mostEntries} more` : "";
-      return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, mostEntries).join(", ")}${more}; unpack the file that is meant and name its format with --from, if it is one of these: ${known.join(", ")}`;
+      const more = entries.length > maxListedEntries ? ` and ${entries.length - maxListedEntries} more` : "";
+      return `${source}: has no file of a format that geoferry knows; it has ${entries.slice(0, maxListedEntries).join(", ")}${more}; unpack the file that is meant and name its format with --from, if it is one of these: ${known.join(", ")}`;
     }
     return `${source}: not a format that geoferry knows (${known.join(", ")}); name it with --from if it is one of these`;
   }),
-  "input-ambiguous": entry<Named & { formats: readonly string[] }>(
+  "input-ambiguous": defineError<SourceDetails & { formats: readonly string[] }>(
     "usage",
     (e) =>
       `${e.source}: could be ${e.formats.join(" or ")}; say which with ${e.formats.map((f) => `--from ${f}`).join(" or ")}`,
   ),
   /** `canSkip`: as for `input-truncated`. */
-  "input-corrupt": entry<InSource & { canSkip?: boolean }>(
+  "input-corrupt": defineError<SourcePlaceDetails & { canSkip?: boolean }>(
     "input",
     (e) =>
-      `${at(e.source, e.place)}: ${e.reason}${e.canSkip ? "; correct it, or read past it with --skip-errors" : ""}`,
+      `${describeLocation(e.source, e.place)}: ${e.reason}${e.canSkip ? "; correct it, or read past it with --skip-errors" : ""}`,
   ),
   /** `canSkip`: the reader can skip the damage, and was not asked to. */
-  "input-truncated": entry<InSource & { canSkip?: boolean }>(
+  "input-truncated": defineError<SourcePlaceDetails & { canSkip?: boolean }>(
     "input",
     (e) =>
-      `${at(e.source, e.place)}: the file ends early: ${e.reason}; get the whole file${e.canSkip ? ", or read what is there with --skip-errors" : ""}`,
+      `${describeLocation(e.source, e.place)}: the file ends early: ${e.reason}; get the whole file${e.canSkip ? ", or read what is there with --skip-errors" : ""}`,
   ),
   /** `found`: what the file has in place of `wanted`. */
-  "input-not-understood": entry<Named & { format: string; wanted: string; found: readonly string[] }>(
+  "input-not-understood": defineError<SourceDetails & { format: string; wanted: string; found: readonly string[] }>(
     "input",
     (e) =>
       `${e.source}: read as ${e.format}, nothing in it was understood: it has ${e.wanted}, but ${e.found.slice(0, 5).join(", ")}; check what the file is, and name its format with --from if it is another`,
   ),
-  "input-too-large": entry<Named & { limit: number; option: string }>(
+  "input-too-large": defineError<SourceDetails & { limit: number; option: string }>(
     "input",
     (e) => `${e.source}: larger than the limit of ${e.limit} bytes; raise it with ${e.option}`,
   ),
-  "input-download": entry<Named & { reason: string }>("input", (e) => `${e.source}: cannot be downloaded: ${e.reason}`),
-  "input-unavailable": entry<Named & { reason: string }>(
+  "input-download": defineError<SourceDetails & { reason: string }>(
+    "input",
+    (e) => `${e.source}: cannot be downloaded: ${e.reason}`,
+  ),
+  "input-unavailable": defineError<SourceDetails & { reason: string }>(
     "unavailable",
     (e) => `${e.source}: cannot be downloaded now: ${e.reason}; try again later`,
   ),
-  "input-forbidden": entry<Named & { reason: string }>(
+  "input-forbidden": defineError<SourceDetails & { reason: string }>(
     "authentication",
     (e) =>
       `${e.source}: cannot be downloaded: ${e.reason}; check that the address may be read without a login, or put user and password into it: https://user:password@host/`,
   ),
-  "layer-missing": entry<Named & { layer: string; layers: readonly string[] }>(
+  "layer-missing": defineError<SourceDetails & { layer: string; layers: readonly string[] }>(
     "input",
-    (e) => `${e.source}: has no layer "${e.layer}"${instead(e.layer, e.layers)}`,
+    (e) => `${e.source}: has no layer "${e.layer}"${suggestFieldName(e.layer, e.layers)}`,
   ),
   /** `asValue`: it stands where a text is more likely meant. */
-  "field-missing": entry<Named & { field: string; fields: readonly string[]; asValue?: boolean }>("input", (e) => {
-    const text = e.asValue ? `; text stands in single quotes: '${e.field.replaceAll("'", "''")}'` : "";
-    return `${e.source}: has no field "${e.field}"${text}${instead(e.field, e.fields)}`;
-  }),
-  "geometry-missing": entry<
-    Named & {
+  "field-missing": defineError<SourceDetails & { field: string; fields: readonly string[]; asValue?: boolean }>(
+    "input",
+    (e) => {
+      const text = e.asValue ? `; text stands in single quotes: '${e.field.replaceAll("'", "''")}'` : "";
+      return `${e.source}: has no field "${e.field}"${text}${suggestFieldName(e.field, e.fields)}`;
+    },
+  ),
+  "geometry-missing": defineError<
+    SourceDetails & {
       option: string;
       candidates: readonly (readonly [string, string])[];
       fields: readonly string[];
@@ -160,35 +176,37 @@ export const registry = {
       const remedy = e.option === "--swap-xy" ? "leave --swap-xy away" : `is ${e.option} right? Another system may fit`;
       return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; ${remedy}`;
     }
-    const pairs = e.candidates.map(([x, y]) => `"${x}" and "${y}" look like coordinates: ${coordinateOptions(x, y)}`);
-    const listed = e.fields.slice(0, mostNames).map(quoted).join(", ");
-    const more = e.fields.length > mostNames ? ` and ${e.fields.length - mostNames} more` : "";
+    const pairs = e.candidates.map(
+      ([x, y]) => `"${x}" and "${y}" look like coordinates: ${formatCoordinateOptions(x, y)}`,
+    );
+    const listed = e.fields.slice(0, maxListedNames).map(quoteName).join(", ");
+    const more = e.fields.length > maxListedNames ? ` and ${e.fields.length - maxListedNames} more` : "";
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
     const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
     const reason = `${e.option} is given, but no feature has a geometry`;
     return `${e.source}: ${[reason, ...remedy, `leave ${e.option} away if there is none`].join("; ")}`;
   }),
 
-  "features-rejected": entry<{ layer: string; rejected: number; reason: string }>(
+  "features-rejected": defineError<{ layer: string; rejected: number; reason: string }>(
     "rejected",
     (e) =>
       `layer ${e.layer}: ${e.rejected === 1 ? "1 feature was rejected" : `${e.rejected} features were rejected`}, the first since ${e.reason}; the option onReject of open takes each of them`,
   ),
 
-  "format-unknown": entry<{ format: string; known: readonly string[] }>(
+  "format-unknown": defineError<{ format: string; known: readonly string[] }>(
     "usage",
-    (e) => `no format "${e.format}"${orRather(e.format, e.known, `known are ${e.known.join(", ")}`)}`,
+    (e) => `no format "${e.format}"${suggestName(e.format, e.known, `known are ${e.known.join(", ")}`)}`,
   ),
-  "format-cannot-read": entry<{ format: string }>(
+  "format-cannot-read": defineError<{ format: string }>(
     "unsupported",
     (e) => `${e.format} can be written but not read; geoferry formats shows which can`,
   ),
-  "format-cannot-write": entry<{ format: string }>(
+  "format-cannot-write": defineError<{ format: string }>(
     "unsupported",
     (e) => `${e.format} can be read but not written; geoferry formats shows which can`,
   ),
   /** `extension`: the one that the output has, which no format that can be written has; `readable`: a format that has it. */
-  "format-undecided": entry<{
+  "format-undecided": defineError<{
     output: string;
     known: readonly string[];
     extension?: string;
@@ -206,228 +224,234 @@ export const registry = {
     const meant = nearest === null ? "" : `; did you mean .${nearest}?`;
     return `${output}: the extension .${extension} is not known${meant === "" ? "; name" : `${meant} Or name`} the format with ${named}; geoferry formats lists the extensions`;
   }),
-  "option-unknown": entry<{ option: string; format: string; known: readonly string[] }>("usage", (e) => {
+  "option-unknown": defineError<{ option: string; format: string; known: readonly string[] }>("usage", (e) => {
     const listed = e.known.length > 0 ? `it has ${e.known.join(", ")}` : "it has none";
-    return `${e.format} has no option "${e.option}"${orRather(e.option, e.known, listed)}`;
+    return `${e.format} has no option "${e.option}"${suggestName(e.option, e.known, listed)}`;
   }),
-  "option-invalid": entry<{ option: string; value: string; expected: string }>(
+  "option-invalid": defineError<{ option: string; value: string; expected: string }>(
     "usage",
     (e) => `option ${e.option}: "${e.value}" is not ${e.expected}`,
   ),
-  "plugin-invalid": entry<{ plugin: string; reason: string }>("usage", (e) => `plugin ${e.plugin}: ${e.reason}`),
-  unsupported: entry<InSource>("unsupported", (e) => `${at(e.source, e.place)}: ${e.reason}`),
-  lossy: entry<{ losses: readonly string[] }>(
+  "plugin-invalid": defineError<{ plugin: string; reason: string }>("usage", (e) => `plugin ${e.plugin}: ${e.reason}`),
+  unsupported: defineError<SourcePlaceDetails>(
+    "unsupported",
+    (e) => `${describeLocation(e.source, e.place)}: ${e.reason}`,
+  ),
+  lossy: defineError<{ losses: readonly string[] }>(
     "unsupported",
     (e) =>
       `--strict: the target cannot hold everything: ${e.losses.join("; ")}; without --strict that is reported and left out`,
   ),
 
   /** `position`: the first that is no longitude and latitude. */
-  "crs-missing": entry<Named & { place?: Place; reason: string; position?: readonly [x: number, y: number] }>(
+  "crs-missing": defineError<
+    SourceDetails & { place?: Place; reason: string; position?: readonly [x: number, y: number] }
+  >(
     "input",
     (e) =>
-      `${at(e.source, e.place)}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
+      `${describeLocation(e.source, e.place)}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
   ),
-  "crs-unknown": entry<{ text: string; reason?: string }>(
+  "crs-unknown": defineError<{ text: string; reason?: string }>(
     "input",
     (e) =>
       `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name a known one, such as EPSG:25832, with --source-crs`,
   ),
-  "crs-mistaken": entry<{ option: string; text: string; reason?: string }>(
+  "crs-mistaken": defineError<{ option: string; text: string; reason?: string }>(
     "usage",
     (e) =>
       `${e.option}: "${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832`,
   ),
-  "crs-no-operation": entry<{ from: string; to: string; reason: string; better?: readonly object[] }>(
+  "crs-no-operation": defineError<{ from: string; to: string; reason: string; better?: readonly object[] }>(
     "unsupported",
     (e) => `no transformation from ${e.from} to ${e.to} that is accurate enough: ${e.reason}`,
   ),
-  "grid-missing": entry<Named>(
+  "grid-missing": defineError<SourceDetails>(
     "input",
     (e) => `${e.source}: there is no such grid file or folder of grids; --grid and GEOFERRY_GRIDS name them`,
   ),
-  "grid-unusable": entry<InSource>(
+  "grid-unusable": defineError<SourcePlaceDetails>(
     "input",
-    (e) => `${at(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file again, or leave it out`,
+    (e) =>
+      `${describeLocation(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file again, or leave it out`,
   ),
-  "grid-unknown": entry<{ grid: string; known: readonly string[] }>(
+  "grid-unknown": defineError<{ grid: string; known: readonly string[] }>(
     "usage",
-    (e) => `PROJ publishes no shift grid "${e.grid}"${orRather(e.grid, e.known, "geoferry grids list shows all")}`,
+    (e) => `PROJ publishes no shift grid "${e.grid}"${suggestName(e.grid, e.known, "geoferry grids list shows all")}`,
   ),
-  "grid-altered": entry<InSource>(
+  "grid-altered": defineError<SourcePlaceDetails>(
     "input",
     (e) =>
       `${e.source}: is not the grid that PROJ publishes under this name: ${e.reason}; it was not kept: try again, or name another server with --grid-endpoint`,
   ),
-  "crs-not-writable": entry<{ format: string; crs: string }>(
+  "crs-not-writable": defineError<{ format: string; crs: string }>(
     "unsupported",
     (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,
   ),
 
-  "expression-invalid": entry<{ expression: string; column: number; reason: string }>(
+  "expression-invalid": defineError<{ expression: string; column: number; reason: string }>(
     "usage",
     (e) => `--where: ${e.reason} at column ${e.column} of: ${e.expression}`,
   ),
 
-  "output-exists": entry<{ output: string; use?: "output" | "rejects" | "plan" }>("usage", (e) => {
+  "output-exists": defineError<{ output: string; use?: "output" | "rejects" | "plan" }>("usage", (e) => {
     if (e.use === "plan") return `${e.output}: exists already; use --overwrite to replace it`;
     if (e.use === "rejects")
       return `${e.output}: exists already, and the rejects would go there; name another file with --rejects, or remove it`;
     return `${e.output}: exists already; use --overwrite to replace it or --append to add to it`;
   }),
-  "output-collision": entry<{ output: string; inputs: readonly string[]; remedy?: string }>(
+  "output-collision": defineError<{ output: string; inputs: readonly string[]; remedy?: string }>(
     "usage",
     (e) =>
       `${e.output}: ${e.inputs.join(" and ")} would both be written there; ${e.remedy === undefined ? "" : `${e.remedy}, or `}convert them into different folders`,
   ),
-  "output-is-input": entry<{ output: string }>(
+  "output-is-input": defineError<{ output: string }>(
     "usage",
     (e) => `${e.output}: is read and written in one run; write to another name`,
   ),
-  "output-failed": entry<{ output: string; reason: string }>(
+  "output-failed": defineError<{ output: string; reason: string }>(
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
-  "records-failed": entry<{ reason: string }>(
+  "records-failed": defineError<{ reason: string }>(
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
-  "output-locked": entry<{ output: string }>(
+  "output-locked": defineError<{ output: string }>(
     "locked",
     (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,
   ),
-  "output-dangling": entry<{ output: string; table: string; reason: string }>(
+  "output-dangling": defineError<{ output: string; table: string; reason: string }>(
     "output",
     (e) =>
       `${e.output}: a foreign key of the table "${e.table}" would be broken: ${e.reason}; carry the features with the ids that are referred to, or change those rows first; nothing was changed`,
   ),
-  "output-too-large": entry<{ output: string; limit: string; remedy: string }>(
+  "output-too-large": defineError<{ output: string; limit: string; remedy: string }>(
     "output",
     (e) => `${e.output}: would grow beyond ${e.limit}; ${e.remedy}; nothing is left behind`,
   ),
-  "output-not-stream": entry<{ format: string }>(
+  "output-not-stream": defineError<{ format: string }>(
     "usage",
     (e) => `${e.format} is more than one file or needs to go back in it, so it cannot go to stdout; give a file name`,
   ),
 
-  "store-unavailable": entry<{ store: string; reason: string }>(
+  "store-unavailable": defineError<{ store: string; reason: string }>(
     "unavailable",
     (e) => `${e.store}: the store does not answer: ${e.reason}; try again later`,
   ),
-  "store-full": entry<{ store: string }>(
+  "store-full": defineError<{ store: string }>(
     "unavailable",
     (e) => `${e.store}: its disk is full, and nothing was written; make room, then try again`,
   ),
-  "store-forbidden": entry<{ store: string; reason: string }>(
+  "store-forbidden": defineError<{ store: string; reason: string }>(
     "authentication",
     (e) =>
       `${e.store}: does not let this user in or make its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
   ),
-  "store-absent": entry<{ store: string; database: string }>(
+  "store-absent": defineError<{ store: string; database: string }>(
     "input",
     (e) =>
       `${e.store}: the server has no such database; name another with --database, or make it: CREATE DATABASE "${e.database}" ENCODING 'UTF8' TEMPLATE template0`,
   ),
-  "store-tls": entry<{ store: string; reason: string }>(
+  "store-tls": defineError<{ store: string; reason: string }>(
     "usage",
     (e) =>
       `${e.store}: cannot be reached by TLS as its address asks: ${e.reason}; set sslmode in the address (disable, require, verify-full), and sslrootcert to the certificate of the authority that signed the server's`,
   ),
-  "store-newer": entry<{ store: string; version: number; known: number }>(
+  "store-newer": defineError<{ store: string; version: number; known: number }>(
     "unsupported",
     (e) =>
       `${e.store}: a later geoferry made or changed it (its schema is version ${e.version}, this geoferry knows ${e.known}); use that one`,
   ),
-  "store-encoding": entry<{ store: string; encoding: string }>(
+  "store-encoding": defineError<{ store: string; encoding: string }>(
     "unsupported",
     (e) =>
       `${e.store}: its encoding ${e.encoding} does not hold every text; make a database with ENCODING 'UTF8' TEMPLATE template0`,
   ),
-  "store-foreign": entry<{ store: string }>(
+  "store-foreign": defineError<{ store: string }>(
     "input",
     (e) => `${e.store}: holds another program's data; name another place with --data or --database`,
   ),
 
-  "address-in-use": entry<{ host: string; port: number }>(
+  "address-in-use": defineError<{ host: string; port: number }>(
     "locked",
     (e) =>
       `port ${e.port} of ${e.host} is in use by another program; stop that one, or choose another port with --port (0 for any that is free)`,
   ),
-  "address-unusable": entry<{ host: string; port: number; reason: string }>(
+  "address-unusable": defineError<{ host: string; port: number; reason: string }>(
     "usage",
     (e) => `cannot listen on port ${e.port} of ${e.host}: ${e.reason}; choose others with --host and --port`,
   ),
-  "http-insecure": entry<{ host: string }>(
+  "http-insecure": defineError<{ host: string }>(
     "usage",
     (e) =>
       `${e.host} can be reached from other machines, and without https passwords and tokens would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http where a proxy in front of it speaks https`,
   ),
-  "certificate-unusable": entry<{ file: string; reason: string }>(
+  "certificate-unusable": defineError<{ file: string; reason: string }>(
     "input",
     (e) =>
       `${e.file}: cannot be used for https: ${e.reason}; --tls-cert and --tls-key take PEM files that belong together`,
   ),
-  "folder-unwritable": entry<{ folder: string; reason: string }>(
+  "folder-unwritable": defineError<{ folder: string; reason: string }>(
     "output",
     (e) => `${e.folder}: cannot hold the service's data: ${e.reason}; name another folder with --data`,
   ),
-  "store-missing": entry<{ store: string }>(
+  "store-missing": defineError<{ store: string }>(
     "input",
     (e) =>
       `${e.store}: no service keeps its data here; name its folder with --data, or make it: geoferry serve and geoferry admin user add do`,
   ),
-  "account-unknown": entry<{ store: string; email: string; known: readonly string[] }>(
+  "account-unknown": defineError<{ store: string; email: string; known: readonly string[] }>(
     "input",
     (e) =>
-      `${e.store}: has no account ${e.email}${orRather(e.email, e.known, "all are listed by geoferry admin user list")}`,
+      `${e.store}: has no account ${e.email}${suggestName(e.email, e.known, "all are listed by geoferry admin user list")}`,
   ),
-  "account-exists": entry<{ store: string; email: string }>(
+  "account-exists": defineError<{ store: string; email: string }>(
     "conflict",
     (e) => `${e.store}: there is an account ${e.email} already; geoferry admin user set-password changes its password`,
   ),
-  "map-unknown": entry<{ store: string; map: string }>(
+  "map-unknown": defineError<{ store: string; map: string }>(
     "input",
     (e) => `${e.store}: has no map ${e.map}; geoferry admin map list shows all`,
   ),
-  "credential-unknown": entry<{ store: string; client: string }>(
+  "credential-unknown": defineError<{ store: string; client: string }>(
     "input",
     (e) => `${e.store}: has no credential ${e.client}; geoferry admin credential list shows all`,
   ),
-  "password-unfit": entry<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
+  "password-unfit": defineError<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
 
-  "guard-map": entry<{ map: string; features: number }>(
+  "guard-map": defineError<{ map: string; features: number }>(
     "guard",
     (e) =>
       `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; --with-features removes it all the same`,
   ),
-  "guard-empty": entry<{ output: string }>(
+  "guard-empty": defineError<{ output: string }>(
     "guard",
     (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,
   ),
-  "guard-rejects": entry<{ rejected: number; limit: string; advice: readonly string[] }>(
+  "guard-rejects": defineError<{ rejected: number; limit: string; advice: readonly string[] }>(
     "guard",
     (e) =>
       `stopped: ${e.rejected} ${e.rejected === 1 ? "feature" : "features"} could not be carried, more than --max-rejects ${e.limit} allows; nothing was written; with a higher limit they go to a rejects file with their reasons, and geoferry check INPUT shows what is wrong with an input${e.advice.map((line) => `; ${line}`).join("")}`,
   ),
-  "guard-losses": entry<{ count: number; limit: string; examples: readonly string[] }>(
+  "guard-losses": defineError<{ count: number; limit: string; examples: readonly string[] }>(
     "guard",
     (e) =>
-      `stopped: the target cannot hold ${counted(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written; allow more, or leave such fields out with --select`,
+      `stopped: the target cannot hold ${formatCount(e.count, "value")}, more than --max-losses ${e.limit} allows: ${e.examples.join(", ")}; nothing was written; allow more, or leave such fields out with --select`,
   ),
-  "guard-without-geometry": entry<{ count: number; limit: string }>(
+  "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${counted(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit lets them pass`,
+      `stopped: ${formatCount(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit lets them pass`,
   ),
   ...bucketErrors,
   ...databaseErrors,
   ...remoteErrors,
   ...syncErrors,
   ...jobErrors,
-} as const satisfies Record<string, Entry<never>>;
+} as const satisfies Record<string, ErrorDefinition<never>>;
 
-export type ErrorCode = keyof typeof registry;
-type Details<C extends ErrorCode> = Parameters<(typeof registry)[C]["message"]>[0];
+export type ErrorCode = keyof typeof errorDefinitions;
+type ErrorDetails<C extends ErrorCode> = Parameters<(typeof errorDefinitions)[C]["message"]>[0];
 
 /** The one error class: everything that a person can be told is in `message`. */
 export class GeoferryError extends Error {
@@ -439,7 +463,7 @@ export class GeoferryError extends Error {
   constructor(code: ErrorCode, message: string, details: object, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.kind = registry[code].kind;
+    this.kind = errorDefinitions[code].kind;
     this.details = details as Record<string, unknown>;
   }
 }
@@ -448,8 +472,10 @@ export class GeoferryError extends Error {
  * Makes an error of the registry: `throw fault("input-missing", { source })`. Control characters in the details are
  * escaped in the message, which is one line and safe to print.
  */
-export function fault<C extends ErrorCode>(code: C, details: Details<C>, cause?: unknown): GeoferryError {
-  const message = (registry[code].message as (details: Details<C>) => string)(printableValues(details));
+export function createError<C extends ErrorCode>(code: C, details: ErrorDetails<C>, cause?: unknown): GeoferryError {
+  const message = (errorDefinitions[code].message as (details: ErrorDetails<C>) => string)(
+    escapeControlCharactersDeep(details),
+  );
   return new GeoferryError(code, message, details, cause);
 }
 
@@ -480,5 +506,5 @@ export function fromPlainError(plain: PlainError): Error {
 export function asGeoferryError(error: unknown): GeoferryError {
   if (error instanceof GeoferryError) return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return fault("internal", { reason }, error);
+  return createError("internal", { reason }, error);
 }

@@ -1,6 +1,5 @@
 /** The library: what the command line does, for programs. */
 import { builtins } from "../plugins/index.js";
-import { inLibraryWords } from "./library/advice.js";
 import { checkOptions } from "./library/check-options.js";
 import {
   type BytesReport,
@@ -11,9 +10,10 @@ import {
   type WriteOptions,
   writeFeatures,
 } from "./library/convert.js";
-import { type CallOptions, hostOf, registryOf } from "./library/host.js";
-import type { Input } from "./library/inputs.js";
+import { type CallOptions, createHost, createRegistry } from "./library/host.js";
 import { type FeatureDataset, type OpenOptions, openFeatures } from "./library/open.js";
+import type { Input } from "./library/resolve-input.js";
+import { withLibraryErrors } from "./library/rewrite-messages.js";
 import { convertMany as convertEach, type Outcome } from "./pipeline/convert-many.js";
 import { type InspectReport, type InspectRequest, inspect as inspectInputs } from "./pipeline/inspect.js";
 import type { ConvertReport } from "./pipeline/report.js";
@@ -21,7 +21,7 @@ import type { ConvertRequest } from "./pipeline/request.js";
 import type { Registry } from "./plugin/registry.js";
 
 /** The formats that come with geoferry; others can be added to it (`loadPlugin`). */
-export const defaultRegistry = (): Registry => registryOf(builtins);
+export const defaultRegistry = (): Registry => createRegistry(builtins);
 
 /**
  * Opens an input: a path, an address, a URL, bytes, a Blob or a stream. Its layers are async iterables of GeoJSON
@@ -31,7 +31,7 @@ export const defaultRegistry = (): Registry => registryOf(builtins);
 export function open(input: Input, options: OpenOptions = {}): Promise<FeatureDataset> {
   const { registry, signal, onProgress } = options;
   const call = { ...(registry && { registry }), ...(signal && { signal }), ...(onProgress && { onProgress }) };
-  return openFeatures(input, options, hostOf(builtins, call));
+  return openFeatures(input, options, createHost(builtins, call));
 }
 
 /**
@@ -47,7 +47,7 @@ export function convert(
   call?: CallOptions,
 ): Promise<BytesReport>;
 export function convert(request: ConversionRequest, call: CallOptions = {}): Promise<ConvertReport> {
-  return convertInputs(request, hostOf(builtins, call));
+  return convertInputs(request, createHost(builtins, call));
 }
 
 /**
@@ -73,7 +73,7 @@ export function write(
   options: WriteOptions = {},
   call: CallOptions = {},
 ): Promise<ConvertReport> {
-  return writeFeatures(features, output, options, hostOf(builtins, call));
+  return writeFeatures(features, output, options, createHost(builtins, call));
 }
 
 /** `geoferry info`, and `check` where `thorough`. @throws what opening and reading the inputs throws */
@@ -81,7 +81,7 @@ export const inspect = (
   request: InspectRequest,
   call: CallOptions = {},
   thorough: boolean = false,
-): Promise<InspectReport> => inLibraryWords(() => inspectInputs(request, hostOf(builtins, call), thorough));
+): Promise<InspectReport> => withLibraryErrors(() => inspectInputs(request, createHost(builtins, call), thorough));
 
 /** A conversion for each file of folders and patterns; one that fails does not stop the others. */
 export const convertMany = (
@@ -89,31 +89,31 @@ export const convertMany = (
   call: CallOptions = {},
   onOutcome?: (outcome: Outcome) => void,
 ): Promise<Outcome[]> =>
-  inLibraryWords(async () => {
+  withLibraryErrors(async () => {
     checkOptions("convertMany", request, ["inputs", "output"]);
-    return convertEach(request, hostOf(builtins, call), onOutcome);
+    return convertEach(request, createHost(builtins, call), onOutcome);
   });
 
 // What jobs need beside conversions, a parser of YAML among it, is loaded when a job is.
 
-/** See `src/jobs/read-job.ts`. @throws job-invalid */
-export const readJob = async (...given: Parameters<typeof import("./jobs/read-job.js").readJob>) =>
-  (await import("./jobs/read-job.js")).readJob(...given);
+/** See `src/jobs/file/read-job.ts`. @throws job-invalid */
+export const readJob = async (...given: Parameters<typeof import("./jobs/file/read-job.js").readJob>) =>
+  (await import("./jobs/file/read-job.js")).readJob(...given);
 
-/** See `src/jobs/read-job.ts`. @throws job-invalid, input-missing, input-unreadable */
-export const readJobFile = async (...given: Parameters<typeof import("./jobs/read-job.js").readJobFile>) =>
-  (await import("./jobs/read-job.js")).readJobFile(...given);
+/** See `src/jobs/file/read-job.ts`. @throws job-invalid, input-missing, input-unreadable */
+export const readJobFile = async (...given: Parameters<typeof import("./jobs/file/read-job.js").readJobFile>) =>
+  (await import("./jobs/file/read-job.js")).readJobFile(...given);
 
-/** See `src/jobs/run-job.ts`. @throws what stops a job as a whole */
-export const runJob = async (...given: Parameters<typeof import("./jobs/run-job.js").runJob>) =>
-  (await import("./jobs/run-job.js")).runJob(...given);
+/** See `src/jobs/run/run-job.ts`. @throws what stops a job as a whole */
+export const runJob = async (...given: Parameters<typeof import("./jobs/run/run-job.js").runJob>) =>
+  (await import("./jobs/run/run-job.js")).runJob(...given);
 
 export { builtins } from "../plugins/index.js";
 export * from "./errors.js";
 export type { Job } from "./jobs/job.js";
-export type { RunSettings, Watcher } from "./jobs/run-job.js";
-export type { RunReport, StepReport } from "./jobs/run-report.js";
-export type { JobTools } from "./jobs/run-step.js";
+export type { RunReport, StepReport } from "./jobs/report/run-report.js";
+export type { JobEvents, RunSettings } from "./jobs/run/run-job.js";
+export type { StepContext } from "./jobs/run/run-step.js";
 export type {
   BytesReport,
   ConversionRequest,
@@ -123,36 +123,36 @@ export type {
   WriteOptions,
 } from "./library/convert.js";
 export type { CallOptions } from "./library/host.js";
-export type { Bytes, Input } from "./library/inputs.js";
 export type {
   FeatureDataset,
   FeatureLayer,
   OpenOptions,
   ReadReport,
   RejectedFeature,
-  ShapeOptions,
+  TransformOptions,
 } from "./library/open.js";
+export type { Input, InputBytes } from "./library/resolve-input.js";
 export type { Crs, Extent, Feature, Field, Geometry, LayerInfo, Loss } from "./model/index.js";
-export { type NetworkSettings, usualNetwork, withNetwork } from "./network.js";
+export { defaultNetworkSettings, type NetworkSettings, withNetworkSettings } from "./network-settings.js";
 export type { InspectReport, LayerReport } from "./pipeline/inspect.js";
 export type { ConvertReport, OutputReport } from "./pipeline/report.js";
 export type { ConvertRequest, Host, Progress } from "./pipeline/request.js";
-export { loadPlugin } from "./plugin/load.js";
+export { loadPlugin } from "./plugin/load-plugin.js";
 export { Registry } from "./plugin/registry.js";
-export type { Connection } from "./remote/connection.js";
-export type { ServiceClient, Traffic } from "./remote/map-client.js";
-export { openService, usualTraffic } from "./remote/service.js";
-export type { ApplyReport } from "./sync/apply-tools.js";
+export type { ServiceClient, Traffic } from "./remote/client/map-client.js";
+export { createServiceClient, defaultTraffic } from "./remote/client/service-client.js";
+export type { Connection } from "./remote/connection/connection.js";
+export type { ApplyReport } from "./sync/apply/apply-context.js";
 export {
-  type DedupeOnlooker,
+  type DedupeHooks,
+  type DedupePlan,
   type DedupeRequest,
-  type Deduplication,
   type Duplicates,
   deduplicate,
-  prepareDeduplication,
-} from "./sync/dedupe.js";
-export { isUnchanged, type Prepared, type Unchanged } from "./sync/prepare.js";
-export { type SyncRequest, usualSettings } from "./sync/request.js";
-export { type Onlooker, rehearse, type Synchronised, synchronise } from "./sync/sync.js";
-export { openReading, type ReadingRun, SyncRun, type SyncTools } from "./sync/sync-run.js";
+  planDedupe,
+} from "./sync/diff/dedupe.js";
+export { isUnchanged, type PreparedSync, type UnchangedSync } from "./sync/plan/prepare-sync.js";
+export { defaultSyncSettings, type SyncRequest } from "./sync/request.js";
+export { planSync, type SyncHooks, type SyncResult, synchronize } from "./sync/sync.js";
+export { openReadonlySyncRun, type ReadonlySyncRun, type SyncContext, SyncRun } from "./sync/sync-run.js";
 export type { Outcome };

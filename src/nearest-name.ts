@@ -2,7 +2,7 @@
  * How many letters one name is away from another: put in, left out, another one, or two beside each other exchanged
  * (the restricted Damerau–Levenshtein distance).
  */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
@@ -19,16 +19,17 @@ function distance(a: string, b: string): number {
 }
 
 /** Longer names are not mistyped but pasted, and comparing them takes its time. */
-const longest = 100;
+const maxNameLength = 100;
 
 /** The name that a mistyped one was meant to be: no more than a third of its letters away, in any case; else null. */
 export function nearestName(typed: string, known: Iterable<string>): string | null {
   const wanted = typed.toLowerCase();
   let nearest: string | null = null;
-  let least = Math.min(longest, Math.floor(wanted.length / 3));
+  let least = Math.min(maxNameLength, Math.floor(wanted.length / 3));
   for (const name of known) {
-    if (Math.abs(name.length - wanted.length) > least || name.length > longest || wanted.length > longest) continue;
-    const away = distance(wanted, name.toLowerCase());
+    if (Math.abs(name.length - wanted.length) > least || name.length > maxNameLength || wanted.length > maxNameLength)
+      continue;
+    const away = editDistance(wanted, name.toLowerCase());
     if (away > least || (away === least && nearest !== null)) continue;
     least = away;
     nearest = name;

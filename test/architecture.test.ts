@@ -34,12 +34,12 @@ const left = [
   "src/errors.ts",
   "src/errors",
   "src/nearest-name.ts",
-  "src/counted.ts",
+  "src/format-count.ts",
   "src/model",
   "src/plugin",
-  "src/option-text.ts",
-  "src/printable.ts",
-  "src/network.ts",
+  "src/format-reader-option.ts",
+  "src/escape-control-characters.ts",
+  "src/network-settings.ts",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
 
@@ -47,13 +47,19 @@ const middle = ["src/io", "src/crs", "src/stages"];
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/version.ts": [],
   "src/nearest-name.ts": [],
-  "src/counted.ts": [],
-  "src/option-text.ts": [],
-  "src/printable.ts": [],
-  "src/network.ts": [],
+  "src/format-count.ts": [],
+  "src/format-reader-option.ts": [],
+  "src/escape-control-characters.ts": [],
+  "src/network-settings.ts": [],
   "src/tracing": ["src/version.ts"],
-  "src/errors": ["src/counted.ts"],
-  "src/errors.ts": ["src/counted.ts", "src/nearest-name.ts", "src/option-text.ts", "src/printable.ts", "src/errors"],
+  "src/errors": ["src/format-count.ts"],
+  "src/errors.ts": [
+    "src/format-count.ts",
+    "src/nearest-name.ts",
+    "src/format-reader-option.ts",
+    "src/escape-control-characters.ts",
+    "src/errors",
+  ],
   "src/model": ["src/errors.ts"],
   "src/plugin": ["src/errors.ts", "src/model"],
   "src/io": left,
@@ -107,7 +113,7 @@ describe("imports", () => {
     expect(sources.length).toBeGreaterThan(150);
     expect(local.length).toBeGreaterThan(500);
     expect(importsOf("src/cli/command.ts")).toContain("src/cli/commands/convert.ts");
-    expect(importsOf("src/cli/conversion.ts")).toContain("src/pipeline/convert-many.ts");
+    expect(importsOf("src/cli/run/run-conversion.ts")).toContain("src/pipeline/convert-many.ts");
     expect(importsOf("plugins/geojson/index.ts")).toContain("plugins/geojson/reader.ts");
   });
 

@@ -26,18 +26,18 @@ import { serveCommand } from "../src/cli/commands/serve.js";
 import { verifyCommand } from "../src/cli/commands/verify.js";
 import { workerCommand } from "../src/cli/commands/worker.js";
 import { exitStatus } from "../src/cli/exit.js";
-import { serviceOptions } from "../src/cli/service-options.js";
-import { storeOptions } from "../src/cli/store-location.js";
-import { type ErrorCode, registry } from "../src/errors.js";
-import { jobFile, jobSchema, mapTarget, serviceFile, stepFile } from "../src/jobs/job-file.js";
-import { JobMetrics, jobGauges } from "../src/jobs/job-metrics.js";
-import { WorkerMetrics } from "../src/jobs/queue/worker-metrics.js";
+import { serviceOptions } from "../src/cli/options/service-options.js";
+import { storeOptions } from "../src/cli/options/store-location.js";
+import { type ErrorCode, errorDefinitions } from "../src/errors.js";
+import { jobFile, jobSchema, mapTarget, serviceFile, stepFile } from "../src/jobs/file/schema.js";
+import { WorkerMetrics } from "../src/jobs/queue/worker/worker-metrics.js";
+import { JobMetrics, jobGauges } from "../src/jobs/report/job-metrics.js";
 import type { OptionTable } from "../src/plugin/options.js";
 import { geoferry, root } from "./support/command.js";
-import { Desk } from "./support/document.js";
-import { filled, table } from "./support/markdown.js";
-import { pairReport } from "./support/pair-report.js";
-import { hasOf, pairCells } from "./support/pair-words.js";
+import { DocsSandbox } from "./support/docs-sandbox.js";
+import { pairReport } from "./support/formats/pair-report.js";
+import { describeFormatAbilities, pairCells } from "./support/formats/pair-text.js";
+import { fillSections, table } from "./support/markdown.js";
 import { isSource, projectFiles, textOf } from "./support/sources.js";
 
 const page = (name: string) => readFileSync(join(root, "docs", name), "utf8");
@@ -108,7 +108,7 @@ describe("docs/formats.md", () => {
     // The two GeoJSON formats have one reader.
     const expected = Object.keys(parts).filter((name) => name !== "geojsonseq reader");
     expect(namesOfParts(markdown).sort()).toEqual(expected.sort());
-    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/formats.md");
+    await expect(fillSections(markdown, parts)).toMatchFileSnapshot("../docs/formats.md");
   });
 
   test("names only codes that errors.md explains", () => {
@@ -131,10 +131,10 @@ describe("docs/pairs.md", () => {
       const reports = [];
       for (const to of formats) reports.push({ to, report: await pairReport(from, to) });
       const rows = reports.map(({ to, report }) => [to.label, ...pairCells(report)]);
-      const has = hasOf(reports[0]!.report);
+      const has = describeFormatAbilities(reports[0]!.report);
       sections.push(`## From ${from.label}\n\nHas ${has}.\n\n${table(["to", "keeps", "changes", "loses"], rows)}`);
     }
-    const made = filled(page("pairs.md"), { pairs: sections.join("\n\n") });
+    const made = fillSections(page("pairs.md"), { pairs: sections.join("\n\n") });
     await expect(made).toMatchFileSnapshot("../docs/pairs.md");
   });
 });
@@ -165,11 +165,12 @@ describe("docs/command-line.md", () => {
       admin: adminTable(),
     };
     expect(namesOfParts(markdown).sort()).toEqual(Object.keys(parts).sort());
-    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/command-line.md");
+    await expect(fillSections(markdown, parts)).toMatchFileSnapshot("../docs/command-line.md");
   });
 
   test.each([
     "README.md",
+    "docs/converting.md",
     "docs/plugin-guide.md",
     "docs/where.md",
     "docs/errors.md",
@@ -244,7 +245,7 @@ describe("docs/watching.md", () => {
       "job-metrics": metricTable(ofRun, (name) => labelsOfRun[name.replace("geoferry_", "")]!.labels),
       "worker-metrics": metricTable(ofWorker, (name) => (/duration/.test(name) ? ["outcome"] : [])),
     };
-    await expect(filled(page("watching.md"), parts)).toMatchFileSnapshot("../docs/watching.md");
+    await expect(fillSections(page("watching.md"), parts)).toMatchFileSnapshot("../docs/watching.md");
   });
 
   test("the rules and the dashboard ask for metrics that there are", () => {
@@ -269,7 +270,7 @@ describe("docs/jobs.md", () => {
       target: members(mapTarget),
     };
     expect(namesOfParts(markdown).sort()).toEqual(Object.keys(parts).sort());
-    await expect(filled(markdown, parts)).toMatchFileSnapshot("../docs/jobs.md");
+    await expect(fillSections(markdown, parts)).toMatchFileSnapshot("../docs/jobs.md");
     await expect(`${JSON.stringify(jobSchema, null, 2)}\n`).toMatchFileSnapshot("../docs/job.schema.json");
   });
 });
@@ -304,12 +305,16 @@ describe("errors", () => {
       expect(remedy?.length, code).toBeGreaterThan(10);
       return { code: code!.slice(1, -1), kind, exit: Number(exit) };
     });
-    const expected = Object.entries(registry).map(([code, { kind }]) => ({ code, kind, exit: exitStatus[kind] }));
+    const expected = Object.entries(errorDefinitions).map(([code, { kind }]) => ({
+      code,
+      kind,
+      exit: exitStatus[kind],
+    }));
     expect(told).toEqual(expected);
   });
 
-  test.each(Object.keys(registry) as ErrorCode[])("%s is thrown somewhere", (code) => {
-    const asFault = new RegExp(`\\bfault\\(\\s*"${code}"`);
+  test.each(Object.keys(errorDefinitions) as ErrorCode[])("%s is thrown somewhere", (code) => {
+    const asFault = new RegExp(`\\bcreateError\\(\\s*"${code}"`);
     const asCode = new RegExp(`\\bcode(: .*?)? = .*"${code}"|\\bcode: "${code}"|\\? "${code}"`);
     const found = running.some(({ text }) => asFault.test(text) || asCode.test(text));
     expect(found, `nothing throws ${code}: it has no place in the registry`).toBe(true);
@@ -317,15 +322,15 @@ describe("errors", () => {
 
   test("are thrown with codes of the registry only", () => {
     const thrown = running.flatMap(({ text }) =>
-      [...text.matchAll(/\bfault\(\s*"([^"]+)"/g)].map((match) => match[1]!),
+      [...text.matchAll(/\bcreateError\(\s*"([^"]+)"/g)].map((match) => match[1]!),
     );
     expect(thrown.length).toBeGreaterThan(80);
-    expect(thrown.filter((code) => !Object.hasOwn(registry, code))).toEqual([]);
+    expect(thrown.filter((code) => !Object.hasOwn(errorDefinitions, code))).toEqual([]);
   });
 
-  test("have their status in the table of the README", () => {
-    const rows = [...textOf("README.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
-    const used = new Set(Object.values(registry).map(({ kind }) => exitStatus[kind]));
+  test("have their status in the table of docs/converting.md", () => {
+    const rows = [...page("converting.md").matchAll(/^\| (\d+) \| .* \|$/gm)].map((match) => Number(match[1]));
+    const used = new Set(Object.values(errorDefinitions).map(({ kind }) => exitStatus[kind]));
     expect(rows).toEqual([...new Set([0, exitStatus.rejected, exitStatus.differences, ...used])].sort((a, b) => a - b));
   });
 });
@@ -361,7 +366,7 @@ describe("losses, notes and rejects", () => {
       /\bthis\.note\(\s*"([a-z0-9-]+)"/g,
       /\btroubles\.set\(\s*"([a-z0-9-]+)"/g,
       /^ {2}"?([a-z]+(?:-[a-z0-9]+)*)"?: "[a-z]+ [^"]*",$/gm,
-    ).filter(({ path }) => path.startsWith("plugins/shapefile/") || path === "plugins/geojson/feature-parser.ts");
+    ).filter(({ path }) => path.startsWith("plugins/shapefile/") || path === "plugins/geojson/read/feature-parser.ts");
     expect(codes.length).toBeGreaterThan(10);
     expect(codes.filter(({ code }) => !all.includes(code))).toEqual([]);
   });
@@ -388,7 +393,7 @@ describe("losses, notes and rejects", () => {
   });
 
   test("has every code that conversions of the samples bring about", { timeout: 240_000 }, async () => {
-    const desk = new Desk();
+    const desk = new DocsSandbox();
     const met = new Set<string>();
     try {
       const inputs = ["samples/*.geojson", "samples/csv/*.csv", "samples/flawed/*", "samples/shapefile/*.shp"];

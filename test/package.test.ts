@@ -65,7 +65,7 @@ describe("a command", () => {
   test("begins with the signals, and needs no dependency before it knows that it does", () => {
     const first = loadedWith("dist/src/cli/main.js");
     expect([...first].sort()).toEqual(["dist/chunks/signals.js", "dist/src/cli/main.js", "node:module"]);
-    const core = [...loadedWith("dist/src/cli/run.js")];
+    const core = [...loadedWith("dist/src/cli/run-command-line.js")];
     expect(core.filter((name) => name.endsWith(".js")).length).toBeLessThan(5);
     expect(core.filter((name) => Object.hasOwn(manifest.dependencies, name))).toEqual([]);
     // Each of these takes Node a millisecond or more.
@@ -74,7 +74,7 @@ describe("a command", () => {
   });
 
   test("loads a format's reader and writer only when they are used, and no tables of coordinate systems", () => {
-    const core = [...loadedWith("dist/src/cli/run.js")];
+    const core = [...loadedWith("dist/src/cli/run-command-line.js")];
     expect(
       core.filter((name) => /\/(reader|writer|sequence-writer|registry|operation)\.js$|\/table\//.test(name)),
     ).toEqual([]);
@@ -82,7 +82,7 @@ describe("a command", () => {
   });
 
   test("loads the service only where it is run or managed", () => {
-    const core = [...loadedWith("dist/src/cli/run.js")];
+    const core = [...loadedWith("dist/src/cli/run-command-line.js")];
     expect(core.filter((name) => name.includes("/service/"))).toEqual([]);
     expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/src\/service\/serve\.js"\)/);
     const managing = [...loadedWith("dist/src/service/admin.js")];

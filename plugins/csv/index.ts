@@ -1,26 +1,26 @@
 import { isUtf8 } from "node:buffer";
-import { defineFormat, type Likeness } from "../../src/plugin/format.js";
-import { accepts } from "./accepts.js";
-import { guessDelimiter } from "./dialect.js";
+import { type Confidence, defineFormat } from "../../src/plugin/format.js";
+import { writerCapabilities } from "./capabilities.js";
+import { guessDelimiter } from "./header/dialect.js";
 import { impliedOptions, readerOptions, writerOptions } from "./options.js";
-import { encodingOf } from "./text-blocks.js";
+import { detectEncoding } from "./records/text-blocks.js";
 
 /** UTF-8 of a head that may cut the last character; null where it is binary. */
-function textOf(head: Buffer): Buffer | null {
-  const { name, mark } = encodingOf(head.subarray(0, 4096), undefined);
+function decodeHead(head: Buffer): Buffer | null {
+  const { name, mark } = detectEncoding(head.subarray(0, 4096), undefined);
   if (name === "utf-8") return head.includes(0) ? null : head.subarray(mark);
   const even = Buffer.from(head.subarray(mark, head.length & ~1));
   return Buffer.from((name === "utf-16le" ? even : even.swap16()).toString("utf16le"), "utf8");
 }
 
 /** A head with a few NULs, without them: damage in a table, whose place the reader tells. Null where they are many. */
-function withoutNuls(head: Buffer): Buffer | null {
+function removeFewNuls(head: Buffer): Buffer | null {
   const text = head.filter((byte) => byte !== 0);
   return head.length - text.length <= Math.max(1, head.length / 500) ? Buffer.from(text) : null;
 }
 
 /** Control characters that no table has. */
-function isBinary(text: Buffer): boolean {
+function hasControlCharacters(text: Buffer): boolean {
   let count = 0;
   for (const byte of text) if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 && byte !== 12) count++;
   return count > text.length / 500;
@@ -30,13 +30,13 @@ function isBinary(text: Buffer): boolean {
  * Any text may be a table: never more than "maybe", and without the file's name saying so only where a delimiter makes
  * the records equally long.
  */
-function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
+function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Confidence {
   const named = /\.(csv|tsv|tab|psv)$/i.test(source.name);
-  const text = textOf(head) ?? (named ? withoutNuls(head) : null);
+  const text = decodeHead(head) ?? (named ? removeFewNuls(head) : null);
   if (!text || text.length === 0) return "no";
   const start = text.toString("latin1", 0, 200).trimStart();
   // Asked before every byte is looked at: most of what is no table begins so.
-  if (/^[{[<]/.test(start) || start.startsWith("%PDF") || isBinary(text)) return "no";
+  if (/^[{[<]/.test(start) || start.startsWith("%PDF") || hasControlCharacters(text)) return "no";
   if (named) return "maybe";
   if (!isUtf8(text) && head.length === source.size) return "no";
   const { columns, share, records } = guessDelimiter(text, head.length === source.size);
@@ -58,7 +58,7 @@ export default defineFormat({
   writer: {
     options: writerOptions,
     implied: impliedOptions,
-    accepts,
-    load: async () => (await import("./writer.js")).default,
+    accepts: writerCapabilities,
+    load: async () => (await import("./write/writer.js")).default,
   },
 });

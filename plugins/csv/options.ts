@@ -1,4 +1,4 @@
-import { fault } from "../../src/errors.js";
+import { createError } from "../../src/errors.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 
 export const readerOptions = {
@@ -102,7 +102,7 @@ export const writerOptions = {
 
 export type WriterOptions = OptionValues<typeof writerOptions>;
 
-const names: Readonly<Record<string, string>> = {
+const delimiterNames: Readonly<Record<string, string>> = {
   comma: ",",
   semicolon: ";",
   tab: "\t",
@@ -112,20 +112,20 @@ const names: Readonly<Record<string, string>> = {
 };
 
 /** What stands between cells, by the extensions of files. */
-const delimiters: Readonly<Record<string, string>> = { tsv: "tab", tab: "tab", psv: "pipe" };
+const delimiterByExtension: Readonly<Record<string, string>> = { tsv: "tab", tab: "tab", psv: "pipe" };
 
 /** The options of the writer that the name of its file implies. */
 export function impliedOptions(name: string): { readonly delimiter?: string } {
   const extension = /\.(tsv|tab|psv)$/i.exec(name)?.[1]?.toLowerCase();
-  return extension === undefined ? {} : { delimiter: delimiters[extension]! };
+  return extension === undefined ? {} : { delimiter: delimiterByExtension[extension]! };
 }
 
 /** The byte of a delimiter option. @throws option-invalid */
 export function delimiterByte(option: string): number {
-  const text = names[option.toLowerCase()] ?? option;
+  const text = delimiterNames[option.toLowerCase()] ?? option;
   // What numbers, dates, WKT and quotes are made of cannot stand between them.
   if (!/^[\t -~]$/.test(text) || /^[\w"+.:()-]$/.test(text)) {
-    throw fault("option-invalid", {
+    throw createError("option-invalid", {
       option: "delimiter",
       value: option,
       expected: "comma, semicolon, tab, pipe, space or one sign of ASCII",

@@ -1,30 +1,30 @@
-import { fault } from "../../src/errors.js";
+import { createError } from "../../src/errors.js";
 import type { Dataset, Layer, Split } from "../../src/model/layer.js";
 import type { ReadContext, ReaderModule, Source, SourceFile } from "../../src/plugin/format.js";
-import { splitBytes } from "../shared/split-size.js";
-import { makePlan } from "./make-plan.js";
+import { defaultSplitBytes } from "../shared/split-size.js";
+import { BatchReader } from "./batch-reader.js";
 import type { ReaderOptions } from "./options.js";
-import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan.js";
-import { Rows } from "./rows.js";
-import { Scanner } from "./scanner.js";
-import { stretches } from "./stretches.js";
-import { Survey } from "./survey.js";
-import { prescan } from "./survey-pieces.js";
-import { type TextBlock, TextBlocks } from "./text-blocks.js";
+import { makePlan } from "./plan/make-plan.js";
+import { type CsvPlan, type CsvSplit, fieldsOf } from "./plan/plan.js";
+import { scanPart } from "./plan/scan-file.js";
+import { TableScan } from "./plan/table-scan.js";
+import { splitRecordBlocks } from "./records/record-blocks.js";
+import { RecordScanner } from "./records/record-scanner.js";
+import { type TextBlock, TextBlockReader } from "./records/text-blocks.js";
 
 /** `length` is the size of splits in bytes, for tests. */
 export async function open(
   source: Source,
   options: ReaderOptions,
   context: ReadContext,
-  length = splitBytes,
+  length = defaultSplitBytes,
 ): Promise<Dataset> {
-  if (source.size === 0) throw fault("input-empty", { source: source.name });
+  if (source.size === 0) throw createError("input-empty", { source: source.name });
   const file = await source.open();
   try {
     const plan = (context.blueprint as CsvPlan | undefined) ?? (await makePlan(source, file, options, context, length));
     return {
-      layers: [layerOf(source, file, plan, context, length)],
+      layers: [createLayer(source, file, plan, context, length)],
       blueprint: plan,
       [Symbol.asyncDispose]: () => file.close(),
     };
@@ -34,18 +34,18 @@ export async function open(
   }
 }
 
-export default { open, prescan } satisfies ReaderModule<ReaderOptions>;
+export default { open, prescan: scanPart } satisfies ReaderModule<ReaderOptions>;
 
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;
   return base.replace(/\.[^.]*$/, "") || base;
 }
 
-function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadContext, length: number): Layer {
-  const blocks = new TextBlocks(file, plan.encoding, context);
+function createLayer(source: Source, file: SourceFile, plan: CsvPlan, context: ReadContext, length: number): Layer {
+  const blocks = new TextBlockReader(file, plan.encoding, context);
   async function* splits(): AsyncGenerator<CsvSplit> {
     if (plan.splits) yield* plan.splits;
-    else yield* cut(blocks, source, plan, context, length);
+    else yield* splitUnscanned(blocks, source, plan, context, length);
   }
   const read = ({ from, to }: CsvSplit): Promise<TextBlock> => blocks.read(from, to - from);
   return {
@@ -61,7 +61,7 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
     summary: async () => plan.summary,
     fetch: (split: Split) => read(split as CsvSplit),
     async *batches(split?: Split, fetched?: unknown) {
-      const rows = new Rows(plan, source.name, context);
+      const rows = new BatchReader(plan, source.name, context);
       for await (const piece of split ? [split as CsvSplit] : splits()) {
         yield* rows.read((fetched as TextBlock | undefined) ?? (await read(piece)), piece);
       }
@@ -71,15 +71,15 @@ function layerOf(source: Source, file: SourceFile, plan: CsvPlan, context: ReadC
 }
 
 /** The splits of a file that was not scanned whole. */
-async function* cut(
-  blocks: TextBlocks,
+async function* splitUnscanned(
+  blocks: TextBlockReader,
   source: Source,
   plan: CsvPlan,
   context: ReadContext,
   length: number,
 ): AsyncGenerator<CsvSplit> {
   // Nobody looks at the types: a survey of no columns finds the ends of records and what is damaged.
-  const survey = new Survey(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
+  const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
   const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
-  yield* stretches(blocks, source.name, range, survey.visitor(new Scanner(plan.delimiter), false));
+  yield* splitRecordBlocks(blocks, source.name, range, survey.visitor(new RecordScanner(plan.delimiter), false));
 }

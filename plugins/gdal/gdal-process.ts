@@ -3,16 +3,16 @@
  * thread can be kept from taking the others along: a process can be ended, from without.
  */
 import { readFileSync } from "node:fs";
-import { catalogueOf } from "./driver-list.js";
-import { type Gdal, loadGdal } from "./library.js";
-import type { GdalReply, GdalRequest } from "./protocol.js";
-import { Reading } from "./reading.js";
-import { write } from "./writing.js";
+import { listDrivers } from "./drivers/driver-list.js";
+import { type Gdal, loadGdal } from "./process/library.js";
+import type { GdalReply, GdalRequest } from "./process/protocol.js";
+import { DatasetReading } from "./read/dataset-reading.js";
+import { translate } from "./write/translate.js";
 
-type Bare = GdalReply extends infer R ? (R extends GdalReply ? Omit<R, "warnings"> : never) : never;
+type BareReply = GdalReply extends infer R ? (R extends GdalReply ? Omit<R, "warnings"> : never) : never;
 
-let reading: Reading | undefined;
-let told = 0;
+let openReading: DatasetReading | undefined;
+let warningsRead = 0;
 
 /** What GDAL put into its log since the last look: each thing once. */
 function newWarnings(): string[] {
@@ -24,26 +24,26 @@ function newWarnings(): string[] {
   } catch {
     return [];
   }
-  const lines = text.subarray(told).toString("utf8").split("\n");
-  told = text.length;
+  const lines = text.subarray(warningsRead).toString("utf8").split("\n");
+  warningsRead = text.length;
   return [...new Set(lines.map((line) => line.trim()).filter((line) => /^(Warning|ERROR) \d+: /.test(line)))].slice(
     0,
     50,
   );
 }
 
-async function answer(gdal: Gdal, request: GdalRequest): Promise<Bare> {
+async function handleRequest(gdal: Gdal, request: GdalRequest): Promise<BareReply> {
   switch (request.kind) {
     case "open":
-      reading = Reading.open(gdal, request);
-      return reading.facts();
+      openReading = DatasetReading.open(gdal, request);
+      return openReading.facts();
     case "start":
-      reading!.start(request.layer, request.ids);
+      openReading!.start(request.layer, request.ids);
       return { kind: "start" };
     case "rows":
-      return reading!.rows();
+      return openReading!.rows();
     case "write":
-      return write(gdal, request);
+      return translate(gdal, request);
   }
 }
 
@@ -51,7 +51,7 @@ function serve(gdal: Gdal): void {
   // Errors go to the log, where they are read from; GDAL is mute otherwise.
   gdal.verbose();
   process.on("message", (request: GdalRequest) => {
-    answer(gdal, request).then(
+    handleRequest(gdal, request).then(
       (reply) => process.send!({ ...reply, warnings: newWarnings() }),
       (error: Error) => process.send!({ kind: "error", message: error.message, warnings: newWarnings() }),
     );
@@ -61,7 +61,7 @@ function serve(gdal: Gdal): void {
 
 try {
   const gdal = loadGdal();
-  if (process.argv[2] === "catalogue") process.stdout.write(JSON.stringify(catalogueOf(gdal)));
+  if (process.argv[2] === "catalogue") process.stdout.write(JSON.stringify(listDrivers(gdal)));
   else serve(gdal);
 } catch (error) {
   process.stderr.write(error instanceof Error ? error.message : String(error));

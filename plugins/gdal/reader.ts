@@ -1,41 +1,47 @@
 import { copyFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { Batch, type Dataset, type Layer } from "../../src/model/index.js";
-import { fault, GeoferryError, type ReadContext, type ReaderModule, type Source } from "../../src/plugin/index.js";
-import { settleUnreadable } from "../shared/unreadable-geometries.js";
-import { tellRepairs } from "../shared/wkb-repairs.js";
-import { hasOnlyUtc } from "./accepts.js";
-import { askCatalogue } from "./catalogue.js";
-import { GdalConnection } from "./connection.js";
-import { gdalEnvironment } from "./environment.js";
-import { readFailure } from "./failure.js";
-import { reachingDrivers } from "./known-drivers.js";
-import { givenOptions } from "./option-tables.js";
-import type { GdalReply, LayerFacts } from "./protocol.js";
+import {
+  createError,
+  GeoferryError,
+  type ReadContext,
+  type ReaderModule,
+  type Source,
+} from "../../src/plugin/index.js";
+import { rejectUnreadableGeometries } from "../shared/unreadable-geometries.js";
+import { reportWkbRepairs } from "../shared/wkb/report-repairs.js";
+import { utcOnlyDrivers } from "./drivers/capabilities.js";
+import { loadCatalog } from "./drivers/catalog.js";
+import { referencingDrivers } from "./drivers/known-drivers.js";
+import { toGdalOptions } from "./drivers/option-tables.js";
+import { GdalConnection } from "./process/connection.js";
+import { gdalEnvironment } from "./process/environment.js";
+import { toReadError } from "./process/failure.js";
+import type { GdalReply, LayerInfo } from "./process/protocol.js";
 
 /** Values of the driver's own options, and of ours. */
-export interface ReadValues {
+export interface ReadOptionValues {
   readonly memory: number;
   readonly ids: string;
   readonly [option: string]: unknown;
 }
 
 /** How the same dataset is opened once more. */
-interface Opening {
+interface DatasetOpening {
   readonly source: Source;
   readonly path: string;
   readonly driver: string | null;
-  readonly values: ReadValues;
+  readonly values: ReadOptionValues;
   readonly context: ReadContext;
   readonly scratch: string;
 }
 
 /** SQLite writes beside a database that has a log: such a one is read from a copy. */
-const onSqlite = new Set(["GPKG", "SQLite", "MBTiles"]);
+const sqliteDrivers = new Set(["GPKG", "SQLite", "MBTiles"]);
 
-async function pathFor(source: Source, driver: string | null, context: ReadContext): Promise<string> {
+async function readablePath(source: Source, driver: string | null, context: ReadContext): Promise<string> {
   const path = resolve(source.path);
-  if (driver === null || !onSqlite.has(driver) || source.size < 20) return path;
+  if (driver === null || !sqliteDrivers.has(driver) || source.size < 20) return path;
   const file = await source.open();
   const head = await file.read(0, 20).finally(() => file.close());
   const [logged, journal] = [2, `${path}-wal`];
@@ -46,9 +52,9 @@ async function pathFor(source: Source, driver: string | null, context: ReadConte
   return copy;
 }
 
-function connect({ context, values, driver, scratch }: Opening): GdalConnection {
+function startConnection({ context, values, driver, scratch }: DatasetOpening): GdalConnection {
   return new GdalConnection({
-    environment: gdalEnvironment(scratch, driver !== null && reachingDrivers.has(driver)),
+    environment: gdalEnvironment(scratch, driver !== null && referencingDrivers.has(driver)),
     memory: values.memory,
     signal: context.signal,
     onWarning: (warning) => context.notice("gdal-warning", undefined, warning.replace(/^\w+ \d+: /, "")),
@@ -56,27 +62,27 @@ function connect({ context, values, driver, scratch }: Opening): GdalConnection 
 }
 
 /** Options that keep a driver from the network and from the input's folder, where the person says nothing else. */
-const careful: Readonly<Record<string, readonly string[]>> = {
+const restrictiveOptions: Readonly<Record<string, readonly string[]>> = {
   GML: ["DOWNLOAD_SCHEMA=NO", "WRITE_GFS=NO"],
   NAS: ["DOWNLOAD_SCHEMA=NO"],
 };
 
-function openOptions(driver: string | null, values: ReadValues): string[] {
-  const catalogue = askCatalogue();
+function openOptions(driver: string | null, values: ReadOptionValues): string[] {
+  const catalogue = loadCatalog();
   const facts = "missing" in catalogue ? undefined : catalogue.drivers.find(({ name }) => name === driver);
-  const given = facts ? givenOptions(facts.openOptions, values) : [];
+  const given = facts ? toGdalOptions(facts.openOptions, values) : [];
   const nameOf = (option: string) => option.slice(0, option.indexOf("="));
   const taken = new Set(given.map(nameOf));
   const declared = (option: string) => facts?.openOptions.includes(nameOf(option)) === true;
-  const own = (driver === null ? [] : (careful[driver] ?? [])).filter(
+  const own = (driver === null ? [] : (restrictiveOptions[driver] ?? [])).filter(
     (option) => declared(option) && !taken.has(nameOf(option)),
   );
   return [...given, ...own];
 }
 
-async function openDataset(opening: Opening): Promise<[GdalConnection, GdalReply & { kind: "open" }]> {
+async function openDataset(opening: DatasetOpening): Promise<[GdalConnection, GdalReply & { kind: "open" }]> {
   const { path, driver, values } = opening;
-  const connection = connect(opening);
+  const connection = startConnection(opening);
   try {
     const options = openOptions(driver, values);
     return [connection, await connection.ask({ kind: "open", path, driver, options })];
@@ -87,11 +93,11 @@ async function openDataset(opening: Opening): Promise<[GdalConnection, GdalReply
 }
 
 /** Without a place on the earth, and what a GeoPackage has for none. */
-const withoutEarth =
+const localCrsPattern =
   /^(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b|^\w+\["Undefined (geographic|Cartesian) SRS"/i;
 
-async function crsOf({ name, wkt }: LayerFacts, context: ReadContext): Promise<Layer["crs"]> {
-  if (wkt === "" || withoutEarth.test(wkt)) return null;
+async function resolveCrs({ name, wkt }: LayerInfo, context: ReadContext): Promise<Layer["crs"]> {
+  if (wkt === "" || localCrsPattern.test(wkt)) return null;
   try {
     return await context.crs.parse(wkt);
   } catch (error) {
@@ -101,27 +107,27 @@ async function crsOf({ name, wkt }: LayerFacts, context: ReadContext): Promise<L
   }
 }
 
-function tell(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext): void {
+function reportReply(reply: GdalReply & { readonly kind: "rows" }, context: ReadContext): void {
   const { tally, rounded } = reply;
-  tellRepairs(tally, context);
+  reportWkbRepairs(tally, context);
   if (rounded > 0) {
     context.lose("int64-rounded", undefined, "integers beyond 2^53 came through GDAL rounded to a double", rounded);
   }
 }
 
-function* batchesOf({ batches, unreadable }: GdalReply & { readonly kind: "rows" }, context: ReadContext) {
+function* toBatches({ batches, unreadable }: GdalReply & { readonly kind: "rows" }, context: ReadContext) {
   for (const data of batches) {
     const batch = new Batch(data);
     const own = unreadable.flatMap(({ record, fid, reason }): [number, string][] => {
       const row = record - data.firstRecord;
       return row >= 0 && row < data.length ? [[row, `${reason} (feature ${fid})`]] : [];
     });
-    yield settleUnreadable(batch, own, context);
+    yield rejectUnreadableGeometries(batch, own, context);
   }
 }
 
 /** GDAL takes times for UTC where the file does not say what they are. */
-function tellZones({ fields }: LayerFacts, context: ReadContext): void {
+function reportAssumedZones({ fields }: LayerInfo, context: ReadContext): void {
   for (const { name, type } of fields) {
     if (type === "datetime")
       context.notice("zone-assumed", name, "the file says no time zone: GDAL takes times for UTC");
@@ -129,11 +135,11 @@ function tellZones({ fields }: LayerFacts, context: ReadContext): void {
 }
 
 /** The processes of a dataset: one that is done with a layer serves the next one. */
-class Connections {
+class ConnectionPool {
   private readonly all = new Set<GdalConnection>();
   private readonly idle: GdalConnection[] = [];
 
-  constructor(private readonly opening: Opening) {}
+  constructor(private readonly opening: DatasetOpening) {}
 
   /** One that has the dataset open. */
   async take(): Promise<GdalConnection> {
@@ -162,7 +168,12 @@ class Connections {
   }
 }
 
-async function layerOf(opening: Opening, connections: Connections, facts: LayerFacts, index: number): Promise<Layer> {
+async function createLayer(
+  opening: DatasetOpening,
+  connections: ConnectionPool,
+  facts: LayerInfo,
+  index: number,
+): Promise<Layer> {
   const { context, source, driver, values } = opening;
   const ids = values.ids === "yes" || (values.ids === "auto" && facts.keepsIds);
   async function* batches(): AsyncGenerator<Batch> {
@@ -171,7 +182,7 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
     try {
       connection = await connections.take();
       await connection.ask({ kind: "start", layer: index, ids });
-      if (hasOnlyUtc.has(driver ?? "")) tellZones(facts, context);
+      if (utcOnlyDrivers.has(driver ?? "")) reportAssumedZones(facts, context);
       // While the host works on what came, GDAL reads on.
       let ahead = connection.ask({ kind: "rows" });
       ahead.catch(() => undefined);
@@ -182,11 +193,11 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
           ahead = connection.ask({ kind: "rows" });
           ahead.catch(() => undefined);
         }
-        tell(reply, context);
-        yield* batchesOf(reply, context);
+        reportReply(reply, context);
+        yield* toBatches(reply, context);
       }
     } catch (error) {
-      const failure = readFailure(error, source.name, driver);
+      const failure = toReadError(error, source.name, driver);
       if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
       context.giveUp({ source: source.name, place: { layer: facts.name }, bytes: null, reason: failure.message });
     } finally {
@@ -196,7 +207,7 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
   }
   return {
     name: facts.name,
-    crs: await crsOf(facts, context),
+    crs: await resolveCrs(facts, context),
     fields: facts.fields.map(({ name, type }) => ({ name, type })),
     geometryTypes: facts.isTable ? [] : null,
     featureCount: facts.featureCount,
@@ -207,27 +218,27 @@ async function layerOf(opening: Opening, connections: Connections, facts: LayerF
 }
 
 /** @param driver the driver to read with; null for whichever of the drivers takes the file that keep to it */
-export function readerOf(driver: string | null): ReaderModule<ReadValues> {
+export function createReader(driver: string | null): ReaderModule<ReadOptionValues> {
   return {
     async open(source, values, context): Promise<Dataset> {
-      const path = await pathFor(source, driver, context);
+      const path = await readablePath(source, driver, context);
       const scratch = dirname(await context.scratch("gdal.log"));
-      const opening: Opening = { source, path, driver, values, context, scratch };
+      const opening: DatasetOpening = { source, path, driver, values, context, scratch };
       try {
         const [connection, reply] = await openDataset(opening);
         const sure = { ...opening, driver: reply.driver };
-        const connections = new Connections(sure);
+        const connections = new ConnectionPool(sure);
         connections.giveBack(connections.add(connection));
         if (reply.layers.length === 0) {
           await connections.close();
-          throw fault("unsupported", { source: source.name, reason: `GDAL finds no layer of features in it` });
+          throw createError("unsupported", { source: source.name, reason: `GDAL finds no layer of features in it` });
         }
         const layers: Layer[] = [];
         for (const [index, facts] of reply.layers.entries())
-          layers.push(await layerOf(sure, connections, facts, index));
+          layers.push(await createLayer(sure, connections, facts, index));
         return { layers, [Symbol.asyncDispose]: () => connections.close() };
       } catch (error) {
-        throw readFailure(error, source.name, driver);
+        throw toReadError(error, source.name, driver);
       }
     },
   };

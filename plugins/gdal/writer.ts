@@ -3,40 +3,40 @@ import { basename, dirname, extname, join } from "node:path";
 import { type Field, typesIn } from "../../src/model/index.js";
 import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../src/plugin/index.js";
 import {
-  acceptsOf,
-  hasFifteenDigits,
-  hasNoTimeZone,
-  hasOneDimension,
-  hasOnlyUtc,
-  hasWholeSeconds,
-  keepsEmpty,
-  tablesOnly,
-} from "./accepts.js";
-import { driverFacts } from "./catalogue.js";
-import { GdalConnection } from "./connection.js";
-import { gdalEnvironment } from "./environment.js";
-import { writeFailure } from "./failure.js";
-import { featureCountAt, headerOf } from "./flatgeobuf.js";
-import { IdCheck } from "./id-check.js";
-import { reachingDrivers } from "./known-drivers.js";
+  emptyGeometryDrivers,
+  fifteenDigitDrivers,
+  noTimeZoneDrivers,
+  tableDrivers,
+  uniformDimensionDrivers,
+  utcOnlyDrivers,
+  wholeSecondDrivers,
+  writerCapabilities,
+} from "./drivers/capabilities.js";
+import { findDriver } from "./drivers/catalog.js";
+import { referencingDrivers } from "./drivers/known-drivers.js";
+import { toGdalOptions } from "./drivers/option-tables.js";
+import { GdalConnection } from "./process/connection.js";
+import { gdalEnvironment } from "./process/environment.js";
+import { toWriteError } from "./process/failure.js";
+import type { DriverInfo } from "./process/protocol.js";
+import { encodeHeader, featureCountOffset } from "./write/flatgeobuf.js";
+import { IdCheck } from "./write/id-check.js";
 import {
-  fieldColumn,
+  buildVrt,
+  fieldColumnName,
   geometryColumn,
-  geometryTypeOf,
   idColumn,
   type LayerDescription,
   measuredType,
-  vrtOf,
-} from "./layer-vrt.js";
-import { givenOptions } from "./option-tables.js";
-import { placeFiles, placeFolder } from "./output-files.js";
-import type { DriverFacts } from "./protocol.js";
-import { type DriverTraits, type RowChunk, RowEncoder } from "./row-encoder.js";
-import { TableEncoder, type TableGeometry, tableOf } from "./table-geometry.js";
-import { tellDifferences, tellUndeclared, tellWarning } from "./written.js";
+  ogrGeometryType,
+} from "./write/layer-vrt.js";
+import { moveFilesToSink, moveFolderToSink } from "./write/output-files.js";
+import { reportDifferences, reportUndeclaredCrs, reportWarning } from "./write/report-differences.js";
+import { type DriverTraits, type RowChunk, RowEncoder } from "./write/row-encoder.js";
+import { type TableGeometry, TableGeometryEncoder, toTableLayer } from "./write/table-geometry.js";
 
 /** Values of the driver's own options, and of ours. */
-export interface WriteValues {
+export interface WriteOptionValues {
   readonly memory: number;
   /** Of drivers of tables. */
   readonly geometry?: TableGeometry;
@@ -44,7 +44,7 @@ export interface WriteValues {
 }
 
 /** Options that make a driver hold what it is given, where the person says nothing else. */
-const faithful: Readonly<Record<string, readonly string[]>> = {
+const losslessOptions: Readonly<Record<string, readonly string[]>> = {
   GML: ["-dsco", "FORMAT=GML3.2"],
   CSV: ["-lco", "GEOMETRY=AS_WKT"],
 };
@@ -71,10 +71,10 @@ class RowFile {
     const file = await open(path, "wx", 0o600);
     const rows = new RowFile(path, file, new IdCheck(driver), fields.length);
     await rows.write(
-      headerOf([
+      encodeHeader([
         { name: geometryColumn, type: "binary" },
         { name: idColumn, type: "int64" },
-        ...fields.map(({ type }, index) => ({ name: fieldColumn(index), type })),
+        ...fields.map(({ type }, index) => ({ name: fieldColumnName(index), type })),
       ]),
     );
     return rows;
@@ -89,7 +89,7 @@ class RowFile {
   async close(): Promise<void> {
     const count = Buffer.alloc(8);
     count.writeBigUInt64LE(BigInt(this.features));
-    await this.file.write(count, 0, count.length, featureCountAt);
+    await this.file.write(count, 0, count.length, featureCountOffset);
     await this.file.close();
   }
 
@@ -102,10 +102,10 @@ class GdalAssembler implements Assembler<RowChunk> {
   private connection: GdalConnection | undefined;
 
   constructor(
-    private readonly facts: DriverFacts,
+    private readonly facts: DriverInfo,
     private readonly sink: Sink,
     private readonly layers: readonly TargetLayer[],
-    private readonly values: WriteValues,
+    private readonly values: WriteOptionValues,
     private readonly context: WriteContext,
     private readonly scratch: string,
     private readonly files: readonly RowFile[],
@@ -125,7 +125,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       const [values, zoned, fractions] = [counts.values[f]!, counts.zoned[f]!, counts.fractions[f]!];
       file.values[f]! += values;
       file.sums[f]! += counts.sums[f]!;
-      if (type === "datetime" && hasOnlyUtc.has(facts.name)) {
+      if (type === "datetime" && utcOnlyDrivers.has(facts.name)) {
         if (values > zoned)
           context.lose("zone-assumed", name, "a time without a zone was taken for UTC", values - zoned);
         const changed = counts.shifted[f]!;
@@ -133,14 +133,14 @@ class GdalAssembler implements Assembler<RowChunk> {
       }
       const long = counts.long[f]!;
       if (long > 0) context.lose("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
-      if (fractions > 0 && hasWholeSeconds.has(facts.name)) {
+      if (fractions > 0 && wholeSecondDrivers.has(facts.name)) {
         context.lose("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
       }
       // GDAL's own times have no more.
-      if (counts.fine[f]! > 0 && !hasWholeSeconds.has(facts.name)) {
+      if (counts.fine[f]! > 0 && !wholeSecondDrivers.has(facts.name)) {
         context.lose("time-rounded", name, "fractions beyond milliseconds were cut", counts.fine[f]!);
       }
-      if (zoned > 0 && hasNoTimeZone.has(facts.name)) {
+      if (zoned > 0 && noTimeZoneDrivers.has(facts.name)) {
         context.lose("time-zone-dropped", name, `${facts.label} keeps the clock time and not its time zone`, zoned);
       }
     });
@@ -155,31 +155,31 @@ class GdalAssembler implements Assembler<RowChunk> {
     const descriptions = await Promise.all(
       layers.map((layer, n) => this.description(layer, this.files[n]!.path, ids[n]!)),
     );
-    await writeText(source, vrtOf(descriptions));
+    await writeText(source, buildVrt(descriptions));
     const folder = sink.folder ?? join(scratch, "output");
     await mkdir(folder);
     const path = join(folder, this.fileName());
     this.connection = new GdalConnection({
-      environment: gdalEnvironment(scratch, reachingDrivers.has(facts.name)),
+      environment: gdalEnvironment(scratch, referencingDrivers.has(facts.name)),
       memory: this.values.memory,
       signal: context.signal,
-      onWarning: (warning) => tellWarning(warning, context),
+      onWarning: (warning) => reportWarning(warning, context),
     });
     try {
       const args = this.args(descriptions);
       const written = await this.connection.ask({ kind: "write", source, path, driver: facts.name, args });
-      if (written.layers) tellDifferences(written.layers, layers, this.files, facts, context);
+      if (written.layers) reportDifferences(written.layers, layers, this.files, facts, context);
       else if (facts.reads) {
         const example = `GDAL cannot read what its driver ${facts.name} wrote`;
         context.lose("output-unreadable", undefined, example);
       }
     } catch (error) {
-      throw writeFailure(error, sink.name, facts.name);
+      throw toWriteError(error, sink.name, facts.name);
     } finally {
       await this.connection.close();
     }
-    if (sink.folder === undefined) await placeFiles(folder, basename(path), sink);
-    else await placeFolder(folder, basename(path));
+    if (sink.folder === undefined) await moveFilesToSink(folder, basename(path), sink);
+    else await moveFolderToSink(folder, basename(path));
   }
 
   /** What the driver shall call the file: some write the name into it, or others after it. */
@@ -192,7 +192,7 @@ class GdalAssembler implements Assembler<RowChunk> {
   /** Where any layer keeps its ids, the features of the others are counted. */
   private settleIds(): LayerDescription["ids"][] {
     const { facts, files, context } = this;
-    const keeps = acceptsOf(facts).ids !== "id";
+    const keeps = writerCapabilities(facts).ids !== "id";
     const given = files.map(({ ids }) => keeps && ids.count > 0 && ids.areTaken());
     for (const [n, { ids }] of files.entries()) {
       if (!keeps || given[n] || ids.count === 0) continue;
@@ -204,13 +204,13 @@ class GdalAssembler implements Assembler<RowChunk> {
   }
 
   private async description(layer: TargetLayer, path: string, ids: LayerDescription["ids"]): Promise<LayerDescription> {
-    const accepts = acceptsOf(this.facts);
-    const tables = tablesOnly.has(this.facts.name);
+    const accepts = writerCapabilities(this.facts);
+    const tables = tableDrivers.has(this.facts.name);
     return {
       name: layer.name,
       path,
       wkt: layer.crs && (await this.context.crs.wkt(layer.crs, "wkt2")),
-      geometryType: tables ? "wkbNone" : geometryTypeOf(layer.summary, accepts.families !== undefined),
+      geometryType: tables ? "wkbNone" : ogrGeometryType(layer.summary, accepts.families !== undefined),
       fields: layer.fields ?? [],
       ids,
     };
@@ -219,10 +219,10 @@ class GdalAssembler implements Assembler<RowChunk> {
   private args(descriptions: readonly LayerDescription[]): string[] {
     const { facts, values, layers } = this;
     const given = [
-      ...givenOptions(facts.datasetOptions, values).flatMap((option) => ["-dsco", option]),
-      ...givenOptions(facts.layerOptions, values).flatMap((option) => ["-lco", option]),
+      ...toGdalOptions(facts.datasetOptions, values).flatMap((option) => ["-dsco", option]),
+      ...toGdalOptions(facts.layerOptions, values).flatMap((option) => ["-lco", option]),
     ];
-    const own = faithful[facts.name] ?? [];
+    const own = losslessOptions[facts.name] ?? [];
     const ownName = own[1]?.slice(0, own[1].indexOf("=") + 1);
     const isGiven = ownName !== undefined && given.some((option) => option.startsWith(ownName));
     const hasIds = descriptions.some(({ ids }) => ids !== null);
@@ -262,34 +262,34 @@ async function writeText(path: string, text: string): Promise<void> {
   await file.writeFile(text).finally(() => file.close());
 }
 
-const traitsOf = (driver: string): DriverTraits => ({
-  hasOneDimension: hasOneDimension.has(driver),
-  keepsEmpty: keepsEmpty.has(driver),
-  hasFifteenDigits: hasFifteenDigits.has(driver),
+const driverTraits = (driver: string): DriverTraits => ({
+  hasOneDimension: uniformDimensionDrivers.has(driver),
+  keepsEmpty: emptyGeometryDrivers.has(driver),
+  hasFifteenDigits: fifteenDigitDrivers.has(driver),
 });
 
 /** What a driver of tables is given in place of a layer; that it does not say what coordinates are in is told here. */
-function withoutGeometry(layer: TargetLayer, choice: TableGeometry, label: string, context: WriteContext): TargetLayer {
+function dropGeometry(layer: TargetLayer, choice: TableGeometry, label: string, context: WriteContext): TargetLayer {
   const { crs, summary } = layer;
   const hasColumns = choice !== "none" && summary !== null && typesIn(summary).length > 0;
   if (hasColumns && crs !== null && crs.id !== context.crs.wgs84.id) {
-    tellUndeclared(label, crs, context);
+    reportUndeclaredCrs(label, crs, context);
   }
-  return tableOf(layer, choice);
+  return toTableLayer(layer, choice);
 }
 
-export function writerOf(driver: string): WriterModule<WriteValues, RowChunk> {
+export function createWriter(driver: string): WriterModule<WriteOptionValues, RowChunk> {
   return {
     async encoder(layer, { geometry = "auto" }, context) {
-      if (!tablesOnly.has(driver)) return new RowEncoder(layer, traitsOf(driver));
-      const { label } = driverFacts(driver);
-      const rows = new RowEncoder(tableOf(layer, geometry), traitsOf(driver));
-      return new TableEncoder(layer, geometry, { name: driver, label }, rows, context);
+      if (!tableDrivers.has(driver)) return new RowEncoder(layer, driverTraits(driver));
+      const { label } = findDriver(driver);
+      const rows = new RowEncoder(toTableLayer(layer, geometry), driverTraits(driver));
+      return new TableGeometryEncoder(layer, geometry, { name: driver, label }, rows, context);
     },
     async assembler(sink, given, values, context) {
-      const facts = driverFacts(driver);
-      const layers = tablesOnly.has(driver)
-        ? given.map((layer) => withoutGeometry(layer, values.geometry ?? "auto", facts.label, context))
+      const facts = findDriver(driver);
+      const layers = tableDrivers.has(driver)
+        ? given.map((layer) => dropGeometry(layer, values.geometry ?? "auto", facts.label, context))
         : given;
       const scratch = dirname(await context.scratch("gdal.log"));
       const files: RowFile[] = [];

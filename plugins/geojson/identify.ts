@@ -1,40 +1,40 @@
-import type { Likeness } from "../../src/plugin/format.js";
-import { formOf } from "./survey.js";
+import type { Confidence } from "../../src/plugin/format.js";
+import { detectSequenceForm } from "./scan/file-layout.js";
 
-const geoTypes =
+const geoJsonType =
   /"type"\s*:\s*"(FeatureCollection|Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/;
-const opening = /^\s*(\{|\[\s*\{)/;
-const topology = /^\s*\{\s*(?:"(?!type")[^"]*"\s*:[^{[]*,\s*)*"type"\s*:\s*"Topology"/;
+const jsonOpening = /^\s*(\{|\[\s*\{)/;
+const topoJson = /^\s*\{\s*(?:"(?!type")[^"]*"\s*:[^{[]*,\s*)*"type"\s*:\s*"Topology"/;
 /** Marks of Esri JSON, whose features have `attributes` in place of properties. */
-const esri = /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"/;
-const sequenceNames = /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i;
+const esriJson = /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"/;
+const sequenceExtension = /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i;
 
 /** Which of the two formats of this plugin the beginning of a file is, and how surely. */
-export function likeness(
+export function rateGeoJson(
   head: Buffer,
   source: { readonly name: string; readonly size: number },
-): { readonly geojson: Likeness; readonly geojsonseq: Likeness } {
+): { readonly geojson: Confidence; readonly geojsonseq: Confidence } {
   const bom = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const bytes = head.subarray(bom);
   const text = bytes.toString("latin1").replaceAll("\x1e", " ");
   // What the writer writes where there is no feature.
   const isBlank = head.length > 0 && head.length >= source.size && text.trim() === "";
-  if (isBlank && sequenceNames.test(source.name)) return { geojson: "no", geojsonseq: "yes" };
-  if (!opening.test(text) || topology.test(text)) return { geojson: "no", geojsonseq: "no" };
-  const found = geoTypes.exec(text);
+  if (isBlank && sequenceExtension.test(source.name)) return { geojson: "no", geojsonseq: "yes" };
+  if (!jsonOpening.test(text) || topoJson.test(text)) return { geojson: "no", geojsonseq: "no" };
+  const found = geoJsonType.exec(text);
   if (!found) return { geojson: "no", geojsonseq: "no" };
-  if (esri.test(text.slice(0, found.index)) && !/"FeatureCollection"/.test(text)) {
+  if (esriJson.test(text.slice(0, found.index)) && !/"FeatureCollection"/.test(text)) {
     return { geojson: "no", geojsonseq: "no" };
   }
-  const sure: Likeness = isOwnType(text, found.index) ? "yes" : "maybe";
-  const byName = sequenceNames.test(source.name);
-  const form = formOf(bytes, byName, head.length >= source.size);
+  const sure: Confidence = isFeatureLevelType(text, found.index) ? "yes" : "maybe";
+  const byName = sequenceExtension.test(source.name);
+  const form = detectSequenceForm(bytes, byName, head.length >= source.size);
   const unended = byName && form === null && !/^[^[]*"features"/.test(text);
   return form !== null || unended ? { geojson: "no", geojsonseq: sure } : { geojson: sure, geojsonseq: "no" };
 }
 
 /** Whether the type found is that of the object the text begins with, or of an object in its features. */
-function isOwnType(text: string, index: number): boolean {
+function isFeatureLevelType(text: string, index: number): boolean {
   const before = text.slice(0, index);
   return /^\s*\{[^{[]*$/.test(before) || /"(features|geometry|geometries)"\s*:\s*[[{]/.test(before);
 }

@@ -1,7 +1,7 @@
 import { defineFormat } from "../../src/plugin/format.js";
-import { accepts } from "./feature-settings.js";
-import { likeness } from "./identify.js";
+import { rateGeoJson } from "./identify.js";
 import { readOptions, sequenceWriteOptions, writeOptions } from "./options.js";
+import { writerCapabilities } from "./write/feature-settings.js";
 
 const reader = { options: readOptions, load: () => import("./reader.js") };
 
@@ -11,12 +11,12 @@ export const geojson = defineFormat({
   id: "geojson",
   label: "GeoJSON",
   extensions: ["geojson", "json"],
-  identify: (head, source) => likeness(head, source).geojson,
+  identify: (head, source) => rateGeoJson(head, source).geojson,
   reader,
   writer: {
     options: writeOptions,
-    accepts: (options) => (options.crs ? { ...accepts, crs: "any" } : accepts),
-    load: () => import("./writer.js"),
+    accepts: (options) => (options.crs ? { ...writerCapabilities, crs: "any" } : writerCapabilities),
+    load: () => import("./write/writer.js"),
   },
 });
 
@@ -26,12 +26,12 @@ export const geojsonseq = defineFormat({
   id: "geojsonseq",
   label: "GeoJSON Text Sequence / newline-delimited",
   extensions: ["geojsonl", "geojsons", "ndjson", "geojsonl.json"],
-  identify: (head, source) => likeness(head, source).geojsonseq,
+  identify: (head, source) => rateGeoJson(head, source).geojsonseq,
   reader,
   writer: {
     options: sequenceWriteOptions,
-    accepts: () => accepts,
-    load: () => import("./sequence-writer.js"),
+    accepts: () => writerCapabilities,
+    load: () => import("./write/sequence-writer.js"),
   },
 });
 

@@ -3,55 +3,55 @@ import type {
   Batch,
   Crs,
   Dataset,
-  Gap,
-  Glance,
   Layer,
   LayerSummary,
+  ScanBatch,
+  SkippedRange,
   Split,
-  SummaryAsked,
+  SummaryRequest,
 } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { splitBytes } from "../shared/split-size.js";
-import { BatchGatherer } from "./batch-gatherer.js";
-import { crsOf } from "./crs-member.js";
-import { surplusComma, type Teller } from "./feature-parser.js";
-import { type FeatureSplit, textSplits } from "./feature-split.js";
+import { defaultSplitBytes } from "../shared/split-size.js";
 import type { readOptions } from "./options.js";
-import { type Members, Scanner, type ScanSettings } from "./scanner.js";
-import { Skim } from "./skim.js";
-import { type Listener, pieceSize, SplitReader, type SplitSettings } from "./split-reader.js";
-import { type Survey, saysMoreAtEnd, survey } from "./survey.js";
-import { Walker } from "./walk.js";
+import { BatchCollector } from "./read/batch-collector.js";
+import { readCrsMember } from "./read/crs-member.js";
+import { type IssueReporter, trailingCommaMessage } from "./read/feature-parser.js";
+import { maxChunkBytes, type SplitContext, SplitReader, type SplitSettings } from "./read/split-reader.js";
+import { BracketScanner, type BracketScanSettings, type TopLevelMembers } from "./scan/bracket-scanner.js";
+import { type FeatureSplit, splitTexts } from "./scan/feature-split.js";
+import { detectFileLayout, type FileLayout, hasMembersAtEnd } from "./scan/file-layout.js";
+import { SchemaScan } from "./scan/schema-scan.js";
+import { SplitFinder } from "./scan/split-finder.js";
 
 type Options = OptionValues<typeof readOptions>;
 
 /** What another thread needs in order not to look at the file again. */
-interface Blueprint {
-  readonly survey: Survey;
+interface GeoJsonScanResult {
+  readonly survey: FileLayout;
   readonly name: string;
   readonly crs: Crs | null;
 }
 
 /** What a scan of the whole file has found. */
-interface Scan {
+interface FullScan {
   readonly splits: readonly FeatureSplit[];
   readonly foreign: readonly string[];
   readonly surplusCommas: number;
 }
 
 /** Told in a first look, of which nothing is said. */
-const nobody: Teller = { keepsRows: false, lose: () => undefined, notice: () => undefined };
+const silentReporter: IssueReporter = { keepsRows: false, lose: () => undefined, notice: () => undefined };
 
 /** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
-const smallFile = 1 << 20;
+const maxEagerScanBytes = 1 << 20;
 
 export function open(source: Source, options: Options, context: ReadContext): Promise<GeoJsonDataset> {
-  return GeoJsonDataset.open(source, options, context, splitBytes);
+  return GeoJsonDataset.open(source, options, context, defaultSplitBytes);
 }
 
 /** What stands around features that can be made again from them, or belongs to the answer of a service. */
-const ofAnswers: ReadonlySet<string> = new Set([
+const descriptiveMembers: ReadonlySet<string> = new Set([
   "bbox",
   "timeStamp",
   "links",
@@ -65,12 +65,12 @@ const ofAnswers: ReadonlySet<string> = new Set([
 
 export class GeoJsonDataset implements Dataset {
   readonly layers: readonly Layer[];
-  readonly blueprint: Blueprint;
+  readonly blueprint: GeoJsonScanResult;
 
   private constructor(
     private readonly file: SourceFile,
     layer: GeoJsonLayer,
-    blueprint: Blueprint,
+    blueprint: GeoJsonScanResult,
   ) {
     this.layers = [layer];
     this.blueprint = blueprint;
@@ -80,8 +80,8 @@ export class GeoJsonDataset implements Dataset {
   static async open(source: Source, options: Options, context: ReadContext, wanted: number): Promise<GeoJsonDataset> {
     const file = await source.open();
     try {
-      const known = context.blueprint as Blueprint | undefined;
-      const found = known ? null : await explore(source, file, context, wanted);
+      const known = context.blueprint as GeoJsonScanResult | undefined;
+      const found = known ? null : await scanFile(source, file, context, wanted);
       const blueprint = known ?? found!.blueprint;
       const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.scan ?? null);
       return new GeoJsonDataset(file, layer, blueprint);
@@ -96,13 +96,17 @@ export class GeoJsonDataset implements Dataset {
   }
 }
 
-async function explore(source: Source, file: SourceFile, context: ReadContext, wanted: number) {
-  const found = await survey(file, source.name, /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i.test(source.name));
-  let members: Members = found.members;
-  let scan: Scan | null = null;
-  if (found.layout === "documents" && (file.size <= smallFile || (await saysMoreAtEnd(file)))) {
+async function scanFile(source: Source, file: SourceFile, context: ReadContext, wanted: number) {
+  const found = await detectFileLayout(
+    file,
+    source.name,
+    /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i.test(source.name),
+  );
+  let members: TopLevelMembers = found.members;
+  let scan: FullScan | null = null;
+  if (found.layout === "documents" && (file.size <= maxEagerScanBytes || (await hasMembersAtEnd(file)))) {
     const settings = { source: source.name, start: found.start, splitSize: wanted, skipErrors: context.skipErrors };
-    const scanner = new Scanner(file, { ...settings, mark: found.mark });
+    const scanner = new BracketScanner(file, { ...settings, mark: found.mark });
     const list: FeatureSplit[] = [];
     try {
       for await (const split of scanner.documents()) list.push(split);
@@ -113,11 +117,11 @@ async function explore(source: Source, file: SourceFile, context: ReadContext, w
     }
     members = scanner.members;
   }
-  const crs = await crsOf(members.crs, context);
-  return { blueprint: { survey: { ...found, members }, name: nameOf(members, source.name), crs }, scan };
+  const crs = await readCrsMember(members.crs, context);
+  return { blueprint: { survey: { ...found, members }, name: layerNameOf(members, source.name), crs }, scan };
 }
 
-function nameOf(members: Members, path: string): string {
+function layerNameOf(members: TopLevelMembers, path: string): string {
   try {
     const name = members.name === undefined ? undefined : (JSON.parse(members.name) as unknown);
     if (typeof name === "string" && name.trim() !== "") return name;
@@ -142,10 +146,10 @@ class GeoJsonLayer implements Layer {
     private readonly file: SourceFile,
     private readonly options: Options,
     private readonly context: ReadContext,
-    private readonly blueprint: Blueprint,
+    private readonly blueprint: GeoJsonScanResult,
     private readonly splitSize: number,
     /** What a scan of the whole file has found, once there was one: the next need not look at every byte. */
-    private known: Scan | null,
+    private known: FullScan | null,
   ) {
     this.name = blueprint.name;
     this.crs = blueprint.crs;
@@ -160,7 +164,7 @@ class GeoJsonLayer implements Layer {
    * @param ends who may know where splits end
    * @param isSilent whether nothing is said of what stands beside the features
    */
-  private async *split(ends?: ScanSettings["ends"], isSilent = false): AsyncGenerator<FeatureSplit> {
+  private async *split(ends?: BracketScanSettings["ends"], isSilent = false): AsyncGenerator<FeatureSplit> {
     if (this.known) {
       yield* this.known.splits;
       if (!isSilent) this.noticeAround(this.known);
@@ -169,14 +173,14 @@ class GeoJsonLayer implements Layer {
     const { start, layout, mark } = this.blueprint.survey;
     const { skipErrors } = this.context;
     const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
-    const scanner = new Scanner(this.file, ends ? { ...settings, ends } : settings);
+    const scanner = new BracketScanner(this.file, ends ? { ...settings, ends } : settings);
     const splits: FeatureSplit[] = [];
     const found =
       layout === "documents"
         ? scanner.documents()
         : layout === "values"
           ? scanner.values()
-          : textSplits(this.file, start, this.splitSize, layout);
+          : splitTexts(this.file, start, this.splitSize, layout);
     try {
       for await (const split of found) {
         splits.push(split);
@@ -191,17 +195,17 @@ class GeoJsonLayer implements Layer {
   }
 
   /** What stands around the features tells where they are: behind damage to it nothing is found. */
-  private restAfter({ details, message }: GeoferryError): Gap {
+  private restAfter({ details, message }: GeoferryError): SkippedRange {
     const { place = {}, reason = message } = details as { place?: Place; reason?: string };
     const { byte } = place;
     return { source: this.source.name, place, bytes: byte === undefined ? null : this.file.size - byte, reason };
   }
 
   /** Notes what was odd about the text around the features. */
-  private noticeAround({ foreign, surplusCommas }: Pick<Scan, "foreign" | "surplusCommas">): void {
-    if (surplusCommas > 0) this.context.notice("comma-surplus", undefined, surplusComma, surplusCommas);
+  private noticeAround({ foreign, surplusCommas }: Pick<FullScan, "foreign" | "surplusCommas">): void {
+    if (surplusCommas > 0) this.context.notice("comma-surplus", undefined, trailingCommaMessage, surplusCommas);
     for (const name of foreign) {
-      const isContent = !ofAnswers.has(name);
+      const isContent = !descriptiveMembers.has(name);
       if (isContent) this.context.lose("foreign-member", name, "a member beside the features was left out");
       else this.context.notice("foreign-member", name, "a member that describes the file was left out");
     }
@@ -209,7 +213,7 @@ class GeoJsonLayer implements Layer {
 
   async fetch(split: Split): Promise<Buffer | undefined> {
     const { start, bytes } = split as FeatureSplit;
-    return bytes > pieceSize ? undefined : this.file.read(start, bytes);
+    return bytes > maxChunkBytes ? undefined : this.file.read(start, bytes);
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
@@ -223,11 +227,11 @@ class GeoJsonLayer implements Layer {
     this.context.passed(passed.records, passed.lines);
   }
 
-  async *glance(): AsyncGenerator<Glance> {
+  async *glance(): AsyncGenerator<ScanBatch> {
     const { signal, skipErrors, keepsRows } = this.context;
-    const deaf = { ...nobody, signal, skipErrors, keepsRows, reject: () => undefined };
-    const gatherer = new BatchGatherer(deaf, this.options.fid);
-    const walker = new Walker(this.file, this.splitSize, gatherer);
+    const deaf = { ...silentReporter, signal, skipErrors, keepsRows, reject: () => undefined };
+    const gatherer = new BatchCollector(deaf, this.options.fid);
+    const walker = new SplitFinder(this.file, this.splitSize, gatherer);
     // Damage that is to be skipped may hide where a split ends.
     const splits = skipErrors ? this.split() : this.split((start, opens) => walker.end(start, opens));
     for await (const piece of splits) {
@@ -242,17 +246,17 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async summary({ within, isLimited, withExtent, looked }: SummaryAsked): Promise<LayerSummary | null> {
+  async summary({ within, isLimited, withExtent, looked }: SummaryRequest): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
     const { layout } = this.blueprint.survey;
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
-    const skim = new Skim(this.file, this.splitSize, nobody, within, this.context.signal);
+    const skim = new SchemaScan(this.file, this.splitSize, silentReporter, within, this.context.signal);
     const splits = this.split((start, opens) => skim.walker.end(start, opens), true);
     return skim.summary(splits, looked);
   }
 
-  private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: Listener): SplitReader {
+  private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
     const { mark, layout, members } = this.blueprint.survey;
     // In a FeatureCollection it is the collection's member that counts.
     const crs = layout === "documents" ? undefined : members.crs;

@@ -1,8 +1,8 @@
-import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
-import { defineFormat, type Likeness } from "../../src/plugin/index.js";
-import { mostFields } from "./limits.js";
-import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite-header.js";
-import { tableNameOf } from "./table-name.js";
+import { allGeometryTypes, fieldTypes } from "../../src/model/index.js";
+import { type Confidence, defineFormat } from "../../src/plugin/index.js";
+import { maxFields } from "./limits.js";
+import { toTableName } from "./schema/table-name.js";
+import { headerBytes, isGeoPackageId, isSqlite } from "./sqlite/header.js";
 
 export const readOptions = {
   viewTimeout: {
@@ -44,7 +44,7 @@ const hasExtension = (name: string): boolean => /\.gpkg$/i.test(name);
  * An SQLite database with a GeoPackage's application id, or with the table that only GeoPackages have in what the head
  * shows of its schema. Any other one is read for a GeoPackage only where it is called one.
  */
-function identify(head: Buffer, source: { readonly name: string }): Likeness {
+function identify(head: Buffer, source: { readonly name: string }): Confidence {
   if (!isSqlite(head)) return hasExtension(source.name) ? "maybe" : "no";
   if (head.length >= headerBytes && isGeoPackageId(head.readUInt32BE(68))) return "yes";
   if (head.includes("gpkg_contents")) return "yes";
@@ -66,12 +66,12 @@ export default defineFormat({
       crs: "any",
       layers: "many",
       metadata: ["title", "description", "documents", "columns"],
-      layerName: tableNameOf,
-      geometryTypes: everyGeometryType,
+      layerName: toTableName,
+      geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields,
+      mostFields: maxFields,
       fieldTypes,
       fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
       ids: { types: ["int32", "int64"], otherwise: "id" },

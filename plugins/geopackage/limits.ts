@@ -1,2 +1,2 @@
 /** SQLite takes up to 2000 columns; two are the key and the geometry. */
-export const mostFields = 1998;
+export const maxFields = 1998;

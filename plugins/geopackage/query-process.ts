@@ -4,75 +4,75 @@
  */
 import type { Database, Statement } from "better-sqlite3";
 import type { FieldType } from "../../src/model/index.js";
-import { quoted } from "../shared/sql-names.js";
-import type { QueryReply, QueryRequest } from "./query-protocol.js";
-import { loadSqlite } from "./sqlite-library.js";
-import type { SqliteValue } from "./sqlite-values.js";
-import { typeOfStored, uniteStored } from "./table-survey.js";
+import { quoteIdentifier } from "../shared/sql-identifiers.js";
+import { typeOfStoredValue, uniteStoredTypes } from "./read/infer-types.js";
+import type { QueryReply, QueryRequest } from "./sql/query-protocol.js";
+import { loadSqlite } from "./sqlite/library.js";
+import type { SqliteValue } from "./sqlite/values.js";
 
 const replyRows = 512;
 const replyBytes = 1 << 20;
 
-let database: Database | undefined;
-let statement: Statement<[], SqliteValue[]> | undefined;
-let rows: IterableIterator<SqliteValue[]> | undefined;
+let openedDatabase: Database | undefined;
+let rowStatement: Statement<[], SqliteValue[]> | undefined;
+let rowIterator: IterableIterator<SqliteValue[]> | undefined;
 
 async function open(path: string, table: string): Promise<QueryReply> {
   const Sqlite = await loadSqlite();
-  database = new Sqlite(path, { readonly: true, fileMustExist: true });
-  database.pragma("trusted_schema = OFF");
-  database.pragma("cell_size_check = ON");
-  database.pragma("query_only = ON");
-  database.pragma("mmap_size = 0");
-  statement = database
-    .prepare<[], SqliteValue[]>(`SELECT * FROM ${quoted(table)}`)
+  openedDatabase = new Sqlite(path, { readonly: true, fileMustExist: true });
+  openedDatabase.pragma("trusted_schema = OFF");
+  openedDatabase.pragma("cell_size_check = ON");
+  openedDatabase.pragma("query_only = ON");
+  openedDatabase.pragma("mmap_size = 0");
+  rowStatement = openedDatabase
+    .prepare<[], SqliteValue[]>(`SELECT * FROM ${quoteIdentifier(table)}`)
     .safeIntegers(true)
     .raw(true);
-  const columns = statement.columns().map(({ name, type }) => ({ name, declared: type }));
+  const columns = rowStatement.columns().map(({ name, type }) => ({ name, declared: type }));
   return { kind: "open", columns };
 }
 
-function types(columns: readonly number[]): QueryReply {
+function inferTypes(columns: readonly number[]): QueryReply {
   const found: (FieldType | null)[] = columns.map(() => null);
-  for (const row of statement!.iterate()) {
+  for (const row of rowStatement!.iterate()) {
     columns.forEach((c, i) => {
-      const type = typeOfStored(row[c] ?? null);
+      const type = typeOfStoredValue(row[c] ?? null);
       const known = found[i] ?? null;
-      if (type !== null) found[i] = known === null ? type : uniteStored(known, type);
+      if (type !== null) found[i] = known === null ? type : uniteStoredTypes(known, type);
     });
   }
   return { kind: "types", types: found };
 }
 
-const sizeOf = (value: SqliteValue): number =>
+const valueBytes = (value: SqliteValue): number =>
   typeof value === "string" || value instanceof Uint8Array ? value.length : 8;
 
-function next(restart: boolean): QueryReply {
+function nextRows(restart: boolean): QueryReply {
   if (restart) {
-    rows?.return?.();
-    rows = undefined;
+    rowIterator?.return?.();
+    rowIterator = undefined;
   }
-  rows ??= statement!.iterate();
+  rowIterator ??= rowStatement!.iterate();
   const found: SqliteValue[][] = [];
   for (let bytes = 0; found.length < replyRows && bytes < replyBytes; ) {
-    const { value, done } = rows.next();
+    const { value, done } = rowIterator.next();
     if (done) {
-      rows = undefined;
+      rowIterator = undefined;
       return { kind: "rows", rows: found, done: true };
     }
     found.push(value);
-    for (const each of value) bytes += sizeOf(each);
+    for (const each of value) bytes += valueBytes(each);
   }
   return { kind: "rows", rows: found, done: false };
 }
 
-async function answer(request: QueryRequest): Promise<QueryReply> {
+async function handleRequest(request: QueryRequest): Promise<QueryReply> {
   if (request.kind === "open") return open(request.path, request.table);
-  return request.kind === "types" ? types(request.columns) : next(request.restart);
+  return request.kind === "types" ? inferTypes(request.columns) : nextRows(request.restart);
 }
 
 process.on("message", (request: QueryRequest) => {
-  answer(request).then(
+  handleRequest(request).then(
     (reply) => process.send!(reply),
     (error: Error) => {
       process.send!({ kind: "error", message: error.message } satisfies QueryReply);

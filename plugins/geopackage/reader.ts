@@ -1,30 +1,30 @@
 import type { Dataset, Layer, Split } from "../../src/model/index.js";
-import { fault, type OptionValues, type ReadContext, type Source } from "../../src/plugin/index.js";
-import { BatchBuilder } from "./batch-builder.js";
-import { survey } from "./contents.js";
-import { Database } from "./database.js";
+import { createError, type OptionValues, type ReadContext, type Source } from "../../src/plugin/index.js";
 import type { readOptions } from "./index.js";
-import { type GeoPackagePlan, infoOf, type LayerPlan } from "./layer-plan.js";
-import { readSplit, type TableSplit, tableSplits } from "./table-splits.js";
-import { tableSummary } from "./table-summary.js";
-import { isUnsupported, Views } from "./view-layer.js";
+import { BatchBuilder } from "./read/batch-builder.js";
+import { type GeoPackagePlan, type LayerPlan, layerInfoOf } from "./read/layer-plan.js";
+import { planTableSplits, readSplit, type TableSplit } from "./read/table-splits.js";
+import { summarizeTable } from "./read/table-summary.js";
+import { readContents } from "./schema/read-contents.js";
+import { isUnsupported, ViewLayers } from "./sql/view-layers.js";
+import { Database } from "./sqlite/database.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
-function tableLayer(
+function createTableLayer(
   database: Database,
   plan: LayerPlan & { root: number },
   bytes: number,
   context: ReadContext,
 ): Layer {
-  const splits = () => tableSplits(database, plan.root);
+  const splits = () => planTableSplits(database, plan.root);
   // What the columns of one piece took serves the next one.
   let idle: BatchBuilder | null = null;
   return {
-    ...infoOf(plan),
+    ...layerInfoOf(plan),
     bytes,
     splits,
-    summary: ({ within }) => tableSummary(database, plan, within),
+    summary: ({ within }) => summarizeTable(database, plan, within),
     async *batches(split?: Split) {
       const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
       if (split) {
@@ -37,7 +37,11 @@ function tableLayer(
 }
 
 /** The layers with the columns of views, which SQLite is asked for. A view that cannot be read is told and left out. */
-async function withViews(plans: readonly LayerPlan[], views: Views, context: ReadContext): Promise<LayerPlan[]> {
+async function resolveViews(
+  plans: readonly LayerPlan[],
+  views: ViewLayers,
+  context: ReadContext,
+): Promise<LayerPlan[]> {
   const known: LayerPlan[] = [];
   let refused: unknown;
   for (const plan of plans) {
@@ -53,25 +57,27 @@ async function withViews(plans: readonly LayerPlan[], views: Views, context: Rea
   return known;
 }
 
-const isTable = (plan: LayerPlan): plan is LayerPlan & { root: number } => plan.root !== null;
+const isTablePlan = (plan: LayerPlan): plan is LayerPlan & { root: number } => plan.root !== null;
 
 /** @throws input-empty, input-corrupt, input-truncated, unsupported */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
   const known = context.blueprint as GeoPackagePlan | undefined;
   const database = await Database.open(source, context, known?.header ?? null);
   try {
-    const views = new Views(source, database, options, context);
-    const found = known ? null : await survey(database, views, context);
-    const layers = known?.layers ?? (await withViews(found!.layers, views, context));
+    const views = new ViewLayers(source, database, options, context);
+    const found = known ? null : await readContents(database, views, context);
+    const layers = known?.layers ?? (await resolveViews(found!.layers, views, context));
     if (layers.length === 0 && database.damage) throw database.damage;
     if (layers.length === 0) {
       const reason = "there is no table of features or attributes in it";
-      throw fault("unsupported", { source: source.name, reason });
+      throw createError("unsupported", { source: source.name, reason });
     }
     const blueprint: GeoPackagePlan = { header: database.pages.header, layers };
     const share = Math.ceil(source.size / layers.length);
     return {
-      layers: layers.map((plan) => (isTable(plan) ? tableLayer(database, plan, share, context) : views.layer(plan))),
+      layers: layers.map((plan) =>
+        isTablePlan(plan) ? createTableLayer(database, plan, share, context) : views.layer(plan),
+      ),
       blueprint,
       ...(found && { leftOut: found.leftOut }),
       [Symbol.asyncDispose]: () => database.close(),

@@ -1,10 +1,10 @@
 import type { Assembler, Sink, TargetLayer, WriteContext } from "../../src/plugin/index.js";
-import type { GeoPackageChunk } from "./encoder.js";
-import { ExistingFile } from "./existing-file.js";
-import type { WriteOptions } from "./layer-design.js";
-import { NewFile } from "./new-file.js";
+import type { WriteOptions } from "./schema/layer-design.js";
+import type { GeoPackageChunk } from "./write/encoder.js";
+import { ExistingFileWriter } from "./write/existing-file.js";
+import { NewFileWriter } from "./write/new-file.js";
 
-export { encoder } from "./encoder.js";
+export { encoder } from "./write/encoder.js";
 
 /** @throws unsupported, crs-not-writable, output-failed, output-locked */
 export function assembler(
@@ -14,6 +14,6 @@ export function assembler(
   context: WriteContext,
 ): Promise<Assembler<GeoPackageChunk>> {
   return sink.update
-    ? ExistingFile.open(sink, sink.update, layers, options, context)
-    : NewFile.create(sink, layers, options, context);
+    ? ExistingFileWriter.open(sink, sink.update, layers, options, context)
+    : NewFileWriter.create(sink, layers, options, context);
 }

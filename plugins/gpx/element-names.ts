@@ -4,17 +4,23 @@
  * that would be taken for the first of these. Each name stands for itself, whatever other names there are.
  */
 
-const start =
+const nameStartCharacters =
   "A-Z_a-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}";
-const others = "\\-.0-9\\u00b7\\u0300-\\u036f\\u203f\\u2040";
-const unfit = new RegExp(`^[^${start}]|[^${start}${others}]|_(?=x[0-9A-F]*_)`, "gu");
+const nameOtherCharacters = "\\-.0-9\\u00b7\\u0300-\\u036f\\u203f\\u2040";
+const invalidNamePattern = new RegExp(
+  `^[^${nameStartCharacters}]|[^${nameStartCharacters}${nameOtherCharacters}]|_(?=x[0-9A-F]*_)`,
+  "gu",
+);
 
-export function elementName(field: string): string {
+export function toElementName(field: string): string {
   if (field === "") return "_x_";
-  return field.replace(unfit, (c) => `_x${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}_`);
+  return field.replace(
+    invalidNamePattern,
+    (c) => `_x${c.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}_`,
+  );
 }
 
-export function fieldName(element: string): string {
+export function toFieldName(element: string): string {
   return element.replace(/_x([0-9A-F]{0,6})_/g, (written, hex: string) => {
     const code = Number.parseInt(hex, 16);
     if (hex === "") return "";

@@ -5,7 +5,7 @@ export const gpxTypes = ["wpt", "rte", "trk"] as const;
 export const Gpx = { wpt: 0, rte: 1, trk: 2 } as const;
 
 /** What the elements and attributes that have a meaning in GPX 1.0 and 1.1 are told by. */
-export const Code = {
+export const ElementCode = {
   gpx: 1,
   wpt: 2,
   rte: 3,
@@ -34,7 +34,7 @@ export const Code = {
 } as const;
 
 /** The first of the codes of `standardFields`, in their order. */
-const firstField = 32;
+const firstFieldCode = 32;
 
 export interface StandardField {
   readonly name: string;
@@ -43,32 +43,32 @@ export interface StandardField {
   readonly of: readonly (0 | 1 | 2)[];
 }
 
-const all = [Gpx.wpt, Gpx.rte, Gpx.trk] as const;
-const wpt = [Gpx.wpt] as const;
-const lines = [Gpx.rte, Gpx.trk] as const;
+const allFeatureTypes = [Gpx.wpt, Gpx.rte, Gpx.trk] as const;
+const waypointOnly = [Gpx.wpt] as const;
+const lineTypes = [Gpx.rte, Gpx.trk] as const;
 
 /**
  * The simple elements of wptType, rteType and trkType (GPX 1.1), each of which occurs at most once, in an order that
  * is that of the schema for each of them; links come between `src` and `sym` or `number`, and `ele`, the height, first.
  */
 export const standardFields: readonly StandardField[] = [
-  { name: "time", type: "datetime", of: wpt },
-  { name: "magvar", type: "double", of: wpt },
-  { name: "geoidheight", type: "double", of: wpt },
-  { name: "name", type: "text", of: all },
-  { name: "cmt", type: "text", of: all },
-  { name: "desc", type: "text", of: all },
-  { name: "src", type: "text", of: all },
-  { name: "number", type: "int32", of: lines },
-  { name: "sym", type: "text", of: wpt },
-  { name: "type", type: "text", of: all },
-  { name: "fix", type: "text", of: wpt },
-  { name: "sat", type: "int32", of: wpt },
-  { name: "hdop", type: "double", of: wpt },
-  { name: "vdop", type: "double", of: wpt },
-  { name: "pdop", type: "double", of: wpt },
-  { name: "ageofdgpsdata", type: "double", of: wpt },
-  { name: "dgpsid", type: "int32", of: wpt },
+  { name: "time", type: "datetime", of: waypointOnly },
+  { name: "magvar", type: "double", of: waypointOnly },
+  { name: "geoidheight", type: "double", of: waypointOnly },
+  { name: "name", type: "text", of: allFeatureTypes },
+  { name: "cmt", type: "text", of: allFeatureTypes },
+  { name: "desc", type: "text", of: allFeatureTypes },
+  { name: "src", type: "text", of: allFeatureTypes },
+  { name: "number", type: "int32", of: lineTypes },
+  { name: "sym", type: "text", of: waypointOnly },
+  { name: "type", type: "text", of: allFeatureTypes },
+  { name: "fix", type: "text", of: waypointOnly },
+  { name: "sat", type: "int32", of: waypointOnly },
+  { name: "hdop", type: "double", of: waypointOnly },
+  { name: "vdop", type: "double", of: waypointOnly },
+  { name: "pdop", type: "double", of: waypointOnly },
+  { name: "ageofdgpsdata", type: "double", of: waypointOnly },
+  { name: "dgpsid", type: "int32", of: waypointOnly },
 ];
 
 /** Names of the fields that are made of more than one element, or of none. */
@@ -79,12 +79,12 @@ export const segmentField = "segmentProperties";
 
 /** All names with their codes. */
 export const vocabulary: Readonly<Record<string, number>> = {
-  ...Code,
-  ...Object.fromEntries(standardFields.map(({ name }, index) => [name, firstField + index])),
+  ...ElementCode,
+  ...Object.fromEntries(standardFields.map(({ name }, index) => [name, firstFieldCode + index])),
 };
 
 /** The index in `standardFields` of an element's code, negative for all other codes. */
-export const standardIndex = (code: number): number => code - firstField;
+export const standardFieldIndex = (code: number): number => code - firstFieldCode;
 
 /**
  * The namespaces of what GPX has no element for and we write all the same: attributes by their names, and what a

@@ -1,6 +1,6 @@
 import { defineFormat } from "../../src/plugin/format.js";
-import { rootOf } from "../shared/xml-root.js";
-import { acceptsOf } from "./accepts.js";
+import { rootName } from "../shared/xml/root-name.js";
+import { writerCapabilities } from "./capabilities.js";
 import { readOptions, writeOptions } from "./options.js";
 
 /** GPS Exchange Format 1.0 and 1.1 (topografix.com/GPX). */
@@ -9,7 +9,7 @@ export default defineFormat({
   id: "gpx",
   label: "GPS Exchange Format (GPX)",
   extensions: ["gpx"],
-  identify: (head) => (rootOf(head) === "gpx" ? "yes" : "no"),
+  identify: (head) => (rootName(head) === "gpx" ? "yes" : "no"),
   reader: { options: readOptions, load: () => import("./reader.js") },
-  writer: { options: writeOptions, accepts: acceptsOf, load: () => import("./writer.js") },
+  writer: { options: writeOptions, accepts: writerCapabilities, load: () => import("./writer.js") },
 });

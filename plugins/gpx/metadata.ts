@@ -1,6 +1,6 @@
 /** The metadata of GPX 1.1 (metadataType, personType, copyrightType, linkType), and what GPX 1.0 has in its place. */
 import type { LayerMetadata, MetadataLink } from "../../src/model/index.js";
-import { attributeText, elementText } from "../shared/xml-text.js";
+import { escapeAttribute, escapeElement } from "../shared/xml/escape.js";
 
 /** An element of the metadata as the document has it. */
 export interface MetadataElement {
@@ -10,89 +10,97 @@ export interface MetadataElement {
   text: string;
 }
 
-const child = (of: MetadataElement | undefined, name: string): MetadataElement | undefined =>
+const findChild = (of: MetadataElement | undefined, name: string): MetadataElement | undefined =>
   of?.children.find((each) => each.name === name);
-const textOf = (element: MetadataElement | undefined): string | undefined => element?.text.trim() || undefined;
+const elementTextOf = (element: MetadataElement | undefined): string | undefined => element?.text.trim() || undefined;
 
 /** The object without what is undefined; undefined where nothing is left. */
-function some<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
+function definedMembers<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
   return entries.length > 0
     ? (Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> })
     : undefined;
 }
 
-function linkOf(element: MetadataElement | undefined): MetadataLink | undefined {
+function readLink(element: MetadataElement | undefined): MetadataLink | undefined {
   const href = element?.attributes.get("href");
   return href
-    ? { href, ...some({ text: textOf(child(element, "text")), type: textOf(child(element, "type")) }) }
+    ? {
+        href,
+        ...definedMembers({
+          text: elementTextOf(findChild(element, "text")),
+          type: elementTextOf(findChild(element, "type")),
+        }),
+      }
     : undefined;
 }
 
 /** `<email id="a" domain="b.org"/>` in GPX 1.1, a text in GPX 1.0. */
-function emailOf(element: MetadataElement | undefined): string | undefined {
+function readEmail(element: MetadataElement | undefined): string | undefined {
   const id = element?.attributes.get("id");
-  return id === undefined ? textOf(element) : `${id}@${element?.attributes.get("domain") ?? ""}`;
+  return id === undefined ? elementTextOf(element) : `${id}@${element?.attributes.get("domain") ?? ""}`;
 }
 
 /** What the elements say together; undefined for nothing. */
-export function metadataOf(elements: readonly MetadataElement[]): LayerMetadata | undefined {
+export function readMetadata(elements: readonly MetadataElement[]): LayerMetadata | undefined {
   const first = (name: string) => elements.find((each) => each.name === name);
   const author = first("author");
   const copyright = first("copyright");
-  const url = textOf(first("url"));
+  const url = elementTextOf(first("url"));
   const links = elements
     .filter(({ name }) => name === "link")
-    .map(linkOf)
-    .concat(url === undefined ? [] : [{ href: url, ...some({ text: textOf(first("urlname")) }) }])
+    .map(readLink)
+    .concat(url === undefined ? [] : [{ href: url, ...definedMembers({ text: elementTextOf(first("urlname")) }) }])
     .filter((link) => link !== undefined);
-  return some({
-    description: textOf(first("desc")),
-    author: some({
-      name: textOf(child(author, "name")) ?? textOf(author),
-      email: emailOf(child(author, "email") ?? first("email")),
-      link: linkOf(child(author, "link")),
+  return definedMembers({
+    description: elementTextOf(first("desc")),
+    author: definedMembers({
+      name: elementTextOf(findChild(author, "name")) ?? elementTextOf(author),
+      email: readEmail(findChild(author, "email") ?? first("email")),
+      link: readLink(findChild(author, "link")),
     }),
-    copyright: some({
+    copyright: definedMembers({
       author: copyright?.attributes.get("author"),
-      year: textOf(child(copyright, "year")),
-      license: textOf(child(copyright, "license")),
+      year: elementTextOf(findChild(copyright, "year")),
+      license: elementTextOf(findChild(copyright, "license")),
     }),
     links: links.length > 0 ? links : undefined,
-    time: textOf(first("time")),
-    keywords: textOf(first("keywords")),
+    time: elementTextOf(first("time")),
+    keywords: elementTextOf(first("keywords")),
   });
 }
 
-const element = (name: string, text: string | undefined): string =>
-  text === undefined ? "" : `<${name}>${elementText(text)}</${name}>`;
-const linkText = ({ href, text, type }: MetadataLink): string =>
-  `<link href="${attributeText(href)}">${element("text", text)}${element("type", type)}</link>`;
+const writeElement = (name: string, text: string | undefined): string =>
+  text === undefined ? "" : `<${name}>${escapeElement(text)}</${name}>`;
+const writeLink = ({ href, text, type }: MetadataLink): string =>
+  `<link href="${escapeAttribute(href)}">${writeElement("text", text)}${writeElement("type", type)}</link>`;
 
 /** XML Schema's dateTime and gYear. */
-const dateTime = /^-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
-const year = /^-?\d{4,}(Z|[+-]\d\d:\d\d)?$/;
-const address = /^([^@]+)@([^@]*)$/;
+const dateTimePattern = /^-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
+const yearPattern = /^-?\d{4,}(Z|[+-]\d\d:\d\d)?$/;
+const emailPattern = /^([^@]+)@([^@]*)$/;
 
 /** The element of the metadata; `lose` takes what is not of the types that the schema has. */
-export function metadataText(name: string, metadata: LayerMetadata, lose: (what: string) => void): string {
+export function writeMetadata(name: string, metadata: LayerMetadata, lose: (what: string) => void): string {
   const { description, author, copyright, links = [], time, keywords } = metadata;
   const fitting = (text: string | undefined, pattern: RegExp, what: string) => {
     if (text === undefined || pattern.test(text)) return text;
     lose(`${what} "${text}"`);
     return undefined;
   };
-  const [, id, domain] = address.exec(fitting(author?.email, address, "the address") ?? "") ?? [];
-  const email = id === undefined ? "" : `<email id="${attributeText(id)}" domain="${attributeText(domain ?? "")}"/>`;
+  const [, id, domain] = emailPattern.exec(fitting(author?.email, emailPattern, "the address") ?? "") ?? [];
+  const email =
+    id === undefined ? "" : `<email id="${escapeAttribute(id)}" domain="${escapeAttribute(domain ?? "")}"/>`;
   const parts = [
-    element("name", name),
-    element("desc", description),
-    author && `<author>${element("name", author.name)}${email}${author.link ? linkText(author.link) : ""}</author>`,
+    writeElement("name", name),
+    writeElement("desc", description),
+    author &&
+      `<author>${writeElement("name", author.name)}${email}${author.link ? writeLink(author.link) : ""}</author>`,
     copyright &&
-      `<copyright author="${attributeText(copyright.author ?? "")}">${element("year", fitting(copyright.year, year, "the year"))}${element("license", copyright.license)}</copyright>`,
-    ...links.map(linkText),
-    element("time", fitting(time, dateTime, "the time")),
-    element("keywords", keywords),
+      `<copyright author="${escapeAttribute(copyright.author ?? "")}">${writeElement("year", fitting(copyright.year, yearPattern, "the year"))}${writeElement("license", copyright.license)}</copyright>`,
+    ...links.map(writeLink),
+    writeElement("time", fitting(time, dateTimePattern, "the time")),
+    writeElement("keywords", keywords),
   ];
   return `<metadata>${parts.join("")}</metadata>`;
 }

@@ -1,38 +1,40 @@
 /** Which namespaces prefixes stand for around an element that is written. */
-import type { ElementStep } from "../../src/model/index.js";
-import { attributeText } from "../shared/xml-text.js";
+import type { XmlPathStep } from "../../src/model/index.js";
+import { escapeAttribute } from "../shared/xml/escape.js";
 import { gpxNamespace } from "./elements.js";
 
 /** Namespaces by prefix; of names without one, GPX's where nothing else is said. */
-export type Namespaces = ReadonlyMap<string, string>;
+export type NamespaceMap = ReadonlyMap<string, string>;
 
-export const noNamespaces: Namespaces = new Map();
+export const noNamespaces: NamespaceMap = new Map();
 
 /** The prefix of a name, empty where it has none. */
 export const prefixOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
 
 /** The attribute that declares a prefix, or the namespace of names without one. */
 export const declarationOf = (prefix: string, namespace: string): string =>
-  ` xmlns${prefix === "" ? "" : `:${prefix}`}="${attributeText(namespace)}"`;
+  ` xmlns${prefix === "" ? "" : `:${prefix}`}="${escapeAttribute(namespace)}"`;
 
 /** All of them as attributes. */
-export const declarationsOf = (namespaces: Namespaces): string =>
+export const declarationsOf = (namespaces: NamespaceMap): string =>
   [...namespaces].map(([prefix, namespace]) => declarationOf(prefix, namespace)).join("");
 
-const standsFor = (around: Namespaces, prefix: string): string | undefined =>
+const namespaceOfPrefix = (around: NamespaceMap, prefix: string): string | undefined =>
   around.get(prefix) ?? (prefix === "" ? gpxNamespace : undefined);
 
 /** What an element declares that stands within `around`: its own prefix and those of its attributes. */
-export function declaredBy(
-  element: Pick<ElementStep, "name" | "namespace">,
-  attributes: readonly Pick<ElementStep, "name" | "namespace">[],
-  around: Namespaces,
-): Namespaces {
+export function declaredNamespaces(
+  element: Pick<XmlPathStep, "name" | "namespace">,
+  attributes: readonly Pick<XmlPathStep, "name" | "namespace">[],
+  around: NamespaceMap,
+): NamespaceMap {
   const prefixed = attributes.filter(({ name }) => prefixOf(name) !== "" && prefixOf(name) !== "xml");
-  const fresh = [element, ...prefixed].filter(({ name, namespace }) => standsFor(around, prefixOf(name)) !== namespace);
+  const fresh = [element, ...prefixed].filter(
+    ({ name, namespace }) => namespaceOfPrefix(around, prefixOf(name)) !== namespace,
+  );
   return fresh.length === 0 ? noNamespaces : new Map(fresh.map(({ name, namespace }) => [prefixOf(name), namespace]));
 }
 
 /** What is declared within an element that declares `fresh`. */
-export const within = (around: Namespaces, fresh: Namespaces): Namespaces =>
+export const mergeNamespaces = (around: NamespaceMap, fresh: NamespaceMap): NamespaceMap =>
   fresh.size === 0 ? around : new Map([...around, ...fresh]);

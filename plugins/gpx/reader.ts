@@ -1,20 +1,20 @@
 import type { Batch, Crs, Dataset, Field, GeometryType, Layer, LayerMetadata, Split } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { fetchSplit, release } from "../shared/fetch-split.js";
-import { splitBytes } from "../shared/split-size.js";
-import { Token, XmlReader, type XmlTuning } from "../shared/xml.js";
+import { readSplitBytes, releaseSplitBytes } from "../shared/split-bytes.js";
+import { defaultSplitBytes } from "../shared/split-size.js";
+import { XmlReader, type XmlReaderTuning, XmlToken } from "../shared/xml/reader.js";
 import { Gpx, gpxTypeField, vocabulary } from "./elements.js";
-import { FeatureBuilder } from "./feature-builder.js";
 import type { readOptions } from "./options.js";
-import { mostPaths } from "./paths.js";
-import { fieldOf, type GpxField, type GpxSplit, type Survey, survey } from "./survey.js";
-import { GpxWalker } from "./walker.js";
+import { FeatureBuilder } from "./read/feature-builder.js";
+import { GpxParser } from "./read/gpx-parser.js";
+import { maxPaths } from "./read/paths.js";
+import { type GpxField, type GpxScanResult, type GpxSplit, scanGpx, toLayerField } from "./read/scan.js";
 
 type Options = OptionValues<typeof readOptions>;
 
 /** What a layer takes from the file. */
-interface Part {
+interface LayerPart {
   readonly name: string;
   readonly kinds: readonly number[];
   readonly types: readonly GeometryType[];
@@ -24,14 +24,14 @@ interface Part {
 const lineTypes: readonly GeometryType[] = ["Point", "LineString", "MultiLineString"];
 /** Our writer may say of a track without points that it was an empty MultiPoint. */
 const trackTypes: readonly GeometryType[] = ["Point", "LineString", "MultiPoint", "MultiLineString"];
-const partsByKind: readonly Part[] = [
+const partsByKind: readonly LayerPart[] = [
   { name: "waypoints", kinds: [Gpx.wpt], types: ["Point"] },
   { name: "routes", kinds: [Gpx.rte], types: lineTypes },
   { name: "tracks", kinds: [Gpx.trk], types: trackTypes },
 ];
 
 export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
-  return openGpx(source, options, context, splitBytes);
+  return openGpx(source, options, context, defaultSplitBytes);
 }
 
 /** Opens the file, with splits of about `wanted` bytes. */
@@ -40,13 +40,13 @@ export async function openGpx(
   options: Options,
   context: ReadContext,
   wanted: number,
-  tuning: XmlTuning = {},
+  tuning: XmlReaderTuning = {},
 ): Promise<Dataset & { readonly layers: readonly Layer[] }> {
   const file = await source.open();
   try {
-    const known = context.blueprint as Survey | undefined;
-    const blueprint = known ?? (await survey(file, source.name, context, wanted, options.routeShape, tuning));
-    const whole = { name: blueprint.name || stemOf(source.name), kinds: [0, 1, 2], types: trackTypes };
+    const known = context.blueprint as GpxScanResult | undefined;
+    const blueprint = known ?? (await scanGpx(file, source.name, context, wanted, options.routeShape, tuning));
+    const whole = { name: blueprint.name || fileStem(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
       // What is told of the file is told with its first layer.
@@ -60,7 +60,7 @@ export async function openGpx(
   }
 }
 
-function stemOf(path: string): string {
+function fileStem(path: string): string {
   const file = path.split(/[/\\]/).at(-1)!;
   return file.replace(/\.[^.]*$/, "") || file;
 }
@@ -84,16 +84,16 @@ class GpxLayer implements Layer {
     private readonly file: SourceFile,
     options: Options,
     private readonly context: ReadContext,
-    private readonly blueprint: Survey,
-    private readonly part: Part,
-    private readonly tuning: XmlTuning,
+    private readonly blueprint: GpxScanResult,
+    private readonly part: LayerPart,
+    private readonly tuning: XmlReaderTuning,
   ) {
     const { kinds } = part;
     this.name = part.name;
     this.crs = context.crs.wgs84;
     const fields = blueprint.fields[kinds.length === 1 ? kinds[0]! : 3]!;
     this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
-    this.fields = this.gpxFields.map(fieldOf);
+    this.fields = this.gpxFields.map(toLayerField);
     this.geometryTypes = part.types;
     this.shortLines = options.shortLines;
     this.routeShape = options.routeShape;
@@ -118,7 +118,7 @@ class GpxLayer implements Layer {
 
   async fetch(split: Split): Promise<Buffer | undefined> {
     const { from, to } = split as GpxSplit;
-    return this.blueprint.start?.encoding === "utf-8" ? fetchSplit(this.file, from, to) : undefined;
+    return this.blueprint.start?.encoding === "utf-8" ? readSplitBytes(this.file, from, to) : undefined;
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
@@ -151,9 +151,9 @@ class GpxLayer implements Layer {
       context,
       before,
     );
-    const walker = new GpxWalker(reader, builder, { notGpx: () => new Error("a split is within the root element") });
-    for (let token = walker.walk(); token !== Token.end; token = walker.walk()) {
-      if (token === Token.more) await reader.fill();
+    const walker = new GpxParser(reader, builder, { notGpx: () => new Error("a split is within the root element") });
+    for (let token = walker.walk(); token !== XmlToken.end; token = walker.walk()) {
+      if (token === XmlToken.more) await reader.fill();
       else if (builder.full) {
         context.signal.throwIfAborted();
         yield builder.finish()!;
@@ -163,10 +163,10 @@ class GpxLayer implements Layer {
     if (last) yield last;
     builder.report();
     reader.report();
-    release(fetched);
+    releaseSplitBytes(fetched);
     const { surplus, regrouped } = walker.extensions.paths;
     if (surplus > 0) {
-      const example = `extensions of more than ${mostPaths} kinds, or elements or attributes where GPX has none, were left out`;
+      const example = `extensions of more than ${maxPaths} kinds, or elements or attributes where GPX has none, were left out`;
       context.lose("extension-left-out", undefined, example, surplus);
     }
     if (regrouped > 0) {

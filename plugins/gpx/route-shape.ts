@@ -2,7 +2,7 @@
  * Positions of a route between its points, which Garmin's programs compute along roads: `gpxx:rpt` in the extension of the
  * point before them (GpxExtensions v3, AutoroutePoint_t).
  */
-import { attributeText, elementText } from "../shared/xml-text.js";
+import { escapeAttribute, escapeElement } from "../shared/xml/escape.js";
 import { prefixOf } from "./prefixes.js";
 
 /** As it stands in `coordinateProperties`: texts, or numbers where they are some. */
@@ -16,14 +16,17 @@ export interface ShapePoint {
 export const isShapeNamespace = (namespace: string | null): boolean =>
   namespace === null || /garmin\.com\/xmlschemas\/GpxExtensions/i.test(namespace);
 
-const members: ReadonlySet<string> = new Set(["lat", "lon", "Subclass"]);
-const isPlain = (value: unknown) => typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
+const shapeMembers: ReadonlySet<string> = new Set(["lat", "lon", "Subclass"]);
+const isPlainValue = (value: unknown) =>
+  typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
 
 function isShapePoint(value: unknown): value is ShapePoint {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const { lat, lon } = value as Record<string, unknown>;
   return (
-    isPlain(lat) && isPlain(lon) && Object.entries(value).every(([name, each]) => members.has(name) && isPlain(each))
+    isPlainValue(lat) &&
+    isPlainValue(lon) &&
+    Object.entries(value).every(([name, each]) => shapeMembers.has(name) && isPlainValue(each))
   );
 }
 
@@ -35,13 +38,13 @@ export const isShapeList = (value: unknown): value is readonly ShapePoint[] =>
   Array.isArray(value) && value.length > 0 && value.every(isShapePoint);
 
 /** The positions as elements of this name. */
-export function shapeText(name: string, points: readonly ShapePoint[]): string {
+export function writeShapePoints(name: string, points: readonly ShapePoint[]): string {
   const prefix = prefixOf(name);
   const subclass = prefix === "" ? "Subclass" : `${prefix}:Subclass`;
   return points
     .map(({ lat, lon, Subclass: digits }) => {
-      const inner = digits === undefined ? "" : `<${subclass}>${elementText(String(digits))}</${subclass}>`;
-      return `<${name} lat="${attributeText(String(lat))}" lon="${attributeText(String(lon))}">${inner}</${name}>`;
+      const inner = digits === undefined ? "" : `<${subclass}>${escapeElement(String(digits))}</${subclass}>`;
+      return `<${name} lat="${escapeAttribute(String(lat))}" lon="${escapeAttribute(String(lon))}">${inner}</${name}>`;
     })
     .join("");
 }

@@ -1,22 +1,22 @@
-import { type Field, type FieldType, unite } from "../../src/model/index.js";
+import { commonType, type Field, type FieldType } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { elementName } from "./element-names.js";
+import { toElementName } from "./element-names.js";
 import { fieldsNamespace, Gpx, structureNamespace } from "./elements.js";
-import { type GpxChunk, GpxEncoder } from "./encoder.js";
-import { shownFields } from "./field-plan.js";
-import { metadataText } from "./metadata.js";
+import { writeMetadata } from "./metadata.js";
 import type { writeOptions } from "./options.js";
-import { garminNamespace } from "./point-elements.js";
-import { SpooledPart } from "./spooled-part.js";
+import { type GpxChunk, GpxEncoder } from "./write/encoder.js";
+import { findDisplayFields } from "./write/field-plan.js";
+import { garminNamespace } from "./write/point-elements.js";
+import { SpooledPart } from "./write/spooled-part.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
-const namespace = "http://www.topografix.com/GPX/1/1";
-const head = `<?xml version="1.0" encoding="UTF-8"?>
-<gpx version="1.1" creator="geoferry" xmlns="${namespace}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
+const gpxNamespaceUri = "http://www.topografix.com/GPX/1/1";
+const documentHead = `<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="geoferry" xmlns="${gpxNamespaceUri}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
 xmlns:gpxtpx="${garminNamespace}" xmlns:geoferry="${fieldsNamespace}" xmlns:gf="${structureNamespace}" \
-xsi:schemaLocation="${namespace} ${namespace}/gpx.xsd">
+xsi:schemaLocation="${gpxNamespaceUri} ${gpxNamespaceUri}/gpx.xsd">
 `;
 
 export async function encoder(
@@ -37,10 +37,10 @@ export async function assembler(
 ): Promise<Assembler<GpxChunk>> {
   const file = await sink.create();
   const { name, fields, metadata = {} } = layers[0]!;
-  const described = metadataText(name, metadata, (what) => {
+  const described = writeMetadata(name, metadata, (what) => {
     context.lose("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
   });
-  await file.write(Buffer.from(`${head}${described}\n`));
+  await file.write(Buffer.from(`${documentHead}${described}\n`));
   const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));
   return new GpxAssembler(file, [spool("routes"), spool("tracks")], fields ?? [], options.extensions);
 }
@@ -61,7 +61,7 @@ class GpxAssembler implements Assembler<GpxChunk> {
   async append({ parts: [waypoints, ...others], fields }: GpxChunk): Promise<void> {
     for (const { name, type } of fields) {
       const known = this.fields.get(name);
-      if (known !== type) this.fields.set(name, known === undefined ? type : commonType(known, type));
+      if (known !== type) this.fields.set(name, known === undefined ? type : commonGpxType(known, type));
     }
     if (waypoints!.length > 0) await this.file.write(waypoints!);
     for (const [index, part] of this.later.entries()) await part.add(others[index]!);
@@ -80,9 +80,9 @@ class GpxAssembler implements Assembler<GpxChunk> {
   private declarations(): string {
     if (this.fields.size === 0 || !this.declares) return "";
     const fields = [...this.fields].map(([name, type]) => ({ name, type }));
-    const elements = new Map([...shownFields(fields)].map(([element, name]) => [name, ` element="${element}"`]));
+    const elements = new Map([...findDisplayFields(fields)].map(([element, name]) => [name, ` element="${element}"`]));
     const list = fields.map(
-      ({ name, type }) => `<gf:field name="${elementName(name)}" type="${type}"${elements.get(name) ?? ""}/>`,
+      ({ name, type }) => `<gf:field name="${toElementName(name)}" type="${type}"${elements.get(name) ?? ""}/>`,
     );
     return `<extensions><gf:fields>${list.join("")}</gf:fields></extensions>\n`;
   }
@@ -93,7 +93,7 @@ class GpxAssembler implements Assembler<GpxChunk> {
 }
 
 /** The type that texts of both can be read as again. */
-function commonType(a: FieldType, b: FieldType): FieldType {
-  const united = unite(a, b);
+function commonGpxType(a: FieldType, b: FieldType): FieldType {
+  const united = commonType(a, b);
   return united === "json" ? "text" : united;
 }

@@ -1,5 +1,5 @@
 /** The elements in which documents and folders say something of themselves, in the order that KML has (OGC 07-147r2, 9.1.2). */
-import { elementText } from "../shared/xml-text.js";
+import { escapeElement } from "../shared/xml/escape.js";
 
 export const containerElements: readonly string[] = [
   "name",
@@ -23,9 +23,12 @@ export const containerElements: readonly string[] = [
 ];
 
 /** Those of them that are kept as they are written. */
-export const detailElements: ReadonlySet<string> = new Set(
+export const verbatimElements: ReadonlySet<string> = new Set(
   containerElements.filter((name) => name !== "name" && name !== "description"),
 );
 
 /** The name of a container as its element, with the name of that. */
-export const nameElement = (name: string): readonly [string, string] => ["name", `<name>${elementText(name)}</name>`];
+export const writeNameElement = (name: string): readonly [string, string] => [
+  "name",
+  `<name>${escapeElement(name)}</name>`,
+];

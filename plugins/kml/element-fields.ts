@@ -58,9 +58,9 @@ export const altitudeModes: readonly string[] = [
 ];
 
 /** Namespaces of KML and of Google's extension, as they are and as people mistype them. */
-export const kmlNamespaces = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
+export const kmlNamespacePattern = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
 export const kmlNamespace = "http://www.opengis.net/kml/2.2";
 export const gxNamespace = "http://www.google.com/kml/ext/2.2";
 export const atomNamespace = "http://www.w3.org/2005/Atom";
 /** What geoferry says in a document's ExtendedData, where KML takes elements of any other namespace. */
-export const ownNamespace = "urn:x-geoferry:kml";
+export const geoferryNamespace = "urn:x-geoferry:kml";

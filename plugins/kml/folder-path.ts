@@ -3,8 +3,8 @@ const separator = "/";
 
 export const joinPath = (names: readonly string[]): string => names.join(separator);
 
-export const namesOf = (path: string): string[] => path.split(separator);
+export const splitPath = (path: string): string[] => path.split(separator);
 
 /** Whether folders can say the path: no name is empty, or has white space at its edges. */
 export const isFolderPath = (path: string): boolean =>
-  namesOf(path).every((name) => name !== "" && name.trim() === name);
+  splitPath(path).every((name) => name !== "" && name.trim() === name);

@@ -1,20 +1,20 @@
-import type { Likeness } from "../../src/plugin/format.js";
+import type { Confidence } from "../../src/plugin/format.js";
 
 /** What may stand before the root element, one after another, and where each ends (XML 1.0, section 2.8). */
-const prologue: readonly (readonly [string, string])[] = [
+const prologParts: readonly (readonly [string, string])[] = [
   ["<?", "?>"],
   ["<!--", "-->"],
   ["<!DOCTYPE", ">"],
 ];
 /** Elements that a document without `<kml>` around it begins with. */
-const contents = new Set(["Document", "Folder", "Placemark", "GroundOverlay", "NetworkLink"]);
+const rootlessElements = new Set(["Document", "Folder", "Placemark", "GroundOverlay", "NetworkLink"]);
 
 /** The local name of the root element, undefined where it is not there. */
-function rootOf(text: string): string | undefined {
+function rootName(text: string): string | undefined {
   let at = 0;
   for (;;) {
     while (/\s/.test(text[at] ?? "")) at++;
-    const known = prologue.find(([opening]) => text.startsWith(opening, at));
+    const known = prologParts.find(([opening]) => text.startsWith(opening, at));
     if (!known) return /^<(?:[\w.-]{1,64}:)?(\w{1,64})[\s>/]/.exec(text.slice(at, at + 200))?.[1];
     const [opening, end] = known;
     // The brackets of a document type may hold tags of their own.
@@ -26,10 +26,10 @@ function rootOf(text: string): string | undefined {
 }
 
 /** KML by its root element, in UTF-8 or UTF-16. */
-export function likeness(head: Buffer): Likeness {
+export function rateKml(head: Buffer): Confidence {
   const isWide = head.subarray(0, 64).includes(0);
   const text = head.toString("latin1").replace(/^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff/, "");
-  const root = rootOf(isWide ? text.replaceAll("\0", "") : text);
+  const root = rootName(isWide ? text.replaceAll("\0", "") : text);
   if (root === "kml") return "yes";
-  return root !== undefined && contents.has(root) ? "maybe" : "no";
+  return root !== undefined && rootlessElements.has(root) ? "maybe" : "no";
 }

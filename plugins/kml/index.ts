@@ -1,7 +1,7 @@
-import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
+import { allGeometryTypes, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/format.js";
-import { allowed } from "../shared/xml-text.js";
-import { likeness } from "./identify.js";
+import { removeForbidden } from "../shared/xml/escape.js";
+import { rateKml } from "./identify.js";
 import { readOptions, writeOptions } from "./options.js";
 
 /** OGC KML 2.2 and 2.3 (07-147r2, 12-007r2), Google's KML 2.0 and 2.1 when reading, with Google's extensions (gx). */
@@ -17,7 +17,7 @@ export default defineFormat({
     linked: (path) => /\.kml$/i.test(path),
     mainName: "doc.kml",
   },
-  identify: likeness,
+  identify: rateKml,
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
@@ -26,8 +26,8 @@ export default defineFormat({
       layers: "many",
       metadata: ["description", "author", "links", "columns", "elements"],
       // A reader takes white space at the edges for indentation.
-      layerName: (name) => allowed(name).trim() || "layer",
-      geometryTypes: everyGeometryType,
+      layerName: (name) => removeForbidden(name).trim() || "layer",
+      geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,
       m: false,

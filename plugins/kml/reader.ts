@@ -2,37 +2,37 @@ import type { Batch, Crs, Dataset, Field, Layer, LayerMetadata, LayerSummary, Sp
 import { typesIn } from "../../src/model/index.js";
 import type { ReadContext, Source, SourceFile } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { fetchSplit, release } from "../shared/fetch-split.js";
-import { XmlReader, type XmlTuning } from "../shared/xml.js";
-import { DocumentReader } from "./document-reader.js";
-import { FeatureBatches, fieldsOf } from "./feature-batches.js";
-import { FeatureReader } from "./feature-reader.js";
-import { Source as From } from "./feature-record.js";
-import type { KmlSplit, LayerPlan } from "./layer-survey.js";
+import { readSplitBytes, releaseSplitBytes } from "../shared/split-bytes.js";
+import { XmlReader, type XmlReaderTuning } from "../shared/xml/reader.js";
 import type { readOptions } from "./options.js";
-import { StyleTable } from "./style-table.js";
-import { type DocumentPlan, Survey, scopeOf } from "./survey.js";
+import { FeatureBatchBuilder, fieldsOf } from "./read/batch-builder.js";
+import { DocumentReader } from "./read/document-reader.js";
+import { FeatureReader } from "./read/feature-reader.js";
+import { ValueSource as From } from "./read/feature-record.js";
+import { type DocumentPlan, DocumentScanner, idScope } from "./scan/document-scanner.js";
+import type { KmlSplit, LayerPlan } from "./scan/layer-scan.js";
+import { StyleTable } from "./scan/style-table.js";
 import { vocabulary } from "./vocabulary.js";
 
 type Options = OptionValues<typeof readOptions>;
 
 export async function open(source: Source, options: Options, context: ReadContext): Promise<Dataset> {
-  return openWith(source, options, context, undefined);
+  return openKml(source, options, context, undefined);
 }
 
 /** Opens a document with splits of about `splitSize` bytes. */
-export async function openWith(
+export async function openKml(
   source: Source,
   options: Options,
   context: ReadContext,
   splitSize: number | undefined,
-  tuning: XmlTuning = {},
+  tuning: XmlReaderTuning = {},
 ): Promise<Dataset> {
   const file = await source.open();
   try {
     const plan =
       (context.blueprint as DocumentPlan | undefined) ??
-      (await survey(file, source, options, context, splitSize, tuning));
+      (await scanDocument(file, source, options, context, splitSize, tuning));
     const styles = new StyleTable(plan.styles);
     const layers = plan.layers.map(
       (layer) => new KmlLayer(file, source, layer, plan, styles, options, context, tuning),
@@ -44,28 +44,28 @@ export async function openWith(
   }
 }
 
-function survey(
+function scanDocument(
   file: SourceFile,
   source: Source,
   options: Options,
   context: ReadContext,
   splitSize: number | undefined,
-  tuning: XmlTuning = {},
+  tuning: XmlReaderTuning = {},
 ): Promise<DocumentPlan> {
   const settings = {
     source: source.name,
     archive: source.entries,
-    name: stemOf(source.name),
+    name: fileStem(source.name),
     byFolder: options.layers === "folders",
     withStyles: options.styles,
     ...(splitSize === undefined ? {} : { splitSize }),
     tuning,
   };
-  return new Survey(file, settings, context).run();
+  return new DocumentScanner(file, settings, context).run();
 }
 
 /** The name of a file without its folder and extension; `doc.kml` has that of its archive. */
-function stemOf(path: string): string {
+function fileStem(path: string): string {
   const parts = path.split(/[/\\]/);
   const own = parts.at(-1)!;
   const archive = parts.at(-2);
@@ -91,7 +91,7 @@ class KmlLayer implements Layer {
     private readonly styles: StyleTable,
     private readonly options: Options,
     private readonly context: ReadContext,
-    private readonly tuning: XmlTuning,
+    private readonly tuning: XmlReaderTuning,
   ) {
     const { summary } = plan;
     this.name = plan.name;
@@ -119,7 +119,7 @@ class KmlLayer implements Layer {
 
   async fetch(split: Split): Promise<Buffer | undefined> {
     const { start, to, entry = 0 } = split as KmlSplit;
-    return start?.encoding === "utf-8" && entry === 0 ? fetchSplit(this.file, start.byte, to) : undefined;
+    return start?.encoding === "utf-8" && entry === 0 ? readSplitBytes(this.file, start.byte, to) : undefined;
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
@@ -166,7 +166,7 @@ class SplitReader {
   private readonly xml: XmlReader;
   private readonly features: FeatureReader;
   private readonly document: DocumentReader;
-  private readonly rows: FeatureBatches;
+  private readonly rows: FeatureBatchBuilder;
   private byte = 0;
 
   constructor(
@@ -178,7 +178,7 @@ class SplitReader {
     styles: StyleTable,
     options: Options,
     private readonly context: ReadContext,
-    tuning: XmlTuning,
+    tuning: XmlReaderTuning,
     private readonly fetched: Buffer | undefined,
   ) {
     const range = split.start ? { start: split.start, to: split.to, fetched, leaves: true } : {};
@@ -186,7 +186,7 @@ class SplitReader {
     const { typed, arrays } = document;
     const { entry = 0 } = split;
     const { path, rootNamespace } = document.entries[entry]!;
-    const scope = scopeOf(entry, path);
+    const scope = idScope(entry, path);
     const surroundings = {
       scope,
       style: (id: string) => styles.get(scope + id),
@@ -202,7 +202,7 @@ class SplitReader {
       rootNamespace,
       context,
     });
-    this.rows = new FeatureBatches(plan, context, options.fid);
+    this.rows = new FeatureBatchBuilder(plan, context, options.fid);
   }
 
   async *batches(): AsyncGenerator<Batch> {
@@ -223,7 +223,7 @@ class SplitReader {
     const batch = this.rows.finish();
     if (batch) yield batch;
     this.xml.report();
-    release(this.fetched);
+    releaseSplitBytes(this.fetched);
   }
 
   private feature(): void {

@@ -7,14 +7,14 @@ export function isKmlTime(text: string): boolean {
   if (text.startsWith("0000")) return false;
   if (yearOrMonth.test(text)) return true;
   const type = temporalType(text);
-  return (type === "date" || type === "datetime") && isDay(text) && !farZone.test(text.slice(10));
+  return (type === "date" || type === "datetime") && isCalendarDay(text) && !outOfRangeZone.test(text.slice(10));
 }
 
 /** A zone is at most 14 hours off (XML Schema, part 2, 3.2.7.3). */
-const farZone = /[+-](1[5-9]|2\d|14:(?!00))[:\d]*$/;
+const outOfRangeZone = /[+-](1[5-9]|2\d|14:(?!00))[:\d]*$/;
 
 /** Whether the month has the day. */
-function isDay(text: string): boolean {
+function isCalendarDay(text: string): boolean {
   const [year, month, day] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10)].map(Number);
   // The day before the first of the next month; the years before 100 are those 400 years later.
   return day! <= new Date(Date.UTC(year! + 400, month!, 0)).getUTCDate();
@@ -27,7 +27,7 @@ export interface Timespan {
 }
 
 /** The TimeSpan that a JSON value is, null where it says something that a TimeSpan cannot. */
-export function timespanOf(json: string): Timespan | null {
+export function parseTimespan(json: string): Timespan | null {
   const value = JSON.parse(json) as unknown;
   if (typeof value !== "object" || value === null) return null;
   const entries = Object.entries(value);

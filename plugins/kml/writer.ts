@@ -1,15 +1,15 @@
 import type { ElementTexts } from "../../src/model/index.js";
 import type { Assembler, Encoder, Sink, SinkFile, TargetLayer, WriteContext } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
-import { nameElement } from "./container-elements.js";
-import { containerText, termTexts } from "./container-text.js";
+import { writeNameElement } from "./container-elements.js";
 import { atomNamespace, gxNamespace, kmlNamespace } from "./element-fields.js";
-import { shownField } from "./feature-elements.js";
-import { joinPath, namesOf } from "./folder-path.js";
-import { IdTable } from "./id-table.js";
+import { joinPath, splitPath } from "./folder-path.js";
 import type { writeOptions } from "./options.js";
-import { type PlacemarkChunk, PlacemarkEncoder } from "./placemark-encoder.js";
-import { leaveColumns, ownData, schemaOf, schemaText } from "./schema-element.js";
+import { writeContainerElements, writeMetadataElements } from "./write/container-text.js";
+import { chooseDisplayField } from "./write/feature-elements.js";
+import { IdHashSet } from "./write/id-set.js";
+import { type PlacemarkChunk, PlacemarkEncoder } from "./write/placemark-encoder.js";
+import { createLayerSchema, geoferryData, reportDroppedColumns, writeSchema } from "./write/schema-element.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
@@ -20,10 +20,10 @@ export async function encoder(
 ): Promise<Encoder<PlacemarkChunk>> {
   const fields = layer.fields ?? [];
   const settings = {
-    schema: schemaOf(layer),
+    schema: createLayerSchema(layer),
     precision: { xy: options.precision, z: options.zPrecision },
-    nameField: shownField(fields, options.nameField, "name", ["name", "title", "label"]),
-    descriptionField: shownField(fields, options.descriptionField, "description", ["description", "desc"]),
+    nameField: chooseDisplayField(fields, options.nameField, "name", ["name", "title", "label"]),
+    descriptionField: chooseDisplayField(fields, options.descriptionField, "description", ["description", "desc"]),
     altitudeMode: options.altitudeMode === "none" ? "" : options.altitudeMode,
     styles: options.styles,
     folders: options.folders,
@@ -38,21 +38,23 @@ export async function assembler(
   options: Options,
   context: WriteContext,
 ): Promise<Assembler<PlacemarkChunk>> {
-  const schemas = layers.map(schemaOf);
+  const schemas = layers.map(createLayerSchema);
   const file = await sink.create();
   const [only] = layers;
   const own = layers.map(({ metadata = {} }) =>
-    termTexts(metadata, (what) => {
+    writeMetadataElements(metadata, (what) => {
       context.lose("metadata-left-out", undefined, `KML has no place for ${what} of the file`);
     }),
   );
   for (const layer of layers) {
-    leaveColumns(layer, (column, what) => context.lose("metadata-left-out", column, `KML has no place for ${what}`));
+    reportDroppedColumns(layer, (column, what) =>
+      context.lose("metadata-left-out", column, `KML has no place for ${what}`),
+    );
   }
   const outer = layers.flatMap(({ metadata }) => metadata?.elements?.outer ?? []);
-  const head = layers.length === 1 && only ? aroundOne(only, own[0]!, outer, context) : outer;
-  const parts = layers.map((layer, n): LayerPart => {
-    const schema = schemaText(schemas[n]!, layer.name);
+  const head = layers.length === 1 && only ? singleLayerHeader(only, own[0]!, outer, context) : outer;
+  const parts = layers.map((layer, n): LayerOutput => {
+    const schema = writeSchema(schemas[n]!, layer.name);
     const isOwn = layers.length > 1 && !hasFolders(layer, options);
     const texts = own[n]!.filter(([name]) => name !== "name");
     return { name: layer.name, schema, isOwn, texts, folders: layer.metadata?.elements?.folders ?? {} };
@@ -62,10 +64,10 @@ export async function assembler(
   await file.write(
     Buffer.from(
       `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="${kmlNamespace}" xmlns:gx="${gxNamespace}" ` +
-        `xmlns:atom="${atomNamespace}">\n<Document>\n${containerText(head, ownData(schemas))}${shared.join("")}`,
+        `xmlns:atom="${atomNamespace}">\n<Document>\n${writeContainerElements(head, geoferryData(schemas))}${shared.join("")}`,
     ),
   );
-  const ids = new IdTable();
+  const ids = new IdHashSet();
   for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
   // The Schema of very many fields is not kept where it has been written for good.
   const kept = parts.map((part) => (part.isOwn || isArchive ? part : { ...part, schema: "" }));
@@ -73,10 +75,15 @@ export async function assembler(
 }
 
 /** The Schemas in folders take at most so many characters; more folders than that are plain ones. */
-const mostSchemas = 1 << 20;
+const maxSchemaLength = 1 << 20;
 
 /** What stands at the head of a document of one layer. */
-function aroundOne({ name }: TargetLayer, own: ElementTexts, outer: ElementTexts, context: WriteContext): ElementTexts {
+function singleLayerHeader(
+  { name }: TargetLayer,
+  own: ElementTexts,
+  outer: ElementTexts,
+  context: WriteContext,
+): ElementTexts {
   const others = outer.filter(([kind]) => kind !== "name");
   const kept = own.length > 0 ? own : others;
   if (kept === own && others.length > 0) {
@@ -84,11 +91,11 @@ function aroundOne({ name }: TargetLayer, own: ElementTexts, outer: ElementTexts
     const example = `what the document around the folder "${name}" says of itself: ${kinds}`;
     context.lose("metadata-left-out", undefined, example);
   }
-  return [nameElement(name), ...kept];
+  return [writeNameElement(name), ...kept];
 }
 
 /** A layer of the document. */
-interface LayerPart {
+interface LayerOutput {
   readonly name: string;
   /** Its Schema as XML, empty where it has no fields. */
   readonly schema: string;
@@ -122,8 +129,8 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
 
   constructor(
     private readonly file: SinkFile,
-    private readonly layers: readonly LayerPart[],
-    private readonly ids: IdTable,
+    private readonly layers: readonly LayerOutput[],
+    private readonly ids: IdHashSet,
     private readonly context: WriteContext,
     private readonly isArchive: boolean,
   ) {}
@@ -152,13 +159,13 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
       await this.enter(null);
       const { name, schema, isOwn, texts } = this.layers[this.begun]!;
       const before = this.begun > 0 ? "</Document>\n" : "";
-      const text = containerText([nameElement(name), ...texts]);
+      const text = writeContainerElements([writeNameElement(name), ...texts]);
       await this.write(`${before}<Document>\n${text}${isOwn ? schema : ""}`);
     }
   }
 
   private async enter(path: string | null): Promise<void> {
-    const names = path === null ? [] : namesOf(path);
+    const names = path === null ? [] : splitPath(path);
     let common = 0;
     while (common < names.length && names[common] === this.open[common]) common++;
     const ends = this.ends.splice(common).reverse();
@@ -176,7 +183,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     const schema = this.schemaOfFolder(at);
     const tag = schema === "" ? "Folder" : "Document";
     this.ends.push(`</${tag}>\n`);
-    return `<${tag}>\n${containerText([nameElement(name), ...texts])}${schema}`;
+    return `<${tag}>\n${writeContainerElements([writeNameElement(name), ...texts])}${schema}`;
   }
 
   /**
@@ -186,7 +193,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   private schemaOfFolder(layer: number): string {
     const schema = this.isArchive ? this.layers[layer]!.schema.replace(/ id="[^"]*"/, "") : "";
     this.schemaSize += schema.length;
-    return this.schemaSize <= mostSchemas ? schema : "";
+    return this.schemaSize <= maxSchemaLength ? schema : "";
   }
 
   /** Reports what folders say that no feature is in. */

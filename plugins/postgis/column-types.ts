@@ -1,8 +1,8 @@
 import { type FieldType, type GeometryType, geometryTypes } from "../../src/model/index.js";
-import type { Connection } from "./connection.js";
+import type { Connection } from "./connection/connection.js";
 
 /** How the bytes of a value are to be read. */
-export type Wire =
+export type WireFormat =
   | "boolean"
   | "integer"
   | "bigint"
@@ -17,7 +17,7 @@ export type Wire =
   | "decimal";
 
 /** A type of the catalogue, domains resolved. */
-export interface TypeFacts {
+export interface TypeInfo {
   readonly name: string;
   /** b: base, c: composite, e: enum, r: range, m: multirange, p: pseudo (pg_type.typtype). */
   readonly kind: string;
@@ -27,65 +27,69 @@ export interface TypeFacts {
 }
 
 /** What a column is read as, and by which expression: `@` is its name. */
-export interface Reading {
-  readonly wire: Wire;
+export interface ColumnReading {
+  readonly wire: WireFormat;
   readonly type: FieldType;
   readonly expression: string;
   readonly width?: number;
   readonly decimals?: number;
 }
 
-const plain = (wire: Wire, type: FieldType, expression = "@"): Reading => ({ wire, type, expression });
-const asText = plain("text", "text", "@::text");
-const asJson = plain("text", "json", "to_json(@)::text");
+const createReading = (wire: WireFormat, type: FieldType, expression = "@"): ColumnReading => ({
+  wire,
+  type,
+  expression,
+});
+const textReading = createReading("text", "text", "@::text");
+const jsonReading = createReading("text", "json", "to_json(@)::text");
 
 /** By the names of pg_type; all others are text, as PostgreSQL itself writes them. */
-const readings: Readonly<Record<string, Reading>> = {
-  bool: plain("boolean", "boolean"),
-  int2: plain("integer", "int32"),
-  int4: plain("integer", "int32"),
-  int8: plain("bigint", "int64"),
-  oid: plain("bigint", "int64", "@::int8"),
+const readings: Readonly<Record<string, ColumnReading>> = {
+  bool: createReading("boolean", "boolean"),
+  int2: createReading("integer", "int32"),
+  int4: createReading("integer", "int32"),
+  int8: createReading("bigint", "int64"),
+  oid: createReading("bigint", "int64", "@::int8"),
   // The shortest decimal number that is this one, rather than the digits that its bits have as a double.
-  float4: plain("float", "double", "@::text::float8"),
-  float8: plain("float", "double"),
-  text: plain("text", "text"),
-  varchar: plain("text", "text"),
-  name: plain("text", "text"),
-  bytea: plain("bytes", "binary"),
-  date: plain("date", "date"),
-  time: plain("time", "time"),
-  timestamp: plain("timestamp", "datetime"),
-  timestamptz: plain("timestamptz", "datetime"),
-  json: plain("text", "json"),
-  jsonb: plain("text", "json", "@::text"),
-  hstore: asJson,
+  float4: createReading("float", "double", "@::text::float8"),
+  float8: createReading("float", "double"),
+  text: createReading("text", "text"),
+  varchar: createReading("text", "text"),
+  name: createReading("text", "text"),
+  bytea: createReading("bytes", "binary"),
+  date: createReading("date", "date"),
+  time: createReading("time", "time"),
+  timestamp: createReading("timestamp", "datetime"),
+  timestamptz: createReading("timestamptz", "datetime"),
+  json: createReading("text", "json"),
+  jsonb: createReading("text", "json", "@::text"),
+  hstore: jsonReading,
 };
 
 /** Digits that a double, an int32 and an int64 have at least. */
 const [doubleDigits, int32Digits, int64Digits] = [15, 9, 18] as const;
 
 /** The precision and scale of numeric stand in its modifier; the scale may be negative (PostgreSQL 15). */
-function numericReading(modifier: number, wish: string): Reading {
-  if (wish === "text") return asText;
-  const decimal = plain("decimal", "double", "@::text");
+function numericReading(modifier: number, wish: string): ColumnReading {
+  if (wish === "text") return textReading;
+  const decimal = createReading("decimal", "double", "@::text");
   if (modifier < 0 || wish === "double") return decimal;
   const precision = (modifier - 4) >> 16;
   const scale = (((modifier - 4) & 0x7ff) ^ 1024) - 1024;
-  if (scale === 0 && precision <= int32Digits) return plain("integer", "int32", "@::int4");
-  if (scale === 0 && precision <= int64Digits) return plain("bigint", "int64", "@::int8");
+  if (scale === 0 && precision <= int32Digits) return createReading("integer", "int32", "@::int4");
+  if (scale === 0 && precision <= int64Digits) return createReading("bigint", "int64", "@::int8");
   if (scale < 0 || precision > doubleDigits) return decimal;
   // With a sign and a point.
   return { ...decimal, width: precision + 2, decimals: scale };
 }
 
-export function readingOf({ name, kind, isArray, modifier }: TypeFacts, numeric: string): Reading {
-  if (isArray || kind === "c") return asJson;
+export function readingOf({ name, kind, isArray, modifier }: TypeInfo, numeric: string): ColumnReading {
+  if (isArray || kind === "c") return jsonReading;
   if (name === "numeric") return numericReading(modifier, numeric);
-  return readings[name] ?? asText;
+  return readings[name] ?? textReading;
 }
 
-export const isGeometry = ({ name, isArray }: TypeFacts): boolean =>
+export const isGeometry = ({ name, isArray }: TypeInfo): boolean =>
   !isArray && (name === "geometry" || name === "geography");
 
 /** What a column of geometry is declared to hold (PostGIS, gserialized typmod). */
@@ -99,7 +103,7 @@ export interface GeometryModifier {
   readonly m: boolean;
 }
 
-export function geometryModifier({ name, modifier }: Pick<TypeFacts, "name" | "modifier">): GeometryModifier {
+export function geometryModifier({ name, modifier }: Pick<TypeInfo, "name" | "modifier">): GeometryModifier {
   if (modifier < 0) return { srid: name === "geography" ? 4326 : 0, type: null, isDeclared: false, z: false, m: false };
   const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8;
   const type = (modifier & 0xfc) >> 2;
@@ -122,7 +126,7 @@ interface TypeRow {
 }
 
 /** Types of the database by their oid and modifier; domains are what they are made of. */
-export class Types {
+export class TypeCatalog {
   private readonly rows = new Map<number, TypeRow>();
 
   constructor(private readonly connection: Connection) {}
@@ -142,7 +146,7 @@ export class Types {
     }
   }
 
-  factsOf(oid: number, modifier: number): TypeFacts {
+  factsOf(oid: number, modifier: number): TypeInfo {
     const row = this.rows.get(oid);
     if (!row) return { name: "unknown", kind: "b", isArray: false, modifier: -1 };
     if (row.kind === "d") return this.factsOf(row.base, row.modifier);

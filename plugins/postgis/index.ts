@@ -1,8 +1,8 @@
-import { everyGeometryType, fieldTypes } from "../../src/model/index.js";
+import { allGeometryTypes, fieldTypes } from "../../src/model/index.js";
 import { defineFormat } from "../../src/plugin/index.js";
-import { databaseIn, isAddress, withoutSecrets } from "./address.js";
-import { longestIdentifier, tableNameOf } from "./identifiers.js";
-import { mostFields } from "./limits.js";
+import { databaseNameOf, isAddress, redactAddress } from "./connection/address.js";
+import { maxIdentifierBytes, toTableName } from "./identifiers.js";
+import { maxFields } from "./limits.js";
 
 export const readOptions = {
   sql: { type: "text", help: "A SELECT to read instead of the tables, in a read-only transaction" },
@@ -44,7 +44,7 @@ export default defineFormat({
   id: "postgis",
   label: "PostgreSQL database with PostGIS",
   extensions: [],
-  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseIn, withoutSecrets },
+  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseNameOf, withoutSecrets: redactAddress },
   identify: () => "no",
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
@@ -52,15 +52,15 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "many",
-      layerName: tableNameOf,
-      geometryTypes: everyGeometryType,
+      layerName: toTableName,
+      geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields,
+      mostFields: maxFields,
       fieldTypes,
       fieldNames: {
-        maxBytes: longestIdentifier,
+        maxBytes: maxIdentifierBytes,
         pattern: /^[^\0]+$/,
         // Of every table (PostgreSQL, "System Columns").
         reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"],

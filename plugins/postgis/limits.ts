@@ -1,2 +1,2 @@
 /** PostgreSQL takes up to 1600 columns; two are the key and the geometry. */
-export const mostFields = 1598;
+export const maxFields = 1598;

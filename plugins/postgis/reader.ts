@@ -1,26 +1,26 @@
 import type { Dataset, Layer, Split } from "../../src/model/index.js";
 import type { OptionValues, ReadContext, Source } from "../../src/plugin/index.js";
-import { survey } from "./catalogue.js";
-import { Connection } from "./connection.js";
-import { readingFault } from "./faults.js";
+import { Connection } from "./connection/connection.js";
+import { readError } from "./connection/errors.js";
+import { type ConnectionSettings, resolveSettings } from "./connection/settings.js";
 import type { readOptions } from "./index.js";
-import { type DatabasePlan, infoOf, type LayerPlan } from "./layer-plan.js";
-import { batchesOf, type PageRange } from "./rows.js";
-import { type Settings, settingsOf } from "./settings.js";
+import { readLayerPlans } from "./read/catalog.js";
+import { type DatabasePlan, type LayerPlan, layerInfoOf } from "./read/layer-plan.js";
+import { type PageRange, readBatches } from "./read/read-rows.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
 /** Bytes of a table that are read in one go. */
-const splitBytes = 1 << 22;
+const tableSplitBytes = 1 << 22;
 
 interface TableSplit extends Split {
   readonly range: PageRange;
 }
 
-function* splitsOf({ pages, bytes }: LayerPlan): Generator<TableSplit> {
+function* planSplits({ pages, bytes }: LayerPlan): Generator<TableSplit> {
   if (pages === null || pages === 0) return;
   const pageBytes = bytes / pages;
-  const step = Math.max(1, Math.round(splitBytes / pageBytes));
+  const step = Math.max(1, Math.round(tableSplitBytes / pageBytes));
   for (let first = 0; first < pages; first += step) {
     const end = Math.min(pages, first + step);
     yield { bytes: (end - first) * pageBytes, range: [first, end] };
@@ -28,7 +28,7 @@ function* splitsOf({ pages, bytes }: LayerPlan): Generator<TableSplit> {
 }
 
 /** A connection whose view of the database others can share, if the server lets them. */
-async function openShared(name: string, settings: Settings, signal: AbortSignal) {
+async function openSnapshot(name: string, settings: ConnectionSettings, signal: AbortSignal) {
   const mode = { reads: true, snapshot: null } as const;
   const connection = await Connection.open(name, settings, mode, signal);
   try {
@@ -41,7 +41,7 @@ async function openShared(name: string, settings: Settings, signal: AbortSignal)
   }
 }
 
-class OpenDatabase implements Dataset {
+class PostgisDataset implements Dataset {
   readonly layers: readonly Layer[];
 
   constructor(
@@ -57,12 +57,12 @@ class OpenDatabase implements Dataset {
   private layer(plan: LayerPlan): Layer {
     const isSplit = this.blueprint.snapshot !== null && plan.pages !== null;
     return {
-      ...infoOf(plan),
+      ...layerInfoOf(plan),
       bytes: plan.bytes,
       ...(isSplit
         ? {
             async *splits() {
-              yield* splitsOf(plan);
+              yield* planSplits(plan);
             },
           }
         : {}),
@@ -72,10 +72,10 @@ class OpenDatabase implements Dataset {
 
   private async *batches(plan: LayerPlan, split: TableSplit | undefined) {
     try {
-      yield* batchesOf(this.connection, plan, split?.range ?? null, { name: this.name, context: this.context });
+      yield* readBatches(this.connection, plan, split?.range ?? null, { name: this.name, context: this.context });
     } catch (error) {
       if (this.context.signal.aborted) throw error;
-      throw readingFault(this.name, error);
+      throw readError(this.name, error);
     }
   }
 
@@ -88,20 +88,20 @@ class OpenDatabase implements Dataset {
 /** @throws usage, database-… */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
   const known = context.blueprint as DatabasePlan | undefined;
-  const settings = settingsOf(source.path, process.env);
+  const settings = resolveSettings(source.path, process.env);
   const { connection, snapshot } = known
     ? { connection: await Connection.open(source.name, settings, { reads: true, ...known }, context.signal), ...known }
-    : await openShared(source.name, settings, context.signal);
+    : await openSnapshot(source.name, settings, context.signal);
   const cancel = () => void connection.cancel();
   context.signal.addEventListener("abort", cancel);
   const stop = () => context.signal.removeEventListener("abort", cancel);
   try {
-    const plan = known ?? { layers: await survey(connection, options, context), snapshot };
-    return new OpenDatabase(source.name, connection, plan, context, stop);
+    const plan = known ?? { layers: await readLayerPlans(connection, options, context), snapshot };
+    return new PostgisDataset(source.name, connection, plan, context, stop);
   } catch (error) {
     stop();
     await connection.close();
     if (context.signal.aborted) throw error;
-    throw readingFault(source.name, error);
+    throw readError(source.name, error);
   }
 }

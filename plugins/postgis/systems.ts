@@ -1,11 +1,11 @@
 import type { Crs } from "../../src/model/index.js";
-import { type Context, fault, GeoferryError, type WriteContext } from "../../src/plugin/index.js";
-import { quoted } from "../shared/sql-names.js";
-import type { Connection } from "./connection.js";
-import { stateOf } from "./faults.js";
+import { createError, GeoferryError, type PluginContext, type WriteContext } from "../../src/plugin/index.js";
+import { quoteIdentifier } from "../shared/sql-identifiers.js";
+import type { Connection } from "./connection/connection.js";
+import { sqlStateOf } from "./connection/errors.js";
 
 /** The schema that PostGIS is in; null where the database has none. */
-export async function schemaOfPostgis(connection: Connection): Promise<string | null> {
+export async function findPostgisSchema(connection: Connection): Promise<string | null> {
   const [row] = await connection.rows<{ schema: string }>(
     `SELECT nspname AS schema FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace
      WHERE extname = 'postgis'`,
@@ -13,7 +13,7 @@ export async function schemaOfPostgis(connection: Connection): Promise<string | 
   return row?.schema ?? null;
 }
 
-interface SystemRow {
+interface SrsRow {
   readonly srid: number;
   readonly organization: string | null;
   readonly code: number | null;
@@ -22,25 +22,25 @@ interface SystemRow {
 }
 
 /** Whose codes are known by `organization:code`. */
-const organizations = /^(EPSG|ESRI|OGC|IGNF)$/;
+const knownOrganizations = /^(EPSG|ESRI|OGC|IGNF)$/;
 
 /** The systems of these SRIDs; null for one that cannot be understood, which is told, and for 0. */
-export async function systemsOf(
+export async function readSystems(
   connection: Connection,
   schema: string,
   srids: readonly number[],
-  context: Pick<Context, "crs" | "notice">,
+  context: Pick<PluginContext, "crs" | "notice">,
 ): Promise<Map<number, Crs | null>> {
-  const rows = await connection.rows<SystemRow>(
+  const rows = await connection.rows<SrsRow>(
     `SELECT srid, upper(auth_name) AS organization, auth_srid AS code, srtext AS wkt, proj4text AS proj
-     FROM ${quoted(schema)}.spatial_ref_sys WHERE srid = ANY($1::int[])`,
+     FROM ${quoteIdentifier(schema)}.spatial_ref_sys WHERE srid = ANY($1::int[])`,
     [...srids],
   );
   const systems = new Map<number, Crs | null>([[0, null]]);
   for (const srid of srids) {
     if (systems.has(srid)) continue;
     const row = rows.find((each) => each.srid === srid);
-    systems.set(srid, row ? await understood(row, context) : null);
+    systems.set(srid, row ? await parseSystem(row, context) : null);
     const what = row ? "is not understood" : "is not there";
     if (systems.get(srid) === null)
       context.notice("crs-unreadable", undefined, `the row of spatial_ref_sys for SRID ${srid} ${what}`);
@@ -48,8 +48,8 @@ export async function systemsOf(
   return systems;
 }
 
-async function understood(row: SystemRow, { crs }: Pick<Context, "crs">): Promise<Crs | null> {
-  const named = organizations.test(row.organization ?? "") && row.code ? [`${row.organization}:${row.code}`] : [];
+async function parseSystem(row: SrsRow, { crs }: Pick<PluginContext, "crs">): Promise<Crs | null> {
+  const named = knownOrganizations.test(row.organization ?? "") && row.code ? [`${row.organization}:${row.code}`] : [];
   for (const definition of [...named, row.wkt, row.proj]) {
     if (!definition?.trim()) continue;
     try {
@@ -62,19 +62,19 @@ async function understood(row: SystemRow, { crs }: Pick<Context, "crs">): Promis
 }
 
 /** Ids for systems of no code that is known: those that PostGIS leaves to its users. */
-const [firstOwn, lastOwn] = [910_000, 998_999] as const;
+const [firstCustomSrid, lastCustomSrid] = [910_000, 998_999] as const;
 
 /**
  * The SRID of a system in this database; one that spatial_ref_sys lacks is added to it.
  * @throws crs-not-writable, database-forbidden
  */
-export async function sridOf(
+export async function findOrInsertSrid(
   connection: Connection,
   schema: string,
   crs: Crs,
   { name, context }: { readonly name: string; readonly context: WriteContext },
 ): Promise<number> {
-  const table = `${quoted(schema)}.spatial_ref_sys`;
+  const table = `${quoteIdentifier(schema)}.spatial_ref_sys`;
   // Longitude comes first in PostGIS whatever the definition says: the two are one.
   const id = crs.id === "OGC:CRS84" ? "EPSG:4326" : crs.id;
   const [, organization = null, code = null] = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(id ?? "") ?? [];
@@ -84,13 +84,13 @@ export async function sridOf(
       ELSE upper(auth_name) = $1 AND auth_srid = $2::int END ORDER BY srid LIMIT 1`;
   const [found] = await connection.rows<{ srid: number }>(find, organization, code, wkt);
   if (found) return found.srid;
-  if (wkt === null) throw fault("crs-not-writable", { format: "postgis", crs: crs.id ?? crs.name });
+  if (wkt === null) throw createError("crs-not-writable", { format: "postgis", crs: crs.id ?? crs.name });
   // Others may add one at the same time: the free number is looked for under a lock.
   const add = `INSERT INTO ${table} (srid, auth_name, auth_srid, srtext, proj4text)
       SELECT free, coalesce($1, 'geoferry'), coalesce($2::int, free), $3, '' FROM (
-        SELECT CASE WHEN $2::int <= ${lastOwn} AND NOT EXISTS (SELECT FROM ${table} WHERE srid = $2::int) THEN $2::int
-          ELSE (SELECT coalesce(max(srid), ${firstOwn - 1}) + 1 FROM ${table}
-                WHERE srid BETWEEN ${firstOwn} AND ${lastOwn}) END AS free) AS numbers
+        SELECT CASE WHEN $2::int <= ${lastCustomSrid} AND NOT EXISTS (SELECT FROM ${table} WHERE srid = $2::int) THEN $2::int
+          ELSE (SELECT coalesce(max(srid), ${firstCustomSrid - 1}) + 1 FROM ${table}
+                WHERE srid BETWEEN ${firstCustomSrid} AND ${lastCustomSrid}) END AS free) AS numbers
       RETURNING srid`;
   try {
     await connection.run(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
@@ -98,8 +98,8 @@ export async function sridOf(
     context.notice("crs-added", undefined, `spatial_ref_sys got a row for ${crs.id ?? crs.name}, SRID ${added!.srid}`);
     return added!.srid;
   } catch (error) {
-    if (stateOf(error) !== "42501") throw error;
+    if (sqlStateOf(error) !== "42501") throw error;
     const reason = `spatial_ref_sys has no row for ${crs.id ?? crs.name}, and this user may not add one`;
-    throw fault("database-forbidden", { database: name, reason }, error);
+    throw createError("database-forbidden", { database: name, reason }, error);
   }
 }

@@ -1,12 +1,12 @@
 /** Days and microseconds as PostgreSQL keeps them: from 1 January 2000. */
 
 const daysTo2000 = 10957;
-const dayMicros = 86_400_000_000;
+const microsPerDay = 86_400_000_000;
 
 export const pad = (value: number, digits: number): string => String(value).padStart(digits, "0");
 
 /** `YYYY-MM-DD`; null outside the years 0 to 9999 and for infinities. */
-export function dateText(days: number): string | null {
+export function formatDate(days: number): string | null {
   // Years begin in March, so that the leap day comes last; eras of 400 years have the same number of days.
   const since = days + daysTo2000 + 719_468;
   const era = Math.floor(since / 146_097);
@@ -23,7 +23,7 @@ export function dateText(days: number): string | null {
 }
 
 /** Days of a date that is known to be one. */
-export function daysOf(year: number, month: number, day: number): number {
+export function daysSince2000(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
@@ -33,8 +33,8 @@ export function daysOf(year: number, month: number, day: number): number {
 }
 
 /** `HH:MM:SS`, with as many decimals as there are, three or six; null for 24:00. */
-export function timeText(micros: number): string | null {
-  if (micros < 0 || micros >= dayMicros) return null;
+export function formatTime(micros: number): string | null {
+  if (micros < 0 || micros >= microsPerDay) return null;
   const seconds = Math.floor(micros / 1_000_000);
   const rest = micros % 1_000_000;
   const decimals = rest === 0 ? "" : rest % 1000 === 0 ? `.${pad(rest / 1000, 3)}` : `.${pad(rest, 6)}`;
@@ -42,15 +42,15 @@ export function timeText(micros: number): string | null {
 }
 
 /** `YYYY-MM-DDTHH:MM:SS`; null for infinities and years that have more digits. */
-export function momentText(micros: bigint, zone: "" | "Z"): string | null {
-  const whole = BigInt(dayMicros);
+export function formatMoment(micros: bigint, zone: "" | "Z"): string | null {
+  const whole = BigInt(microsPerDay);
   let days = micros / whole;
   if (days * whole > micros) days--;
-  const date = dateText(Number(days));
-  return date === null ? null : `${date}T${timeText(Number(micros - days * whole))}${zone}`;
+  const date = formatDate(Number(days));
+  return date === null ? null : `${date}T${formatTime(Number(micros - days * whole))}${zone}`;
 }
 
-const pattern = /^(?:(\d{4})-(\d\d)-(\d\d))?T?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?$/;
+const temporalPattern = /^(?:(\d{4})-(\d\d)-(\d\d))?T?(?:(\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?$/;
 
 /** A date, time or both; a zone is taken into account. */
 export interface Moment {
@@ -67,18 +67,18 @@ export interface Moment {
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** What a text of a temporal field says (model/field.ts); null where no calendar has the day. */
-export function momentOf(text: string): Moment | null {
-  const found = pattern.exec(text);
+export function parseMoment(text: string): Moment | null {
+  const found = temporalPattern.exec(text);
   if (!found) return null;
   const [, year = "2000", month = "01", day = "01", hour = "0", minute = "0", second = "0", decimals = "", zone] =
     found;
   const [y, m, d] = [Number(year), Number(month), Number(day)];
   const isLeap = y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0);
   if (m < 1 || m > 12 || d < 1 || d > monthDays[m - 1]! || (m === 2 && d === 29 && !isLeap)) return null;
-  const offset = zone === undefined || zone === "Z" ? 0 : minutesOf(zone);
+  const offset = zone === undefined || zone === "Z" ? 0 : parseZoneMinutes(zone);
   const seconds = Number(hour) * 3600 + (Number(minute) - offset) * 60 + Number(second);
   return {
-    days: daysOf(y, m, d),
+    days: daysSince2000(y, m, d),
     micros: seconds * 1_000_000 + Number(decimals.slice(0, 6).padEnd(6, "0")),
     zoned: zone !== undefined,
     shifted: offset !== 0,
@@ -86,9 +86,9 @@ export function momentOf(text: string): Moment | null {
   };
 }
 
-function minutesOf(zone: string): number {
+function parseZoneMinutes(zone: string): number {
   const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));
   return zone.startsWith("-") ? -minutes : minutes;
 }
 
-export const microsOf = ({ days, micros }: Moment): bigint => BigInt(days) * BigInt(dayMicros) + BigInt(micros);
+export const totalMicros = ({ days, micros }: Moment): bigint => BigInt(days) * BigInt(microsPerDay) + BigInt(micros);

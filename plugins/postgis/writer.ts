@@ -1,2 +1,2 @@
-export { assembler } from "./database-writer.js";
-export { encoder } from "./encoder.js";
+export { assembler } from "./write/database-writer.js";
+export { encoder } from "./write/encoder.js";

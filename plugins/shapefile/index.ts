@@ -1,7 +1,7 @@
-import { defineFormat, type Likeness } from "../../src/plugin/index.js";
-import { readDbfHeader } from "./dbf-header.js";
-import { mostFields } from "./limits.js";
-import { isCutHeader, isShapeHeader } from "./shp-header.js";
+import { type Confidence, defineFormat } from "../../src/plugin/index.js";
+import { readDbfHeader } from "./dbf/header.js";
+import { maxFields } from "./limits.js";
+import { isShapeHeader, isTruncatedHeader } from "./shp/header.js";
 
 export const readOptions = {
   encoding: {
@@ -19,11 +19,11 @@ export const writeOptions = {
 const extensionOf = (name: string) => /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
 
 /** A `.shp` by its file code; a `.shx` has the same one, and stands for the `.shp` beside it; a `.dbf` by its header. */
-function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Likeness {
+function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Confidence {
   if (isShapeHeader(head)) return "yes";
   const extension = extensionOf(source.name);
   // The reader says that it is cut off.
-  if (extension === "shp" && isCutHeader(head)) return "yes";
+  if (extension === "shp" && isTruncatedHeader(head)) return "yes";
   const header = readDbfHeader(head, source.size);
   if (typeof header === "string") return "no";
   if (extension === "dbf") return "yes";
@@ -82,7 +82,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields,
+      mostFields: maxFields,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       // Spaces around a name are padding, and a NUL ends it.
       fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },

@@ -1,2 +1,2 @@
 /** Columns of a .dbf: the length of its header stands in 16 bits, 32 bytes a column. */
-export const mostFields = Math.floor((65_535 - 33) / 32);
+export const maxFields = Math.floor((65_535 - 33) / 32);

@@ -5,13 +5,13 @@ const isoMetadata = "http://www.isotc211.org/2005/gmd";
 const esriMetadata = "http://www.esri.com/metadata/esriprof80.html";
 
 /** The standard of a document: by its namespace, or by the element that ArcGIS writes into its own. */
-function standardOf(text: string): string {
+function detectStandard(text: string): string {
   if (text.includes(isoMetadata)) return isoMetadata;
   return /<Esri[\s/>]/.test(text) ? esriMetadata : "undefined";
 }
 
 /** The `.shp.xml` beside a Shapefile as a document of metadata; undefined without one. */
-export async function metadataOf(main: Source, { decoder }: ReadContext): Promise<LayerMetadata | undefined> {
+export async function readShpXml(main: Source, { decoder }: ReadContext): Promise<LayerMetadata | undefined> {
   const source = main.sibling("shp.xml");
   if (!source || source.size === 0) return undefined;
   await using file = await source.open();
@@ -24,5 +24,7 @@ export async function metadataOf(main: Source, { decoder }: ReadContext): Promis
     text = bytes.toString("utf8");
   }
   const document = text.replace(/^\uFEFF/, "");
-  return { documents: [{ scope: "dataset", standard: standardOf(document), mediaType: "text/xml", text: document }] };
+  return {
+    documents: [{ scope: "dataset", standard: detectStandard(document), mediaType: "text/xml", text: document }],
+  };
 }

@@ -1,6 +1,6 @@
 import type { Crs, Dataset, Extent, Field, Layer, LayerMetadata } from "../../src/model/index.js";
 import {
-  fault,
+  createError,
   GeoferryError,
   type OptionValues,
   type ReadContext,
@@ -8,30 +8,30 @@ import {
   type SourceFile,
   type Split,
 } from "../../src/plugin/index.js";
-import { fetchSplit, type LayerFacts, readSplit, type SplitBytes } from "./batches.js";
-import { CellDecoder } from "./dbf-cells.js";
-import { MemoFile } from "./dbf-memo.js";
-import { readTable, type TableFacts, tableText } from "./dbf-table.js";
+import { CellDecoder } from "./dbf/cell-decoder.js";
+import { MemoFile } from "./dbf/memo-file.js";
+import { createTextDecoder, readTable, type TableInfo } from "./dbf/table.js";
 import type { readOptions } from "./index.js";
-import { metadataOf } from "./metadata.js";
-import { geometryTypesOf } from "./shape-types.js";
-import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp-header.js";
-import { endOf, type ShapeFiles, type ShapeSplit, shapeSplits, tableSplits } from "./shp-splits.js";
-import { shapeSummary } from "./shp-summary.js";
+import { readShpXml } from "./metadata.js";
+import { headerBytes, isShapeHeader, readShapeHeader, type ShapeHeader } from "./shp/header.js";
+import { geometryTypesOf } from "./shp/shape-types.js";
+import { endOfFileSplit, planShapeSplits, planTableSplits, type ShapeFiles, type ShapeSplit } from "./shp/splits.js";
+import { summarizeShapes } from "./shp/summary.js";
+import { type LayerReadContext, readSplit, readSplitBytes, type SplitBytes } from "./split-reader.js";
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
 /** What one thread finds out and the others are told. */
-interface Blueprint {
+interface ShapefileScanResult {
   readonly shape: ShapeHeader | null;
   /** Records that the index has; null without a usable one. */
   readonly indexed: number | null;
-  readonly table: TableFacts | null;
+  readonly table: TableInfo | null;
   readonly crs: Crs | null;
 }
 
 /** The files of one Shapefile, those that it has. */
-interface Files {
+interface ShapefileFiles {
   readonly main: Source;
   readonly shp: SourceFile | null;
   readonly shx: SourceFile | null;
@@ -43,14 +43,14 @@ interface Files {
 const stemOf = (name: string) => name.replace(/^.*[\\/]/, "").replace(/\.[^.]+$/, "");
 
 /** The .shp and .dbf that a source stands for: it may be either of them, or the index. */
-async function partsOf(source: Source): Promise<{ shp: Source | null; dbf: Source | null }> {
+async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Source | null }> {
   await using file = await source.open();
   const head = await file.read(0, headerBytes);
   if (isShapeHeader(head) && /\.shx$/i.test(source.name)) {
     const shp = source.sibling("shp");
     if (shp) return { shp, dbf: source.sibling("dbf") };
     const reason = "it is the index of a Shapefile, whose .shp is missing beside it";
-    throw fault("input-corrupt", { source: source.name, reason });
+    throw createError("input-corrupt", { source: source.name, reason });
   }
   if (/\.dbf$/i.test(source.name)) return { shp: source.sibling("shp"), dbf: source };
   if (readShapeHeader(head) !== null || /\.shp$/i.test(source.name)) {
@@ -60,7 +60,7 @@ async function partsOf(source: Source): Promise<{ shp: Source | null; dbf: Sourc
 }
 
 /** A projection file that cannot be understood leaves the layer without a CRS, and is named. */
-async function readCrs(main: Source, context: ReadContext): Promise<Crs | null> {
+async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> {
   for (const extension of ["prj", "qpj"]) {
     const source = main.sibling(extension);
     if (!source || source.size === 0) continue;
@@ -81,7 +81,7 @@ async function readCrs(main: Source, context: ReadContext): Promise<Crs | null> 
 }
 
 /** Entries of the index, or null where it is missing or none. */
-async function indexedRecords(shx: SourceFile | null, main: Source, context: ReadContext): Promise<number | null> {
+async function countIndexRecords(shx: SourceFile | null, main: Source, context: ReadContext): Promise<number | null> {
   if (!shx) return null;
   const head = await shx.read(0, headerBytes);
   if (!isShapeHeader(head)) {
@@ -93,27 +93,27 @@ async function indexedRecords(shx: SourceFile | null, main: Source, context: Rea
   return Math.floor((bytes - headerBytes) / 8);
 }
 
-async function shapeHeader(shp: SourceFile, source: Source): Promise<ShapeHeader> {
+async function readShpHeader(shp: SourceFile, source: Source): Promise<ShapeHeader> {
   const head = await shp.read(0, headerBytes);
-  if (head.length === 0) throw fault("input-empty", { source: source.name });
+  if (head.length === 0) throw createError("input-empty", { source: source.name });
   const header = readShapeHeader(head);
   if (header) return header;
   if (head.length < headerBytes) {
     const place = { byte: head.length };
-    throw fault("input-truncated", { source: source.name, place, reason: "a .shp has a header of 100 bytes" });
+    throw createError("input-truncated", { source: source.name, place, reason: "a .shp has a header of 100 bytes" });
   }
   const reason = `a .shp starts with the number 9994, this file with ${head.readInt32BE(0)}`;
-  throw fault("input-corrupt", { source: source.name, place: { byte: 0 }, reason });
+  throw createError("input-corrupt", { source: source.name, place: { byte: 0 }, reason });
 }
 
 /** The table; with `skipErrors` a damaged one leaves the shapes without attributes. */
-async function tableFacts(
+async function readTableInfo(
   dbf: Source,
   file: SourceFile,
   alone: boolean,
   options: ReadOptions,
   context: ReadContext,
-): Promise<TableFacts | null> {
+): Promise<TableInfo | null> {
   try {
     return await readTable(dbf, file, options.encoding, context);
   } catch (error) {
@@ -126,32 +126,32 @@ async function tableFacts(
   }
 }
 
-async function survey(
-  files: Files,
+async function scanFiles(
+  files: ShapefileFiles,
   sources: { shp: Source | null; dbf: Source | null },
   options: ReadOptions,
   context: ReadContext,
-): Promise<Blueprint> {
-  const shape = files.shp && sources.shp ? await shapeHeader(files.shp, sources.shp) : null;
-  const indexed = shape ? await indexedRecords(files.shx, files.main, context) : null;
-  let table: TableFacts | null = null;
+): Promise<ShapefileScanResult> {
+  const shape = files.shp && sources.shp ? await readShpHeader(files.shp, sources.shp) : null;
+  const indexed = shape ? await countIndexRecords(files.shx, files.main, context) : null;
+  let table: TableInfo | null = null;
   if (files.dbf && sources.dbf) {
-    table = await tableFacts(sources.dbf, files.dbf, shape === null, options, context);
-    if (table) table = await corrected(table, files.dbf, indexed, context);
+    table = await readTableInfo(sources.dbf, files.dbf, shape === null, options, context);
+    if (table) table = await correctRowCount(table, files.dbf, indexed, context);
   } else context.notice("dbf-missing", undefined, `${files.main.name} has no .dbf beside it, so no attributes`);
-  return { shape, indexed, table, crs: await readCrs(files.main, context) };
+  return { shape, indexed, table, crs: await readPrj(files.main, context) };
 }
 
 /**
  * A table whose header counts more rows than it has is cut off, unless all else says that the count is wrong; where it
  * counts fewer, the others count as soon as there is a shape for each.
  */
-async function corrected(
-  table: TableFacts,
+async function correctRowCount(
+  table: TableInfo,
   file: SourceFile,
   indexed: number | null,
   context: ReadContext,
-): Promise<TableFacts> {
+): Promise<TableInfo> {
   const { promisedRows, availableRows, header } = table;
   const wrong = `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`;
   if (promisedRows < availableRows && indexed === availableRows) {
@@ -166,7 +166,7 @@ async function corrected(
   return { ...table, promisedRows: availableRows };
 }
 
-function extentOf(shape: ShapeHeader | null): Extent | null {
+function headerExtent(shape: ShapeHeader | null): Extent | null {
   if (!shape) return null;
   const [minX, minY, maxX, maxY] = shape.box;
   const known = shape.box.every(Number.isFinite) && minX <= maxX && minY <= maxY;
@@ -178,9 +178,9 @@ class ShapefileDataset implements Dataset {
   readonly layers: readonly Layer[];
 
   constructor(
-    private readonly files: Files,
-    readonly blueprint: Blueprint,
-    facts: LayerFacts,
+    private readonly files: ShapefileFiles,
+    readonly blueprint: ShapefileScanResult,
+    facts: LayerReadContext,
     metadata: LayerMetadata | undefined,
   ) {
     const { shape, indexed, table, crs } = blueprint;
@@ -204,13 +204,15 @@ class ShapefileDataset implements Dataset {
       tableCutOff: table !== null && table.promisedRows > table.availableRows,
       wrongIndex: (record) =>
         once("shx-wrong", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
+      unindexed: (byte) =>
+        once("shp-unindexed", `records from byte ${byte} of the .shp on are not in the .shx, and were left out`),
       gap: (record, byte) => once("shp-gap", `record ${record} does not start at byte ${byte}; it was searched for`),
     };
     async function* findSplits(): AsyncGenerator<ShapeSplit> {
-      if (shapeFiles) yield* shapeSplits(shapeFiles);
+      if (shapeFiles) yield* planShapeSplits(shapeFiles);
       else {
-        yield* tableSplits(0, rows!, table!.header.recordBytes, null);
-        if (table!.promisedRows > table!.availableRows) yield endOf("dbf", table!.availableRows);
+        yield* planTableSplits(0, rows!, table!.header.recordBytes, null);
+        if (table!.promisedRows > table!.availableRows) yield endOfFileSplit("dbf", table!.availableRows);
       }
     }
     let found: readonly ShapeSplit[] | null = null;
@@ -234,15 +236,15 @@ class ShapefileDataset implements Dataset {
         fields,
         geometryTypes: shape ? geometryTypesOf(shape.shapeType) : [],
         featureCount: shape && indexed === null ? rows : Math.max(indexed ?? 0, rows ?? 0),
-        extent: extentOf(shape),
+        extent: headerExtent(shape),
         ...(metadata && { metadata }),
         bytes: (shp?.size ?? 0) + (dbf?.size ?? 0),
         splits,
         async summary() {
           if (!shp || !shapeFiles || facts.options.fid !== undefined) return null;
-          return shapeSummary(splits(), shp, files.shx, table, dbf);
+          return summarizeShapes(splits(), shp, files.shx, table, dbf);
         },
-        fetch: (split: Split) => fetchSplit(facts, split as ShapeSplit),
+        fetch: (split: Split) => readSplitBytes(facts, split as ShapeSplit),
         async *batches(split?: Split, fetched?: unknown) {
           if (split) yield* readSplit(facts, split as ShapeSplit, 0, fetched as SplitBytes | undefined);
           else for await (const each of splits()) yield* readSplit(facts, each, each.first);
@@ -262,7 +264,7 @@ class ShapefileDataset implements Dataset {
  * @throws input-empty, input-corrupt, input-truncated, option-invalid
  */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
-  const sources = await partsOf(source);
+  const sources = await findParts(source);
   const { shp, dbf } = sources;
   const opened: { close(): Promise<void> }[] = [];
   const openFile = async (file: Source | null) => {
@@ -276,22 +278,24 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.sibling("shx") ?? null) };
     const withoutMemo = { main, ...shapeFiles, dbf: await openFile(dbf), dbfName: dbf?.name ?? "", memo: null };
     const blueprint =
-      (context.blueprint as Blueprint | undefined) ?? (await survey(withoutMemo, sources, options, context));
+      (context.blueprint as ShapefileScanResult | undefined) ??
+      (await scanFiles(withoutMemo, sources, options, context));
     const { table } = blueprint;
     const needsMemo = table?.fields.some((field) => field.cell === "memo" || field.cell === "object");
     const memo = table && needsMemo ? await MemoFile.open(dbf!, table.header) : null;
     if (memo) opened.push(memo);
-    const files: Files = { ...withoutMemo, memo };
-    const facts: LayerFacts = {
+    const files: ShapefileFiles = { ...withoutMemo, memo };
+    const facts: LayerReadContext = {
       ...files,
       shpName: shp?.name ?? "",
       cutOff: blueprint.shape !== null && blueprint.shape.declaredBytes > (files.shp?.size ?? 0),
+      shapeType: blueprint.shape?.shapeType ?? 0,
       table,
-      decoder: table && new CellDecoder(table.header, tableText(table.encoding, context)),
+      decoder: table && new CellDecoder(table.header, createTextDecoder(table.encoding, context)),
       options,
       context,
     };
-    const metadata = context.blueprint === undefined ? await metadataOf(main, context) : undefined;
+    const metadata = context.blueprint === undefined ? await readShpXml(main, context) : undefined;
     return new ShapefileDataset(files, blueprint, facts, metadata);
   } catch (error) {
     await Promise.all(opened.map((file) => file.close()));

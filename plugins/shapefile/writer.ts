@@ -1,22 +1,22 @@
 import type { Batch } from "../../src/model/index.js";
 import {
   type Assembler,
+  createError,
   type Encoder,
-  fault,
   type OptionValues,
   type Sink,
   type SinkFile,
   type TargetLayer,
   type WriteContext,
 } from "../../src/plugin/index.js";
-import { viewOf } from "../shared/views.js";
-import { writeInteger } from "./dbf-digits.js";
-import { RowEncoder } from "./dbf-encode.js";
-import { codePageOf, encodingNamed } from "./dbf-encodings.js";
-import { type OutColumn, type OutTable, tableHeader, tableLayout } from "./dbf-layout.js";
+import { dataViewOf } from "../shared/text/data-view.js";
+import { codePageOf, encodingOfName } from "./dbf/encodings.js";
+import { RowEncoder } from "./dbf/row-encoder.js";
+import { createTableLayout, type DbfOutputColumn, type DbfOutputTable, encodeTableHeader } from "./dbf/table-layout.js";
+import { writeInteger } from "./dbf/write-number.js";
 import type { writeOptions } from "./index.js";
-import { encodeShapes, type OutShape, outShape } from "./shp-encode.js";
-import { emptyRange, headerBytes, type Range, writeShapeHeader } from "./shp-header.js";
+import { chooseOutputShape, encodeShapes, type OutputShape } from "./shp/encode.js";
+import { createEmptyRange, headerBytes, type ValueRange, writeShapeHeader } from "./shp/header.js";
 
 export type WriteOptions = OptionValues<typeof writeOptions>;
 
@@ -30,28 +30,28 @@ export interface ShapefileChunk {
 }
 
 /** Programs read lengths and offsets of either file as signed 32-bit numbers of bytes. */
-const mostBytes = 2 ** 31 - 1;
-const remedy = "write a GeoPackage instead, or several Shapefiles with --where or --bbox";
+const maxFileBytes = 2 ** 31 - 1;
+const tooLargeRemedy = "write a GeoPackage instead, or several Shapefiles with --where or --bbox";
 
-interface Plan {
-  readonly table: OutTable;
-  readonly shape: OutShape;
+interface WriterPlan {
+  readonly table: DbfOutputTable;
+  readonly shape: OutputShape;
   /** The encoding of the text; `encode` is null for UTF-8. */
   readonly encoding: string;
   readonly encode: ((text: string) => Uint8Array) | null;
 }
 
 /** What encoder and assembler agree on: both make it from the layer alone. */
-function plan(layer: TargetLayer, options: WriteOptions, context: WriteContext): Plan {
-  if (!layer.summary) throw fault("internal", { reason: "a Shapefile cannot be laid out without a summary" });
-  const encoding = encodingNamed(options.encoding) ?? options.encoding;
+function createPlan(layer: TargetLayer, options: WriteOptions, context: WriteContext): WriterPlan {
+  if (!layer.summary) throw createError("internal", { reason: "a Shapefile cannot be laid out without a summary" });
+  const encoding = encodingOfName(options.encoding) ?? options.encoding;
   const utf8 = encoding === "utf-8";
   const encode = utf8 ? null : context.encoder(encoding);
   if (encode && Buffer.from(encode("A z")).toString("latin1") !== "A z") {
     const expected = "an encoding in which ASCII is one byte a character";
-    throw fault("option-invalid", { option: "encoding", value: options.encoding, expected });
+    throw createError("option-invalid", { option: "encoding", value: options.encoding, expected });
   }
-  return { table: tableLayout(layer), shape: outShape(layer.name, layer.summary), encoding, encode };
+  return { table: createTableLayout(layer), shape: chooseOutputShape(layer.name, layer.summary), encoding, encode };
 }
 
 /** @throws unsupported, option-invalid */
@@ -60,7 +60,7 @@ export async function encoder(
   options: WriteOptions,
   context: WriteContext,
 ): Promise<Encoder<ShapefileChunk>> {
-  const { table, shape, encode } = plan(layer, options, context);
+  const { table, shape, encode } = createPlan(layer, options, context);
   const rows = new RowEncoder(table, encode, (code, field, example, count) =>
     context.lose(code, field, example, count),
   );
@@ -79,17 +79,17 @@ export async function encoder(
 
 class ShapefileAssembler implements Assembler<ShapefileChunk> {
   private rows = 0;
-  private readonly ranges: readonly [Range, Range, Range, Range] = [
-    emptyRange(),
-    emptyRange(),
-    emptyRange(),
-    emptyRange(),
+  private readonly ranges: readonly [ValueRange, ValueRange, ValueRange, ValueRange] = [
+    createEmptyRange(),
+    createEmptyRange(),
+    createEmptyRange(),
+    createEmptyRange(),
   ];
 
   constructor(
     private readonly name: string,
     private readonly files: { readonly shp: SinkFile; readonly shx: SinkFile; readonly dbf: SinkFile },
-    private readonly plan: Plan,
+    private readonly plan: WriterPlan,
     private readonly header: (rows: number) => Buffer,
   ) {}
 
@@ -110,15 +110,19 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
   }
 
   private refuse(extension: string, size: number): void {
-    if (size <= mostBytes) return;
+    if (size <= maxFileBytes) return;
     const output = extension === "shp" ? this.name : this.name.replace(/\.[^.]*$/, `.${extension}`);
-    throw fault("output-too-large", { output, limit: "2 GiB, which a Shapefile cannot have", remedy });
+    throw createError("output-too-large", {
+      output,
+      limit: "2 GiB, which a Shapefile cannot have",
+      remedy: tooLargeRemedy,
+    });
   }
 
   /** Puts the record numbers into the chunk; the entries of the index for it. */
   private number(chunk: ShapefileChunk, shpBytes: number): Uint8Array {
     const { shapes, contents, rows } = chunk;
-    const view = viewOf(shapes);
+    const view = dataViewOf(shapes);
     const entries = new Uint8Array(8 * rows);
     const index = new DataView(entries.buffer);
     let at = 0;
@@ -148,7 +152,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
 
 /** @throws usage, unsupported, option-invalid, crs-not-writable; output-too-large from `append` */
 /** Digits up to which GDAL takes a column of whole numbers for 64-bit integers. */
-const gdalIntegerWidth = 18;
+const maxGdalInt64Width = 18;
 
 export async function assembler(
   sink: Sink,
@@ -158,25 +162,25 @@ export async function assembler(
 ): Promise<Assembler<ShapefileChunk>> {
   const layer = layers[0]!;
   if (/\.dbf$/i.test(sink.name)) {
-    throw fault("usage", { reason: `${sink.name}: name the output by its .shp; the .dbf comes with it` });
+    throw createError("usage", { reason: `${sink.name}: name the output by its .shp; the .dbf comes with it` });
   }
-  const planned = plan(layer, options, context);
+  const planned = createPlan(layer, options, context);
   const prj = layer.crs && (await context.crs.wkt(layer.crs, "esri"));
-  if (layer.crs && prj === null) throw fault("crs-not-writable", { format: "shapefile", crs: layer.crs.name });
+  if (layer.crs && prj === null) throw createError("crs-not-writable", { format: "shapefile", crs: layer.crs.name });
   const page = codePageOf(planned.encoding);
   const encode = planned.encode ?? ((text: string) => Buffer.from(text, "utf8"));
-  const header = (rows: number) => tableHeader(planned.table, rows, context.now, page.language, encode);
+  const header = (rows: number) => encodeTableHeader(planned.table, rows, context.now, page.language, encode);
 
   const files = { shp: await sink.create(), shx: await sink.create("shx"), dbf: await sink.create("dbf") };
   await files.shp.write(new Uint8Array(headerBytes));
   await files.shx.write(new Uint8Array(headerBytes));
   await files.dbf.write(header(0));
   if (planned.table.numbered) {
-    const [{ name }] = planned.table.columns as [OutColumn];
+    const [{ name }] = planned.table.columns as [DbfOutputColumn];
     context.notice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
   }
   for (const { name, fieldType, width } of planned.table.columns) {
-    if (fieldType !== "int64" || width <= gdalIntegerWidth) continue;
+    if (fieldType !== "int64" || width <= maxGdalInt64Width) continue;
     context.notice(
       "integer-wide",
       name,

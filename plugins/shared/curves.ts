@@ -4,7 +4,7 @@ import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 export type CurvePoints = number[];
 
 /** The greatest angle between two neighbours on a linearised arc, 4°: what GDAL and GEOS-based tools take. */
-const step = Math.PI / 45;
+const maxArcStep = Math.PI / 45;
 
 export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
   for (let k = 0; k < points.length; k += 4) {
@@ -17,7 +17,7 @@ export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
  * the middle one is kept. Three positions on one line stay a line; where the first is the last, the middle one is
  * opposite on a whole circle.
  */
-export function linearise(points: CurvePoints): CurvePoints {
+export function linearizeArcs(points: CurvePoints): CurvePoints {
   const line = points.slice(0, 4);
   for (let k = 0; k + 8 < points.length; k += 8) addArc(line, points, k);
   return line;
@@ -50,12 +50,12 @@ function addArc(line: CurvePoints, points: CurvePoints, k: number): void {
   const left = whole || forward(middle, from) <= forward(to, from);
   const sweep = (start: number, end: number) => (left ? forward(end, start) : -forward(start, end));
   const radius = Math.hypot(x0 - cx, y0 - cy);
-  addSweep(line, points, k, cx, cy, radius, from, sweep(from, middle));
-  addSweep(line, points, k + 4, cx, cy, radius, middle, sweep(middle, whole ? from : to));
+  addArcPositions(line, points, k, cx, cy, radius, from, sweep(from, middle));
+  addArcPositions(line, points, k + 4, cx, cy, radius, middle, sweep(middle, whole ? from : to));
 }
 
 /** The positions between the points at `k` and `k + 4`, and the latter; z and m change evenly along the way. */
-function addSweep(
+function addArcPositions(
   line: CurvePoints,
   points: CurvePoints,
   k: number,
@@ -65,7 +65,7 @@ function addSweep(
   start: number,
   sweep: number,
 ): void {
-  const count = Math.max(1, Math.ceil(Math.abs(sweep) / step - 1e-9));
+  const count = Math.max(1, Math.ceil(Math.abs(sweep) / maxArcStep - 1e-9));
   for (let n = 1; n < count; n++) {
     const share = n / count;
     const angle = start + sweep * share;
@@ -76,14 +76,14 @@ function addSweep(
 }
 
 /** Appends a segment of a compound curve, leaving out its first position where it repeats the last. */
-export function join(line: CurvePoints, segment: CurvePoints): void {
+export function appendCurveSegment(line: CurvePoints, segment: CurvePoints): void {
   const last = line.length - 4;
   const repeats = last >= 0 && line[last] === segment[0] && line[last + 1] === segment[1];
   for (let k = repeats ? 4 : 0; k < segment.length; k++) line.push(segment[k]!);
 }
 
 /** Whether a ring was open and has been closed by repeating its first position. */
-export function close(ring: CurvePoints): boolean {
+export function closeRing(ring: CurvePoints): boolean {
   const last = ring.length - 4;
   if (last < 4 || Number.isNaN(ring[0]) || (ring[0] === ring[last] && ring[1] === ring[last + 1])) return false;
   ring.push(ring[0]!, ring[1]!, ring[2]!, ring[3]!);

@@ -5,11 +5,11 @@ export interface Dimensions {
   readonly m: boolean;
 }
 
-export const plain: Dimensions = { z: false, m: false };
+export const xyOnly: Dimensions = { z: false, m: false };
 
 /** Whether any position of feature i has a height or measure, members of collections included. */
 export function dimensionsOf(column: GeometryColumn, i: number): Dimensions {
-  if (!column.z && !column.m && !column.members) return plain;
+  if (!column.z && !column.m && !column.members) return xyOnly;
   let [z, m] = [false, false];
   const [from, to] = positionRange(column, i);
   for (let k = from; k < to; k++) {

@@ -1,7 +1,7 @@
 import { type Column, Presence } from "../../src/model/index.js";
 
 /** From so many columns on it is looked at which of them rows have at all. */
-const leastColumns = 256;
+const minColumnsForIndex = 256;
 
 /** Which columns each row has a value or null in: those of row i are `columns[starts[i] … starts[i + 1]]`. */
 export interface PresentCells {
@@ -10,8 +10,8 @@ export interface PresentCells {
 }
 
 /** Gives the cells that are not absent, where there are many columns; null where each row looks at all of few. */
-export function presentCells(columns: readonly Column[], rows: number): PresentCells | null {
-  if (columns.length < leastColumns) return null;
+export function indexPresentCells(columns: readonly Column[], rows: number): PresentCells | null {
+  if (columns.length < minColumnsForIndex) return null;
   const starts = new Uint32Array(rows + 1);
   for (const { presence } of columns)
     for (let row = 0; row < rows; row++) if (presence[row] !== Presence.absent) starts[row + 1]!++;
@@ -26,7 +26,7 @@ export function presentCells(columns: readonly Column[], rows: number): PresentC
 }
 
 /** The indexes of the columns that a row has. Columns that none has may be one and the same, which is looked at once. */
-export function columnsWithin(columns: readonly Column[]): number[] {
+export function presentColumns(columns: readonly Column[]): number[] {
   const within: number[] = [];
   const absent = new Set<Column>();
   for (let c = 0; c < columns.length; c++) {

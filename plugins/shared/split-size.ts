@@ -2,4 +2,4 @@
  * Bytes of input in a piece that a worker reads alone, about: so many that handing it over costs nothing beside the
  * work, so few that those under way at once hardly count.
  */
-export const splitBytes = 1 << 21;
+export const defaultSplitBytes = 1 << 21;

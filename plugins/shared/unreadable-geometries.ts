@@ -5,7 +5,7 @@ import type { ReadContext } from "../../src/plugin/index.js";
  * Rejects rows of a batch whose geometry, null in the batch, cannot be read: they stay where the context keeps rows,
  * else they are left out.
  */
-export function settleUnreadable(
+export function rejectUnreadableGeometries(
   batch: Batch,
   unreadable: readonly (readonly [row: number, reason: string])[],
   context: Pick<ReadContext, "keepsRows" | "reject">,

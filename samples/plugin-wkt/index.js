@@ -1,4 +1,4 @@
-import { defineFormat, everyGeometryType } from "geoferry/plugin";
+import { allGeometryTypes, defineFormat } from "geoferry/plugin";
 
 const wktLine =
   /^(SRID=\d+;)?\s*(MULTI)?(POINT|LINESTRING|POLYGON)\s*(ZM?|M)?\s*(\(|EMPTY)|^(SRID=\d+;)?\s*GEOMETRYCOLLECTION/i;
@@ -22,7 +22,7 @@ export default defineFormat({
     accepts: () => ({
       crs: "any",
       layers: "one",
-      geometryTypes: everyGeometryType,
+      geometryTypes: allGeometryTypes,
       nullGeometry: false,
       z: true,
       m: false,

@@ -21,8 +21,8 @@ import { serveCommand } from "./commands/serve.js";
 import { verifyCommand } from "./commands/verify.js";
 import { whoamiCommand } from "./commands/whoami.js";
 import { workerCommand } from "./commands/worker.js";
-import type { Flag, Positional } from "./flag.js";
-import { colorModes } from "./terminal.js";
+import type { Flag, Positional } from "./options/flag.js";
+import { colorModes } from "./output/terminal.js";
 
 export type { Flag };
 
@@ -47,7 +47,7 @@ export interface CommonArguments {
 }
 
 /** A command and what it was given. */
-export interface Asked {
+export interface ParsedCommand {
   readonly command: Command<CommonArguments>;
   readonly args: CommonArguments;
 }
@@ -117,7 +117,7 @@ export function commandNameIn(line: readonly string[]): string | null {
 }
 
 /** Names of the commands and groups that begin with the words of a group ("admin ", or "" for all) and one word more. */
-export function following(group: string): string[] {
+export function subcommandNames(group: string): string[] {
   const names = Object.keys(commands).filter((name) => name.startsWith(group));
   return [...new Set(names.map((name) => group + name.slice(group.length).split(" ", 1)[0]))];
 }

@@ -23,6 +23,6 @@ export const exitStatus: Readonly<Record<ErrorKind, number>> = {
 /** From the least to the worst, for runs of many parts. */
 const severity = [0, 5, 20, 7, 2, 4, 3, 8, 9, 10, 11, 12, 6, 1, 130, 141];
 
-export function worst(statuses: readonly number[]): number {
+export function worstStatus(statuses: readonly number[]): number {
   return statuses.reduce((a, b) => (severity.indexOf(b) > severity.indexOf(a) ? b : a), 0);
 }

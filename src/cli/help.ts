@@ -7,18 +7,18 @@ import {
   commands,
   common,
   type Flag,
-  following,
   groups,
+  subcommandNames,
 } from "./command.js";
-import type { ValueKind } from "./flag.js";
-import { unknownCommand } from "./mistakes.js";
-import { capacityOf } from "./read-line.js";
-import { columnsOf, type Paint, paintFor, wrapped } from "./terminal.js";
+import type { FlagValueKind } from "./options/flag.js";
+import { columnsOf, type Paint, paintFor, wrapped } from "./output/terminal.js";
+import { unknownCommand } from "./parse/command-line-errors.js";
+import { positionalCount } from "./parse/parse-command-line.js";
 
 export const versionText = `${version}\n`;
 
 /** The commands by what they are for. */
-export const purposes: readonly (readonly [heading: string, names: readonly string[]])[] = [
+export const commandsByPurpose: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ["Files and databases:", ["convert", "info", "check", "formats", "grids"]],
   ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "dedupe", "maps"]],
   ["Access to a service:", ["login", "logout", "whoami"]],
@@ -35,7 +35,7 @@ const firstExamples: Command<CommonArguments>["examples"] = [
 ];
 
 /** The word in capitals that stands for a value. */
-const placeholders: Readonly<Record<ValueKind, string>> = {
+const placeholders: Readonly<Record<FlagValueKind, string>> = {
   "input-format": "FORMAT",
   "output-format": "FORMAT",
   format: "FORMAT",
@@ -54,15 +54,15 @@ const placeholders: Readonly<Record<ValueKind, string>> = {
 };
 
 /** Longer lists of choices stand in the description alone. */
-const longestChoices = 32;
+const maxChoicesLength = 32;
 
-function valueText({ type, takes, onDisk, bare }: Flag): string {
+function formatValuePlaceholder({ type, takes, onDisk, bare }: Flag): string {
   if (type === "boolean") return "";
   const choices = typeof takes === "object" ? takes.join("|") : "";
   const word =
     typeof takes === "string"
       ? placeholders[takes]
-      : choices !== "" && choices.length <= longestChoices
+      : choices !== "" && choices.length <= maxChoicesLength
         ? choices
         : onDisk
           ? "PATH"
@@ -75,21 +75,21 @@ function valueText({ type, takes, onDisk, bare }: Flag): string {
  * @param line with or without the flags
  * @throws usage where its first word calls no command
  */
-export function helpOf(line: readonly string[], stream: NodeJS.WriteStream): string {
+export function formatHelp(line: readonly string[], stream: NodeJS.WriteStream): string {
   const words = line.filter((argument, at) => !argument.startsWith("-") && line[at - 1] !== "--color");
-  const page = new Page(columnsOf(stream, process.env), paintFor(stream));
+  const page = new HelpPage(columnsOf(stream, process.env), paintFor(stream));
   const name = commandNameIn(words);
-  if (name !== null) return commandHelp(page, name, commands[name]!);
+  if (name !== null) return formatCommandHelp(page, name, commands[name]!);
   let group = "";
   for (const word of words) {
     if (!Object.hasOwn(groups, group + word)) throw unknownCommand(words);
     group += `${word} `;
   }
-  return group === "" ? allHelp(page) : groupHelp(page, group.trimEnd());
+  return group === "" ? formatOverview(page) : formatGroupHelp(page, group.trimEnd());
 }
 
 /** Lines of a help text, as wide as the terminal. */
-class Page {
+class HelpPage {
   private text = "";
 
   constructor(
@@ -145,43 +145,43 @@ class Page {
   }
 }
 
-function allHelp(page: Page): string {
+function formatOverview(page: HelpPage): string {
   page.paragraph("geoferry COMMAND ...: carries geographic features between files, databases and maps.");
   page.examples(firstExamples);
-  const known = new Set(purposes.flatMap(([, names]) => names));
-  const others = following("").filter((name) => !known.has(name));
-  const all = others.length === 0 ? purposes : [...purposes, ["More:", others] as const];
+  const known = new Set(commandsByPurpose.flatMap(([, names]) => names));
+  const others = subcommandNames("").filter((name) => !known.has(name));
+  const all = others.length === 0 ? commandsByPurpose : [...commandsByPurpose, ["More:", others] as const];
   for (const [heading, names] of all)
-    page.heading(heading).list(names.map((name) => [name, summaryOf(name).replace(/: .*/, "")]));
-  page.heading("Every command:").list(flagRows({ ...common, ...answers }));
+    page.heading(heading).list(names.map((name) => [name, findSummary(name).replace(/: .*/, "")]));
+  page.heading("Every command:").list(toFlagRows({ ...common, ...builtInFlags }));
   return page
     .paragraph("geoferry help COMMAND, or geoferry COMMAND --help, has the flags of a command and more examples.")
     .toString();
 }
 
-function groupHelp(page: Page, group: string): string {
-  page.paragraph(`geoferry ${group} COMMAND ...: ${lowered(groups[group]!)}.`);
-  const names = following(`${group} `);
+function formatGroupHelp(page: HelpPage, group: string): string {
+  page.paragraph(`geoferry ${group} COMMAND ...: ${lowercaseFirst(groups[group]!)}.`);
+  const names = subcommandNames(`${group} `);
   page.examples(names.flatMap((name) => commands[name]?.examples.slice(0, 1) ?? []));
-  page.heading("Commands:").list(names.map((name) => [name, summaryOf(name).replace(/: .*/, "")]));
+  page.heading("Commands:").list(names.map((name) => [name, findSummary(name).replace(/: .*/, "")]));
   return page.paragraph(`geoferry ${group} COMMAND --help has the flags of one.`).toString();
 }
 
-function commandHelp(page: Page, name: string, command: Command<CommonArguments>): string {
-  page.paragraph(`geoferry ${name}${argumentsOf(command)}`).paragraph(`${command.summary}.`);
+function formatCommandHelp(page: HelpPage, name: string, command: Command<CommonArguments>): string {
+  page.paragraph(`geoferry ${name}${formatArguments(command)}`).paragraph(`${command.summary}.`);
   page.examples(command.examples);
-  for (const [heading, flags] of byGroup(command.options)) page.heading(heading).list(flagRows(flags));
-  page.heading("Every command:").list(flagRows({ ...common, ...answers }));
+  for (const [heading, flags] of groupFlags(command.options)) page.heading(heading).list(toFlagRows(flags));
+  page.heading("Every command:").list(toFlagRows({ ...common, ...builtInFlags }));
   return page.toString();
 }
 
-const lowered = (text: string): string => text[0]!.toLowerCase() + text.slice(1);
+const lowercaseFirst = (text: string): string => text[0]!.toLowerCase() + text.slice(1);
 
-const summaryOf = (name: string): string => groups[name] ?? commands[name]!.summary;
+const findSummary = (name: string): string => groups[name] ?? commands[name]!.summary;
 
 /** " INPUT... OUTPUT": what the positionals say of themselves, up to where their description begins. */
-function argumentsOf({ usage, positionals }: Command<CommonArguments>): string {
-  const { name, least } = capacityOf(usage);
+function formatArguments({ usage, positionals }: Command<CommonArguments>): string {
+  const { name, least } = positionalCount(usage);
   const positional = positionals[name];
   if (!positional) return "";
   const [words] = /^[A-Z]\S*(?: [A-Z]\S*)*/.exec(positional.describe) ?? [name.toUpperCase()];
@@ -190,13 +190,13 @@ function argumentsOf({ usage, positionals }: Command<CommonArguments>): string {
 }
 
 /** What every command answers, too. */
-const answers: Readonly<Record<string, Flag>> = {
+const builtInFlags: Readonly<Record<string, Flag>> = {
   help: { type: "boolean", alias: "h", describe: "Print this help" },
   version: { type: "boolean", describe: "Print the version" },
 };
 
 /** The flags by their headings, in the order in which these occur; those without one first. */
-function byGroup(flags: Readonly<Record<string, Flag>>): [heading: string, Record<string, Flag>][] {
+function groupFlags(flags: Readonly<Record<string, Flag>>): [heading: string, Record<string, Flag>][] {
   const found = new Map<string, Record<string, Flag>>();
   const withFirst = Object.entries(flags).sort(
     ([, a], [, b]) => Number(b.group === undefined) - Number(a.group === undefined),
@@ -208,10 +208,10 @@ function byGroup(flags: Readonly<Record<string, Flag>>): [heading: string, Recor
   return [...found];
 }
 
-function flagRows(flags: Readonly<Record<string, Flag>>): [term: string, what: string][] {
+function toFlagRows(flags: Readonly<Record<string, Flag>>): [term: string, what: string][] {
   return Object.entries(flags).map(([name, flag]) => {
     const letter = flag.alias === undefined ? "" : `-${flag.alias}, `;
-    const term = flag.default === true ? `--no-${name}` : `${letter}--${name}${valueText(flag)}`;
+    const term = flag.default === true ? `--no-${name}` : `${letter}--${name}${formatValuePlaceholder(flag)}`;
     const what = flag.describe.replace(`--no-${name} `, "");
     const facts = [
       ...(flag.demandOption ? ["needed"] : []),

@@ -1,10 +1,10 @@
 import { builtins } from "../../plugins/index.js";
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import type { Host, Progress } from "../pipeline/request.js";
-import { loadPlugin } from "../plugin/load.js";
+import { loadPlugin } from "../plugin/load-plugin.js";
 import { Registry } from "../plugin/registry.js";
-import { type GridArguments, hostGrids } from "./grid-options.js";
-import { type MapInputArguments, mapReader } from "./map-inputs.js";
+import { type GridArguments, resolveGrids } from "./options/grid-options.js";
+import { type MapInputArguments, mapReader } from "./run/map-inputs.js";
 import { interrupted } from "./signals.js";
 
 /** The formats at hand: those that come with geoferry and those of `--plugin`. */
@@ -19,12 +19,12 @@ export async function openRegistry(plugins: readonly string[]): Promise<Registry
 }
 
 /** Now, or what `SOURCE_DATE_EPOCH` says (seconds since 1970; reproducible-builds.org). */
-export function now(): Date {
+export function currentTime(): Date {
   const epoch = process.env.SOURCE_DATE_EPOCH;
   if (epoch === undefined || epoch === "") return new Date();
   const seconds = Number(epoch);
   if (!Number.isFinite(seconds)) {
-    throw fault("option-invalid", { option: "SOURCE_DATE_EPOCH", value: epoch, expected: "a number of seconds" });
+    throw createError("option-invalid", { option: "SOURCE_DATE_EPOCH", value: epoch, expected: "a number of seconds" });
   }
   return new Date(seconds * 1000);
 }
@@ -36,9 +36,9 @@ export async function openHost(
   return {
     registry: await openRegistry(args.plugin ?? []),
     signal: interrupted,
-    now: now(),
+    now: currentTime(),
     ...(onProgress ? { onProgress } : {}),
     readMap: mapReader(args),
-    grids: hostGrids(args),
+    grids: resolveGrids(args),
   };
 }

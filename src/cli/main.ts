@@ -9,13 +9,13 @@ if (process.argv[2] === "--version" && process.argv.length === 3) {
 } else {
   listenForSignals();
   listenForClosedPipes();
-  keepCompiled();
-  const { run } = await import("./run.js");
+  enableCompileCache();
+  const { runCommandLine } = await import("./run-command-line.js");
   // Node would only take the heap apart before it ends.
-  process.exit(await run(process.argv.slice(2)));
+  process.exit(await runCommandLine(process.argv.slice(2)));
 }
 
 /** Lets Node, from 22.1 on, keep the compiled modules in its cache in the folder for temporary files. */
-function keepCompiled(): void {
+function enableCompileCache(): void {
   (nodeModule as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 }

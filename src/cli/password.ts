@@ -1,10 +1,10 @@
 /** A password or another secret that a person types or a program sends: from stdin, so that it stands on no command line. */
 import type { ReadStream } from "node:tty";
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import { interrupted } from "./signals.js";
 
 /** Longest text that is read, in bytes. */
-const longest = 8192;
+const maxSecretBytes = 8192;
 
 /**
  * The first line of stdin, without its end. On a terminal it is asked for twice, and not shown.
@@ -13,8 +13,8 @@ const longest = 8192;
 export async function readPassword(): Promise<string> {
   const password = await readSecret("password");
   if (!process.stdin.isTTY) return password;
-  const again = await ask(process.stdin, "The same again: ");
-  if (password !== again) throw fault("password-unfit", { reason: "the two passwords are not the same" });
+  const again = await promptHidden(process.stdin, "The same again: ");
+  if (password !== again) throw createError("password-unfit", { reason: "the two passwords are not the same" });
   return password;
 }
 
@@ -26,20 +26,22 @@ export async function readPassword(): Promise<string> {
 export async function readSecret(what: string): Promise<string> {
   const { stdin } = process;
   return stdin.isTTY
-    ? ask(stdin, `${what[0]!.toUpperCase()}${what.slice(1)}: `)
-    : onlyLine(await readAll(stdin, what), what);
+    ? promptHidden(stdin, `${what[0]!.toUpperCase()}${what.slice(1)}: `)
+    : parseSingleLine(await readAll(stdin, what), what);
 }
 
 async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const stop = () => stdin.destroy(fault("interrupted", {}));
+  const stop = () => stdin.destroy(createError("interrupted", {}));
   interrupted.addEventListener("abort", stop, { once: true });
   try {
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > longest)
-        throw fault("password-unfit", { reason: `stdin has more than ${longest} bytes, which is no ${what}` });
+      if (length > maxSecretBytes)
+        throw createError("password-unfit", {
+          reason: `stdin has more than ${maxSecretBytes} bytes, which is no ${what}`,
+        });
       chunks.push(chunk);
     }
   } finally {
@@ -49,22 +51,22 @@ async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> 
 }
 
 /** @throws password-unfit */
-function onlyLine(bytes: Buffer, what: string): string {
+function parseSingleLine(bytes: Buffer, what: string): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw fault("password-unfit", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
+    throw createError("password-unfit", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
   }
   const line = text.replace(/\r?\n$/, "");
-  if (line === "") throw fault("password-unfit", { reason: `there is no ${what} on stdin` });
+  if (line === "") throw createError("password-unfit", { reason: `there is no ${what} on stdin` });
   if (/[\r\n]/.test(line))
-    throw fault("password-unfit", { reason: `stdin has more than one line, and a ${what} has one` });
+    throw createError("password-unfit", { reason: `stdin has more than one line, and a ${what} has one` });
   return line;
 }
 
 /** One line that is typed, unseen. @throws interrupted */
-async function ask(stdin: ReadStream, question: string): Promise<string> {
+async function promptHidden(stdin: ReadStream, question: string): Promise<string> {
   const { createInterface } = await import("node:readline");
   const { Writable } = await import("node:stream");
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -78,7 +80,7 @@ async function ask(stdin: ReadStream, question: string): Promise<string> {
       lines.once("line", resolve);
       lines.once("SIGINT", end);
       // Also by Ctrl+D on an empty line.
-      lines.once("close", () => reject(fault("interrupted", {})));
+      lines.once("close", () => reject(createError("interrupted", {})));
       if (interrupted.aborted) end();
     });
   } finally {

@@ -13,18 +13,18 @@ export function listenForSignals(): void {
   process.on("SIGTERM", interrupt);
 }
 
-let failure: NodeJS.ErrnoException | undefined;
+let stdoutError: NodeJS.ErrnoException | undefined;
 
 /** What went wrong with stdout, be it with features or with records. */
-export const stdoutFailure = (): NodeJS.ErrnoException | undefined => failure;
+export const getStdoutError = (): NodeJS.ErrnoException | undefined => stdoutError;
 
 /** Whether whoever read stdout has closed it, as `head` does when it has enough: there is nobody left to tell. */
-export const isStdoutClosed = (): boolean => failure?.code === "EPIPE";
+export const isStdoutClosed = (): boolean => stdoutError?.code === "EPIPE";
 
 /** Node ignores SIGPIPE: a pipe that is closed at its other end is an error of the stream, and fatal if nobody listens. */
 export function listenForClosedPipes(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    failure ??= error;
+    stdoutError ??= error;
     if (isStdoutClosed()) aborter.abort();
   });
   // Nobody reads the messages any more; the conversion goes on all the same.

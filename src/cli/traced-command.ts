@@ -1,24 +1,25 @@
 /** A command whose spans go to a collector: itself, and what it does. */
-import type { TracesAsked } from "../tracing/environment.js";
-import { traced } from "../tracing/span.js";
-import type { Asked } from "./command.js";
-import { tell } from "./say.js";
+
+import { withSpan } from "../tracing/span.js";
+import type { TraceSettings } from "../tracing/trace-settings.js";
+import type { ParsedCommand } from "./command.js";
+import { tell } from "./output/print.js";
 
 /** Commands that go on until they are told to stop: what they are asked for is traced, and not they. */
-const lasting = ["serve", "worker"];
+const longRunningCommands = ["serve", "worker"];
 
 /** @returns the exit status */
-export async function runTraced({ command, args }: Asked, { exporter, unmet }: TracesAsked): Promise<number> {
+export async function runTraced({ command, args }: ParsedCommand, { exporter, unmet }: TraceSettings): Promise<number> {
   const warn = (sentence: string) => tell(args, `geoferry: ${sentence}`);
   for (const sentence of unmet) warn(sentence);
   if (exporter === null) return await command.run(args);
   const name = command.usage.replace(/ [<[].*$/, "");
-  const { openTracing } = await import("../tracing/open-telemetry.js");
-  await using _tracing = await openTracing(exporter, "geoferry", warn);
-  if (lasting.includes(name)) return await command.run(args);
+  const { startTracing } = await import("../tracing/open-telemetry.js");
+  await using _tracing = await startTracing(exporter, "geoferry", warn);
+  if (longRunningCommands.includes(name)) return await command.run(args);
   const { TRACEPARENT: traceparent, TRACESTATE: tracestate } = process.env;
   const attributes = { "process.executable.name": "geoferry", "process.pid": process.pid };
-  return await traced(`geoferry ${name}`, { attributes, parent: { traceparent, tracestate } }, async (span) => {
+  return await withSpan(`geoferry ${name}`, { attributes, parent: { traceparent, tracestate } }, async (span) => {
     const status = await command.run(args);
     span.set({ "process.exit.code": status });
     if (status !== 0) span.fail(`exit ${status}`);

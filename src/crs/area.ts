@@ -5,7 +5,7 @@ export type Area = readonly [west: number, south: number, east: number, north: n
 export const wrapLongitude = (degrees: number): number =>
   degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees;
 
-export function inArea(area: Area, longitude: number, latitude: number): boolean {
+export function isInArea(area: Area, longitude: number, latitude: number): boolean {
   // By index: this is asked of every position.
   const west = area[0];
   const east = area[2];
@@ -14,15 +14,15 @@ export function inArea(area: Area, longitude: number, latitude: number): boolean
 }
 
 /** As `inArea`, for an area that is `margin` degrees wider on every side. */
-export function nearArea(area: Area, longitude: number, latitude: number, margin: number): boolean {
+export function isNearArea(area: Area, longitude: number, latitude: number, margin: number): boolean {
   const [west, south, , north] = area;
   if (!(latitude >= south - margin && latitude <= north + margin)) return false;
   const beyondWest = longitude - west + margin;
-  return beyondWest - 360 * Math.floor(beyondWest / 360) <= widthOf(area) + 2 * margin;
+  return beyondWest - 360 * Math.floor(beyondWest / 360) <= areaWidth(area) + 2 * margin;
 }
 
 /** The parts of an area that do not cross the antimeridian. */
-const parts = (area: Area): Area[] =>
+const splitAtAntimeridian = (area: Area): Area[] =>
   area[0] <= area[2]
     ? [area]
     : [
@@ -31,10 +31,10 @@ const parts = (area: Area): Area[] =>
       ];
 
 /** What two areas have in common, in parts that do not cross the antimeridian. */
-export function commonParts(a: Area, b: Area): Area[] {
+export function intersectionParts(a: Area, b: Area): Area[] {
   const found: Area[] = [];
-  for (const p of parts(a)) {
-    for (const q of parts(b)) {
+  for (const p of splitAtAntimeridian(a)) {
+    for (const q of splitAtAntimeridian(b)) {
       const common: Area = [Math.max(p[0], q[0]), Math.max(p[1], q[1]), Math.min(p[2], q[2]), Math.min(p[3], q[3])];
       if (common[0] < common[2] && common[1] < common[3]) found.push(common);
     }
@@ -42,30 +42,30 @@ export function commonParts(a: Area, b: Area): Area[] {
   return found;
 }
 
-const isRoundTheEarth = (area: Area): boolean => area[2] - area[0] >= 360;
+const spansAllLongitudes = (area: Area): boolean => area[2] - area[0] >= 360;
 
 /**
  * What two areas have in common as one area, which may cross the antimeridian where both do or one of them goes round the
  * earth; else the largest of its parts. Null where they have nothing in common.
  */
-export function commonArea(a: Area, b: Area): Area | null {
+export function intersectAreas(a: Area, b: Area): Area | null {
   const [south, north] = [Math.max(a[1], b[1]), Math.min(a[3], b[3])];
   if (south >= north) return null;
-  if (isRoundTheEarth(a)) return [b[0], south, b[2], north];
-  if (isRoundTheEarth(b)) return [a[0], south, a[2], north];
+  if (spansAllLongitudes(a)) return [b[0], south, b[2], north];
+  if (spansAllLongitudes(b)) return [a[0], south, a[2], north];
   if (a[0] > a[2] && b[0] > b[2]) return [Math.max(a[0], b[0]), south, Math.min(a[2], b[2]), north];
-  return commonParts(a, b).sort((p, q) => sizeOf(q) - sizeOf(p))[0] ?? null;
+  return intersectionParts(a, b).sort((p, q) => areaSize(q) - areaSize(p))[0] ?? null;
 }
 
-export function sizeOf(area: Area): number {
-  return widthOf(area) * (Math.sin((area[3] * Math.PI) / 180) - Math.sin((area[1] * Math.PI) / 180));
+export function areaSize(area: Area): number {
+  return areaWidth(area) * (Math.sin((area[3] * Math.PI) / 180) - Math.sin((area[1] * Math.PI) / 180));
 }
 
 /** Degrees of longitude. */
-export const widthOf = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
+export const areaWidth = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
 
 /** The narrowest area around several, which crosses the antimeridian where that is narrower; all round where none is. */
-export function areaAroundAll(areas: readonly Area[]): Area {
+export function enclosingArea(areas: readonly Area[]): Area {
   const south = Math.min(...areas.map((area) => area[1]));
   const north = Math.max(...areas.map((area) => area[3]));
   let best: Area = [-180, south, 180, north];
@@ -73,17 +73,17 @@ export function areaAroundAll(areas: readonly Area[]): Area {
     // How far east of this longitude each of them ends.
     const ends = areas.map((area) => ({
       east: area[2],
-      span: ((((area[0] - west) % 360) + 360) % 360) + widthOf(area),
+      span: ((((area[0] - west) % 360) + 360) % 360) + areaWidth(area),
     }));
     const { east, span } = ends.reduce((p, q) => (q.span > p.span ? q : p));
-    if (span < widthOf(best)) best = [west, south, east, north];
+    if (span < areaWidth(best)) best = [west, south, east, north];
   }
   return best;
 }
 
 /** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
-export function coverage(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
-  const width = widthOf(area);
+export function coveredShare(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
+  const width = areaWidth(area);
   let covered = 0;
   for (let i = 0; i < steps; i++) {
     const longitude = wrapLongitude(area[0] + (width * (i + 0.5)) / steps);

@@ -1,6 +1,6 @@
 import { isAscii } from "node:buffer";
 import { createRequire } from "node:module";
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import type { Decode } from "../plugin/format.js";
 
 export type Encode = (text: string) => Uint8Array;
@@ -12,44 +12,44 @@ interface Codec {
 }
 
 type Iconv = typeof import("iconv-lite");
-let loaded: Iconv | null = null;
+let loadedIconv: Iconv | null = null;
 
 /** Its tables take long to load, and most files are UTF-8. */
-function iconv(): Iconv {
-  loaded ??= createRequire(import.meta.url)("iconv-lite") as Iconv;
-  return loaded;
+function loadIconv(): Iconv {
+  loadedIconv ??= createRequire(import.meta.url)("iconv-lite") as Iconv;
+  return loadedIconv;
 }
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /** A native call costs more than looking at a few bytes. */
-function isPlain(bytes: Uint8Array): boolean {
+function isShortAscii(bytes: Uint8Array): boolean {
   if (bytes.length > 32) return isAscii(bytes);
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at]! > 0x7f) return false;
   return true;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
-const plainText = /^[\u0000-\u007f]*$/;
+const asciiPattern = /^[\u0000-\u007f]*$/;
 
 /** For encodings that hold ASCII as it is. */
-const asciiFirst =
+const withAsciiFastPath =
   (decode: Decode): Decode =>
   (bytes) =>
-    isPlain(bytes) ? asBuffer(bytes).toString("latin1") : decode(bytes);
+    isShortAscii(bytes) ? asBuffer(bytes).toString("latin1") : decode(bytes);
 
-const asciiFirstEncode =
+const withAsciiFastEncode =
   (encode: Encode): Encode =>
   (text) =>
-    plainText.test(text) ? Buffer.from(text, "latin1") : encode(text);
+    asciiPattern.test(text) ? Buffer.from(text, "latin1") : encode(text);
 
 const utf8: Codec = {
-  decode: asciiFirst((bytes) => asBuffer(bytes).toString("utf8")),
+  decode: withAsciiFastPath((bytes) => asBuffer(bytes).toString("utf8")),
   encoder: () => (text) => Buffer.from(text, "utf8"),
 };
 
-function utf16(label: "utf-16le" | "utf-16be"): Codec {
+function utf16Codec(label: "utf-16le" | "utf-16be"): Codec {
   const decoder = new TextDecoder(label, { ignoreBOM: true });
   return {
     decode: (bytes) => decoder.decode(bytes),
@@ -60,15 +60,15 @@ function utf16(label: "utf-16le" | "utf-16be"): Codec {
   };
 }
 
-const ascii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
+const asciiCharacters = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
 
 /** The upper half of windows-1252, which the WHATWG standard takes latin1 for (Encoding, index windows-1252). */
-const windows1252 =
+const windows1252UpperHalf =
   "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ" +
   Array.from({ length: 96 }, (_, index) => String.fromCharCode(0xa0 + index)).join("");
 
 /** One byte a character; `characters` are those of the bytes from 0 to 255. */
-function singleByte(characters: string): Codec {
+function singleByteCodec(characters: string): Codec {
   const codes = Uint16Array.from(characters, (character) => character.charCodeAt(0));
   const holdsAscii = codes.subarray(0, 128).every((code, byte) => code === byte);
   const each = [...characters];
@@ -98,16 +98,16 @@ function singleByte(characters: string): Codec {
       }
       return bytes.subarray(0, length);
     };
-    return holdsAscii ? asciiFirstEncode(encode) : encode;
+    return holdsAscii ? withAsciiFastEncode(encode) : encode;
   };
-  return { decode: holdsAscii ? asciiFirst(decode) : decode, encoder };
+  return { decode: holdsAscii ? withAsciiFastPath(decode) : decode, encoder };
 }
 
 const allBytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-const oneByteLabels = /^(ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-cyrillic)/;
+const singleByteLabels = /^(ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-cyrillic)/;
 
 /** An encoding that the WHATWG standard names, by the name it has there. */
-function standard(label: string): Codec | null {
+function whatwgCodec(label: string): Codec | null {
   let decoder: InstanceType<typeof TextDecoder>;
   try {
     decoder = new TextDecoder(label, { ignoreBOM: true });
@@ -116,36 +116,36 @@ function standard(label: string): Codec | null {
   }
   const name = decoder.encoding;
   if (name === "utf-8") return utf8;
-  if (name === "utf-16le" || name === "utf-16be") return utf16(name);
+  if (name === "utf-16le" || name === "utf-16be") return utf16Codec(name);
   if (name === "windows-1252") {
-    return singleByte(ascii + windows1252);
+    return singleByteCodec(asciiCharacters + windows1252UpperHalf);
   }
-  if (oneByteLabels.test(name)) {
+  if (singleByteLabels.test(name)) {
     const characters = decoder.decode(allBytes);
     // The lower half is ASCII in all of them; ICU swaps three control characters of ibm866 as DOS did.
-    if (characters.length === 256) return singleByte(ascii + characters.slice(128));
+    if (characters.length === 256) return singleByteCodec(asciiCharacters + characters.slice(128));
   }
   const decode: Decode = (bytes) => decoder.decode(bytes);
   if (name === "iso-2022-jp") return { decode };
-  const encoder = () => asciiFirstEncode((text) => iconv().encode(text, name));
-  return { decode: asciiFirst(decode), ...(iconv().encodingExists(name) ? { encoder } : {}) };
+  const encoder = () => withAsciiFastEncode((text) => loadIconv().encode(text, name));
+  return { decode: withAsciiFastPath(decode), ...(loadIconv().encodingExists(name) ? { encoder } : {}) };
 }
 
 /** DOS, Macintosh and other code pages that the standard leaves out. */
-function codePage(label: string): Codec | null {
+function iconvCodec(label: string): Codec | null {
   if (!/^(cp|ibm|mac|iso|koi8|windows|tis|armscii|viscii|hproman|tcvn|pt154|rk1048|georgian|mik|gb|big5)/.test(label))
     return null;
-  if (!iconv().encodingExists(label)) return null;
-  const characters = iconv().decode(Buffer.from(allBytes), label);
-  if (characters.length === 256) return singleByte(characters);
+  if (!loadIconv().encodingExists(label)) return null;
+  const characters = loadIconv().decode(Buffer.from(allBytes), label);
+  if (characters.length === 256) return singleByteCodec(characters);
   return {
-    decode: (bytes) => iconv().decode(asBuffer(bytes), label),
-    encoder: () => (text) => iconv().encode(text, label),
+    decode: (bytes) => loadIconv().decode(asBuffer(bytes), label),
+    encoder: () => (text) => loadIconv().encode(text, label),
   };
 }
 
 /** Windows code page numbers that do not simply follow "windows-" or "cp". */
-const numbered: Readonly<Record<string, string>> = {
+const codePageNumbers: Readonly<Record<string, string>> = {
   "65001": "utf-8",
   "1200": "utf-16le",
   "1201": "utf-16be",
@@ -163,28 +163,28 @@ const numbered: Readonly<Record<string, string>> = {
 };
 
 /** `ANSI 1252`, `OEM 850`, `cp1252`, `1252`, `88591`, `ISO8859_15` as the names that others know them by. */
-function canonical(name: string): string {
+function canonicalEncodingName(name: string): string {
   const text = name.trim().toLowerCase();
   const number = /^(?:ansi|oem|cp|ms|win|windows|ibm|dos|codepage)?[ _-]*(\d{3,5})$/.exec(text)?.[1];
   const iso = /^(?:iso[ _-]*)?(?:8859[ _-]*|2859(?=\d$)|286(?=0\d$))(\d{1,2})$/.exec(text)?.[1];
   if (iso !== undefined) return `iso-8859-${Number(iso)}`;
   if (number === undefined) return text;
   if (/^(874|125\d)$/.test(number)) return `windows-${number}`;
-  return numbered[number] ?? `cp${number}`;
+  return codePageNumbers[number] ?? `cp${number}`;
 }
 
 const codecs = new Map<string, Codec>();
 
 /** @throws option-invalid */
-function codecOf(name: string): Codec {
+function findCodec(name: string): Codec {
   const known = codecs.get(name);
   if (known) return known;
-  const label = canonical(name);
-  const codec = standard(label) ?? codePage(label);
+  const label = canonicalEncodingName(name);
+  const codec = whatwgCodec(label) ?? iconvCodec(label);
   if (!codec) {
     const expected =
       "an encoding that geoferry knows (utf-8, utf-16le, windows-1252, iso-8859-15, cp850, shift_jis, gbk …)";
-    throw fault("option-invalid", { option: "encoding", value: name, expected });
+    throw createError("option-invalid", { option: "encoding", value: name, expected });
   }
   codecs.set(name, codec);
   return codec;
@@ -195,8 +195,8 @@ function codecOf(name: string): Codec {
  * and Macintosh code pages, also by number. Bytes that mean nothing become U+FFFD; a byte order mark stays.
  * @throws option-invalid
  */
-export function decoderOf(name: string): Decode {
-  return codecOf(name).decode;
+export function findDecoder(name: string): Decode {
+  return findCodec(name).decode;
 }
 
 const encoders = new Map<Codec, Encode>();
@@ -205,11 +205,15 @@ const encoders = new Map<Codec, Encode>();
  * The way back; characters that the encoding lacks become `?`. The bytes are the caller's own.
  * @throws option-invalid
  */
-export function encoderOf(name: string): Encode {
-  const codec = codecOf(name);
+export function findEncoder(name: string): Encode {
+  const codec = findCodec(name);
   const made = encoders.get(codec) ?? codec.encoder?.();
   if (!made)
-    throw fault("option-invalid", { option: "encoding", value: name, expected: "an encoding that can be written" });
+    throw createError("option-invalid", {
+      option: "encoding",
+      value: name,
+      expected: "an encoding that can be written",
+    });
   encoders.set(codec, made);
   return made;
 }

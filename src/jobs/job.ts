@@ -1,13 +1,13 @@
 /** A job: what `geoferry run` does, step by step. A job file says it in YAML (`readJob`). */
-import type { NetworkSettings } from "../network.js";
+import type { NetworkSettings } from "../network-settings.js";
 import type { ConvertRequest } from "../pipeline/request.js";
-import type { Wish } from "../remote/choose-connection.js";
+import type { ServiceConnectionOptions } from "../remote/connection/resolve-connection.js";
 import type { SyncRequest } from "../sync/request.js";
 
 export interface Job {
   readonly name: string;
   /** The service of its maps, as far as the file says; the environment and profiles say the rest. */
-  readonly service: Wish;
+  readonly service: ServiceConnectionOptions;
   /** So many steps run at a time, of those that need none that is to come. */
   readonly parallel: number;
   readonly steps: readonly Step[];
@@ -58,11 +58,11 @@ export interface ConversionStep extends StepBase {
 }
 
 /** Sources onto a map. */
-export interface SynchronisationStep extends StepBase {
+export interface SyncStep extends StepBase {
   readonly kind: "synchronisation";
   readonly request: SyncRequest;
   /** Where features go that are changed or deleted; null for a name that says map and time. */
   readonly backup: string | null;
 }
 
-export type Step = ConversionStep | SynchronisationStep;
+export type Step = ConversionStep | SyncStep;

@@ -1,18 +1,18 @@
 /** Options of the library by name and type, for programs that no compiler has checked: nothing is ignored. */
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import { conversionOptions, type OptionKind } from "../pipeline/option-names.js";
 
-interface Kind {
+interface OptionType {
   readonly expected: string;
   readonly fits: (value: unknown) => boolean;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
-const isMembers = (value: unknown): boolean =>
+const isPlainObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value) && Object.values(value).every(isText);
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 
-const kinds: Readonly<Record<Extract<OptionKind, string>, Kind>> = {
+const optionTypes: Readonly<Record<Extract<OptionKind, string>, OptionType>> = {
   text: { expected: "a text", fits: isText },
   limit: { expected: 'a text like "100" or "5%"', fits: isText },
   flag: { expected: "true or false", fits: (value) => typeof value === "boolean" },
@@ -22,16 +22,16 @@ const kinds: Readonly<Record<Extract<OptionKind, string>, Kind>> = {
     fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   },
   texts: { expected: "an array of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
-  members: { expected: "an object whose members are texts", fits: isMembers },
+  members: { expected: "an object whose members are texts", fits: isPlainObject },
   box: {
     expected: "an array of four numbers",
     fits: (value) => Array.isArray(value) && value.length === 4 && value.every(isNumber),
   },
 };
 
-const kindOf = (kind: OptionKind): Kind =>
+const optionTypeOf = (kind: OptionKind): OptionType =>
   typeof kind === "string"
-    ? kinds[kind]
+    ? optionTypes[kind]
     : {
         expected: `one of ${kind.map((word) => JSON.stringify(word)).join(", ")}`,
         fits: (value) => kind.includes(value as string),
@@ -47,11 +47,11 @@ export function checkOptions(caller: string, options: object, others: readonly s
     if (others.includes(name)) continue;
     if (!Object.hasOwn(conversionOptions, name)) {
       const known = [...others, ...Object.keys(conversionOptions)].sort();
-      throw fault("option-unknown", { option: name, format: caller, known });
+      throw createError("option-unknown", { option: name, format: caller, known });
     }
-    const { expected, fits } = kindOf(conversionOptions[name as keyof typeof conversionOptions].kind);
+    const { expected, fits } = optionTypeOf(conversionOptions[name as keyof typeof conversionOptions].kind);
     if (value === undefined || fits(value)) continue;
     const shown = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-    throw fault("option-invalid", { option: name, value: shown, expected });
+    throw createError("option-invalid", { option: name, value: shown, expected });
   }
 }

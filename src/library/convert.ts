@@ -6,16 +6,16 @@ import { Readable, Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
-import { fault } from "../errors.js";
-import { Spool } from "../io/spool.js";
+import { createError } from "../errors.js";
+import { Spool } from "../io/input/spool.js";
 import { convert } from "../pipeline/convert.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { parseOptions } from "../plugin/options.js";
-import { inLibraryWords, inOptions, reportInOptions } from "./advice.js";
 import { checkOptions } from "./check-options.js";
-import { type Input, type PlacedInput, placeInput } from "./inputs.js";
+import { type Input, type ResolvedInput, resolveInput } from "./resolve-input.js";
+import { rewriteFlagsAsOptions, rewriteReport, withLibraryErrors } from "./rewrite-messages.js";
 
 /**
  * A path, an s3 address or an address of a database; a URL; or a stream, which gets the bytes of the output once the
@@ -46,15 +46,15 @@ export async function convertInputs(
 ): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
   const { output } = request;
   try {
-    return await inLibraryWords(async () => {
+    return await withLibraryErrors(async () => {
       checkOptions("convert", request, ["inputs", "output"]);
       if (request.inputs === undefined)
-        throw fault("option-invalid", {
+        throw createError("option-invalid", {
           option: "inputs",
           value: "undefined",
           expected: "an input, or an array of inputs",
         });
-      return convertPlaced(request, host);
+      return convertThroughFiles(request, host);
     });
   } catch (error) {
     if (output instanceof Writable) output.destroy();
@@ -63,50 +63,51 @@ export async function convertInputs(
   }
 }
 
-async function convertPlaced(
+async function convertThroughFiles(
   { inputs, output, ...rest }: ConversionRequest,
   host: Host,
 ): Promise<ConvertReport & { readonly bytes?: Uint8Array }> {
   await using spool = new Spool();
   const { registry, signal } = host;
-  const placed: PlacedInput[] = [];
+  const placed: ResolvedInput[] = [];
   for (const input of isOneInput(inputs) ? [inputs] : inputs)
-    placed.push(await placeInput(input, { spool, registry, signal, from: rest.from }));
+    placed.push(await resolveInput(input, { spool, registry, signal, from: rest.from }));
   const names = new Map(placed.map(({ address, name }) => [address, name]));
   const convertTo = async (path: string, rejects: string | undefined): Promise<ConvertReport> => {
     const addresses = placed.map(({ address }) => address);
     const whole = await convert(
       { ...rest, inputs: addresses, output: path, ...(rejects === undefined ? {} : { rejects }) },
-      { ...host, names, words: inOptions },
+      { ...host, names, words: rewriteFlagsAsOptions },
     );
-    return { ...reportInOptions(whole), inputs: placed.map(({ name }) => name) };
+    return { ...rewriteReport(whole), inputs: placed.map(({ name }) => name) };
   };
   // Awaited here: the spool is disposed of as soon as the function returns.
   if (typeof output === "string") return await convertTo(output, rest.rejects);
-  if (output instanceof URL) return await convertTo(pathOf(output), rest.rejects);
-  const { id, extensions, writer } = formatOf(rest.to, host);
+  if (output instanceof URL) return await convertTo(fileUrlToOutput(output), rest.rejects);
+  const { id, extensions, writer } = requireWritableFormat(rest.to, host);
   const { stream } = writer.accepts(parseOptions(id, writer.options, rest.writerOptions ?? {}));
   const report = await convertTo(
     join(spool.folder(), `output.${extensions[0]!}`),
     rest.rejects ?? join(spool.folder(), "rejects.geojsonl"),
   );
-  const told = { ...report, ...withoutPlace(report, rest.rejects) };
-  const bytes = await bytesOf(theOnlyFile(report), stream, host.now);
+  const told = { ...report, ...withoutTemporaryPaths(report, rest.rejects) };
+  const bytes = await openOutput(singleOutputPath(report), stream, host.now);
   if (output === undefined) return { ...told, bytes: new Uint8Array(await buffer(bytes)) };
   await pipeline(bytes, output instanceof Writable ? output : Writable.fromWeb(output), { signal });
   return told;
 }
 
-const pathOf = (output: URL): string => (output.protocol === "file:" ? fileURLToPath(output) : output.href);
+const fileUrlToOutput = (output: URL): string => (output.protocol === "file:" ? fileURLToPath(output) : output.href);
 
 /** @throws format-undecided, format-unknown, format-cannot-write, output-not-stream */
-function formatOf(to: string | undefined, { registry }: Host): Format & Required<Pick<Format, "writer">> {
+function requireWritableFormat(to: string | undefined, { registry }: Host): Format & Required<Pick<Format, "writer">> {
   const known = registry.all().flatMap((format) => (format.writer ? [format.id] : []));
-  if (to === undefined) throw fault("format-undecided", { output: "an output in memory", known });
+  if (to === undefined) throw createError("format-undecided", { output: "an output in memory", known });
   const format = registry.get(to);
   const { writer } = format;
-  if (!writer) throw fault("format-cannot-write", { format: format.id });
-  if (format.addresses || (format.folders?.length ?? 0) > 0) throw fault("output-not-stream", { format: format.id });
+  if (!writer) throw createError("format-cannot-write", { format: format.id });
+  if (format.addresses || (format.folders?.length ?? 0) > 0)
+    throw createError("output-not-stream", { format: format.id });
   return { ...format, writer };
 }
 
@@ -114,7 +115,7 @@ function formatOf(to: string | undefined, { registry }: Host): Format & Required
  * The bytes of an output: the file, or a zip of the files where the format has several. What a format of one stream
  * writes beside it (the .prj of a table) is left out, as it is on stdout.
  */
-async function bytesOf(file: string, isStream: boolean, now: Date): Promise<Readable> {
+async function openOutput(file: string, isStream: boolean, now: Date): Promise<Readable> {
   const folder = dirname(file);
   const names = isStream ? [] : (await readdir(folder)).sort();
   if (names.length < 2) return createReadStream(file);
@@ -126,16 +127,16 @@ async function bytesOf(file: string, isStream: boolean, now: Date): Promise<Read
 }
 
 /** @throws usage */
-function theOnlyFile({ outputs }: ConvertReport): string {
+function singleOutputPath({ outputs }: ConvertReport): string {
   const paths = [...new Set(outputs.map(({ path }) => path))];
   if (paths.length === 1) return paths[0]!;
   const names = paths.map((path) => basename(path)).join(", ");
   const reason = `the output would be several files (${names}) and one is asked for: choose a layer with --layer or a kind of geometries with --geometry-type, or write to a path`;
-  throw fault("usage", { reason });
+  throw createError("usage", { reason });
 }
 
 /** Temporary files are gone when the report is read. */
-const withoutPlace = ({ outputs, rejects }: ConvertReport, asked: string | undefined) => ({
+const withoutTemporaryPaths = ({ outputs, rejects }: ConvertReport, asked: string | undefined) => ({
   outputs: outputs.map((output) => ({ ...output, path: basename(output.path) })),
   rejects: asked === undefined ? null : rejects,
 });
@@ -154,7 +155,7 @@ export type FeaturesToWrite = Iterable<FeatureToWrite> | AsyncIterable<FeatureTo
 export type WriteOptions = Omit<ConversionRequest, "inputs" | "output" | "from" | "layers" | "readerOptions">;
 
 /** The features as lines of JSON, in constant memory. */
-async function* linesOf(features: FeaturesToWrite): AsyncGenerator<Uint8Array> {
+async function* geoJsonLines(features: FeaturesToWrite): AsyncGenerator<Uint8Array> {
   let text = "";
   for await (const feature of features) {
     text += `${JSON.stringify(feature)}\n`;
@@ -175,7 +176,7 @@ export async function writeFeatures(
   let failure: { readonly error: unknown } | null = null;
   async function* bytes() {
     try {
-      yield* linesOf(features);
+      yield* geoJsonLines(features);
     } catch (error) {
       failure = { error };
       throw error;

@@ -1,19 +1,19 @@
 /** A format whose output is features in memory: how the pipeline of a conversion gives them to a program. */
 import { Batch, type BatchData, type Feature } from "../model/batch.js";
 import { fieldTypes } from "../model/field.js";
-import { everyGeometryType } from "../model/geometry.js";
+import { allGeometryTypes } from "../model/geometry.js";
 import { type Assembler, apiVersion, defineFormat, type Encoder, type Format } from "../plugin/format.js";
 
 /** Given features in their order; the next ones come when the promise is fulfilled. `layer` counts from 0. */
-export type TakeFeatures = (features: readonly Feature[], layer: number) => Promise<void>;
+export type FeatureConsumer = (features: readonly Feature[], layer: number) => Promise<void>;
 
-export const featuresId = "features";
+export const featuresFormatId = "features";
 
 /** GeoJSON has no measures; all else that a layer may have is held as it is. */
-const accepts = {
+const capabilities = {
   crs: "any",
   layers: "many",
-  geometryTypes: everyGeometryType,
+  geometryTypes: allGeometryTypes,
   shortLines: true,
   nullGeometry: true,
   z: true,
@@ -27,16 +27,16 @@ const accepts = {
 /** The chunks are batches as plain data: features are made of them on the calling thread. */
 const encoder: Encoder<BatchData> = { encode: (batch) => batch.data() };
 
-export function featuresFormat(take: TakeFeatures): Format {
+export function createFeaturesFormat(take: FeatureConsumer): Format {
   return defineFormat({
     apiVersion,
-    id: featuresId,
+    id: featuresFormatId,
     label: "GeoJSON features",
-    extensions: [featuresId],
+    extensions: [featuresFormatId],
     identify: () => "no",
     writer: {
       options: {},
-      accepts: () => accepts,
+      accepts: () => capabilities,
       load: async () => ({
         encoder: async () => encoder,
         async assembler(sink): Promise<Assembler<BatchData>> {

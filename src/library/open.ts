@@ -1,20 +1,20 @@
 /** `open(input)`: the layers of an input, each an async iterable of its features. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fault, type Place } from "../errors.js";
-import { Spool } from "../io/spool.js";
+import { createError, type Place } from "../errors.js";
+import { Spool } from "../io/input/spool.js";
 import type { Feature } from "../model/batch.js";
 import type { LayerInfo } from "../model/layer.js";
 import { convert } from "../pipeline/convert.js";
-import { openInputs } from "../pipeline/inputs.js";
+import { openInputs } from "../pipeline/input/open-inputs.js";
 import type { ConvertReport } from "../pipeline/report.js";
 import type { ConvertRequest, Host } from "../pipeline/request.js";
-import { inLibraryWords, inOptions, libraryError, reportInOptions } from "./advice.js";
 import { Channel } from "./channel.js";
 import { checkOptions } from "./check-options.js";
-import { featuresFormat, featuresId } from "./features-format.js";
-import { type CallOptions, copyOf } from "./host.js";
-import { type Input, placeInput } from "./inputs.js";
+import { createFeaturesFormat, featuresFormatId } from "./features-format.js";
+import { type CallOptions, copyRegistry } from "./host.js";
+import { type Input, resolveInput } from "./resolve-input.js";
+import { rewriteFlagsAsOptions, rewriteReport, toLibraryError, withLibraryErrors } from "./rewrite-messages.js";
 
 /** A feature that is not carried, and why. */
 export interface RejectedFeature {
@@ -28,7 +28,7 @@ export interface RejectedFeature {
 }
 
 /** What `convert` takes for its input and for what becomes of the features, by the same names. */
-export type ShapeOptions = Pick<
+export type TransformOptions = Pick<
   ConvertRequest,
   | "from"
   | "layers"
@@ -54,7 +54,7 @@ export type ShapeOptions = Pick<
   | "maxInputBytes"
 >;
 
-export interface OpenOptions extends ShapeOptions, Pick<CallOptions, "registry" | "signal" | "onProgress"> {
+export interface OpenOptions extends TransformOptions, Pick<CallOptions, "registry" | "signal" | "onProgress"> {
   /**
    * Given each rejected feature after the last feature of its layer. Without it an iteration that ends with rejects
    * throws `features-rejected`, so that none goes unnoticed.
@@ -94,18 +94,18 @@ export interface FeatureDataset extends AsyncDisposable {
 export async function openFeatures(input: Input, options: OpenOptions, host: Host): Promise<FeatureDataset> {
   const spool = new Spool();
   try {
-    return await inLibraryWords(async () => {
+    return await withLibraryErrors(async () => {
       checkOptions("open", options, ["registry", "signal", "onProgress", "onReject"]);
       const { from } = options;
       const { registry, signal } = host;
-      const { address, name } = await placeInput(input, { spool, registry, signal, from });
-      const named = { ...host, names: new Map([[address, name]]), words: inOptions };
+      const { address, name } = await resolveInput(input, { spool, registry, signal, from });
+      const named = { ...host, names: new Map([[address, name]]), words: rewriteFlagsAsOptions };
       await using opened = await openInputs([address], options, named, spool);
       const names: string[] = [];
       const layers = opened.layers.map(({ layer }) => {
         const nth = names.filter((other) => other === layer.name).length;
         names.push(layer.name);
-        return new Reading(infoOf(layer), nth, address, options, named, spool);
+        return new LayerReader(toLayerInfo(layer), nth, address, options, named, spool);
       });
       return new OpenFeatures(name, layers, spool);
     });
@@ -115,7 +115,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
   }
 }
 
-function infoOf({ name, crs, fields, geometryTypes, featureCount, extent, aliases }: LayerInfo): LayerInfo {
+function toLayerInfo({ name, crs, fields, geometryTypes, featureCount, extent, aliases }: LayerInfo): LayerInfo {
   return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
 }
 
@@ -129,7 +129,11 @@ class OpenFeatures implements FeatureDataset {
   layer(name: string): FeatureLayer {
     const found = this.layers.find((layer) => layer.name === name || layer.aliases?.includes(name));
     if (found) return found;
-    throw fault("layer-missing", { source: this.name, layer: name, layers: this.layers.map((layer) => layer.name) });
+    throw createError("layer-missing", {
+      source: this.name,
+      layer: name,
+      layers: this.layers.map((layer) => layer.name),
+    });
   }
 
   close(): Promise<void> {
@@ -141,7 +145,7 @@ class OpenFeatures implements FeatureDataset {
   }
 }
 
-class Reading implements FeatureLayer {
+class LayerReader implements FeatureLayer {
   readonly name: string;
   readonly crs: LayerInfo["crs"];
   readonly fields: LayerInfo["fields"];
@@ -174,14 +178,14 @@ class Reading implements FeatureLayer {
     const left = new AbortController();
     const folder = this.spool.folder();
     const rejects = join(folder, "rejects.geojsonl");
-    const running = this.run(channel, left.signal, join(folder, featuresId), rejects);
+    const running = this.run(channel, left.signal, join(folder, featuresFormatId), rejects);
     const ended = running.then(
       () => channel.close(),
-      (error: unknown) => channel.close({ error: libraryError(error) }),
+      (error: unknown) => channel.close({ error: toLibraryError(error) }),
     );
     try {
       yield* channel;
-      this.report = reportOf(await running);
+      this.report = toReadReport(await running);
       await this.tellRejects(rejects);
     } finally {
       left.abort();
@@ -192,14 +196,14 @@ class Reading implements FeatureLayer {
   private run(channel: Channel<Feature>, left: AbortSignal, output: string, rejects: string): Promise<ConvertReport> {
     const { name, nth, address, options, host } = this;
     const { onReject: _, signal: __, onProgress: ___, registry: ____, ...shape } = options;
-    const registry = copyOf(host.registry);
+    const registry = copyRegistry(host.registry);
     registry.add(
-      featuresFormat((features, layer) => (layer === nth ? channel.give(features) : Promise.resolve())),
-      featuresId,
+      createFeaturesFormat((features, layer) => (layer === nth ? channel.give(features) : Promise.resolve())),
+      featuresFormatId,
     );
     const signal = AbortSignal.any([host.signal, left]);
     // On this thread: features of another one would have to be copied.
-    const request = { ...shape, inputs: [address], output, to: featuresId, layers: [name], rejects, workers: 1 };
+    const request = { ...shape, inputs: [address], output, to: featuresFormatId, layers: [name], rejects, workers: 1 };
     return convert(request, { ...host, registry, signal });
   }
 
@@ -209,14 +213,14 @@ class Reading implements FeatureLayer {
     const { onReject } = this.options;
     const lines = (await readFile(path, "utf8")).trimEnd().split("\n");
     if (!onReject) {
-      const { reason } = rejectedIn(lines[0]!);
-      throw fault("features-rejected", { layer: this.name, rejected, reason });
+      const { reason } = parseRejectedFeature(lines[0]!);
+      throw createError("features-rejected", { layer: this.name, rejected, reason });
     }
-    for (const line of lines) onReject(rejectedIn(line));
+    for (const line of lines) onReject(parseRejectedFeature(line));
   }
 }
 
-function rejectedIn(line: string): RejectedFeature {
+function parseRejectedFeature(line: string): RejectedFeature {
   const { reject, ...feature } = JSON.parse(line) as Feature & {
     readonly reject: Place & { readonly code: string; readonly reason: string };
   };
@@ -227,7 +231,7 @@ function rejectedIn(line: string): RejectedFeature {
   return { feature, code, reason, place };
 }
 
-function reportOf(whole: ConvertReport): ReadReport {
-  const { read, written, rejected, gaps, losses, notices, operations } = reportInOptions(whole);
+function toReadReport(whole: ConvertReport): ReadReport {
+  const { read, written, rejected, gaps, losses, notices, operations } = rewriteReport(whole);
   return { read, written, rejected, gaps, losses, notices, operations };
 }

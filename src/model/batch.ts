@@ -1,8 +1,8 @@
+import { isAcquired } from "./buffer-pool.js";
 import { type Column, jsonValueAt, Presence, takeColumn } from "./column.js";
 import type { Field } from "./field.js";
 import { type Geometry, type GeometryColumn, geometryAt } from "./geometry.js";
 import { takeGeometries } from "./geometry-builder.js";
-import { isBorrowed } from "./memory.js";
 
 /** An RFC 7946 Feature, in the coordinates of its layer. */
 export interface Feature {
@@ -111,13 +111,13 @@ export class Batch implements BatchData {
 }
 
 /** The buffers behind plain data, to be handed over to another thread instead of copied. */
-export function transferables(data: unknown): ArrayBuffer[] {
+export function transferableBuffers(data: unknown): ArrayBuffer[] {
   // Small Buffers share one pool, which must not be handed over.
-  return buffersIn(data, (view) => view.byteLength === view.buffer.byteLength || isBorrowed(view.buffer));
+  return collectBuffers(data, (view) => view.byteLength === view.buffer.byteLength || isAcquired(view.buffer));
 }
 
 /** The buffers of the views in plain data that are `wanted`, each once. */
-export function buffersIn(
+export function collectBuffers(
   data: unknown,
   wanted: (view: ArrayBufferView) => boolean,
   found: Set<ArrayBuffer> = new Set(),
@@ -126,7 +126,7 @@ export function buffersIn(
     if (data.buffer instanceof ArrayBuffer && wanted(data)) found.add(data.buffer);
   } else if (typeof data === "object" && data !== null) {
     const values = data instanceof Map || data instanceof Set ? [...data].flat() : Object.values(data);
-    for (const value of values) buffersIn(value, wanted, found);
+    for (const value of values) collectBuffers(value, wanted, found);
   }
   return [...found];
 }

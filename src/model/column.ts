@@ -84,29 +84,30 @@ function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | B
 }
 
 /** An array from whose first elements others can be made: with memory of its own, or a view of the same. */
-interface Cuttable<A> {
+interface Sliceable<A> {
   readonly length: number;
   slice(from: number, to: number): A;
   subarray(from: number, to: number): A;
 }
 
 /** The first elements; the array itself where there are no others. */
-const cut = <A extends Cuttable<A>>(array: A, length: number, slab: Slab | null): A =>
+const trimToLength = <A extends Sliceable<A>>(array: A, length: number, slab: Slab | null): A =>
   array.length === length ? array : slab ? array.subarray(0, length) : array.slice(0, length);
 
 /** Bytes of text that a builder has room for at first, for each row. */
-const rowBytes = 16;
-const noBytes = Buffer.alloc(0);
+const initialTextBytesPerRow = 16;
+const emptyBuffer = Buffer.alloc(0);
 
 /** Rows that a builder has room for at first: what a batch mostly has. */
-const usualRows = 1024;
+const defaultRowCapacity = 1024;
 /** Rows of all columns together that builders have room for at first, where there are many. */
-const mostCells = 1 << 18;
+const maxInitialCells = 1 << 18;
 
 /** Rows that each of so many columns gets room for at first: memory follows what is in them, not how many they are. */
-export const roomFor = (columns: number): number => Math.max(1, Math.min(usualRows, Math.floor(mostCells / columns)));
+export const initialRowCapacity = (columns: number): number =>
+  Math.max(1, Math.min(defaultRowCapacity, Math.floor(maxInitialCells / columns)));
 
-abstract class Builder {
+abstract class PresenceBuilder {
   protected presence: Uint8Array;
   /** Whether `presence` is that of others, too: as long as every row of a column from a slab has a value. */
   private sharesPresence: boolean;
@@ -147,16 +148,16 @@ abstract class Builder {
 
   protected finishPresence(): Uint8Array {
     const { presence, length, slab } = this;
-    return this.sharesPresence ? slab!.allOnes(length) : cut(presence, length, slab);
+    return this.sharesPresence ? slab!.allOnes(length) : trimToLength(presence, length, slab);
   }
 }
 
 /** Builds a column of numbers or booleans (0 and 1). */
-export class NumberBuilder extends Builder {
+export class NumberBuilder extends PresenceBuilder {
   readonly type: "boolean" | "int32" | "double";
   private values: Uint8Array | Int32Array | Float64Array;
 
-  constructor(type: "boolean" | "int32" | "double", rows: number = usualRows, slab: Slab | null = null) {
+  constructor(type: "boolean" | "int32" | "double", rows: number = defaultRowCapacity, slab: Slab | null = null) {
     super(rows, slab);
     this.type = type;
     if (type === "boolean") this.values = slab ? slab.uint8(rows) : new Uint8Array(rows);
@@ -176,17 +177,17 @@ export class NumberBuilder extends Builder {
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    const values = cut<Uint8Array | Int32Array | Float64Array>(this.values, this.length, this.slab);
+    const values = trimToLength<Uint8Array | Int32Array | Float64Array>(this.values, this.length, this.slab);
     return { type: this.type, presence: this.finishPresence(), values } as Column;
   }
 }
 
 /** Builds an int64 column. */
-export class BigintBuilder extends Builder {
+export class BigintBuilder extends PresenceBuilder {
   readonly type = "int64";
   private values: BigInt64Array;
 
-  constructor(rows: number = usualRows, slab: Slab | null = null) {
+  constructor(rows: number = defaultRowCapacity, slab: Slab | null = null) {
     super(rows, slab);
     this.values = slab ? slab.bigint64(rows) : new BigInt64Array(rows);
   }
@@ -203,21 +204,25 @@ export class BigintBuilder extends Builder {
 
   finish(): Column {
     if (this.values.length < this.length) this.values = grow(this.values, this.length);
-    return { type: "int64", presence: this.finishPresence(), values: cut(this.values, this.length, this.slab) };
+    return {
+      type: "int64",
+      presence: this.finishPresence(),
+      values: trimToLength(this.values, this.length, this.slab),
+    };
   }
 }
 
 /** Builds a column of text (UTF-8) or bytes. */
-export class BytesBuilder extends Builder {
+export class BytesBuilder extends PresenceBuilder {
   readonly type: BytesType;
   private offsets: Uint32Array;
   /** Nothing until the first byte of text. */
-  private buffer: Buffer = noBytes;
+  private buffer: Buffer = emptyBuffer;
   private end = 0;
 
   constructor(
     type: BytesType,
-    private readonly rows: number = usualRows,
+    private readonly rows: number = defaultRowCapacity,
     slab: Slab | null = null,
   ) {
     super(rows, slab);
@@ -229,7 +234,9 @@ export class BytesBuilder extends Builder {
     if (this.end + size <= this.buffer.length) return;
     const { slab } = this;
     const least = Math.max(this.end + size, this.buffer.length * 2);
-    const grown = slab ? slab.buffer(least) : Buffer.allocUnsafeSlow(Math.max(least, rowBytes * this.rows));
+    const grown = slab
+      ? slab.buffer(least)
+      : Buffer.allocUnsafeSlow(Math.max(least, initialTextBytesPerRow * this.rows));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
   }
@@ -265,14 +272,14 @@ export class BytesBuilder extends Builder {
     return {
       type: this.type,
       presence: this.finishPresence(),
-      offsets: cut(this.offsets, this.length + 1, this.slab),
+      offsets: trimToLength(this.offsets, this.length + 1, this.slab),
       bytes: this.finishBytes(),
     };
   }
 
   private finishBytes(): Uint8Array {
     const { buffer, end, slab } = this;
-    if (slab) return end === 0 ? slab.allOnes(0) : cut<Uint8Array>(buffer, end, slab);
+    if (slab) return end === 0 ? slab.allOnes(0) : trimToLength<Uint8Array>(buffer, end, slab);
     return end === 0 ? new Uint8Array() : new Uint8Array(buffer.buffer.slice(0, end));
   }
 }
@@ -283,7 +290,11 @@ export type ColumnBuilder = NumberBuilder | BigintBuilder | BytesBuilder;
  * @param rows how many it has room for at first; it grows
  * @param slab where its arrays come from, if not each from memory of its own
  */
-export function columnBuilder(type: FieldType, rows: number = usualRows, slab: Slab | null = null): ColumnBuilder {
+export function columnBuilder(
+  type: FieldType,
+  rows: number = defaultRowCapacity,
+  slab: Slab | null = null,
+): ColumnBuilder {
   switch (type) {
     case "boolean":
     case "int32":

@@ -1,8 +1,8 @@
-import { borrow } from "./memory.js";
+import { acquireBuffer } from "./buffer-pool.js";
 
 /** So many numbers, of memory as `borrow` gives it. */
-export function borrowDoubles(count: number): Float64Array<ArrayBuffer> {
-  return new Float64Array(borrow(8 * count).buffer, 0, count);
+export function acquireDoubles(count: number): Float64Array<ArrayBuffer> {
+  return new Float64Array(acquireBuffer(8 * count).buffer, 0, count);
 }
 
 /** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */

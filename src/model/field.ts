@@ -29,7 +29,7 @@ export const fieldTypes: readonly FieldType[] = [
 ];
 
 /** An element around a value in XML, or the attribute that has it, with its prefix and namespace. Plain data. */
-export interface ElementStep {
+export interface XmlPathStep {
   readonly name: string;
   readonly namespace: string;
   readonly isAttribute?: boolean;
@@ -43,22 +43,34 @@ export interface Field {
   /** Decimals, where the source declares them. */
   readonly decimals?: number;
   /** Where an XML source has it, of another namespace than the format's: from the outermost element to the innermost. */
-  readonly element?: readonly ElementStep[];
+  readonly element?: readonly XmlPathStep[];
   /** The same of the members of a `json` field's objects, by their names. Only the fields of a batch say it. */
-  readonly members?: Readonly<Record<string, readonly ElementStep[]>>;
+  readonly members?: Readonly<Record<string, readonly XmlPathStep[]>>;
 }
 
-const numbers: readonly FieldType[] = ["int32", "int64", "double"];
-const texts: readonly FieldType[] = ["text", "date", "time", "datetime"];
+/** Whether a field says no more than its name and type, as most do: there may be very many. */
+export const isPlainField = ({ width, decimals, element }: Pick<Field, "width" | "decimals" | "element">): boolean =>
+  width === undefined && decimals === undefined && !element;
+
+/** What a field declares besides its name and type. */
+export const fieldDeclarations = ({ width, decimals, element }: Pick<Field, "width" | "decimals" | "element">) => ({
+  ...(width === undefined ? {} : { width }),
+  ...(decimals === undefined ? {} : { decimals }),
+  ...(element ? { element } : {}),
+});
+
+const numericTypes: readonly FieldType[] = ["int32", "int64", "double"];
+const textTypes: readonly FieldType[] = ["text", "date", "time", "datetime"];
 
 /**
  * The least type that holds values of both: numbers widen, dates and text meet as text, and what has nothing in common
  * (text and numbers, nested values) as json, which keeps the type of every value.
  */
-export function unite(a: FieldType, b: FieldType): FieldType {
+export function commonType(a: FieldType, b: FieldType): FieldType {
   if (a === b) return a;
-  if (numbers.includes(a) && numbers.includes(b)) return numbers[Math.max(numbers.indexOf(a), numbers.indexOf(b))]!;
-  return texts.includes(a) && texts.includes(b) ? "text" : "json";
+  if (numericTypes.includes(a) && numericTypes.includes(b))
+    return numericTypes[Math.max(numericTypes.indexOf(a), numericTypes.indexOf(b))]!;
+  return textTypes.includes(a) && textTypes.includes(b) ? "text" : "json";
 }
 
 /** The name itself, or `name_1`, `name_2` … where it is taken. */
@@ -74,7 +86,7 @@ export function uniqueName(name: string, taken: Pick<ReadonlySet<string>, "has">
  * Finds fields by their names, −1 where there is none. Who asks in the order that they have is answered without an
  * index of all names, which for very many fields is larger than what is found.
  */
-export function fieldFinder(fields: readonly Field[]): (name: string) => number {
+export function createFieldIndex(fields: readonly Field[]): (name: string) => number {
   let next = 0;
   let byName: Map<string, number> | null = null;
   return (name) => {

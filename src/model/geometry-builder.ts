@@ -1,24 +1,24 @@
-import { measureBoxes } from "./boxes.js";
-import { borrowDoubles, isLittleEndian } from "./doubles.js";
+import { computeBoxes } from "./bounding-boxes.js";
+import { isAcquired, releaseBuffer } from "./buffer-pool.js";
+import { acquireDoubles, isLittleEndian } from "./doubles.js";
 import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
-import { giveBack, isBorrowed } from "./memory.js";
 
 /** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
-function lend(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
+function trimDoubles(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
   const used = values.subarray(0, count);
-  if (isBorrowed(values.buffer) && 2 * count > values.length) return used;
-  const copy = borrowDoubles(count);
+  if (isAcquired(values.buffer) && 2 * count > values.length) return used;
+  const copy = acquireDoubles(count);
   copy.set(used);
   return copy;
 }
 
 /** Of fewer positions, copying number by number is cheaper than the call that copies all. */
-const leastCopied = 40;
+const minBulkCopyPositions = 40;
 
 function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
-  const grown = borrowDoubles(Math.max(needed, array.length * 2));
+  const grown = acquireDoubles(Math.max(needed, array.length * 2));
   grown.set(array);
-  giveBack(array.buffer);
+  releaseBuffer(array.buffer);
   return grown;
 }
 
@@ -95,7 +95,7 @@ export class GeometryBuilder {
     const end = first + count * 2;
     if (end > this.xy.length) this.xy = growFloats(this.xy, end);
     const { xy } = this;
-    if (count < leastCopied || !isLittleEndian) {
+    if (count < minBulkCopyPositions || !isLittleEndian) {
       for (let at = first, source = from; at < end; at += 2, source += 16) {
         xy[at] = view.getFloat64(source, true);
         xy[at + 1] = view.getFloat64(source + 8, true);
@@ -118,7 +118,7 @@ export class GeometryBuilder {
     const end = first + 2 * (to - from);
     if (end > this.xy.length) this.xy = growFloats(this.xy, end);
     const into = this.xy;
-    if (to - from >= leastCopied) into.set(xy.subarray(2 * from, 2 * to), first);
+    if (to - from >= minBulkCopyPositions) into.set(xy.subarray(2 * from, 2 * to), first);
     else for (let at = first, k = 2 * from; at < end; at++, k++) into[at] = xy[k]!;
     if (this.z || this.m) this.fillDimensions(end / 2);
     this.positionCount = end / 2;
@@ -321,7 +321,7 @@ export class GeometryBuilder {
     this.positionCount = 0;
     this.partCount = 0;
     this.ringCount = 0;
-    if (this.lent) this.xy = borrowDoubles(this.xy.length);
+    if (this.lent) this.xy = acquireDoubles(this.xy.length);
     this.lent = false;
     this.z = null;
     this.m = null;
@@ -334,7 +334,7 @@ export class GeometryBuilder {
    */
   finish(claimed: Float64Array | null = null): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
-    const xy = lend(this.xy, positionCount * 2);
+    const xy = trimDoubles(this.xy, positionCount * 2);
     this.lent = xy.buffer === this.xy.buffer;
     const partOffsets = this.parts.slice(0, length + 1);
     const ringOffsets = this.rings.slice(0, partCount + 1);
@@ -349,7 +349,7 @@ export class GeometryBuilder {
       xy,
       z: this.z ? this.z.slice(0, positionCount) : null,
       m: this.m ? this.m.slice(0, positionCount) : null,
-      boxes: claimed && measureBoxes({ length, partOffsets, ringOffsets, positionOffsets, xy }, claimed),
+      boxes: claimed && computeBoxes({ length, partOffsets, ringOffsets, positionOffsets, xy }, claimed),
       members: this.memberBuilder ? this.memberBuilder.finish() : null,
       memberOffsets: this.memberBuilder ? this.memberOffsets.slice(0, length + 1) : null,
     };

@@ -1,5 +1,5 @@
+import { forEachPosition } from "./for-each-position.js";
 import type { Extent, Geometry, Position } from "./geometry.js";
-import { eachPosition } from "./positions.js";
 
 /** Grows by geometries: least x, least y, greatest x, greatest y of all their positions. */
 export class GeometryExtent {
@@ -9,7 +9,7 @@ export class GeometryExtent {
   private maxY = Number.NEGATIVE_INFINITY;
 
   add(geometry: Geometry | null): void {
-    eachPosition(geometry, (position) => this.grow(position));
+    forEachPosition(geometry, (position) => this.grow(position));
   }
 
   /** Null before the first position. */
@@ -27,7 +27,7 @@ export class GeometryExtent {
 }
 
 /** The box around both. */
-export function joinExtents(one: Extent | null, other: Extent | null): Extent | null {
+export function unionExtents(one: Extent | null, other: Extent | null): Extent | null {
   if (one === null || other === null) return one ?? other;
   return [
     Math.min(one[0], other[0]),

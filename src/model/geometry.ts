@@ -42,7 +42,7 @@ export const geometryTypes: readonly (GeometryType | null)[] = [
 ];
 
 /** All geometry types. */
-export const everyGeometryType: readonly GeometryType[] = geometryTypes.filter((type) => type !== null);
+export const allGeometryTypes: readonly GeometryType[] = geometryTypes.filter((type) => type !== null);
 
 export interface GeometryColumn {
   /** Number of features. */
@@ -80,7 +80,7 @@ export type Geometry =
 export type Extent = readonly [number, number, number, number];
 
 /** Degrees beyond ±180° and ±90° that are rounding: 11 cm, the last digit of six decimals. */
-export const roundingDegrees = 1e-6;
+export const coordinateToleranceDegrees = 1e-6;
 
 /** Whether no part of the first is outside of the second; so it is of one without positions. */
 export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>

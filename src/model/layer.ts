@@ -1,8 +1,8 @@
 import type { Batch, Feature } from "./batch.js";
 import type { Field } from "./field.js";
 import type { Extent, GeometryType } from "./geometry.js";
+import type { LayerSummary } from "./layer-summary.js";
 import type { LayerMetadata } from "./metadata.js";
-import type { LayerSummary } from "./summary.js";
 
 /**
  * A coordinate reference system, as plain data that any thread can use. `definition` is what it was made from;
@@ -40,7 +40,7 @@ export interface LayerInfo {
 }
 
 /** What a summary that is told without decoding features is to be good for. */
-export interface SummaryAsked {
+export interface SummaryRequest {
   /**
    * Where points may be for all features to come out of the stages as they are read; null where they may change or be
    * left out in any case, or where reading them takes no longer. With it a layer of points alone may be summed up, if
@@ -56,7 +56,7 @@ export interface SummaryAsked {
 }
 
 /** A batch, and its share of the input in bytes, for progress. */
-export interface Glance {
+export interface ScanBatch {
   readonly batch: Batch;
   readonly bytes: number;
 }
@@ -82,14 +82,14 @@ export interface Layer extends LayerInfo {
    * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
    * those it names. Null where it cannot tell.
    */
-  summary?(asked: SummaryAsked): Promise<LayerSummary | null>;
+  summary?(asked: SummaryRequest): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
   splits?(): AsyncIterable<Split>;
   /**
    * All batches, for a first look on one thread: what is said of features will be said again when they are read for
    * good, and is left out. Present where that costs less than looking for splits and reading each of them.
    */
-  glance?(): AsyncIterable<Glance>;
+  glance?(): AsyncIterable<ScanBatch>;
   /**
    * Reads the bytes of a split while the one before it is worked on, for `batches`. It tells the context nothing: what
    * is wrong with the bytes is for `batches` to say.
@@ -104,7 +104,7 @@ export interface ColumnNames {
 }
 
 /** Something of a source that no layer has. Plain data. */
-export interface LeftOut {
+export interface OmittedContent {
   readonly kind: "loss" | "note";
   readonly code: string;
   /** The layer that it belongs to; absent where it is of the file: of no interest where layers are chosen by name. */
@@ -116,7 +116,7 @@ export interface LeftOut {
 export interface Dataset extends AsyncDisposable {
   readonly layers: readonly Layer[];
   /** What a conversion of the layers does not carry. */
-  readonly leftOut?: readonly LeftOut[];
+  readonly leftOut?: readonly OmittedContent[];
   /**
    * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as
    * `context.blueprint`.

@@ -35,7 +35,7 @@ export interface Reject {
 }
 
 /** A stretch of a source that was given up to read past damage: nobody knows which features stood in it. */
-export interface Gap {
+export interface SkippedRange {
   /** The file, as in messages. */
   readonly source: string;
   /** Where it begins. */

@@ -1,7 +1,7 @@
 /** From so many columns on, a batch takes the arrays of all of them from slabs. */
-const leastColumns = 1024;
+const minColumns = 1024;
 /** Bytes of a piece of memory that arrays are cut from. */
-const pieceBytes = 1 << 18;
+const chunkBytes = 1 << 18;
 
 /**
  * Memory for the arrays of a batch of very many columns, which have few values each: an array with memory of its own
@@ -18,7 +18,7 @@ export class Slab {
       this.end = from + bytes;
       return from;
     }
-    this.piece = new ArrayBuffer(Math.max(pieceBytes, bytes));
+    this.piece = new ArrayBuffer(Math.max(chunkBytes, bytes));
     this.end = bytes;
     return 0;
   }
@@ -65,4 +65,4 @@ export class Slab {
 }
 
 /** Where a batch of so many columns takes their arrays from; null where each of them has memory of its own. */
-export const slabFor = (columns: number): Slab | null => (columns < leastColumns ? null : new Slab());
+export const createSlab = (columns: number): Slab | null => (columns < minColumns ? null : new Slab());

@@ -1,16 +1,16 @@
 /** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
 import { existsSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
-import { asGeoferryError, fault, type GeoferryError } from "../errors.js";
-import { absolute, isBucketAddress, separatorOf } from "../io/s3-address.js";
-import { tellable, tellableInputs } from "../io/without-secrets.js";
+import { asGeoferryError, createError, type GeoferryError } from "../errors.js";
+import { redact, redactInputs } from "../io/redact.js";
+import { isBucketAddress, separatorFor, toAbsolute } from "../io/s3/bucket-address.js";
 import type { Registry } from "../plugin/registry.js";
-import { dispensable, inputBehind } from "./blame.js";
-import { fileBytes, openExecutor } from "./choose-executor.js";
 import { convert } from "./convert.js";
-import { type ExpandedInput, expandInputs, isAddress, isPattern } from "./expand.js";
-import { chooseWriter, splitExtension, writable } from "./outputs.js";
-import { type ConvertReport, nothingToDo } from "./report.js";
+import { fileSize, openExecutor } from "./execute/choose-executor.js";
+import { type ExpandedInput, expandInputs, isAddress, isGlob } from "./input/expand-inputs.js";
+import { failedInput, skippableInput } from "./input/failed-input.js";
+import { chooseWriter, splitExtension, writableFormatIds } from "./plan/plan-outputs.js";
+import { type ConvertReport, upToDateReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
 /** What became of one input of many. */
@@ -19,7 +19,7 @@ export type Outcome =
   | { readonly input: string; readonly output: string; readonly error: GeoferryError; readonly report?: undefined };
 
 /** See `convertMany`. */
-export type Decide = (request: ConvertRequest) => Promise<ConvertRequest | null>;
+export type ConfirmRequest = (request: ConvertRequest) => Promise<ConvertRequest | null>;
 
 /** Whether the output is meant as a folder: it is one, or is written as one. */
 export function isFolder(output: string): boolean {
@@ -27,21 +27,21 @@ export function isFolder(output: string): boolean {
 }
 
 /** Whether the output is a folder that is itself the dataset that is written, as `.gdb` is. */
-const becomesDataset = ({ output, to }: ConvertRequest, { registry }: Host): boolean =>
+const isDatasetOutput = ({ output, to }: ConvertRequest, { registry }: Host): boolean =>
   registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folders !== undefined);
 
 /** Whether the output is a folder of files. */
-const goesIntoFolder = (request: ConvertRequest, host: Host): boolean =>
-  isFolder(request.output) && !becomesDataset(request, host);
+const isFolderOutput = (request: ConvertRequest, host: Host): boolean =>
+  isFolder(request.output) && !isDatasetOutput(request, host);
 
 /** Shells complete the name of such a folder with a slash. */
-const withoutSlash = (request: ConvertRequest, host: Host): ConvertRequest =>
-  becomesDataset(request, host) ? { ...request, output: request.output.replace(/[/\\]+$/, "") } : request;
+const trimTrailingSlash = (request: ConvertRequest, host: Host): ConvertRequest =>
+  isDatasetOutput(request, host) ? { ...request, output: request.output.replace(/[/\\]+$/, "") } : request;
 
 /** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
-function meansFolder(request: ConvertRequest, host: Host): boolean {
+function impliesFolderOutput(request: ConvertRequest, host: Host): boolean {
   if (isAddress(request.output, host.registry) || host.registry.byExtension(request.output).length > 0) return false;
-  return request.inputs.some((input) => !isAddress(input, host.registry) && (isPattern(input) || isFolder(input)));
+  return request.inputs.some((input) => !isAddress(input, host.registry) && (isGlob(input) || isFolder(input)));
 }
 
 /** What a request for many comes to: a conversion each, or one into a single file. */
@@ -62,14 +62,14 @@ export interface ConversionPlan {
  * @throws usage errors, input-missing, format-undecided, output-collision
  */
 export async function planConversions(given: ConvertRequest, host: Host, mayFail = false): Promise<ConversionPlan> {
-  const request = withoutSlash(given, host);
+  const request = trimTrailingSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const single =
     host.registry.ofAddress(request.output) !== undefined ||
-    (!goesIntoFolder(request, host) && !(meansFolder(request, host) && request.to !== undefined));
-  const leavesOut = mayFail && single && mayLeaveOut(request, expanded, host);
+    (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));
+  const leavesOut = mayFail && single && canSkipInputs(request, expanded, host);
   const refused = expanded.flatMap(({ address: input, error }) =>
-    error ? [{ input: tellable(input, host.registry), output: request.output, error }] : [],
+    error ? [{ input: redact(input, host.registry), output: request.output, error }] : [],
   );
   // Into one file goes everything or nothing, unless each input has layers of its own there.
   if (single && refused[0] && !leavesOut) throw refused[0].error;
@@ -78,7 +78,7 @@ export async function planConversions(given: ConvertRequest, host: Host, mayFail
     ? readable.length > 0
       ? [{ inputs: readable.map((input) => input.address), output: request.output }]
       : []
-    : planFolder(withoutOutputs(expanded, request.output, host.registry), request, host);
+    : planFolderOutputs(excludeOutputs(expanded, request.output, host.registry), request, host);
   return { request, single, leavesOut, conversions, refused };
 }
 
@@ -92,25 +92,25 @@ export async function convertMany(
   given: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
-  decide?: Decide,
+  decide?: ConfirmRequest,
 ): Promise<Outcome[]> {
   const { request, leavesOut, conversions, refused } = await planConversions(given, host, decide === undefined);
   for (const outcome of refused) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
   const claims = new Set<string>();
-  const limit = executor ? await limiter(executor.width) : alone;
+  const limit = executor ? await createLimiter(executor.width) : runUnlimited;
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(inputs, async () => {
         const one = { ...request, inputs, output };
-        if (leavesOut) return attemptWithout(one, host, onOutcome);
+        if (leavesOut) return convertSkippingFailed(one, host, onOutcome);
         const run = async (one: ConvertRequest) => {
           const decided = decide ? await decide(one) : one;
-          return decided === null ? nothingToDo(one) : convert(decided, host, executor, claims);
+          return decided === null ? upToDateReport(one) : convert(decided, host, executor, claims);
         };
-        const outcome = await attempt(one, host, run);
+        const outcome = await tryConvert(one, host, run);
         onOutcome(outcome);
         return [outcome];
       }),
@@ -120,7 +120,7 @@ export async function convertMany(
 }
 
 /** Whether an input can be opened a second time. */
-const isRepeatable = (input: string): boolean => {
+const isRereadable = (input: string): boolean => {
   if (input === "-") return false;
   const stat = statSync(input, { throwIfNoEntry: false });
   return stat === undefined || stat.isFile() || stat.isDirectory();
@@ -130,9 +130,9 @@ const isRepeatable = (input: string): boolean => {
  * Whether the good ones of several inputs are worth writing into one file without the others: where each has layers of
  * its own, and no older file would lose those of an input that fails now.
  */
-function mayLeaveOut(request: ConvertRequest, inputs: readonly ExpandedInput[], host: Host): boolean {
+function canSkipInputs(request: ConvertRequest, inputs: readonly ExpandedInput[], host: Host): boolean {
   const { output, overwrite } = request;
-  if (inputs.length < 2 || output === "-" || !inputs.every(({ address }) => isRepeatable(address))) return false;
+  if (inputs.length < 2 || output === "-" || !inputs.every(({ address }) => isRereadable(address))) return false;
   if (overwrite && (isBucketAddress(output) || existsSync(output))) return false;
   try {
     const { accepts, stem } = chooseWriter(request, host);
@@ -144,7 +144,7 @@ function mayLeaveOut(request: ConvertRequest, inputs: readonly ExpandedInput[], 
 }
 
 /** Converts, and again without an input that fails, until the rest can be converted. */
-async function attemptWithout(
+async function convertSkippingFailed(
   request: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void,
@@ -152,10 +152,10 @@ async function attemptWithout(
   const outcomes: Outcome[] = [];
   let { inputs } = request;
   while (inputs.length > 0) {
-    const outcome = await attempt({ ...request, inputs }, host, (one) => convert(one, host));
+    const outcome = await tryConvert({ ...request, inputs }, host, (one) => convert(one, host));
     outcomes.push(outcome);
     onOutcome(outcome);
-    const failed = outcome.error && dispensable(outcome.error);
+    const failed = outcome.error && skippableInput(outcome.error);
     if (failed === undefined || !inputs.includes(failed)) break;
     inputs = inputs.filter((input) => input !== failed);
   }
@@ -163,81 +163,84 @@ async function attemptWithout(
 }
 
 /** Runs the conversion of these inputs in its turn. */
-type Limit = <R>(inputs: readonly string[], run: () => Promise<R>) => Promise<R>;
+type RunLimited = <R>(inputs: readonly string[], run: () => Promise<R>) => Promise<R>;
 
-const alone: Limit = (_, run) => run();
+const runUnlimited: RunLimited = (_, run) => run();
 
 /** Inputs below this many bytes hold little memory while they are converted. */
-const littleInput = 1024 * 1024;
+const smallInputBytes = 1024 * 1024;
 
 /** So many small inputs are under way for each that is worked on: most of their time goes into waiting for the disk. */
-const waitingAtOnce = 4;
+const smallInputsPerThread = 4;
 
 /** Lets as many conversions run at once as there are threads, and more of small inputs. */
-async function limiter(width: number): Promise<Limit> {
+async function createLimiter(width: number): Promise<RunLimited> {
   const { default: pLimit } = await import("p-limit");
   const large = pLimit(width);
-  const all = pLimit(width * waitingAtOnce);
-  return (inputs, run) => (inputs.every(isLittle) ? all(run) : large(() => all(run)));
+  const all = pLimit(width * smallInputsPerThread);
+  return (inputs, run) => (inputs.every(isSmallFile) ? all(run) : large(() => all(run)));
 }
 
-function isLittle(path: string): boolean {
-  const bytes = fileBytes(path);
-  return bytes !== null && bytes < littleInput;
+function isSmallFile(path: string): boolean {
+  const bytes = fileSize(path);
+  return bytes !== null && bytes < smallInputBytes;
 }
 
 /**
  * What can be converted, without what lies in the output's folder where that is within the folder or pattern that is
  * gone through: those are the outputs of an earlier run.
  */
-function withoutOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
-  const folder = absolute(output) + separatorOf(output);
+function excludeOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
+  const folder = toAbsolute(output) + separatorFor(output);
   const isOutput = ({ address, relative }: ExpandedInput) => {
-    const path = absolute(address);
+    const path = toAbsolute(address);
     const root = path.slice(0, path.length - relative.length);
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };
   return inputs.filter((input) => !input.error && (isAddress(input.address, registry) || !isOutput(input)));
 }
 
-async function attempt(
+async function tryConvert(
   request: ConvertRequest,
   host: Host,
   run: (request: ConvertRequest) => Promise<ConvertReport>,
 ): Promise<Outcome> {
   const { output } = request;
-  const input = tellableInputs(request.inputs, host.registry);
+  const input = redactInputs(request.inputs, host.registry);
   try {
     host.signal.throwIfAborted();
     return { input, output, report: await run(request) };
   } catch (error) {
-    if (host.signal.aborted) return { input, output, error: fault("interrupted", {}, error) };
-    const behind = inputBehind(error);
-    const named = behind === undefined ? input : tellable(behind, host.registry);
+    if (host.signal.aborted) return { input, output, error: createError("interrupted", {}, error) };
+    const behind = failedInput(error);
+    const named = behind === undefined ? input : redact(behind, host.registry);
     return { input: named, output, error: asGeoferryError(error) };
   }
 }
 
 /** A file in a folder, or an object below a prefix. */
-function within(folder: string, name: string): string {
+function joinPath(folder: string, name: string): string {
   if (!isBucketAddress(folder)) return join(folder, name);
   return `${folder.replace(/([^/])$/, "$1/")}${name.replaceAll(sep, "/")}`;
 }
 
 /** @throws format-undecided, output-collision */
-function planFolder(
+function planFolderOutputs(
   inputs: readonly ExpandedInput[],
   request: ConvertRequest,
   host: Host,
 ): { inputs: string[]; output: string }[] {
   const { registry } = host;
   if (request.rejects !== undefined) {
-    throw fault("usage", {
+    throw createError("usage", {
       reason: "--rejects names one file; with a folder as output each one has its own beside it",
     });
   }
   if (request.to === undefined)
-    throw fault("format-undecided", { output: request.output.replace(/([^/\\])$/, "$1/"), known: writable(host) });
+    throw createError("format-undecided", {
+      output: request.output.replace(/([^/\\])$/, "$1/"),
+      known: writableFormatIds(host),
+    });
   const target = registry.get(request.to);
   const extension = target.extensions[0]!;
   const planned = new Map<string, { inputs: string[]; output: string }>();
@@ -245,7 +248,7 @@ function planFolder(
   for (const input of inputs) {
     const from = registry.byExtension(input.relative)[0];
     const stem = from ? splitExtension(input.relative, from)[0] : input.relative.replace(/\.[^./\\]+$/, "");
-    const output = within(request.output, `${stem}.${extension}`);
+    const output = joinPath(request.output, `${stem}.${extension}`);
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();
     const other = planned.get(key);
@@ -253,8 +256,8 @@ function planFolder(
     else if (request.onNameClash === "number")
       clashing.push({ address: input.address, stem: output.slice(0, -extension.length - 1) });
     else {
-      const inputs = [other.inputs[0]!, input.address].map((one) => tellable(one, registry));
-      throw fault("output-collision", { output, inputs, remedy: "number them with --on-name-clash number" });
+      const inputs = [other.inputs[0]!, input.address].map((one) => redact(one, registry));
+      throw createError("output-collision", { output, inputs, remedy: "number them with --on-name-clash number" });
     }
   }
   // Who has a name to itself keeps it, whatever the numbered ones would be called.

@@ -1,35 +1,35 @@
 /** The story of a conversion: open, decide, scan where needed, write, check, commit. */
-import { fault } from "../errors.js";
-import { OutputSet } from "../io/output-set.js";
-import { isBucketAddress } from "../io/s3-address.js";
-import { Spool } from "../io/spool.js";
-import { tellable } from "../io/without-secrets.js";
-import { traced } from "../tracing/span.js";
-import { checkFieldCount } from "./check-field-count.js";
-import { checkRequest } from "./check-request.js";
-import { chooseExecutor, startEarly } from "./choose-executor.js";
-import { Meter } from "./conversion.js";
-import type { Executor } from "./executor.js";
-import { isUpToDate, openExisting, outputCrs } from "./existing.js";
-import { checkGeometryDeclared, checkGeometryFound } from "./geometry-missing.js";
-import { openInputs } from "./inputs.js";
-import { guardLimits, parseLimit } from "./limits.js";
-import { chooseWriter, outputName, planOutputs } from "./outputs.js";
-import { type Claims, PathPlan, replaces } from "./paths.js";
-import { keepsRows, RejectsFile } from "./rejects.js";
+import { createError } from "../errors.js";
+import { Spool } from "../io/input/spool.js";
+import { OutputSet } from "../io/output/output-set.js";
+import { redact } from "../io/redact.js";
+import { isBucketAddress } from "../io/s3/bucket-address.js";
+import { withSpan } from "../tracing/span.js";
+import { ProgressTracker } from "./conversion-context.js";
+import { ConversionRun } from "./conversion-run.js";
+import { chooseExecutor, startWorkersEarly } from "./execute/choose-executor.js";
+import type { Executor } from "./execute/executor.js";
+import { isUpToDate, openAppendTarget, outputCrs } from "./input/append-target.js";
+import { checkGeometryDeclared, checkGeometryFound } from "./input/check-geometry.js";
+import { openInputs } from "./input/open-inputs.js";
+import { checkFieldCount } from "./plan/check-field-count.js";
+import { checkRequest } from "./plan/check-request.js";
+import { isUpdatedInPlace, openInPlaceUpdate } from "./plan/in-place-update.js";
+import { mayReplaceOutputs, type OutputReservations, PathPlan } from "./plan/path-plan.js";
+import { chooseWriter, outputName, planOutputs } from "./plan/plan-outputs.js";
+import { withUtmZoneAdvice } from "./plan/suggest-utm-zone.js";
+import { enforceThresholds, parseThreshold } from "./plan/thresholds.js";
 import {
-  adviceOf,
   type ConvertReport,
-  describeGap,
   describeKept,
   describeLoss,
-  Gathered,
-  nothingToDo,
+  describeSkippedRange,
+  ReportBuilder,
+  unservedPositionAdvice,
+  upToDateReport,
 } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
-import { Run } from "./run.js";
-import { openUpdate, updatesInPlace } from "./update.js";
-import { withZoneAdvice } from "./zone-advice.js";
+import { nullsBadGeometry, RejectsFile } from "./write/rejects-file.js";
 
 /**
  * Converts the inputs into one output, which appears whole or not at all.
@@ -41,12 +41,12 @@ export function convert(
   asked: ConvertRequest,
   host: Host,
   shared?: Executor,
-  claims: Claims = new Set(),
+  claims: OutputReservations = new Set(),
 ): Promise<ConvertReport> {
-  const attributes = { "geoferry.output": tellable(asked.output, host.registry) };
-  return traced("convert", { attributes }, async (span) => {
-    const report = await convertWhole(asked, host, shared, claims).catch(async (error: unknown) => {
-      throw await withZoneAdvice(error);
+  const attributes = { "geoferry.output": redact(asked.output, host.registry) };
+  return withSpan("convert", { attributes }, async (span) => {
+    const report = await runConversion(asked, host, shared, claims).catch(async (error: unknown) => {
+      throw await withUtmZoneAdvice(error);
     });
     const { read, written, rejected, upToDate } = report;
     span.set({ "geoferry.read": read, "geoferry.written": written, "geoferry.rejected": rejected });
@@ -55,15 +55,15 @@ export function convert(
   });
 }
 
-async function convertWhole(
+async function runConversion(
   asked: ConvertRequest,
   host: Host,
   shared: Executor | undefined,
-  claims: Claims,
+  claims: OutputReservations,
 ): Promise<ConvertReport> {
   if (isBucketAddress(asked.output) || isBucketAddress(asked.rejects ?? "")) {
-    const { convertIntoBucket } = await import("./bucket-output.js");
-    return convertIntoBucket(asked, host, claims, (inside, within, own) => convert(inside, within, shared, own));
+    const { convertToBucket } = await import("./write/convert-to-bucket.js");
+    return convertToBucket(asked, host, claims, (inside, within, own) => convert(inside, within, shared, own));
   }
   const writer = chooseWriter(asked, host);
   await checkRequest(asked, host);
@@ -71,26 +71,26 @@ async function convertWhole(
   const paths = new PathPlan(request, {
     format: writer.format,
     registry: host.registry,
-    replaces: replaces(request, writer.accepts.layers),
-    changes: request.append === true || updatesInPlace(request, writer),
+    replaces: mayReplaceOutputs(request, writer.accepts.layers),
+    changes: request.append === true || isUpdatedInPlace(request, writer),
     claims,
     stem: writer.stem,
     ...(host.standsAt ? { standsAt: host.standsAt } : {}),
   });
-  if (request.update && isUpToDate(request.output, request.inputs)) return nothingToDo(request);
+  if (request.update && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
 
-  await using early = shared ? null : await startEarly(request, host, writer);
+  await using early = shared ? null : await startWorkersEarly(request, host, writer);
   await using spool = new Spool();
-  const update = await openUpdate(request, writer, host, spool);
-  await using existing = await openExisting(request, writer, host, spool);
-  const gathered = new Gathered();
+  const update = await openInPlaceUpdate(request, writer, host, spool);
+  await using existing = await openAppendTarget(request, writer, host, spool);
+  const gathered = new ReportBuilder();
   const { shortLines = false } = writer.accepts;
   const checkFields = (source: string, count: number) => checkFieldCount(source, count, request, writer);
   await using inputs = await openInputs(
     request.inputs,
     {
       ...request,
-      keepsRows: keepsRows(request, writer.accepts),
+      keepsRows: nullsBadGeometry(request, writer.accepts),
       shortLines,
       checkFields,
       executor: shared ?? early ?? undefined,
@@ -109,12 +109,24 @@ async function convertWhole(
   const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
-  const limit = parseLimit("--max-rejects", request.maxRejects);
-  const advice = async () => adviceOf(await gathered.allNotices());
+  const limit = parseThreshold("--max-rejects", request.maxRejects);
+  const advice = async () => unservedPositionAdvice(await gathered.allNotices());
   const rejects = new RejectsFile(paths.rejects, limit, outputs, advice, host.words);
   const target = await outputCrs(request, existing);
-  const meter = new Meter(host.onProgress);
-  const run = new Run({ request, host, executor, writer, target, update, paths, outputs, rejects, gathered, meter });
+  const meter = new ProgressTracker(host.onProgress);
+  const run = new ConversionRun({
+    request,
+    host,
+    executor,
+    writer,
+    target,
+    update,
+    paths,
+    outputs,
+    rejects,
+    gathered,
+    meter,
+  });
   try {
     for (const file of await run.plan(files)) await run.write(file);
     await gathered.checkServed();
@@ -123,10 +135,10 @@ async function convertWhole(
     const losses = gathered.losses.list();
     const { gaps } = gathered;
     if (request.strict && losses.length + gaps.length + rejects.kept > 0)
-      throw fault("lossy", {
-        losses: [...gaps.map(describeGap), ...losses.map(describeLoss), ...describeKept(rejects)],
+      throw createError("lossy", {
+        losses: [...gaps.map(describeSkippedRange), ...losses.map(describeLoss), ...describeKept(rejects)],
       });
-    guardLimits(request, gathered);
+    enforceThresholds(request, gathered);
     run.settle();
     const rejected = rejects.settle();
     const reports = run.reports();
@@ -150,7 +162,7 @@ async function convertWhole(
     return report;
   } catch (error) {
     await run.abort();
-    if (host.signal.aborted) throw fault("interrupted", {}, error);
+    if (host.signal.aborted) throw createError("interrupted", {}, error);
     throw error;
   } finally {
     await owned?.[Symbol.asyncDispose]();

@@ -1,22 +1,22 @@
 /** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
 import { isWgs84, shareGrids } from "../crs/index.js";
-import { Spool } from "../io/spool.js";
-import type { Crs, Extent, FieldSummary, Gap, GeometryType, Loss, Reject } from "../model/index.js";
+import { Spool } from "../io/input/spool.js";
+import type { Crs, Extent, FieldSummary, GeometryType, Loss, Reject, SkippedRange } from "../model/index.js";
+import { Summarizer, typesIn } from "../model/layer-summary.js";
 import { Tally } from "../model/report.js";
-import { Summariser, typesIn } from "../model/summary.js";
 import type { StageSpec } from "../stages/stage.js";
-import { askedCrs } from "./asked-crs.js";
-import { chooseExecutor, startEarly } from "./choose-executor.js";
-import { inOrder, piecesAtOnce } from "./executor.js";
-import { geometryMissing } from "./geometry-missing.js";
-import { type OpenLayer, openInputs } from "./inputs.js";
-import { pieces } from "./reading.js";
-import { operationToWgs84, type Reference, referenceOf } from "./reference.js";
-import { absolute } from "./rejects.js";
-import { Gathered } from "./report.js";
+import { type CrsReference, describeReference, operationToWgs84 } from "./crs-reference.js";
+import { chooseExecutor, startWorkersEarly } from "./execute/choose-executor.js";
+import { mapInOrder, maxConcurrentPieces } from "./execute/executor.js";
+import { explainMissingGeometry } from "./input/check-geometry.js";
+import { coordinateAdvice, type ExistingMapData, findWarnings, warnIfDisjoint } from "./input/layer-warnings.js";
+import { type OpenLayer, openInputs } from "./input/open-inputs.js";
+import { layerPieces } from "./input/read-layer.js";
+import { parseCrsOption } from "./plan/parse-crs-option.js";
+import { areaCheckSettings, unknownCrsError } from "./plan/plan-stages.js";
+import { ReportBuilder } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
-import { areaCheck, unknownReference } from "./shape.js";
-import { besideHeld, coordinateAdvice, type Held, suspicions } from "./suspicions.js";
+import { toAbsolutePlace } from "./write/rejects-file.js";
 
 export interface LayerReport {
   readonly input: string;
@@ -24,7 +24,7 @@ export interface LayerReport {
   readonly layer: string;
   readonly crs: Crs | null;
   /** What is known of the CRS; null where there is none. */
-  readonly reference: Reference | null;
+  readonly reference: CrsReference | null;
   readonly featureCount: number;
   readonly geometryTypes: readonly GeometryType[];
   readonly nullGeometries: number;
@@ -47,7 +47,7 @@ export interface InspectReport {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   /** Stretches of the input that were given up (`--skip-errors`): what is said of the layers is not of all in them. */
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly SkippedRange[];
 }
 
 export type InspectRequest = Pick<
@@ -62,7 +62,7 @@ export type InspectRequest = Pick<
   | "sourceCrs"
   | "accuracy"
   | "grids"
-> & { readonly held?: Held };
+> & { readonly held?: ExistingMapData };
 
 /**
  * @param thorough also look at every coordinate and every geometry's validity
@@ -70,7 +70,7 @@ export type InspectRequest = Pick<
  */
 export async function inspect(request: InspectRequest, host: Host, thorough: boolean): Promise<InspectReport> {
   const whole = { ...request, output: "" };
-  await using early = await startEarly(whole, host, null);
+  await using early = await startWorkersEarly(whole, host, null);
   await using spool = new Spool();
   await using inputs = await openInputs(
     request.inputs,
@@ -78,37 +78,37 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
     host,
     spool,
   );
-  const gathered = new Gathered();
+  const gathered = new ReportBuilder();
   for (const found of inputs.findings) gathered.add(found);
-  const layers: FoundLayer[] = [];
+  const layers: InspectedLayer[] = [];
   await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers, null);
   const executor = early ?? owned!;
   for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
   return {
-    layers: withRefusals(layers, inputs.layers, request),
+    layers: addRefusals(layers, inputs.layers, request),
     losses: gathered.losses.list(),
     notices: gathered.notices.list(),
     gaps: gathered.gaps,
   };
 }
 
-type FoundLayer = Omit<LayerReport, "refused" | "refusedFor">;
+type InspectedLayer = Omit<LayerReport, "refused" | "refusedFor">;
 
 /**
  * What a conversion would refuse a layer for as a whole: that its source has no position at all, though the request says
  * what positions are in, or that its reference system is not known or no operation leads from it to WGS 84.
  */
-function withRefusals(
-  layers: readonly FoundLayer[],
+function addRefusals(
+  layers: readonly InspectedLayer[],
   opened: readonly OpenLayer[],
   request: InspectRequest,
 ): LayerReport[] {
-  const isLocated = ({ featureCount, nullGeometries }: FoundLayer) => featureCount > nullGeometries;
+  const isLocated = ({ featureCount, nullGeometries }: InspectedLayer) => featureCount > nullGeometries;
   const located = new Set(layers.filter(isLocated).map(({ input }) => input));
   return layers.map((layer, l) => {
     const isBare = layer.featureCount > 0 && !located.has(layer.input);
-    const missing = isBare ? geometryMissing(opened[l]!, request) : null;
-    if (missing === null) return { ...layer, ...withoutWay(layer, opened[l]!) };
+    const missing = isBare ? explainMissingGeometry(opened[l]!, request) : null;
+    if (missing === null) return { ...layer, ...missingOperationRefusal(layer, opened[l]!) };
     // The reason has the advice.
     const advice = new Set(coordinateAdvice(opened[l]!.layer));
     const suspicious = layer.suspicious.filter((sentence) => !advice.has(sentence));
@@ -116,8 +116,11 @@ function withRefusals(
   });
 }
 
-function withoutWay({ crs, reference }: FoundLayer, open: OpenLayer): Pick<LayerReport, "refused" | "refusedFor"> {
-  const unknown = crs === null ? unknownReference(open) : null;
+function missingOperationRefusal(
+  { crs, reference }: InspectedLayer,
+  open: OpenLayer,
+): Pick<LayerReport, "refused" | "refusedFor"> {
+  const unknown = crs === null ? unknownCrsError(open) : null;
   if (unknown !== null) return { refused: unknown.message, refusedFor: "crs-unknown" };
   if (reference === null || !("refused" in reference.toWgs84)) return { refused: null, refusedFor: null };
   return { refused: reference.toWgs84.refused, refusedFor: "crs-no-operation" };
@@ -129,12 +132,12 @@ async function inspectLayer(
   host: Host,
   executor: Awaited<ReturnType<typeof chooseExecutor>>,
   thorough: boolean,
-  gathered: Gathered,
-): Promise<FoundLayer> {
+  gathered: ReportBuilder,
+): Promise<InspectedLayer> {
   const { layer, source } = open;
-  const crs = request.sourceCrs === undefined ? layer.crs : await askedCrs("--source-crs", request.sourceCrs);
+  const crs = request.sourceCrs === undefined ? layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
   const refine = layer.fields === null;
-  const summariser = new Summariser(refine);
+  const summariser = new Summarizer(refine);
   const problems: Reject[] = [];
   const outside = new Tally();
   let record = 0;
@@ -149,11 +152,11 @@ async function inspectLayer(
     skipErrors: request.skipErrors ?? false,
     keepsRows: true,
     stages: [],
-    checks: [...(await areaChecks(crs)), ...(thorough ? await checksOf(crs, layer.extent, request, host) : [])],
+    checks: [...(await areaCheckStages(crs)), ...(thorough ? await checkStages(crs, layer.extent, request, host) : [])],
     end: { kind: "summary", refine },
     now: host.now.getTime(),
   });
-  for await (const result of inOrder(pieces(open), piecesAtOnce(executor, open.layer), (work) =>
+  for await (const result of mapInOrder(layerPieces(open), maxConcurrentPieces(executor, open.layer), (work) =>
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
@@ -161,7 +164,7 @@ async function inspectLayer(
     outside.merge(beyond);
     gathered.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summariser.merge(found.summary);
-    problems.push(...found.rejects.map((reject) => absolute(reject, record, line)));
+    problems.push(...found.rejects.map((reject) => toAbsolutePlace(reject, record, line)));
     record += found.records;
     line += found.lines;
     done += result.bytes;
@@ -177,7 +180,7 @@ async function inspectLayer(
     format: open.reader.id,
     layer: layer.name,
     crs,
-    reference: crs && (await referenceOf(crs, request, host, summary.extent)),
+    reference: crs && (await describeReference(crs, request, host, summary.extent)),
     featureCount: summary.featureCount,
     geometryTypes: typesIn(summary),
     nullGeometries: summary.kinds[0]!.count,
@@ -189,22 +192,22 @@ async function inspectLayer(
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
     suspicious: [
-      ...(await suspicions(crs, summary, thorough, open.context.unknownCrs !== null)),
+      ...(await findWarnings(crs, summary, thorough, open.context.unknownCrs !== null)),
       ...coordinateAdvice(layer),
       ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
-      ...(await besideHeld(crs, summary.extent, request.held)),
+      ...(await warnIfDisjoint(crs, summary.extent, request.held)),
     ],
     problems,
   };
 }
 
-async function areaChecks(crs: Crs | null): Promise<StageSpec[]> {
-  const settings = crs && (await areaCheck(crs));
+async function areaCheckStages(crs: Crs | null): Promise<StageSpec[]> {
+  const settings = crs && (await areaCheckSettings(crs));
   return settings ? [{ name: "check-area", settings }] : [];
 }
 
 /** What a conversion would refuse features for; the transformation to longitude and latitude among them. */
-async function checksOf(
+async function checkStages(
   crs: Crs | null,
   extent: Extent | null,
   request: InspectRequest,

@@ -1,16 +1,22 @@
 import { basename } from "node:path";
-import { counted } from "../counted.js";
-import { areaAroundAll } from "../crs/area.js";
+import { enclosingArea } from "../crs/area.js";
 import type { Operation } from "../crs/index.js";
-import { refusalAfter, settledBy, statementsOf, strictLimit, usualLimit } from "../crs/index.js";
-import { describePlace, fault } from "../errors.js";
-import type { Gap, Loss, OperationUse } from "../model/report.js";
+import {
+  defaultAccuracyLimit,
+  explainRefusal,
+  operationNotes,
+  strictAccuracyLimit,
+  summarizeUse,
+} from "../crs/index.js";
+import { createError, describePlace } from "../errors.js";
+import { formatCount } from "../format-count.js";
+import type { Loss, OperationUse, SkippedRange } from "../model/report.js";
 import { Tally } from "../model/report.js";
-import type { Findings } from "./context.js";
-import type { Located } from "./geometry-missing.js";
-import type { OpenLayer } from "./inputs.js";
-import { absolute } from "./rejects.js";
+import type { Findings } from "./execute/host-context.js";
+import type { GeometryCounts } from "./input/check-geometry.js";
+import type { OpenLayer } from "./input/open-inputs.js";
 import type { ConvertRequest } from "./request.js";
+import { toAbsolutePlace } from "./write/rejects-file.js";
 
 export interface OutputReport {
   readonly path: string;
@@ -50,16 +56,16 @@ export interface OperationReport {
 
 /** Metres: the worst accuracy of a reprojection that a request allows. */
 export const accuracyLimit = ({ accuracy, strict }: Pick<ConvertRequest, "accuracy" | "strict">): number =>
-  accuracy ?? (strict ? strictLimit : usualLimit);
+  accuracy ?? (strict ? strictAccuracyLimit : defaultAccuracyLimit);
 
-const titleOf = ({ id, name }: Operation["from"]): string => id ?? name;
+const crsLabel = ({ id, name }: Operation["from"]): string => id ?? name;
 
 export function operationReport(layer: string, operation: Operation): OperationReport {
   const { from, to, kind, name, accuracy, gridFiles, better } = operation;
   return {
     layer,
-    from: titleOf(from),
-    to: titleOf(to),
+    from: crsLabel(from),
+    to: crsLabel(to),
     kind,
     name,
     accuracy,
@@ -82,7 +88,7 @@ export interface ConvertReport {
   /** Of the features written those without a geometry. */
   readonly withoutGeometry: number;
   /** Stretches of the inputs that were given up (`--skip-errors`). */
-  readonly gaps: readonly Gap[];
+  readonly gaps: readonly SkippedRange[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   /** One for each layer that was reprojected, or could be left as it was. */
@@ -94,7 +100,7 @@ export interface ConvertReport {
 }
 
 /** Of a conversion that left its output as it is. */
-export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertReport {
+export function upToDateReport(request: Pick<ConvertRequest, "inputs">): ConvertReport {
   return {
     inputs: request.inputs,
     outputs: [],
@@ -112,44 +118,44 @@ export function nothingToDo(request: Pick<ConvertRequest, "inputs">): ConvertRep
   };
 }
 
-function together(use: OperationUse, known: OperationUse | undefined): OperationUse {
+function mergeUses(use: OperationUse, known: OperationUse | undefined): OperationUse {
   if (known === undefined) return use;
-  return { ...use, positions: use.positions + known.positions, box: areaAroundAll([use.box, known.box]) };
+  return { ...use, positions: use.positions + known.positions, box: enclosingArea([use.box, known.box]) };
 }
 
 /** Notices that name the accuracy of an operation. */
-const statesAccuracy: ReadonlySet<string> = new Set(["crs-operation", "crs-accuracy"]);
+const accuracyNotices: ReadonlySet<string> = new Set(["crs-operation", "crs-accuracy"]);
 
 /** What would serve the positions that no operation served, of the notices of a report. */
-export const adviceOf = (notices: readonly Loss[]): string[] =>
+export const unservedPositionAdvice = (notices: readonly Loss[]): string[] =>
   notices.flatMap(({ code, example }) => (code === "crs-unreached" || code === "zone-prefix" ? [example] : []));
 
 /** Gathers what every thread found. */
-export class Gathered {
+export class ReportBuilder {
   readonly losses = new Tally();
   readonly notices = new Tally();
   private readonly planned: { readonly layer: string; readonly operation: Operation }[] = [];
   private readonly uses = new Map<string, OperationUse>();
   /** By layer of the inputs: features that went into outputs. */
-  readonly located = new Map<OpenLayer, Located>();
+  readonly located = new Map<OpenLayer, GeometryCounts>();
   read = 0;
   /** Features of the inputs that were written, and those of them without a geometry. */
   carried = 0;
   withoutGeometry = 0;
 
   /** By what they say: a source that is read twice has the same gaps twice. */
-  private readonly gapsFound = new Map<string, Gap>();
+  private readonly gapsFound = new Map<string, SkippedRange>();
 
   /** `record` and `line` stand before the piece that the findings are of. */
   add(findings: Pick<Findings, "losses" | "notices" | "gaps" | "uses">, record = 0, line = 0): void {
     for (const use of findings.uses ?? []) {
       const key = JSON.stringify([use.layer, use.from, use.to, use.route]);
-      this.uses.set(key, together(use, this.uses.get(key)));
+      this.uses.set(key, mergeUses(use, this.uses.get(key)));
     }
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
     for (const each of findings.gaps) {
-      const gap = absolute(each, record, line);
+      const gap = toAbsolutePlace(each, record, line);
       this.gapsFound.set(JSON.stringify(gap), gap);
     }
   }
@@ -163,7 +169,7 @@ export class Gathered {
     return Promise.all(
       this.planned.map(async ({ layer, operation }) => {
         const uses = this.usesOf(layer, operation);
-        const settled = await settledBy(operation, uses);
+        const settled = await summarizeUse(operation, uses);
         const accuracy = this.beyondTarget(layer) > 0 ? null : settled.accuracy;
         const report = { ...operationReport(layer, operation), ...settled, accuracy };
         // The name says it of the only one.
@@ -180,9 +186,10 @@ export class Gathered {
   /** @throws crs-no-operation where every position of a layer was refused for the accuracy that was asked for */
   async checkServed(): Promise<void> {
     for (const { layer, operation } of this.planned) {
-      const reason = await refusalAfter(operation, this.usesOf(layer, operation));
+      const reason = await explainRefusal(operation, this.usesOf(layer, operation));
       const { from, to, better } = operation;
-      if (reason !== null) throw fault("crs-no-operation", { from: titleOf(from), to: titleOf(to), reason, better });
+      if (reason !== null)
+        throw createError("crs-no-operation", { from: crsLabel(from), to: crsLabel(to), reason, better });
     }
   }
 
@@ -190,8 +197,8 @@ export class Gathered {
   async allNotices(): Promise<Loss[]> {
     const stated = new Map<string, Loss>();
     for (const { layer, operation } of this.planned)
-      for (const { code, text, count } of await statementsOf(operation, this.usesOf(layer, operation))) {
-        const example = `${text}${statesAccuracy.has(code) ? this.exceptBeyondTarget(layer) : ""}`;
+      for (const { code, text, count } of await operationNotes(operation, this.usesOf(layer, operation))) {
+        const example = `${text}${accuracyNotices.has(code) ? this.exceptBeyondTarget(layer) : ""}`;
         stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
       }
     return [...stated.values(), ...this.notices.list()];
@@ -206,31 +213,31 @@ export class Gathered {
   private exceptBeyondTarget(layer: string): string {
     const features = this.beyondTarget(layer);
     if (features === 0) return "";
-    return `; of ${counted(features, "feature")} outside of the target's area of use the accuracy is not known (outside-target-area)`;
+    return `; of ${formatCount(features, "feature")} outside of the target's area of use the accuracy is not known (outside-target-area)`;
   }
 
   /** The most used one first. */
   private usesOf(layer: string, { from, to }: Operation): OperationUse[] {
     return [...this.uses.values()]
-      .filter((use) => use.layer === layer && use.from === titleOf(from) && use.to === titleOf(to))
+      .filter((use) => use.layer === layer && use.from === crsLabel(from) && use.to === crsLabel(to))
       .sort((a, b) => b.positions - a.positions);
   }
 
-  get gaps(): Gap[] {
+  get gaps(): SkippedRange[] {
     return [...this.gapsFound.values()];
   }
 }
 
 /** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
-export function describeGap({ source, place, bytes, reason }: Gap): string {
+export function describeSkippedRange({ source, place, bytes, reason }: SkippedRange): string {
   const at = describePlace(place);
-  const extent = bytes === null || bytes === 0 ? "what belongs there" : counted(bytes, "byte");
+  const extent = bytes === null || bytes === 0 ? "what belongs there" : formatCount(bytes, "byte");
   return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
 }
 
 /** "3 features without their geometry …"; nothing where there are none. */
 export function describeKept({ kept }: { readonly kept: number }): string[] {
-  const what = `${counted(kept, "feature")} without ${kept === 1 ? "its geometry" : "their geometries"}`;
+  const what = `${formatCount(kept, "feature")} without ${kept === 1 ? "its geometry" : "their geometries"}`;
   return kept === 0 ? [] : [`${what}, which could not be carried; --on-bad-geometry reject leaves such features out`];
 }
 

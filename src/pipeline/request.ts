@@ -1,10 +1,10 @@
-import type { FileSource } from "../io/source.js";
-import type { Spool } from "../io/spool.js";
-import type { Unnamed } from "../io/unnamed.js";
+import type { FileSource } from "../io/input/source.js";
+import type { Spool } from "../io/input/spool.js";
+import type { StagedFile } from "../io/output/staged-file.js";
 import type { FieldType } from "../model/field.js";
 import type { LayerInfo } from "../model/layer.js";
 import type { Registry } from "../plugin/registry.js";
-import type { HostGrids } from "./grid-store.js";
+import type { HostGrids } from "./grids/grid-store.js";
 import type { ConvertReport } from "./report.js";
 
 /** What becomes of features whose geometry alone cannot be carried. */
@@ -94,10 +94,10 @@ export type OutputMember =
   | "allowEmpty";
 
 /** Members that may be undefined, as arguments are. */
-export type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+export type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
 
 /** Without the members that are not given. */
-export function given<T extends object>(members: Loose<T>): T {
+export function omitUndefined<T extends object>(members: WithUndefined<T>): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
@@ -120,7 +120,7 @@ export interface Host {
   /** What the inputs of a conversion turned out to be, once they are open. */
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
   /** Told of an output when its files are whole, and waited for, before the first of them gets its name. */
-  readonly onCommit?: (output: string, files: readonly Unnamed[], report: ConvertReport) => void | Promise<void>;
+  readonly onCommit?: (output: string, files: readonly StagedFile[], report: ConvertReport) => void | Promise<void>;
   /** Takes the outputs further when all have their names; where it fails, they lose them again. */
   readonly deliver?: (report: ConvertReport) => Promise<void>;
   /** The path that an input has beside the output, where both are elsewhere and the output is made in a copy. */
@@ -132,11 +132,11 @@ export interface Host {
   /** What messages call inputs by their paths, where these are temporary. */
   readonly names?: ReadonlyMap<string, string>;
   /** Reads maps as inputs; absent where there is no service to ask. */
-  readonly readMap?: ReadMap;
+  readonly readMap?: ReadMapInput;
 }
 
 /** A map of a Map Features Service as an input. */
-export interface MapQuestion {
+export interface MapInputRequest {
   /** MAP_ID. */
   readonly id: string;
   /** What the input is called: `map:ID`. */
@@ -153,4 +153,4 @@ export interface MapQuestion {
 }
 
 /** Puts a map on disk: a file of GeoJSON for each of its layers. The layers asked for are among them, if it has them. */
-export type ReadMap = (question: MapQuestion) => Promise<readonly FileSource[]>;
+export type ReadMapInput = (question: MapInputRequest) => Promise<readonly FileSource[]>;

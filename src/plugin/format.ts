@@ -2,9 +2,9 @@ import type { Batch } from "../model/batch.js";
 import type { Field, FieldType } from "../model/field.js";
 import type { GeometryType } from "../model/geometry.js";
 import type { ColumnNames, Crs, Dataset } from "../model/layer.js";
+import type { LayerSummary } from "../model/layer-summary.js";
 import type { LayerMetadata, MetadataTerm } from "../model/metadata.js";
-import type { Gap, Reject } from "../model/report.js";
-import type { LayerSummary } from "../model/summary.js";
+import type { Reject, SkippedRange } from "../model/report.js";
 import type { OptionTable, OptionValues } from "./options.js";
 
 /** The version of this contract; a plugin that names another is refused. */
@@ -52,7 +52,7 @@ export interface SourceFile extends AsyncDisposable {
 export type Decode = (bytes: Uint8Array) => string;
 
 /** What both halves of a plugin get from the host. */
-export interface Context {
+export interface PluginContext {
   readonly signal: AbortSignal;
   /** Something the target cannot hold, or that could not be kept; counted by code and field. */
   lose(code: string, field: string | undefined, example: string, count?: number): void;
@@ -80,7 +80,7 @@ export interface CrsContext {
   readonly wgs84: Crs;
 }
 
-export interface ReadContext extends Context {
+export interface ReadContext extends PluginContext {
   /** Read past damage of the container (`--skip-errors`); what is given up for it is told with `giveUp`. */
   readonly skipErrors: boolean;
   /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
@@ -102,7 +102,7 @@ export interface ReadContext extends Context {
   /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
   reject(reject: Reject): void;
   /** With `skipErrors`: a stretch of the container that was given up. The run ends with 5, as with rejects. */
-  giveUp(gap: Gap): void;
+  giveUp(gap: SkippedRange): void;
   /**
    * How many records and lines of the source the split just read had, told once at its end: it makes the places in
    * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.
@@ -114,11 +114,11 @@ export interface ReadContext extends Context {
    * Has the reader's own `prescan` look at each piece on other threads, and gives what it found in the order of the
    * pieces. Absent where there is this thread alone.
    */
-  readonly prescan?: Prescan;
+  readonly prescan?: ScanParts;
 }
 
 /** From pieces of a source to what was found in each, in their order. */
-export type Prescan = (pieces: AsyncIterable<unknown>) => AsyncIterable<unknown>;
+export type ScanParts = (pieces: AsyncIterable<unknown>) => AsyncIterable<unknown>;
 
 export interface ReaderModule<O> {
   open(source: Source, options: O, context: ReadContext): Promise<Dataset>;
@@ -137,7 +137,7 @@ export interface Reader<T extends OptionTable = OptionTable> {
 }
 
 /** What a writer can hold; the pipeline splits, renames, casts and scans ahead so that no writer has to. */
-export interface Accepts {
+export interface WriterCapabilities {
   /** Coordinates in any system, or in WGS84 longitude/latitude only. */
   readonly crs: "any" | "wgs84";
   /** Longitudes beyond ±180° and latitudes beyond ±90° are nothing that it can say, whatever the coordinates are in. */
@@ -233,7 +233,7 @@ export interface Assembler<C extends Chunk = Chunk> {
 }
 
 /** An existing file, or a database by its address, that is changed in place. */
-export interface InPlace {
+export interface InPlaceTarget {
   /** The path, or the address. */
   readonly path: string;
   /**
@@ -253,7 +253,7 @@ export interface Sink {
    * An existing file to change in place instead of making one: only for writers whose `accepts.updates` is true. Nothing
    * is created then. Fields that the layer has come with the types it has; those it lacks are new.
    */
-  readonly update: InPlace | null;
+  readonly update: InPlaceTarget | null;
   /**
    * Where the output is a folder (`Format.folders`): the path to make it at, of which nothing is there yet. Nothing is
    * created by `create` then. Absent: it is a file.
@@ -273,7 +273,7 @@ export interface SinkFile {
   patch(position: number, bytes: Uint8Array): Promise<void>;
 }
 
-export interface WriteContext extends Context {
+export interface WriteContext extends PluginContext {
   /** When the run says it is: `SOURCE_DATE_EPOCH` where set. */
   readonly now: Date;
   /** An encoding of text; characters it lacks become `?`. @throws option-invalid */
@@ -291,7 +291,7 @@ export interface Writer<T extends OptionTable = OptionTable> {
   /** Options, as `--out` takes them, that the name of an output implies where they are not given: the tabs of `.tsv`. */
   implied?(name: string): Readonly<Record<string, string>>;
   /** What it holds, with these options. */
-  accepts(options: OptionValues<T>): Accepts;
+  accepts(options: OptionValues<T>): WriterCapabilities;
   load(): Promise<WriterModule<OptionValues<T>>>;
 }
 
@@ -317,7 +317,7 @@ export interface Archive {
  * Addresses that stand for a database rather than for a file. Its reader is opened with one as `source.path`; its writer
  * always has `sink.update`, with one as `path`.
  */
-export interface Addresses {
+export interface AddressScheme {
   /** How they begin, for people: `pg:`. */
   readonly form: string;
   /** Whether the text is one. Cheap, never throws. */
@@ -335,7 +335,7 @@ export interface Addresses {
  * Formats that one plugin knows by the dozen, each asked for as `id:NAME` (`gdal:S57`). Both members may start another
  * process: they are asked only for what a person names, and for the list of formats.
  */
-export interface Family {
+export interface FormatFamily {
   /** The one of this name, in any case of its letters; null where there is none. @throws unsupported */
   member(name: string): Format | null;
   /** All that there are on this machine; none, with a sentence that says how to get them, where they are not installed. */
@@ -343,7 +343,7 @@ export interface Family {
 }
 
 /** How sure `identify` is. */
-export type Likeness = "yes" | "maybe" | "no";
+export type Confidence = "yes" | "maybe" | "no";
 
 /** A plugin: light to load; the reader's and writer's code comes with `load()`. A missing ability is a missing member. */
 export interface Format<R extends OptionTable = OptionTable, W extends OptionTable = OptionTable> {
@@ -362,14 +362,14 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   /** Zips of its own; a zip with any other name is a parcel of files. */
   readonly archive?: Archive;
   /** It is read from and written to by these, and no files are of it. */
-  readonly addresses?: Addresses;
+  readonly addresses?: AddressScheme;
   /** It stands for others, which are asked for by name. */
-  readonly family?: Family;
+  readonly family?: FormatFamily;
   /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
   identify(
     head: Buffer,
     source: { readonly name: string; readonly size: number; sibling(extension: string): unknown },
-  ): Likeness;
+  ): Confidence;
   readonly reader?: Reader<R>;
   readonly writer?: Writer<W>;
 }

@@ -1,5 +1,5 @@
 /** What a plugin is made of: `import { defineFormat } from "geoferry/plugin"`. */
-export { type ErrorCode, fault, GeoferryError, type Place } from "../errors.js";
+export { createError, type ErrorCode, GeoferryError, type Place } from "../errors.js";
 export * from "../model/index.js";
 export * from "./format.js";
 export * from "./options.js";

@@ -1,4 +1,4 @@
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 
 /** One option of a reader or writer: the flag, its help and the docs all come from this. */
 export type OptionSpec =
@@ -38,11 +38,11 @@ export type OptionValues<T extends OptionTable> = {
   readonly [K in keyof T]: T[K] extends { readonly default: unknown } ? ValueOf<T[K]> : ValueOf<T[K]> | undefined;
 };
 
-const yes = new Set(["yes", "true", "1", "on"]);
-const no = new Set(["no", "false", "0", "off"]);
+const trueWords = new Set(["yes", "true", "1", "on"]);
+const falseWords = new Set(["no", "false", "0", "off"]);
 
-function parse(name: string, spec: OptionSpec, text: string): unknown {
-  const invalid = (expected: string) => fault("option-invalid", { option: name, value: text, expected });
+function parseValue(name: string, spec: OptionSpec, text: string): unknown {
+  const invalid = (expected: string) => createError("option-invalid", { option: name, value: text, expected });
   switch (spec.type) {
     case "text":
       return text;
@@ -56,8 +56,8 @@ function parse(name: string, spec: OptionSpec, text: string): unknown {
       return text;
     case "boolean": {
       const word = text.toLowerCase();
-      if (yes.has(word)) return true;
-      if (no.has(word)) return false;
+      if (trueWords.has(word)) return true;
+      if (falseWords.has(word)) return false;
       throw invalid("yes or no");
     }
     default: {
@@ -87,8 +87,8 @@ export function parseOptions<T extends OptionTable>(
   for (const [written, text] of Object.entries(given)) {
     const name = written.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const spec = Object.hasOwn(table, name) ? table[name] : undefined;
-    if (!spec) throw fault("option-unknown", { option: written, format, known: Object.keys(table) });
-    values[name] = parse(written, spec, text);
+    if (!spec) throw createError("option-unknown", { option: written, format, known: Object.keys(table) });
+    values[name] = parseValue(written, spec, text);
   }
   return values as OptionValues<T>;
 }

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
-import { fault } from "../errors.js";
-import { detect, formatsOfExtension } from "./detect.js";
-import { memberOf, namesOf } from "./family.js";
-import type { Addresses, Archive, Format, Source } from "./format.js";
+import { createError } from "../errors.js";
+import { detectFormat, formatsByExtension } from "./detect-format.js";
+import type { AddressScheme, Archive, Format, Source } from "./format.js";
+import { findFamilyFormat, formatIds } from "./format-family.js";
 
 const headLength = 1 << 16;
 /** What a folder has for a head. */
-const noHead = Buffer.alloc(0);
+const emptyHead = Buffer.alloc(0);
 
 /** The formats of a run, each with the module that another thread can import it from. */
 export class Registry {
@@ -22,7 +22,7 @@ export class Registry {
     const other = this.formats.get(format.id);
     if (other) {
       const reason = `there are two formats with the id "${format.id}", from ${other.module} and from ${module}`;
-      throw fault("plugin-invalid", { plugin: module, reason });
+      throw createError("plugin-invalid", { plugin: module, reason });
     }
     this.formats.set(format.id, { format, module });
   }
@@ -34,12 +34,12 @@ export class Registry {
 
   private entry(id: string): { readonly format: Format; readonly module: string } {
     const entry = this.formats.get(id) ?? this.members.get(id) ?? this.member(id);
-    if (!entry) throw fault("format-unknown", { format: id, known: this.names() });
+    if (!entry) throw createError("format-unknown", { format: id, known: this.names() });
     return entry;
   }
 
   private member(id: string): { readonly format: Format; readonly module: string } | undefined {
-    const format = memberOf(this.all(), id);
+    const format = findFamilyFormat(this.all(), id);
     const family = this.formats.get(id.slice(0, id.indexOf(":")));
     if (!format || !family) return undefined;
     const entry = this.formats.get(format.id) ?? { format, module: family.module };
@@ -49,7 +49,7 @@ export class Registry {
 
   /** What to name where a person is to choose a format: of a family its own id alone. */
   names(): string[] {
-    return namesOf(this.all());
+    return formatIds(this.all());
   }
 
   /** By its id, or by an extension that no other format has: `gpkg` for `geopackage`. @throws format-unknown */
@@ -66,12 +66,12 @@ export class Registry {
 
   /** The formats whose extension the path has; the longest extension wins. */
   byExtension(path: string): Format[] {
-    return formatsOfExtension(this.all(), path);
+    return formatsByExtension(this.all(), path);
   }
 
   /** The format that the text is an address of, rather than a path. */
-  ofAddress(text: string): (Format & { readonly addresses: Addresses }) | undefined {
-    return this.all().find((format): format is Format & { readonly addresses: Addresses } =>
+  ofAddress(text: string): (Format & { readonly addresses: AddressScheme }) | undefined {
+    return this.all().find((format): format is Format & { readonly addresses: AddressScheme } =>
       Boolean(format.addresses?.match(text)),
     );
   }
@@ -119,12 +119,12 @@ export class Registry {
    * @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable
    */
   async identify(source: Source, head?: Buffer): Promise<Format> {
-    if (head) return detect(this.all(), head, source);
+    if (head) return detectFormat(this.all(), head, source);
     if (this.isDatasetFolder(source.path) && statSync(source.path).isDirectory())
-      return detect(this.all(), noHead, source);
+      return detectFormat(this.all(), emptyHead, source);
     const file = await source.open();
     try {
-      return detect(this.all(), await file.read(0, headLength), source);
+      return detectFormat(this.all(), await file.read(0, headLength), source);
     } finally {
       await file.close();
     }

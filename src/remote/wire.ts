@@ -5,11 +5,11 @@
 import type { Geometry } from "../model/geometry.js";
 
 /** Most features in one request (section 8). */
-export const featuresPerRequest = 1000;
+export const maxFeaturesPerRequest = 1000;
 /** Features on a page: unless asked for otherwise, and at most (section 8). */
 export const pageSize = { default: 200, most: 500 } as const;
 /** Seconds that an access token lives (section 5). */
-export const tokenLifetime = 3600;
+export const tokenLifetimeSeconds = 3600;
 
 /** What stands for an id where there is none to name (RFC 9562, 5.9). */
 export const nilId = "00000000-0000-0000-0000-000000000000";

@@ -1,15 +1,15 @@
 /** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
 import { Check } from "typebox/value";
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import { changeAccountName, changePassword, createAccount } from "./auth/accounts.js";
 import { createCredential, revokeCredential } from "./auth/credentials.js";
-import { hashPassword, passwordFault } from "./auth/passwords.js";
-import { isEmail } from "./email.js";
-import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./location.js";
-import { createMap, type Doing, deleteMap } from "./map-changes.js";
-import { MapName } from "./maps.js";
+import { isEmail } from "./auth/email.js";
+import { findPasswordProblem, hashPassword } from "./auth/passwords.js";
+import { isUuid } from "./identifiers/uuid.js";
+import { type AuditContext, createMap, deleteMap } from "./maps/map-changes.js";
+import { MapName } from "./maps/map-routes.js";
 import type { Account, Credential, Store, StoredMap } from "./store/contract.js";
-import { isUuid } from "./uuid.js";
+import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./store/open-store.js";
 
 /** A client id with the secret that nobody is told again. */
 export interface NewCredential {
@@ -50,10 +50,10 @@ export class Admin implements AsyncDisposable {
   async addAccount(email: string, password: string, name = ""): Promise<Account> {
     checkEmail(email);
     checkPersonName(name);
-    if (await this.store.accountByEmail(email)) throw fault("account-exists", { store: this.place, email });
-    const passwordHash = await hashFit(password, email);
+    if (await this.store.accountByEmail(email)) throw createError("account-exists", { store: this.place, email });
+    const passwordHash = await hashValidPassword(password, email);
     const account = await createAccount(this.store, { email, name, passwordHash, now: this.now(), address: null });
-    if (account === null) throw fault("account-exists", { store: this.place, email });
+    if (account === null) throw createError("account-exists", { store: this.place, email });
     return account;
   }
 
@@ -65,7 +65,7 @@ export class Admin implements AsyncDisposable {
   /** Signs the person out everywhere; credentials stay. @throws account-unknown, password-unfit */
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.account(email);
-    const passwordHash = await hashFit(password, account.email);
+    const passwordHash = await hashValidPassword(password, account.email);
     await changePassword(this.store, { account: account.id, passwordHash, now: this.now(), address: null });
   }
 
@@ -88,7 +88,7 @@ export class Admin implements AsyncDisposable {
     const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
     const maps: StoredMap[] = [];
     for (const { id } of accounts) maps.push(...(await this.store.maps({ account: id, readable: false })));
-    return maps.sort((one, other) => order(one.name, other.name) || order(one.id, other.id));
+    return maps.sort((one, other) => compareText(one.name, other.name) || compareText(one.id, other.id));
   }
 
   /**
@@ -97,11 +97,11 @@ export class Admin implements AsyncDisposable {
    */
   async removeMap(id: string, withFeatures: boolean): Promise<RemovedMap> {
     const map = isUuid(id) ? await this.store.map(id.toLowerCase()) : null;
-    if (!map) throw fault("map-unknown", { store: this.place, map: id });
+    if (!map) throw createError("map-unknown", { store: this.place, map: id });
     const { name, features, owner } = map;
-    if (features > 0 && !withFeatures) throw fault("guard-map", { map: id, features });
+    if (features > 0 && !withFeatures) throw createError("guard-map", { map: id, features });
     if (!(await deleteMap(this.store, map, this.doneFor(owner))))
-      throw fault("map-unknown", { store: this.place, map: id });
+      throw createError("map-unknown", { store: this.place, map: id });
     return { name, features };
   }
 
@@ -127,7 +127,7 @@ export class Admin implements AsyncDisposable {
   /** Ends its tokens, too. False where that was done before. @throws credential-unknown */
   async revokeCredential(clientId: string): Promise<boolean> {
     const credential = await this.store.credentialByClientId(clientId);
-    if (!credential) throw fault("credential-unknown", { store: this.place, client: clientId });
+    if (!credential) throw createError("credential-unknown", { store: this.place, client: clientId });
     return revokeCredential(this.store, credential, { now: this.now(), address: null });
   }
 
@@ -135,27 +135,31 @@ export class Admin implements AsyncDisposable {
     const account = await this.store.accountByEmail(email);
     if (account) return account;
     const known = (await this.store.accounts()).map((one) => one.email);
-    throw fault("account-unknown", { store: this.place, email, known });
+    throw createError("account-unknown", { store: this.place, email, known });
   }
 
   /** As if it were the account itself; without an address, as it came from this machine, not from a client. */
-  private doneFor(account: string): Doing {
+  private doneFor(account: string): AuditContext {
     return { account, now: this.now(), address: null };
   }
 }
 
-const order = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const compareText = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 /** @throws option-invalid */
 function checkEmail(email: string): void {
   if (isEmail(email)) return;
-  throw fault("option-invalid", { option: "EMAIL", value: email, expected: "an email address like name@example.org" });
+  throw createError("option-invalid", {
+    option: "EMAIL",
+    value: email,
+    expected: "an email address like name@example.org",
+  });
 }
 
 /** @throws option-invalid */
 function checkName(option: string, name: string): void {
   if (Check(MapName, name)) return;
-  throw fault("option-invalid", {
+  throw createError("option-invalid", {
     option,
     value: name,
     expected: "a name of 1 to 200 characters in one line, without spaces around it",
@@ -168,8 +172,9 @@ function checkPersonName(name: string): void {
 }
 
 /** @throws password-unfit */
-async function hashFit(password: string, email: string): Promise<string> {
-  const reason = passwordFault(password, email);
-  if (reason !== null) throw fault("password-unfit", { reason: reason.replace(/^./, (first) => first.toLowerCase()) });
+async function hashValidPassword(password: string, email: string): Promise<string> {
+  const reason = findPasswordProblem(password, email);
+  if (reason !== null)
+    throw createError("password-unfit", { reason: reason.replace(/^./, (first) => first.toLowerCase()) });
   return hashPassword(password);
 }

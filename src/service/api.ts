@@ -5,19 +5,19 @@ import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { authenticate, bearerOf, limited, ownerOnly } from "./auth/bearer.js";
-import { readJson } from "./body.js";
-import type { ByteBudget } from "./byte-budget.js";
-import { gzipTag } from "./conditions.js";
-import { type PageBodies, whenClosed } from "./features/page-bodies.js";
-import { PageLoops } from "./features/page-loops.js";
-import { readingRoutes } from "./features/reading.js";
-import { writingRoutes } from "./features/writing.js";
-import { mapRoutes } from "./maps.js";
-import { problem } from "./problems.js";
+import { createAuthenticationHook, createRateLimitHook, getBearer, requireOwner } from "./auth/api-authorization.js";
+import { onResponseClosed, type PageBodyReader } from "./features/page-bodies.js";
+import { PaginationTracker } from "./features/pagination-tracker.js";
+import { registerReadRoutes } from "./features/read-routes.js";
+import { registerWriteRoutes } from "./features/write-routes.js";
+import { gzipEntityTag } from "./http/conditional-requests.js";
+import { problem } from "./http/problems.js";
+import { readJson } from "./http/request-body.js";
+import { validatorCompiler } from "./http/request-validation.js";
+import type { ByteBudget } from "./limits/byte-budget.js";
+import { registerMapRoutes } from "./maps/map-routes.js";
 import type { Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
-import { validatorCompiler } from "./validation.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -29,7 +29,7 @@ declare module "fastify" {
 export interface ApiOptions {
   readonly store: Store;
   readonly settings: Settings;
-  readonly bodies: PageBodies;
+  readonly bodies: PageBodyReader;
   readonly memory: ByteBudget;
   readonly publicUrl: string | null;
   readonly now: () => number;
@@ -37,7 +37,7 @@ export interface ApiOptions {
 }
 
 /** What a script of another site may read of an answer (Fetch standard, 3.3.4). */
-const exposed = [
+const corsExposedHeaders = [
   "ETag",
   "Link",
   "Location",
@@ -49,20 +49,20 @@ const exposed = [
   "X-Request-Id",
 ];
 
-export async function api(scope: FastifyInstance, options: ApiOptions): Promise<void> {
+export async function registerApi(scope: FastifyInstance, options: ApiOptions): Promise<void> {
   const { store, settings, bodies, memory, publicUrl, now, notFound } = options;
   scope.setValidatorCompiler(validatorCompiler);
   // Answers are made to fit; the schemas of answers are for readers.
   scope.setSerializerCompiler(() => JSON.stringify);
   await scope.register(cors, {
     methods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposedHeaders: exposed,
+    exposedHeaders: corsExposedHeaders,
     maxAge: 7200,
     strictPreflight: false,
   });
-  await compressAnswers(scope, settings);
+  await compressResponses(scope, settings);
   await scope.register(rateLimit, { global: false });
-  takeJson(scope, settings, memory);
+  parseJsonBodies(scope, settings, memory);
   scope.setNotFoundHandler((request) => {
     throw notFound(request);
   });
@@ -70,19 +70,19 @@ export async function api(scope: FastifyInstance, options: ApiOptions): Promise<
   const check = scope.createRateLimit({
     max: settings.requestsPerMinute,
     timeWindow: 60_000,
-    keyGenerator: (request: FastifyRequest) => bearerOf(request).account,
+    keyGenerator: (request: FastifyRequest) => getBearer(request).account,
   });
-  const known = authenticate(store, now);
-  const counted = limited("account", check);
+  const known = createAuthenticationHook(store, now);
+  const counted = createRateLimitHook("account", check);
   const readers = [known, counted];
-  const owners = [known, ownerOnly, counted];
-  const loops = new PageLoops(store, settings.loopSeconds, now);
-  readingRoutes(scope, { bodies, loops, publicUrl, admit: readers });
-  writingRoutes(scope, { store, now, admit: owners });
-  mapRoutes(scope, { store, publicUrl, now, readers, owners });
+  const owners = [known, requireOwner, counted];
+  const loops = new PaginationTracker(store, settings.loopSeconds, now);
+  registerReadRoutes(scope, { bodies, loops, publicUrl, admit: readers });
+  registerWriteRoutes(scope, { store, now, admit: owners });
+  registerMapRoutes(scope, { store, publicUrl, now, readers, owners });
 }
 
-async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {
+async function compressResponses(scope: FastifyInstance, { gzipBytes }: Settings): Promise<void> {
   await scope.register(compress, {
     encodings: ["gzip"],
     threshold: gzipBytes,
@@ -98,7 +98,7 @@ async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings):
       async (_request, reply, payload) => {
         const tag = reply.getHeader("etag");
         const gzip = reply.getHeader("content-encoding") === "gzip";
-        if (gzip && typeof tag === "string" && !tag.endsWith('-gzip"')) reply.header("etag", gzipTag(tag));
+        if (gzip && typeof tag === "string" && !tag.endsWith('-gzip"')) reply.header("etag", gzipEntityTag(tag));
         return payload;
       },
     ];
@@ -109,7 +109,7 @@ async function compressAnswers(scope: FastifyInstance, { gzipBytes }: Settings):
  * Reads what is left of a body, up to so many bytes: a connection that is closed with bytes unread is reset, and the
  * answer on it is lost (RFC 9112, 9.6).
  */
-async function discard(stream: Readable, most: number): Promise<void> {
+async function drainBody(stream: Readable, most: number): Promise<void> {
   if (stream.readableEnded || stream.destroyed) return;
   let left = most;
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -119,20 +119,20 @@ async function discard(stream: Readable, most: number): Promise<void> {
 }
 
 /** What a body takes of memory, as a multiple of its bytes: itself, its text, and what is written of it. */
-const timesInMemory = 4;
+const memoryFactor = 4;
 /** How much larger a body is thought to be than it is when compressed; at most as large as one may be. */
-const timesInflated = 10;
+const inflationFactor = 10;
 /** Milliseconds that a request waits for room, with its body not yet read. */
-const patience = 20_000;
+const memoryWaitMs = 20_000;
 
 /** What a body will need, as its headers say; as much as one may need where they do not. */
-function bytesInMemory({ headers }: FastifyRequest, { bodyBytes }: Settings): number {
+function estimateMemoryBytes({ headers }: FastifyRequest, { bodyBytes }: Settings): number {
   const length = Number(headers["content-length"] ?? bodyBytes);
-  const inflated = headers["content-encoding"] === undefined ? length : length * timesInflated;
-  return timesInMemory * Math.min(inflated, bodyBytes);
+  const inflated = headers["content-encoding"] === undefined ? length : length * inflationFactor;
+  return memoryFactor * Math.min(inflated, bodyBytes);
 }
 
-function takeJson(scope: FastifyInstance, settings: Settings, memory: ByteBudget): void {
+function parseJsonBodies(scope: FastifyInstance, settings: Settings, memory: ByteBudget): void {
   scope.removeAllContentTypeParsers();
   scope.addHook("preParsing", async (request, reply, payload) => {
     request.response = reply.raw;
@@ -144,17 +144,17 @@ function takeJson(scope: FastifyInstance, settings: Settings, memory: ByteBudget
     const chunks = stream.iterator({ destroyOnReturn: false });
     try {
       const response = request.response!;
-      const needed = bytesInMemory(request, settings);
-      const release = await memory.wait(bearerOf(request).account, needed, patience, (leave) =>
-        whenClosed(response, leave),
+      const needed = estimateMemoryBytes(request, settings);
+      const release = await memory.wait(getBearer(request).account, needed, memoryWaitMs, (leave) =>
+        onResponseClosed(response, leave),
       );
-      whenClosed(response, release);
+      onResponseClosed(response, release);
       const { bytes, json } = await readJson(request.headers, chunks, settings);
       request.bytes = bytes;
       return json;
     } catch (error) {
       const most = 4 * settings.bodyBytes;
-      if (!(Number(request.headers["content-length"]) > most)) await discard(stream, most);
+      if (!(Number(request.headers["content-length"]) > most)) await drainBody(stream, most);
       throw error;
     }
   });

@@ -2,23 +2,23 @@
 import { tmpdir } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
-import { basePath, belowPath, withoutLastSlash } from "./address.js";
-import { api } from "./api.js";
-import { refuseOtherMethods, tokenEndpoint } from "./auth/token-endpoint.js";
-import { type Budgets, newBudgets } from "./byte-budget.js";
-import { answerClientErrors } from "./client-errors.js";
-import { ConnectionGuard } from "./connections.js";
-import { asProblem, handleErrors, sendProblem } from "./errors.js";
-import { PageBodies } from "./features/page-bodies.js";
-import { rememberPaths } from "./known-paths.js";
-import { newId } from "./new-id.js";
-import { describeRoutes, serveDescription } from "./openapi.js";
-import { makePages } from "./pages/index.js";
-import { answerInTurn } from "./pipelining.js";
+import { registerApi } from "./api.js";
+import { registerTokenEndpoint, rejectOtherMethods } from "./auth/token-endpoint.js";
+import { PageBodyReader } from "./features/page-bodies.js";
+import { respondToClientError } from "./http/client-errors.js";
+import { installErrorHandler, sendProblem, toProblem } from "./http/error-handler.js";
+import { registerOpenApi, serveOpenApi } from "./http/openapi.js";
+import { serializePipelinedRequests } from "./http/pipelining.js";
+import { basePath, stripBasePath, stripTrailingSlash } from "./http/public-url.js";
+import { trackRouteMethods } from "./http/route-methods.js";
+import { hstsHeaders } from "./http/strict-transport.js";
+import { newUuidV7 } from "./identifiers/uuid-v7.js";
+import { type Budgets, createBudgets } from "./limits/byte-budget.js";
+import { ConnectionLimiter } from "./limits/connection-limiter.js";
+import { installSendTimeout } from "./limits/send-timeout.js";
+import { createPages } from "./pages/index.js";
 import { defaultSettings, type Settings } from "./settings.js";
-import { cutSlowReaders } from "./slow-readers.js";
 import type { Store } from "./store/contract.js";
-import { strictTransport } from "./strict-transport.js";
 
 export interface AppDependencies {
   /** Called for each connection that is closed for want of room. */
@@ -46,21 +46,21 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, now = Date.now } = dependencies;
   const publicUrl = dependencies.publicUrl?.replace(/\/+$/, "") ?? null;
   const settings = { ...defaultSettings, ...dependencies.settings };
-  const budgets = dependencies.budgets ?? newBudgets(settings);
-  const bodies = new PageBodies({ store, folder: dependencies.spoolFolder ?? tmpdir(), ...budgets });
+  const budgets = dependencies.budgets ?? createBudgets(settings);
+  const bodies = new PageBodyReader({ store, folder: dependencies.spoolFolder ?? tmpdir(), ...budgets });
   const app = fastify(serverOptions(dependencies, settings, basePath(publicUrl))) as unknown as FastifyInstance;
-  const notFound = rememberPaths(app);
-  handleErrors(app);
+  const notFound = trackRouteMethods(app);
+  installErrorHandler(app);
   // Each part takes the bodies that it understands, and no other.
   app.removeAllContentTypeParsers();
-  const guard = new ConnectionGuard(settings);
+  const guard = new ConnectionLimiter(settings);
   if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
-  answerInTurn(app.server);
+  serializePipelinedRequests(app.server);
   guard.watch(app);
-  const markSignedIn: ConnectionGuard["markSignedIn"] = (request, account) => guard.markSignedIn(request, account);
-  const pages = makePages({ store, bodies, settings, publicUrl, now, markSignedIn });
+  const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) => guard.markSignedIn(request, account);
+  const pages = createPages({ store, bodies, settings, publicUrl, now, markSignedIn });
   app.setNotFoundHandler((request, reply) => {
-    const refused = refuseOtherMethods(request, reply);
+    const refused = rejectOtherMethods(request, reply);
     if (refused) return refused;
     const found = notFound(request);
     if (found.statusCode === 404 && pages.wantsPage(request)) return pages.sayNotFound(request, reply);
@@ -75,16 +75,16 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     if (request.bearer) guard.markSignedIn(request, request.bearer.account);
     return payload;
   });
-  cutSlowReaders(app, settings.sendSeconds);
-  const transport = strictTransport(publicUrl);
+  installSendTimeout(app, settings.sendSeconds);
+  const transport = hstsHeaders(publicUrl);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ "x-request-id": request.id, "x-content-type-options": "nosniff", ...transport(request) });
   });
-  describeRoutes(app, { publicUrl });
-  app.register(tokenEndpoint, { store, settings, publicUrl, now });
+  registerOpenApi(app, { publicUrl });
+  app.register(registerTokenEndpoint, { store, settings, publicUrl, now });
   const { memory } = budgets;
-  app.register(api, { prefix: "/api", store, settings, bodies, memory, publicUrl, now, notFound });
-  app.register(async (scope) => serveDescription(scope));
+  app.register(registerApi, { prefix: "/api", store, settings, bodies, memory, publicUrl, now, notFound });
+  app.register(async (scope) => serveOpenApi(scope));
   app.register(pages.register);
   return app;
 }
@@ -102,8 +102,8 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     requestTimeout: settings.requestSeconds * 1000,
     keepAliveTimeout: settings.idleSeconds * 1000,
     bodyLimit: settings.bodyBytes,
-    rewriteUrl: ({ url = "/" }: { readonly url?: string }) => withoutLastSlash(path ? belowPath(url, path) : url),
-    genReqId: () => newId(),
+    rewriteUrl: ({ url = "/" }: { readonly url?: string }) => stripTrailingSlash(path ? stripBasePath(url, path) : url),
+    genReqId: () => newUuidV7(),
     requestIdHeader: false as const,
     // `logRequests` writes one line instead of two.
     logController: new LogController({ disableRequestLogging: true }),
@@ -111,8 +111,8 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 100 },
     frameworkErrors: ((error, request, reply) =>
-      sendProblem(reply, asProblem(error, request))) satisfies FastifyServerOptions["frameworkErrors"],
-    clientErrorHandler: answerClientErrors,
+      sendProblem(reply, toProblem(error, request))) satisfies FastifyServerOptions["frameworkErrors"],
+    clientErrorHandler: respondToClientError,
     ...(tls ? { https: { ...limits, ...tls, handshakeTimeout: limits.headersTimeout } } : { http: limits }),
   };
   return options;

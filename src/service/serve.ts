@@ -5,18 +5,32 @@ import type { Server as TlsServer } from "node:tls";
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
 import { version } from "../version.js";
 import { buildApp } from "./app.js";
-import { newBudgets } from "./byte-budget.js";
-import { closeConnectionsAtTheEnd, closeWithin } from "./ending.js";
-import { checkAddress, checkProxies, listenFault, originOf, readCertificate, type TlsFiles } from "./listening.js";
-import { openStore, prepareFolder, type StoreLocation } from "./location.js";
-import { type LogLevel, type LogTarget, loggerOptions, logKeys, logRequests, logThreadEnd } from "./logs.js";
-import { Metrics } from "./metrics.js";
-import { newSetupLink } from "./pages/set-up.js";
-import { registerProbes } from "./probes.js";
-import { purgeRegularly } from "./purging.js";
+import { createBudgets } from "./limits/byte-budget.js";
+import { registerHealthChecks } from "./monitoring/health-checks.js";
+import {
+  installRequestLog,
+  type LogLevel,
+  type LogTarget,
+  loggerOptions,
+  logKeyIndexProgress,
+  logThreadExit,
+} from "./monitoring/logging.js";
+import { Metrics } from "./monitoring/metrics.js";
+import { traceRequests, traceStoreCalls } from "./monitoring/tracing.js";
+import { createSetupLink } from "./pages/account/setup.js";
+import {
+  checkTrustedProxies,
+  listenOrigin,
+  readCertificate,
+  requireHttpsOrLoopback,
+  type TlsFiles,
+  toListenError,
+} from "./process/listen.js";
+import { schedulePurge } from "./process/purge-schedule.js";
+import { closeConnectionsOnShutdown, closeWithTimeout } from "./process/shutdown.js";
 import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
-import { tracedStore, traceRequests } from "./traces.js";
+import { openStore, prepareFolder, type StoreLocation } from "./store/open-store.js";
 
 export interface ServiceOptions {
   readonly store: StoreLocation;
@@ -40,7 +54,7 @@ export interface ServiceOptions {
   readonly logTarget: LogTarget;
 }
 
-export interface Service {
+export interface RunningService {
   /** Where people reach it: `https://maps.example.org`. */
   readonly url: string;
   /** A link that makes the first account, while there is none. */
@@ -55,24 +69,24 @@ export interface Service {
  * @throws option-invalid, http-insecure, certificate-unusable, address-in-use, address-unusable, folder-unwritable, store-unavailable,
  * store-newer, store-foreign
  */
-export async function startService(options: ServiceOptions): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { host, tls, publicUrl } = options;
-  checkAddress(host, tls !== null, options.insecureHttp);
-  checkProxies(options.trustProxy);
+  requireHttpsOrLoopback(host, tls !== null, options.insecureHttp);
+  checkTrustedProxies(options.trustProxy);
   const certificate = tls && readCertificate(tls, Date.now());
-  const spoolFolder = spoolFolderOf(options);
+  const spoolFolder = resolveSpoolFolder(options);
   const metrics = new Metrics(version);
   let log: FastifyBaseLogger | undefined;
   const opened = await openStore(options.store, {
-    threadEnded: (end) => log && logThreadEnd(log, end),
+    threadEnded: (end) => log && logThreadExit(log, end),
     keysRead(news) {
       metrics.countKeys(news);
-      if (log) logKeys(log, news);
+      if (log) logKeyIndexProgress(log, news);
     },
   });
-  const store = metrics.timed(tracedStore(opened));
+  const store = metrics.timed(traceStoreCalls(opened));
   const settings = { ...defaultSettings, ...options.settings };
-  const budgets = newBudgets(settings);
+  const budgets = createBudgets(settings);
   metrics.watchBudgets(budgets);
   let ending = false;
   const app = buildApp({
@@ -87,16 +101,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     logger: loggerOptions(options.logLevel, options.logTarget),
   });
   log = app.log;
-  logRequests(app);
+  installRequestLog(app);
   traceRequests(app);
   metrics.watch(app);
-  registerProbes(app, { store, metrics, isEnding: () => ending });
-  closeConnectionsAtTheEnd(app, () => ending);
+  registerHealthChecks(app, { store, metrics, isEnding: () => ending });
+  closeConnectionsOnShutdown(app, () => ending);
   try {
     const listening = await listen(app, options);
     const url = publicUrl ?? listening;
-    const setup = await setupLink(store, url);
-    const purging = purgeRegularly(store, options.auditDays, app.log);
+    const setup = await createSetupUrl(store, url);
+    const purging = schedulePurge(store, options.auditDays, app.log);
     app.log.info({ store: store.name, listening, url }, "started");
     return {
       url,
@@ -105,7 +119,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         tls && (app.server as unknown as TlsServer).setSecureContext(readCertificate(tls, Date.now())),
       async close() {
         ending = true;
-        await closeWithin(app, settings.endSeconds);
+        await closeWithTimeout(app, settings.endSeconds);
         await purging.stop();
         await store[Symbol.asyncDispose]();
         app.log.info("ended");
@@ -119,7 +133,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** @throws folder-unwritable */
-function spoolFolderOf({ store, spoolFolder }: ServiceOptions): string {
+function resolveSpoolFolder({ store, spoolFolder }: ServiceOptions): string {
   const folder = spoolFolder ?? (store.kind === "folder" ? store.path : tmpdir());
   prepareFolder(folder);
   return folder;
@@ -131,11 +145,11 @@ async function listen(app: FastifyInstance, { host, port, tls }: ServiceOptions)
   try {
     await app.listen({ host, port });
   } catch (error) {
-    throw listenFault(error, host, port);
+    throw toListenError(error, host, port);
   }
-  return originOf(app.server.address() as AddressInfo, tls ? "https" : "http", host);
+  return listenOrigin(app.server.address() as AddressInfo, tls ? "https" : "http", host);
 }
 
-async function setupLink(store: Store, url: string): Promise<string | null> {
-  return (await store.accounts()).length > 0 ? null : newSetupLink(store, url, Date.now());
+async function createSetupUrl(store: Store, url: string): Promise<string | null> {
+  return (await store.accounts()).length > 0 ? null : createSetupLink(store, url, Date.now());
 }

@@ -75,7 +75,7 @@ export const defaultSettings: Settings = {
  * No timer of Node.js runs longer than 2^31 − 1 ms: one that is set for more ends at once. Deeper bodies than the
  * greatest depth would exhaust the stack, longer ones than a text can be could not be read.
  */
-const greatest: Partial<Settings> = {
+const maxSettings: Partial<Settings> = {
   bodyBytes: 2 ** 28,
   bodyDepth: 1000,
   loopSeconds: 600,
@@ -89,4 +89,4 @@ const greatest: Partial<Settings> = {
 };
 
 /** The most that a setting may be. */
-export const mostOf = (name: keyof Settings): number => greatest[name] ?? 2 ** 31 - 1;
+export const maxSetting = (name: keyof Settings): number => maxSettings[name] ?? 2 ** 31 - 1;

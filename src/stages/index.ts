@@ -1,6 +1,6 @@
-export { buildStage } from "./build.js";
-export { castColumn } from "./cast.js";
-export { parseGeometryType } from "./geometry-type.js";
+export { buildStage } from "./build-stage.js";
+export { castColumn } from "./fields/cast.js";
+export { parseGeometryType } from "./geometry/geometry-type.js";
 export type { Stage, StageContext, StageSpec } from "./stage.js";
-export { type Coverage, type SwapHints, suspectSwap } from "./swapped-order.js";
-export { fieldsAsValues, fieldsOf } from "./where/parse.js";
+export { type CoordinateCoverage, type SwapHints, suspectSwap } from "./suspect-swap.js";
+export { fieldsMeantAsValues, referencedFields } from "./where/parse.js";

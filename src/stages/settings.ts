@@ -1,29 +1,29 @@
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import { type FieldType, fieldTypes } from "../model/field.js";
 
 /** The settings of a stage as its spec carries them: plain data, checked once when the stage is built. */
 export type Settings = Readonly<Record<string, unknown>>;
 
-const invalid = (name: string, value: unknown, expected: string) =>
-  fault("option-invalid", { option: name, value: JSON.stringify(value) ?? String(value), expected });
+const invalidSettingError = (name: string, value: unknown, expected: string) =>
+  createError("option-invalid", { option: name, value: JSON.stringify(value) ?? String(value), expected });
 
 export function textSetting(settings: Settings, name: string): string {
   const value = settings[name];
-  if (typeof value !== "string") throw invalid(name, value, "text");
+  if (typeof value !== "string") throw invalidSettingError(name, value, "text");
   return value;
 }
 
 export function booleanSetting(settings: Settings, name: string): boolean {
   const value = settings[name];
   if (value === undefined) return false;
-  if (typeof value !== "boolean") throw invalid(name, value, "true or false");
+  if (typeof value !== "boolean") throw invalidSettingError(name, value, "true or false");
   return value;
 }
 
 export function countSetting(settings: Settings, name: string): number {
   const value = settings[name];
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw invalid(name, value, "a whole number from 0");
+    throw invalidSettingError(name, value, "a whole number from 0");
   }
   return value;
 }
@@ -31,14 +31,14 @@ export function countSetting(settings: Settings, name: string): number {
 export function choiceSetting<C extends string>(settings: Settings, name: string, choices: readonly C[]): C {
   const value = settings[name];
   const choice = choices.find((known) => known === value);
-  if (choice === undefined) throw invalid(name, value, `one of ${choices.join(", ")}`);
+  if (choice === undefined) throw invalidSettingError(name, value, `one of ${choices.join(", ")}`);
   return choice;
 }
 
 export function listSetting(settings: Settings, name: string): string[] {
   const value = settings[name];
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
-    throw invalid(name, value, "a list of names");
+    throw invalidSettingError(name, value, "a list of names");
   }
   return [...value];
 }
@@ -52,14 +52,14 @@ export function mapSetting(settings: Settings, name: string): Map<string, string
       return new Map(entries);
     }
   }
-  throw invalid(name, value, "names with a text each");
+  throw invalidSettingError(name, value, "names with a text each");
 }
 
 export function fieldTypeMapSetting(settings: Settings, name: string): Map<string, FieldType> {
   const types = new Map<string, FieldType>();
   for (const [field, written] of mapSetting(settings, name)) {
     const type = fieldTypes.find((known) => known === written);
-    if (!type) throw invalid(`${name} ${field}`, written, `one of ${fieldTypes.join(", ")}`);
+    if (!type) throw invalidSettingError(`${name} ${field}`, written, `one of ${fieldTypes.join(", ")}`);
     types.set(field, type);
   }
   return types;
@@ -72,5 +72,5 @@ export function boxSetting(settings: Settings, name: string): [number, number, n
     const [minX, minY, maxX, maxY] = value as [number, number, number, number];
     if (minY <= maxY) return [minX, minY, maxX, maxY];
   }
-  throw invalid(name, value, "four numbers: west, south, east, north");
+  throw invalidSettingError(name, value, "four numbers: west, south, east, north");
 }

@@ -1,14 +1,14 @@
 /** A synchronisation as a person asks for it: the flags of `geoferry push`, `plan`, `verify` and `delete`. */
 import type { ConvertRequest, OutputMember } from "../pipeline/request.js";
 
-export type Mode = "incremental" | "full" | "append";
-export const modes: readonly Mode[] = ["incremental", "full", "append"];
+export type SyncMode = "incremental" | "full" | "append";
+export const syncModes: readonly SyncMode[] = ["incremental", "full", "append"];
 
 /** Which inputs, and what becomes of them on their way: as in a conversion, without an output. */
 export type SourceRequest = Omit<ConvertRequest, OutputMember>;
 
 /** How a feature of the source and one of the map are known for the same. */
-export type Matching =
+export type KeyMatching =
   | { readonly by: "id" }
   /** Null: the best attribute is chosen. */
   | { readonly by: "property"; readonly name: string | null };
@@ -49,8 +49,8 @@ export interface SyncRequest {
   readonly source: SourceRequest;
   /** MAP_ID. */
   readonly map: string;
-  readonly mode: Mode;
-  readonly matching: Matching;
+  readonly mode: SyncMode;
+  readonly matching: KeyMatching;
   /** Both sides are limited to features with this value (compared as text) of this property. */
   readonly scope: { readonly property: string; readonly value: string } | null;
   /** Decimals of longitude and latitude that are sent and compared. */
@@ -78,7 +78,7 @@ export interface SyncRequest {
 }
 
 /** What holds unless a person says otherwise. */
-export const usualSettings = {
+export const defaultSyncSettings = {
   mode: "incremental",
   matching: { by: "property", name: null },
   scope: null,

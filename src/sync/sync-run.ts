@@ -1,14 +1,14 @@
-import { Spool } from "../io/spool.js";
+import { Spool } from "../io/input/spool.js";
 import type { Host } from "../pipeline/request.js";
-import type { MapClient, ServiceClient, Traffic } from "../remote/map-client.js";
-import type { SnapshotProgress } from "../remote/snapshot.js";
-import type { ApplyProgress } from "./apply-tools.js";
-import { FolderLock, lockMap } from "./lock.js";
-import { type KnownState, lookAtState, MapState } from "./state.js";
-import { mapFolder } from "./state-folder.js";
+import type { MapClient, ServiceClient, Traffic } from "../remote/client/map-client.js";
+import type { SnapshotProgress } from "../remote/snapshot/read-snapshot.js";
+import type { ApplyProgress } from "./apply/apply-context.js";
+import { acquireMapLock, FolderLock } from "./state/folder-lock.js";
+import { MapState, openStateReadonly, type ReadonlyMapState } from "./state/map-state.js";
+import { ensureMapFolder } from "./state/state-folder.js";
 
 /** What a synchronisation works with. */
-export interface SyncTools {
+export interface SyncContext {
   readonly host: Host;
   readonly service: ServiceClient;
   readonly traffic: Traffic;
@@ -23,26 +23,26 @@ export interface SyncTools {
 }
 
 /** What is needed to compare a map with a source, and write nothing. */
-export interface ReadingRun extends AsyncDisposable {
-  readonly tools: SyncTools;
+export interface ReadonlySyncRun extends AsyncDisposable {
+  readonly tools: SyncContext;
   readonly client: MapClient;
   /** Of the map's state, journal and lock. */
   readonly folder: string;
   readonly spool: Spool;
-  readonly state: KnownState;
+  readonly state: ReadonlyMapState;
 }
 
 /**
  * A run that writes nothing holds up none that does. Where there is one, that is told, and the map is what it is at that
  * moment. @param map MAP_ID @throws output-failed
  */
-export async function openReading(tools: SyncTools, map: string): Promise<ReadingRun> {
+export async function openReadonlySyncRun(tools: SyncContext, map: string): Promise<ReadonlySyncRun> {
   const client = tools.service.map(map);
-  const folder = mapFolder(tools.stateRoot, client.url, client.id);
+  const folder = ensureMapFolder(tools.stateRoot, client.url, client.id);
   const holder = await FolderLock.holder(folder);
   if (holder !== null)
     tools.onNotice(`another run is at work on map ${client.id} (${holder}): it may change meanwhile`);
-  const state = await lookAtState(folder);
+  const state = await openStateReadonly(folder);
   const spool = new Spool();
   return {
     ...{ tools, client, folder, spool, state },
@@ -54,11 +54,11 @@ export async function openReading(tools: SyncTools, map: string): Promise<Readin
 }
 
 /** A run on one map, which no other one that writes disturbs as long as it is open. */
-export class SyncRun implements ReadingRun {
+export class SyncRun implements ReadonlySyncRun {
   readonly spool = new Spool();
 
   private constructor(
-    readonly tools: SyncTools,
+    readonly tools: SyncContext,
     readonly client: MapClient,
     readonly folder: string,
     private readonly lock: FolderLock,
@@ -66,10 +66,10 @@ export class SyncRun implements ReadingRun {
   ) {}
 
   /** @param map MAP_ID @throws map-locked, output-failed */
-  static async open(tools: SyncTools, map: string): Promise<SyncRun> {
+  static async open(tools: SyncContext, map: string): Promise<SyncRun> {
     const client = tools.service.map(map);
-    const folder = mapFolder(tools.stateRoot, client.url, client.id);
-    const lock = await lockMap(folder, { service: client.url, map: client.id });
+    const folder = ensureMapFolder(tools.stateRoot, client.url, client.id);
+    const lock = await acquireMapLock(folder, { service: client.url, map: client.id });
     try {
       const { state, notice } = await MapState.open(folder);
       if (notice !== null) tools.onNotice(notice);

@@ -3,48 +3,48 @@
  * What dies on the way is finished by running it again.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { asGeoferryError, fault } from "../errors.js";
-import { traced } from "../tracing/span.js";
-import { agreeOn } from "./agree.js";
-import { applyPlan, finishEarlier } from "./apply.js";
-import type { ApplyMemory, ApplyReport, ApplyTools } from "./apply-tools.js";
-import { Attempts, awaitQuietMap, canReadAgain, preparedWhenSettled } from "./attempts.js";
-import { freeBackupPath } from "./backup.js";
-import { checkGuards } from "./guards.js";
-import { openDoubts } from "./journal-reader.js";
-import { isEmptyPlan, type OpenPlan, type PlanMode } from "./plan.js";
+import { asGeoferryError, createError } from "../errors.js";
+import { withSpan } from "../tracing/span.js";
+import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply/apply-context.js";
+import { applyPlan, finishInterruptedUpdates } from "./apply/apply-plan.js";
+import { patchSemantics } from "./apply/patch-semantics.js";
+import { AttemptHistory, isRereadable, prepareWithRetries, waitForStableMap } from "./attempt-history.js";
+import { findFreeBackupPath } from "./journal/backup.js";
+import { findUncertainRequests } from "./journal/journal-reader.js";
+import { checkGuards } from "./plan/guards.js";
+import { isEmptyPlan, type OpenPlan, type PlanMode } from "./plan/plan.js";
 import {
-  basisOf,
+  hashComparisonSettings,
+  hashSettings,
   isUnchanged,
-  type PlanOutput,
-  type Prepared,
-  prepare,
-  prepareIfChanged,
+  type PlanDestination,
+  type PreparedSync,
+  prepareSync,
+  prepareSyncIfChanged,
   rememberKey,
-  settingsOf,
-  type Unchanged,
-} from "./prepare.js";
+  type UnchangedSync,
+} from "./plan/prepare-sync.js";
 import type { SyncRequest } from "./request.js";
-import { defaultRejects } from "./source-rejects.js";
-import type { Settled } from "./state.js";
-import type { ReadingRun, SyncRun } from "./sync-run.js";
-import { patchManners } from "./update-manner.js";
+import { defaultRejectsPath } from "./source/source-rejects.js";
+import type { SyncedState } from "./state/map-state.js";
+import { updateBaseline } from "./state/update-baseline.js";
+import type { ReadonlySyncRun, SyncRun } from "./sync-run.js";
 
 /** Who is told of a plan before it is carried out. */
-export interface Onlooker {
+export interface SyncHooks {
   /** What an earlier run had deleted to create it anew, and left to be finished, was. */
   onFinished?(earlier: ApplyReport): void;
   /** Before the guards look at it. */
-  onPlan(prepared: Prepared): void;
+  onPlan(prepared: PreparedSync): void;
   /** Once the guards let it pass; false leaves the map as it is. */
-  confirm(prepared: Prepared): Promise<boolean>;
+  confirm(prepared: PreparedSync): Promise<boolean>;
   /** Another writer changed the map after it was read: this is what was done until then, and both sides are read again. */
   onOvertaken?(report: ApplyReport): void;
 }
 
 /** What became of a synchronisation. `applied` is null where there was nothing to do, or nothing was to be done. */
-export interface Synchronised {
-  readonly found: Prepared | Unchanged;
+export interface SyncResult {
+  readonly found: PreparedSync | UnchangedSync;
   readonly applied: ApplyReport | null;
 }
 
@@ -54,57 +54,59 @@ export interface Synchronised {
  * @param mode "delete" removes what the source lists
  * @throws what `prepare` and the guards throw: then nothing was sent. What stops it later is in the report
  */
-export async function synchronise(
+export async function synchronize(
   request: SyncRequest,
   mode: PlanMode,
   run: SyncRun,
-  onlooker: Onlooker,
-): Promise<Synchronised> {
-  const attempts = new Attempts();
+  onlooker: SyncHooks,
+): Promise<SyncResult> {
+  const attempts = new AttemptHistory();
   for (;;) {
-    const { found, applied } = await attempts.after(() => attempt(request, mode, run, onlooker, attempts));
+    const { found, applied } = await attempts.after(() => runAttempt(request, mode, run, onlooker, attempts));
     if (!applied?.overtaken) return { found, applied: attempts.with(applied) };
-    if (attempts.count >= request.conflictRetries || !canReadAgain(request))
-      return { found, applied: attempts.with(attempts.count > 0 ? contended(applied, attempts, run) : applied) };
+    if (attempts.count >= request.conflictRetries || !isRereadable(request))
+      return { found, applied: attempts.with(attempts.count > 0 ? withContention(applied, attempts, run) : applied) };
     await attempts.add(found, applied);
     onlooker.onOvertaken?.(applied);
-    const stop = await awaitQuietMap(run, attempts.count).catch(asGeoferryError);
+    const stop = await waitForStableMap(run, attempts.count).catch(asGeoferryError);
     if (stop) return { found, applied: attempts.with({ ...applied, ending: stop }) };
   }
 }
 
-const contended = (applied: ApplyReport, { count }: Attempts, { client }: SyncRun): ApplyReport => ({
+const withContention = (applied: ApplyReport, { count }: AttemptHistory, { client }: SyncRun): ApplyReport => ({
   ...applied,
-  ending: fault("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
+  ending: createError("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
 });
 
-async function attempt(
+async function runAttempt(
   request: SyncRequest,
   mode: PlanMode,
   run: SyncRun,
-  onlooker: Onlooker,
-  earlierAttempts: Attempts,
-): Promise<Synchronised> {
-  const rejects = request.source.rejects ?? defaultRejects(request.source.inputs);
-  await awaitEarlierRequests(run, request.settle);
+  onlooker: SyncHooks,
+  earlierAttempts: AttemptHistory,
+): Promise<SyncResult> {
+  const rejects = request.source.rejects ?? defaultRejectsPath(request.source.inputs);
+  await waitForEarlierRequests(run, request.settle);
   // A file of its own: the one of this run is written anew.
-  const earlier = await finishEarlier(applyTools(`${run.client.id}-unfinished.rejects.geojsonl`, run));
+  const earlier = await finishInterruptedUpdates(
+    createApplyContext(`${run.client.id}-unfinished.rejects.geojsonl`, run),
+  );
   if (earlier?.ending) throw earlier.ending;
   if (earlier) onlooker.onFinished?.(earlier);
-  const found = await preparedWhenSettled(() => prepareIfChanged(request, mode, run), request, run);
+  const found = await prepareWithRetries(() => prepareSyncIfChanged(request, mode, run), request, run);
   if (isUnchanged(found)) return { found, applied: null };
   const { plan, choice } = found;
   onlooker.onPlan(found);
   checkGuards({ header: plan.header, counts: earlierAttempts.together(plan.counts) });
   if (isEmptyPlan(plan.counts)) {
-    settle(found, request, mode, run);
+    saveSyncedState(found, request, mode, run);
     return { found, applied: null };
   }
   if (!(await onlooker.confirm(found))) return { found, applied: null };
   rememberKey(run.state, choice);
-  run.state.settle(settingsOf(request, mode), null);
-  const { asPlanned, ...applied } = await carryOut(plan, rejects, run);
-  if (asPlanned) run.state.settle(settingsOf(request, mode), settledOf(found, applied.etag));
+  run.state.settle(hashSettings(request, mode), null);
+  const { asPlanned, ...applied } = await applyAndUpdateBaseline(plan, rejects, run);
+  if (asPlanned) run.state.settle(hashSettings(request, mode), syncedStateOf(found, applied.etag));
   return { found, applied };
 }
 
@@ -113,82 +115,82 @@ async function attempt(
  * @param output where the plan goes; one that is gone with the run where absent
  * @throws what `prepare` throws
  */
-export async function rehearse(
+export async function planSync(
   request: SyncRequest,
   mode: PlanMode,
-  run: ReadingRun,
-  output?: PlanOutput,
-): Promise<Prepared> {
-  await awaitEarlierRequests(run, request.settle);
-  return prepare(request, mode, run, output);
+  run: ReadonlySyncRun,
+  output?: PlanDestination,
+): Promise<PreparedSync> {
+  await waitForEarlierRequests(run, request.settle);
+  return prepareSync(request, mode, run, output);
 }
 
 /** What was done, and whether the map is thereby all that the plan makes of it. */
-export interface CarriedOut extends ApplyReport {
+export interface AppliedPlan extends ApplyReport {
   readonly asPlanned: boolean;
 }
 
 /** Carries out a plan whose guards let it pass, and keeps what both sides agree on then. */
-export async function carryOut(plan: OpenPlan, rejects: string, run: SyncRun): Promise<CarriedOut> {
+export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
-  const agreed = run.state.compared(basisOf(settings, key));
+  const agreed = run.state.compared(hashComparisonSettings(settings, key));
   let isAgreed = false;
-  const report = await traced("apply", {}, () =>
+  const report = await withSpan("apply", {}, () =>
     applyPlan(plan, {
-      ...applyTools(rejects, run),
+      ...createApplyContext(rejects, run),
       onReadBack: async (after, record) => {
-        isAgreed = await agreeOn(plan, after, agreed, record);
+        isAgreed = await updateBaseline(plan, after, agreed, record);
       },
     }),
   );
-  return { ...report, asPlanned: isAgreed && isWhole(report) };
+  return { ...report, asPlanned: isAgreed && isFullyApplied(report) };
 }
 
-function applyTools(rejects: string, run: SyncRun): ApplyTools {
+function createApplyContext(rejects: string, run: SyncRun): ApplyContext {
   const { tools, client, spool, folder } = run;
   return {
     client,
     spool,
     folder,
-    memory: patchMemory(run),
+    memory: serviceBehavior(run),
     traffic: tools.traffic,
     signal: tools.host.signal,
-    backup: freeBackupPath(tools.backup ?? ".", client.id, tools.host.now),
+    backup: findFreeBackupPath(tools.backup ?? ".", client.id, tools.host.now),
     rejects,
     ...(tools.onApply ? { onProgress: tools.onApply } : {}),
   };
 }
 
 /** Requests of an earlier run that nobody heard of may still be under way: the map is read when they have ended. */
-export async function awaitEarlierRequests({ folder, tools }: ReadingRun, settleTime: number): Promise<void> {
-  const doubts = await openDoubts(folder);
+export async function waitForEarlierRequests({ folder, tools }: ReadonlySyncRun, settleTime: number): Promise<void> {
+  const doubts = await findUncertainRequests(folder);
   if (doubts === null) return;
   const left = doubts.since.getTime() + settleTime - Date.now();
   await pause(Math.max(0, Math.min(left, settleTime)), undefined, { signal: tools.host.signal }).catch(() => {
-    throw fault("interrupted", {});
+    throw createError("interrupted", {});
   });
 }
 
 /** Both sides are equal as they are: this is kept, so that the next run need not look. */
-function settle(found: Prepared, request: SyncRequest, mode: PlanMode, { state }: SyncRun): void {
+function saveSyncedState(found: PreparedSync, request: SyncRequest, mode: PlanMode, { state }: SyncRun): void {
   rememberKey(state, found.choice);
-  state.settle(settingsOf(request, mode), settledOf(found, found.snapshot.etag));
+  state.settle(hashSettings(request, mode), syncedStateOf(found, found.snapshot.etag));
 }
 
 /** Null where the next run has to look: also where it has rejects to tell of again. */
-const settledOf = ({ source }: Prepared, etag: string | null): Settled | null =>
+const syncedStateOf = ({ source }: PreparedSync, etag: string | null): SyncedState | null =>
   etag === null || source.rejects.count > 0 ? null : { etag, source: source.fingerprint };
 
 /** Everything that was planned was done. */
-const isWhole = ({ ending, failed, unknown, withheld }: ApplyReport): boolean =>
+const isFullyApplied = ({ ending, failed, unknown, withheld }: ApplyReport): boolean =>
   ending === null && withheld === null && failed + unknown === 0;
 
 /** Under this name the state remembers how the service updates nested values. */
-const mannerNote = "patch-manner";
+const patchSemanticsNote = "patch-manner";
 
-const patchMemory = ({ state }: SyncRun): ApplyMemory => ({
+const serviceBehavior = ({ state }: SyncRun): ServiceBehavior => ({
   get patchManner() {
-    return patchManners.find((manner) => manner === state.note(mannerNote)) ?? null;
+    return patchSemantics.find((manner) => manner === state.note(patchSemanticsNote)) ?? null;
   },
-  rememberManner: (manner) => state.remember(mannerNote, manner),
+  rememberManner: (manner) => state.remember(patchSemanticsNote, manner),
 });

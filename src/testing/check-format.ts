@@ -1,12 +1,12 @@
-import { fault } from "../errors.js";
+import { createError } from "../errors.js";
 import type { Format } from "../plugin/format.js";
+import { type CheckOptions, createSubject } from "./check-subject.js";
 import { checkDamage } from "./checks/damage.js";
 import { checkDeclaration } from "./checks/declaration.js";
 import { checkEncoding } from "./checks/encoding.js";
 import { checkIdentification } from "./checks/identification.js";
 import { checkReading } from "./checks/reading.js";
 import { checkRoundTrip } from "./checks/round-trip.js";
-import { type CheckOptions, subjectOf } from "./subject.js";
 
 /**
  * Declares one test for each thing that the host relies on in a format: what it says of itself, `identify`, writing and
@@ -23,9 +23,9 @@ import { type CheckOptions, subjectOf } from "./subject.js";
  * @throws plugin-invalid where there is nothing to read: a reader without a writer and without samples
  */
 export function checkFormat(format: Format, options: CheckOptions): void {
-  const subject = subjectOf(format, options);
+  const subject = createSubject(format, options);
   if (format.reader && !format.writer && subject.samples.length === 0) {
-    throw fault("plugin-invalid", {
+    throw createError("plugin-invalid", {
       plugin: format.id,
       reason: "a format that only reads needs samples to be checked",
     });

@@ -6,8 +6,8 @@ import { Random } from "./random.js";
 export type Dimensions = "xy" | "xyz" | "xym" | "xyzm" | "some-z";
 
 /** Degrees with at most seven decimals, so that no sensible text format rounds them. */
-const degrees = (value: number): number => Math.round(value * 1e7) / 1e7;
-const cents = (value: number): number => Math.round(value * 100) / 100;
+const roundDegrees = (value: number): number => Math.round(value * 1e7) / 1e7;
+const roundCents = (value: number): number => Math.round(value * 100) / 100;
 
 /** Adds sample geometries of one type to a builder; the same for the same seed. */
 export class GeometrySampler {
@@ -147,8 +147,8 @@ export class GeometrySampler {
     const { dimensions } = this;
     const hasZ = dimensions === "xyz" || dimensions === "xyzm" || (dimensions === "some-z" && this.row % 2 === 1);
     const hasM = dimensions === "xym" || dimensions === "xyzm";
-    const z = hasZ ? cents(this.random.between(-400, 8848)) : Number.NaN;
-    const m = hasM ? cents(this.random.between(0, 100_000)) : Number.NaN;
-    return [degrees(x), degrees(y), z, m];
+    const z = hasZ ? roundCents(this.random.between(-400, 8848)) : Number.NaN;
+    const m = hasM ? roundCents(this.random.between(0, 100_000)) : Number.NaN;
+    return [roundDegrees(x), roundDegrees(y), z, m];
   }
 }

@@ -67,7 +67,7 @@ export function sampleBatch(layer: SampleLayer): Batch {
 }
 
 /** The batch cut into batches of at most `size` features. */
-export function* inBatches(batch: Batch, size: number): Generator<Batch> {
+export function* splitIntoBatches(batch: Batch, size: number): Generator<Batch> {
   for (let from = 0; from < batch.length; from += size) {
     const length = Math.min(size, batch.length - from);
     yield batch.take(Uint32Array.from({ length }, (_, row) => from + row));

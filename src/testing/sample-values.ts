@@ -61,7 +61,7 @@ export const longTexts: readonly string[] = [
 export const nonFinite: readonly number[] = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
 /** Names that need quoting, clash when cut or in lower case, or mean something to JavaScript. */
-export const edgeNames: readonly string[] = [
+export const edgeFieldNames: readonly string[] = [
   "name",
   "Name",
   "two words",

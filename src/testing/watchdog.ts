@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 
 /** Waits for a heartbeat in shared memory; where none comes in time it says what hangs and ends the process. */
-const program = `
+const watchdogProgram = `
 const { workerData } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 const { state, text, limit } = workerData;
@@ -17,7 +17,7 @@ for (;;) {
 }
 `;
 
-const textLength = 1024;
+const maxTextBytes = 1024;
 
 /**
  * Guards code that may hang without ever giving the thread back, as damaged files make it do: nothing on the same thread
@@ -25,14 +25,14 @@ const textLength = 1024;
  */
 export class Watchdog {
   private readonly state = new Int32Array(new SharedArrayBuffer(12));
-  private readonly text = new Uint8Array(new SharedArrayBuffer(textLength));
+  private readonly text = new Uint8Array(new SharedArrayBuffer(maxTextBytes));
   private readonly worker: Worker;
 
   /** @param limit milliseconds that one guarded call may take */
   constructor(private readonly limit: number) {
     // Much longer than the limit that is checked between reads: only what truly hangs is worth a process.
     const workerData = { state: this.state, text: this.text, limit: limit * 2 };
-    this.worker = new Worker(program, { eval: true, workerData });
+    this.worker = new Worker(watchdogProgram, { eval: true, workerData });
     this.worker.unref();
   }
 

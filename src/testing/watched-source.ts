@@ -1,7 +1,7 @@
 import type { Source, SourceFile } from "../plugin/format.js";
 
 /** Calls `look` at every read, and knows which of the files that a reader opened it has not closed. */
-export class SourceWatch {
+export class SourceMonitor {
   private readonly open = new Map<object, string>();
 
   constructor(private readonly look: () => void = () => {}) {}

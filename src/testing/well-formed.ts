@@ -6,7 +6,7 @@ import { type GeometryColumn, Kind, positionRange } from "../model/geometry.js";
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const arrayOf = {
+const arrayTypes = {
   boolean: Uint8Array,
   int32: Int32Array,
   int64: BigInt64Array,
@@ -28,7 +28,7 @@ function checkColumn(column: Column, length: number, what: string): void {
     if (presence > Presence.absent) assert.fail(`${what}: presence has ${presence}; 0, 1 and 2 are all there is`);
   }
   if (!isBytesColumn(column)) {
-    const kind = arrayOf[column.type];
+    const kind = arrayTypes[column.type];
     assert.ok(column.values instanceof kind, `${what}: ${column.type} values must be in a ${kind.name}`);
     assert.equal(column.values.length, length, `${what}: values must have one entry a row`);
     return;
@@ -48,7 +48,7 @@ function checkColumn(column: Column, length: number, what: string): void {
   }
 }
 
-const patterns = {
+const valuePatterns = {
   date: /^[+-]?\d{4,6}-\d\d-\d\d$/,
   time: /^\d\d:\d\d:\d\d(\.\d+)?$/,
   datetime: /^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/,
@@ -62,7 +62,7 @@ function checkText(type: string, text: string, what: string): void {
       assert.fail(`${what}: not JSON: ${text.slice(0, 60)}`);
     }
   } else if (type !== "text") {
-    const pattern = patterns[type as keyof typeof patterns];
+    const pattern = valuePatterns[type as keyof typeof valuePatterns];
     assert.match(text, pattern, `${what}: "${text.slice(0, 60)}" is not a ${type} as the model has it`);
   }
 }

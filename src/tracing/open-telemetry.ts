@@ -20,13 +20,13 @@ import {
   type SpanExporter,
 } from "@opentelemetry/sdk-trace-base";
 import { version } from "../version.js";
-import type { TraceExporter } from "./environment.js";
-import { type Attributes, type Carrier, type OpenSpan, type SpanOptions, type Tracer, traceWith } from "./span.js";
+import { type Attributes, type Carrier, type OpenSpan, type SpanOptions, setTracer, type Tracer } from "./span.js";
+import type { TraceExporter } from "./trace-settings.js";
 
 /** Milliseconds that the last spans may take to be sent: a run does not wait long for whoever watches it. */
-const lastFlush = 3000;
+const shutdownTimeoutMs = 3000;
 
-const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
+const spanKinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
 
 const propagator = new W3CTraceContextPropagator();
 
@@ -40,29 +40,29 @@ export interface Tracing extends AsyncDisposable {
  * @param service `service.name`, where `OTEL_SERVICE_NAME` says no other
  * @param onTrouble is told the first time that they cannot be sent; nothing else comes of it
  */
-export async function openTracing(
+export async function startTracing(
   exporter: TraceExporter,
   service: string,
   onTrouble: (sentence: string) => void,
 ): Promise<Tracing> {
-  listenForTrouble(onTrouble);
+  reportDiagnostics(onTrouble);
   const manager = new AsyncLocalStorageContextManager().enable();
   context.setGlobalContextManager(manager);
   const named = resourceFromAttributes({ "service.name": service, "service.version": version });
   const resource = defaultResource()
     .merge(named)
     .merge(detectResources({ detectors: [envDetector] }));
-  const processor = new BatchSpanProcessor(await exporterOf(exporter));
+  const processor = new BatchSpanProcessor(await createExporter(exporter));
   const provider = new BasicTracerProvider({ resource, spanProcessors: [processor] });
-  traceWith(new OpenTelemetryTracer(provider.getTracer("geoferry", version)));
+  setTracer(new OpenTelemetryTracer(provider.getTracer("geoferry", version)));
   return {
     async flush() {
-      await within(lastFlush, provider.forceFlush());
+      await withTimeout(shutdownTimeoutMs, provider.forceFlush());
     },
     async [Symbol.asyncDispose]() {
-      traceWith(null);
-      const isSent = await within(lastFlush, provider.shutdown());
-      if (!isSent) diag.error(`the collector has not taken them within ${lastFlush / 1000} seconds`);
+      setTracer(null);
+      const isSent = await withTimeout(shutdownTimeoutMs, provider.shutdown());
+      if (!isSent) diag.error(`the collector has not taken them within ${shutdownTimeoutMs / 1000} seconds`);
       context.disable();
       diag.disable();
     },
@@ -70,7 +70,7 @@ export async function openTracing(
 }
 
 /** @returns whether it came to its end in time */
-async function within(milliseconds: number, ending: Promise<void>): Promise<boolean> {
+async function withTimeout(milliseconds: number, ending: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, milliseconds, false);
@@ -85,7 +85,7 @@ async function within(milliseconds: number, ending: Promise<void>): Promise<bool
   }
 }
 
-async function exporterOf(exporter: TraceExporter): Promise<SpanExporter> {
+async function createExporter(exporter: TraceExporter): Promise<SpanExporter> {
   if (exporter === "console") return new StderrExporter();
   const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-http");
   return new OTLPTraceExporter();
@@ -101,12 +101,12 @@ class StderrExporter extends ConsoleSpanExporter {
 }
 
 /** The packages tell what goes wrong by their own log: the first of it is told, and no more. */
-function listenForTrouble(onTrouble: (sentence: string) => void): void {
+function reportDiagnostics(onTrouble: (sentence: string) => void): void {
   let isTold = false;
   const tell = (...words: unknown[]) => {
     if (isTold) return;
     isTold = true;
-    onTrouble(`traces cannot be sent: ${reasonIn(words)}`);
+    onTrouble(`traces cannot be sent: ${diagnosticMessage(words)}`);
   };
   const nothing = () => {};
   const logger = { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing };
@@ -114,7 +114,7 @@ function listenForTrouble(onTrouble: (sentence: string) => void): void {
 }
 
 /** Errors come as JSON of their members. */
-function reasonIn(words: readonly unknown[]): string {
+function diagnosticMessage(words: readonly unknown[]): string {
   const text = words.map(String).join(" ");
   try {
     const { message, code } = JSON.parse(text) as { message?: string; code?: string };
@@ -129,24 +129,24 @@ class OpenTelemetryTracer implements Tracer {
 
   active(): Readonly<Record<string, string>> | null {
     const around = context.active();
-    return trace.getSpan(around) ? headersOf(around) : null;
+    return trace.getSpan(around) ? injectHeaders(around) : null;
   }
 
   begin(name: string, { kind = "internal", attributes = {}, parent }: SpanOptions): OpenSpan {
     // What is asked from outside is part of nothing that goes on here.
     const own = kind === "server" ? ROOT_CONTEXT : context.active();
-    const around = parent?.traceparent ? propagator.extract(ROOT_CONTEXT, parent, getter) : own;
-    const span = this.tracer.startSpan(name, { kind: kinds[kind], attributes: { ...attributes } }, around);
+    const around = parent?.traceparent ? propagator.extract(ROOT_CONTEXT, parent, carrierGetter) : own;
+    const span = this.tracer.startSpan(name, { kind: spanKinds[kind], attributes: { ...attributes } }, around);
     return new RecordedSpan(span, trace.setSpan(around, span));
   }
 }
 
-const getter = {
+const carrierGetter = {
   get: (carrier: Carrier, key: string) => carrier[key],
   keys: (carrier: object) => Object.keys(carrier),
 };
 
-function headersOf(around: Context): Readonly<Record<string, string>> {
+function injectHeaders(around: Context): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   propagator.inject(around, headers, { set: (carrier, key, value) => (carrier[key] = value) });
   return headers;
@@ -159,7 +159,7 @@ class RecordedSpan implements OpenSpan {
   ) {}
 
   get headers(): Readonly<Record<string, string>> {
-    return headersOf(this.around);
+    return injectHeaders(this.around);
   }
 
   set(attributes: Attributes): void {

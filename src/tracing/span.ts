@@ -38,30 +38,31 @@ export interface Tracer {
   begin(name: string, options: SpanOptions): OpenSpan;
 }
 
-let tracer: Tracer | null = null;
+let currentTracer: Tracer | null = null;
 
 /** Sets where the spans of this process go; null ends it. */
-export function traceWith(one: Tracer | null): void {
-  tracer = one;
+export function setTracer(one: Tracer | null): void {
+  currentTracer = one;
 }
 
 /** Whether something is under way that is a span: what is no request's or run's own needs none. */
-export const isWithinSpan = (): boolean => activeSpan() !== null;
+export const hasActiveSpan = (): boolean => activeTraceHeaders() !== null;
 
 /** What makes a span of another process a child of what is under way; null where no span is. */
-export const activeSpan = (): Carrier | null => tracer?.active() ?? null;
+export const activeTraceHeaders = (): Carrier | null => currentTracer?.active() ?? null;
 
-export const isTraced = (): boolean => tracer !== null;
+export const isTracingEnabled = (): boolean => currentTracer !== null;
 
-const silent: OpenSpan = { set() {}, event() {}, fail() {}, headers: {}, within: (act) => act(), end() {} };
+const noopSpan: OpenSpan = { set() {}, event() {}, fail() {}, headers: {}, within: (act) => act(), end() {} };
 
 /** A span to be ended by the caller. */
-export const beginSpan = (name: string, options: SpanOptions = {}): OpenSpan => tracer?.begin(name, options) ?? silent;
+export const startSpan = (name: string, options: SpanOptions = {}): OpenSpan =>
+  currentTracer?.begin(name, options) ?? noopSpan;
 
 /** Does something within a span, which is marked as failed by what it throws. */
-export async function traced<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T> {
-  if (tracer === null) return act(silent);
-  const span = tracer.begin(name, options);
+export async function withSpan<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T> {
+  if (currentTracer === null) return act(noopSpan);
+  const span = currentTracer.begin(name, options);
   try {
     return await span.within(() => act(span));
   } catch (error) {

@@ -16,9 +16,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { bareStore } from "./bare-store.mjs";
+import { bareStore } from "./baseline-store.mjs";
 import { median } from "./measure.mjs";
-import { ask as askOnce, Served, startServer } from "./served.mjs";
+import { ask as askOnce, Served, startServer } from "./service-process.mjs";
 
 const { values: flags } = parseArgs({
   options: {

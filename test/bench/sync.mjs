@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { measure, median } from "./measure.mjs";
-import { main, Served } from "./served.mjs";
+import { main, Served } from "./service-process.mjs";
 
 const { values: flags } = parseArgs({
   options: {

@@ -1,8 +1,8 @@
 /** What `--help` and its like print, and how it fits the terminal. */
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/command.js";
-import { helpOf, purposes } from "../../src/cli/help.js";
-import { hasColor } from "../../src/cli/terminal.js";
+import { commandsByPurpose, formatHelp } from "../../src/cli/help.js";
+import { hasColor } from "../../src/cli/output/terminal.js";
 import { geoferry, samples } from "../support/command.js";
 
 const help = (line: string, env: NodeJS.ProcessEnv = {}) => {
@@ -15,7 +15,7 @@ describe("help", () => {
   test.each(Object.keys(commands))(
     "of %s begins with what it takes and examples, then the flags by purpose",
     (name) => {
-      const text = helpOf([...name.split(" "), "--help"], process.stdout);
+      const text = formatHelp([...name.split(" "), "--help"], process.stdout);
       const headings = text.match(/^[A-Z][^.\n]*:$/gm)!;
       expect(text).toMatch(new RegExp(`^geoferry ${name}\\b`));
       expect(headings[0]).toBe("Examples:");
@@ -39,7 +39,7 @@ describe("help", () => {
 
   test("of all has every command", () => {
     const words = new Set(Object.keys(commands).map((name) => name.split(" ")[0]!));
-    for (const name of purposes.flatMap(([, names]) => names)) expect(words).toContain(name);
+    for (const name of commandsByPurpose.flatMap(([, names]) => names)) expect(words).toContain(name);
     const text = help("--help");
     for (const name of words) expect(text).toMatch(new RegExp(`^  ${name}  `, "m"));
   });

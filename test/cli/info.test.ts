@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry } from "../support/command.js";
-import { Scratch } from "../support/recording.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 describe("what a GPX says of itself", () => {

@@ -4,19 +4,25 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "no
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { admin, equip, plainEnvironment, Running, scratchFolder } from "../service/running.js";
-import { type Finished, geoferry } from "../support/command.js";
+import {
+  admin,
+  cleanEnvironment,
+  createAccountWithMap,
+  createScratchFolder,
+  ServiceProcess,
+} from "../service/service-process.js";
+import { type CommandResult, geoferry } from "../support/command.js";
 
-const folder = scratchFolder();
+const folder = createScratchFolder();
 const store = ["--data", folder.data()];
 
 let url: string;
-let client: ReturnType<typeof equip>;
-let running: Running;
+let client: ReturnType<typeof createAccountWithMap>;
+let running: ServiceProcess;
 
 beforeAll(async () => {
-  client = equip(store);
-  running = await Running.start(store);
+  client = createAccountWithMap(store);
+  running = await ServiceProcess.start(store);
   url = running.url;
 });
 
@@ -35,10 +41,10 @@ function person() {
   const home = join(folder.path, `home-${homes++}`);
   const clean = Object.fromEntries(
     Object.keys(process.env)
-      .filter((name) => !Object.hasOwn(plainEnvironment, name))
+      .filter((name) => !Object.hasOwn(cleanEnvironment, name))
       .map((name) => [name, undefined]),
   );
-  const run = (line: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): Finished =>
+  const run = (line: readonly string[], input = "", env: NodeJS.ProcessEnv = {}): CommandResult =>
     geoferry(line, { input, env: { ...clean, XDG_CONFIG_HOME: home, ...env } });
   return { run, file: join(home, "geoferry", "profiles.json") };
 }
@@ -72,6 +78,33 @@ describe("login", () => {
     expect(gone.stderr).toContain(`profile default is gone; ${client.clientId} goes on to work until ${url}`);
     expect(readFileSync(file, "utf8")).not.toContain(client.clientSecret);
     expect(run(["logout"])).toMatchObject({ status: 3, stderr: expect.stringContaining("has no profile default") });
+  });
+
+  test("keeps how patient commands are, where neither a flag nor a variable says it", async () => {
+    const { run, file } = person();
+    run(login("--retries", "0", "--timeout", "0.5", "--connect-timeout", "20"), client.clientSecret);
+    const kept = () => JSON.parse(readFileSync(file, "utf8")).default;
+    expect(kept().network).toEqual({ retries: 0, timeout: 0.5, connectTimeout: 20 });
+    // A login for the same service keeps what it does not name.
+    run(login("--minimum-rate", "10"), client.clientSecret);
+    expect(kept().network).toEqual({ retries: 0, timeout: 0.5, connectTimeout: 20, minimumRate: 10 });
+
+    const moved = (change: object) => writeFileSync(file, JSON.stringify({ default: { ...kept(), ...change } }));
+    moved({ url: closed });
+    const tries = (more: readonly string[] = [], env = {}) =>
+      /tried (\d+) times|(?!)/.exec(run(["whoami", ...more], "", env).stderr)?.[1] ?? "1";
+    expect([tries(), tries(["--retries", "1"]), tries([], { GEOFERRY_RETRIES: "2" })]).toEqual(["1", "2", "3"]);
+
+    for (const [network, reason] of [
+      [{ retries: 1.5 }, "network.retries of the profile default, which is to be a whole number from 0"],
+      [{ timeout: "20s" }, "network.timeout of the profile default, which is to be seconds above 0, at most 86400"],
+      [{ tries: 1 }, "network.tries of the profile default, which is to be one of connectTimeout, timeout"],
+      [[], "network of the profile default, which is to be an object"],
+    ] as const) {
+      moved({ network });
+      const refused = run(["whoami"]);
+      expect([refused.status, refused.stderr]).toEqual([expect.any(Number), expect.stringContaining(reason)]);
+    }
   });
 
   test("keeps several, and asks for no URL again", () => {

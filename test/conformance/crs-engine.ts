@@ -1,11 +1,11 @@
 /** What the comparison with PROJ needs of the sources: made into one file for the script, imported by the test as it is. */
-export { commonArea } from "../../src/crs/area.js";
+export { intersectAreas } from "../../src/crs/area.js";
+export { resolveDefinition } from "../../src/crs/definitions/parse.js";
 export { publishedGrid } from "../../src/crs/grids/catalogue/index.js";
-export { areaOfUse, crsContext, findOperation, statementsOf } from "../../src/crs/index.js";
-export { resolve } from "../../src/crs/parse.js";
-export { PositionTally } from "../../src/crs/position-tally.js";
-export { epsgLines, esriLines } from "../../src/crs/table/index.js";
-export { operationLines } from "../../src/crs/table/operations.js";
-export { buildTransform } from "../../src/crs/transform.js";
+export { areaOfUse, crsContext, findOperation, operationNotes } from "../../src/crs/index.js";
+export { PositionCounter } from "../../src/crs/operations/position-counter.js";
+export { buildTransform } from "../../src/crs/operations/transform.js";
+export { epsgLines, esriLines } from "../../src/crs/tables/index.js";
+export { operationLines } from "../../src/crs/tables/operations.js";
 export { Random } from "../../src/testing/random.js";
-export { ntv2 } from "../crs/synthetic-grids.js";
+export { ntv2 } from "../crs/grids/synthetic-grids.js";

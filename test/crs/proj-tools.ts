@@ -18,11 +18,11 @@ function environment(): NodeJS.ProcessEnv {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return { ...base, PROJ_LIB: folder, PROJ_DATA: folder };
 }
-const env = environment();
+const projEnvironment = environment();
 
-const run = (command: string, args: readonly string[], input = ""): Promise<string> =>
+const runTool = (command: string, args: readonly string[], input = ""): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = execFile(command, [...args], { env, maxBuffer: 2 ** 26 }, (error, stdout) =>
+    const child = execFile(command, [...args], { env: projEnvironment, maxBuffer: 2 ** 26 }, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
     );
     child.stdin?.on("error", () => {}).end(input);
@@ -32,19 +32,19 @@ const run = (command: string, args: readonly string[], input = ""): Promise<stri
 export async function gdalTransform(from: string, to: string, positions: Float64Array): Promise<Float64Array> {
   const lines: string[] = [];
   for (let i = 0; i < positions.length; i += 2) lines.push(`${positions[i]} ${positions[i + 1]}`);
-  const text = await run("gdaltransform", ["-s_srs", from, "-t_srs", to, "-output_xy"], `${lines.join("\n")}\n`);
+  const text = await runTool("gdaltransform", ["-s_srs", from, "-t_srs", to, "-output_xy"], `${lines.join("\n")}\n`);
   return Float64Array.from(text.trim().split(/\s+/).map(Number));
 }
 
-const answers = new Map<string, Promise<string>>();
+const cachedAnswers = new Map<string, Promise<string>>();
 
 /** A system as gdalsrsinfo writes it: `wkt_esri`, `wkt1`, `wkt2_2018`, `projjson`, `proj4`. */
 export function srsInfo(definition: string, format: string): Promise<string> {
   const key = `${format} ${definition}`;
-  const known = answers.get(key);
+  const known = cachedAnswers.get(key);
   if (known) return known;
   const args = ["-o", format, ...(format.startsWith("wkt") ? ["--single-line"] : []), definition];
-  const answer = run("gdalsrsinfo", args).then((text) => text.trim());
-  answers.set(key, answer);
+  const answer = runTool("gdalsrsinfo", args).then((text) => text.trim());
+  cachedAnswers.set(key, answer);
   return answer;
 }

@@ -2,10 +2,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
 beforeAll(async () => {
   world = await sqlite!.start();
 });
@@ -64,7 +64,7 @@ describe("pull", () => {
   test("into a system that is reached to 10 m states that, and refuses it under --accuracy 5 and --strict", async () => {
     const map = await world.newMap();
     const at = (ref: number, ...coordinates: number[]) => ({
-      ...place(ref, {}),
+      ...createPlace(ref, {}),
       geometry: { type: "Point" as const, coordinates },
     });
     await world.fill(map, [at(1, -78.6, 35.8), at(2, -80.8, 35.2)]);

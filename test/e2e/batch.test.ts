@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { geoferry, has } from "../support/command.js";
+import { geoferry, hasProgram } from "../support/command.js";
 
 let folder = "";
 beforeEach(() => {
@@ -89,7 +89,7 @@ describe("several inputs into one file of many layers", () => {
       .flatMap((line) => /^\d+: (\S+)/.exec(line)?.slice(1) ?? [])
       .sort();
 
-  test.runIf(has("ogrinfo"))("have the layers of the good ones, and name the bad ones", () => {
+  test.runIf(hasProgram("ogrinfo"))("have the layers of the good ones, and name the bad ones", () => {
     inputs(3, { "cut.geojson": `${point(9).slice(0, -2)},{"type":`, "plane.csv": projected });
     const good = [0, 1, 2].map((n) => `in/p0${n}.geojson`);
     const { status, stderr } = run(

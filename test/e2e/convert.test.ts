@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { geoferry, has, ogrinfo, samples } from "../support/command.js";
-import { Scratch } from "../support/recording.js";
+import { geoferry, hasProgram, ogrinfo, samples } from "../support/command.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 interface Feature {
@@ -28,7 +28,7 @@ describe("convert", () => {
     }
   });
 
-  test.runIf(has("ogrinfo"))("writes a Shapefile that ogrinfo reads as it was meant", () => {
+  test.runIf(hasProgram("ogrinfo"))("writes a Shapefile that ogrinfo reads as it was meant", () => {
     expect(geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("capitals.shp")]).status).toBe(0);
     const { text, complaints } = ogrinfo(scratch.path("capitals.shp"));
     expect(complaints).toBe("");

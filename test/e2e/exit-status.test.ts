@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, main, samples, startGeoferry } from "../support/command.js";
-import { Scratch } from "../support/recording.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const point = (x: number, y: number, properties: object = {}) => ({

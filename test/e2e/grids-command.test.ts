@@ -3,12 +3,12 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ntv2 } from "../crs/synthetic-grids.js";
-import { type Finished, geoferry, startGeoferry } from "../support/command.js";
-import { GridServer } from "../support/grid-server.js";
-import { Scratch } from "../support/recording.js";
+import { ntv2 } from "../crs/grids/synthetic-grids.js";
+import { type CommandResult, geoferry, startGeoferry } from "../support/command.js";
+import { TemporaryFolder } from "../support/read-layers.js";
+import { GridServer } from "../support/servers/grid-server.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 const cache = scratch.path("cache");
 const proj = scratch.path("proj");
 mkdirSync(proj);
@@ -25,14 +25,14 @@ const env = {
 };
 const grids = (args: readonly string[], more: NodeJS.ProcessEnv = {}) =>
   geoferry(["grids", ...args], { env: { ...env, ...more } });
-const recordsOf = ({ stdout }: Finished) =>
+const recordsOf = ({ stdout }: CommandResult) =>
   stdout
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** Without blocking the server of this process. */
-async function gridsBeside(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Finished> {
+async function gridsBeside(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
   const child = startGeoferry(["grids", ...args], undefined, { ...env, ...more });
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) child[name]!.on("data", (text) => (texts[name] += String(text)));

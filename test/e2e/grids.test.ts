@@ -2,11 +2,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { ntv2, shiftAt } from "../crs/synthetic-grids.js";
+import { ntv2, shiftAt } from "../crs/grids/synthetic-grids.js";
 import { geoferry } from "../support/command.js";
-import { Scratch } from "../support/recording.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 mkdirSync(scratch.path("grids"));

@@ -1,10 +1,10 @@
 /** A GeoPackage changed in place by `--append` and `--replace-layer`, as ogrinfo sees it. */
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { geoferry, has, ogrinfo, samples } from "../support/command.js";
-import { Scratch } from "../support/recording.js";
+import { geoferry, hasProgram, ogrinfo, samples } from "../support/command.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 /** "capitals 195, huts 3" */
@@ -13,7 +13,7 @@ function layersOf(path: string): string {
   return [...found].map(([, name, count]) => `${name} ${count}`).join(", ");
 }
 
-describe.runIf(has("ogrinfo"))("a GeoPackage", () => {
+describe.runIf(hasProgram("ogrinfo"))("a GeoPackage", () => {
   const base = scratch.path("base.gpkg");
   let output: string;
   let number = 0;

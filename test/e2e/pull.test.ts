@@ -3,18 +3,24 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { WireFeature } from "../../src/remote/wire.js";
-import { answeredBefore, meanwhile, stripped } from "../support/chaos-faults.js";
-import { ChaosProxy } from "../support/chaos-proxy.js";
-import { type CommandOptions, type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { FaultProxy } from "../support/servers/fault-proxy.js";
+import { concurrentWriter, respondBeforeCommit, withoutHeaders } from "../support/servers/proxy-faults.js";
+import {
+  type CommandOptions,
+  createPlace,
+  findFixtureKinds,
+  type Place,
+  type SyncFixture,
+} from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
 beforeAll(async () => {
   world = await sqlite!.start();
 });
 
 const places = (count: number): Place[] =>
-  Array.from({ length: count }, (_, n) => place(n + 1, { name: `place ${n + 1}` }));
+  Array.from({ length: count }, (_, n) => createPlace(n + 1, { name: `place ${n + 1}` }));
 
 async function mapOf(features: readonly Place[]): Promise<string> {
   const map = await world.newMap();
@@ -23,8 +29,8 @@ async function mapOf(features: readonly Place[]): Promise<string> {
 }
 
 /** Behind a proxy, which is gone after the test. */
-async function proxied<T>(act: (proxy: ChaosProxy, options: CommandOptions) => Promise<T>): Promise<T> {
-  await using proxy = await ChaosProxy.start(world.url);
+async function proxied<T>(act: (proxy: FaultProxy, options: CommandOptions) => Promise<T>): Promise<T> {
+  await using proxy = await FaultProxy.start(world.url);
   return await act(proxy, { url: proxy.url });
 }
 
@@ -47,7 +53,7 @@ const byRef = (features: readonly WireFeature[]) =>
   features.toSorted((a, b) => Number(a.properties.ref) - Number(b.properties.ref));
 
 const shapes: Place[] = [
-  place(1, { name: "Zürich" }),
+  createPlace(1, { name: "Zürich" }),
   {
     type: "Feature",
     geometry: {
@@ -149,8 +155,8 @@ describe("where another writes between the pages", () => {
   /** Puts one feature on the map before the second page is read, as often as it is. */
   const writing = (map: string, times: number) => {
     let written = 0;
-    return meanwhile("before", async () => {
-      if (written++ < times) await world.fill(map, [place(`new ${written}`)]);
+    return concurrentWriter("before", async () => {
+      if (written++ < times) await world.fill(map, [createPlace(`new ${written}`)]);
     });
   };
   const secondPage = (request: { path: string }) => request.path.includes("page=2&");
@@ -162,7 +168,7 @@ describe("where another writes between the pages", () => {
     const map = await mapOf(places(600));
     await proxied(async (proxy, options) => {
       const fault = writing(map, 1);
-      proxy.always(stripped(...headers)).choose((request) => (secondPage(request) ? fault : null));
+      proxy.always(withoutHeaders(...headers)).choose((request) => (secondPage(request) ? fault : null));
       await succeed(["pull", `${name}.geojson`, "--map", map], options);
       // Two pages a reading, and a second one that agrees with it.
       expect(proxy.count("GET")).toBe(4);
@@ -193,7 +199,7 @@ describe("a pull ends with", () => {
 
   test("8 where the service does not answer", async () => {
     await proxied(async (proxy, options) => {
-      proxy.choose((request) => (request.method === "GET" ? answeredBefore(503, 0) : null));
+      proxy.choose((request) => (request.method === "GET" ? respondBeforeCommit(503, 0) : null));
       const { status, stdout } = await pull(await world.newMap(), options);
       expect(JSON.parse(stdout)).toMatchObject({ type: "error", code: "remote-unavailable", exit: 8 });
       expect(status).toBe(8);
@@ -233,7 +239,7 @@ describe("a pull ends with", () => {
 
 describe("what convert can do, pull can", () => {
   test("choose, reproject, rename and write to stdout", async () => {
-    const map = await mapOf([place(1, {}, [9, 0]), place(2, {}, [9, 47])]);
+    const map = await mapOf([createPlace(1, {}, [9, 0]), createPlace(2, {}, [9, 47])]);
     const line = "--to csv --where ref=1 --rename ref=number --target-crs EPSG:32632".split(" ");
     const { stdout } = await succeed(["pull", "-", "--map", map, ...line]);
     const [head, row, ...rest] = stdout.trim().split(/\r?\n/);
@@ -246,7 +252,7 @@ describe("what convert can do, pull can", () => {
   });
 
   test("add a map to what another one wrote", async () => {
-    const [one, other] = [await mapOf(places(3)), await mapOf([place("x")])];
+    const [one, other] = [await mapOf(places(3)), await mapOf([createPlace("x")])];
     await succeed(["pull", "both.geojson", "--map", one]);
     await succeed(["pull", "both.geojson", "--map", other, "--append"]);
     expect(collectionIn("both.geojson").features).toEqual([
@@ -318,7 +324,7 @@ describe("map:ID", () => {
       ],
     ];
     const map = await mapOf([
-      place(1),
+      createPlace(1),
       { type: "Feature", geometry: { type: "Polygon", coordinates: bowTie }, properties: {} },
     ]);
     const { status, stdout } = await world.geoferry(["check", `map:${map}`]);
@@ -327,14 +333,14 @@ describe("map:ID", () => {
   });
 
   test("is merged with files and other maps", async () => {
-    const [one, other] = [await mapOf(places(2)), await mapOf([place(3)])];
-    const file = world.source([place(4)]);
+    const [one, other] = [await mapOf(places(2)), await mapOf([createPlace(3)])];
+    const file = world.source([createPlace(4)]);
     await succeed(["convert", `map:${one}`, file, `map:${other}`, "merged.geojson"]);
     expect(collectionIn("merged.geojson").features.map(({ properties }) => properties.ref)).toEqual([1, 2, 4, 3]);
   });
 
   test("becomes a file each in a folder", async () => {
-    const maps = [await mapOf(places(2)), await mapOf([place(3)])];
+    const maps = [await mapOf(places(2)), await mapOf([createPlace(3)])];
     await succeed(["convert", ...maps.map((map) => `map:${map}`), "maps/", "--to", "geojson"]);
     expect(maps.map((map) => collectionIn(`maps/${map}.geojson`).features.length)).toEqual([2, 1]);
   });
@@ -348,9 +354,9 @@ describe("map:ID", () => {
 });
 
 describe("check --map", () => {
-  const held = () => mapOf([place(1, {}, [7, 46]), place(2, {}, [10, 48])]);
+  const held = () => mapOf([createPlace(1, {}, [7, 46]), createPlace(2, {}, [10, 48])]);
   const check = async (coordinates: [number, number], ...flags: string[]) => {
-    const file = world.source([place(1, {}, coordinates)]);
+    const file = world.source([createPlace(1, {}, coordinates)]);
     const { status, stdout } = await world.geoferry(["check", file, "--map", await held(), "--strict", ...flags]);
     return { status, stdout };
   };
@@ -379,7 +385,7 @@ describe("check --map", () => {
   });
 
   test("of an empty map finds nothing to compare with", async () => {
-    const file = world.source([place(1)]);
+    const file = world.source([createPlace(1)]);
     expect(await world.geoferry(["check", file, "--map", await world.newMap(), "--strict"])).toMatchObject({
       status: 0,
     });

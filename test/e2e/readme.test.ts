@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../support/command.js";
-import { type Block, blocksOf, Desk } from "../support/document.js";
-import { SyncWorld } from "../support/sync-world.js";
+import { type CodeBlock, DocsSandbox, parseCodeBlocks } from "../support/docs-sandbox.js";
+import { SyncFixture } from "../support/sync/sync-fixture.js";
 
 const workers = "needs a queue; test/jobs has one";
 const collectors = "needs a collector; test/tracing has one";
@@ -34,7 +34,7 @@ const notRun: Readonly<Record<string, string>> = {
 let server: Server;
 let address = "";
 /** A Map Features Service, and an account on it. */
-let world: SyncWorld;
+let world: SyncFixture;
 /** The map that the pages speak of. */
 const shownMap = "7c0e6a52-5d0c-7d5a-9f0e-3c6f2f1f7a10";
 const shownService = "https://maps.example.org";
@@ -50,12 +50,12 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  world = await SyncWorld.start(["--data", mkdtempSync(join(tmpdir(), "geoferry-readme-"))]);
+  world = await SyncFixture.start(["--data", mkdtempSync(join(tmpdir(), "geoferry-readme-"))]);
 });
 afterAll(() => server.close());
 
 /** A desk with a map of its own. */
-class Reader extends Desk {
+class Reader extends DocsSandbox {
   private constructor(private readonly map: string) {
     super({
       GEOFERRY_URL: world.url,
@@ -96,7 +96,7 @@ function promised(text: string): { command: string; status: number }[] {
     .map((command) => ({ command, status: Number(/#\s*exit (\d+)/.exec(command)?.[1] ?? 0) }));
 }
 
-async function shellBlock(block: Block): Promise<void> {
+async function shellBlock(block: CodeBlock): Promise<void> {
   const desk = await Reader.sitDown();
   try {
     for (const { command, status } of promised(block.text)) {
@@ -109,7 +109,7 @@ async function shellBlock(block: Block): Promise<void> {
 }
 
 /** The text of a `console` block with the output that its commands have; each must end with 0 or ask for `$?`. */
-async function consoleBlock(block: Block): Promise<string> {
+async function consoleBlock(block: CodeBlock): Promise<string> {
   const desk = await Reader.sitDown();
   let text = "";
   try {
@@ -125,38 +125,43 @@ async function consoleBlock(block: Block): Promise<string> {
   return desk.shown(text);
 }
 
-describe.each(["README.md", "docs/command-line.md", "docs/sync.md", "docs/jobs.md", "docs/watching.md"])(
-  "%s",
-  (page) => {
-    const markdown = readFileSync(join(root, page), "utf8");
-    const blocks = blocksOf(markdown);
+describe.each([
+  "README.md",
+  "docs/converting.md",
+  "docs/from-ogr2ogr.md",
+  "docs/command-line.md",
+  "docs/sync.md",
+  "docs/jobs.md",
+  "docs/watching.md",
+])("%s", (page) => {
+  const markdown = readFileSync(join(root, page), "utf8");
+  const blocks = parseCodeBlocks(markdown);
 
-    test("has only blocks that a test looks at", () => {
-      const known = ["sh", "sh no-run", "console", "ts", "yaml"];
-      expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
-      const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
-      expect(lines.filter((line) => !Object.hasOwn(notRun, line))).toEqual([]);
-    });
+  test("has only blocks that a test looks at", () => {
+    const known = ["sh", "sh no-run", "console", "ts", "yaml"];
+    expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
+    const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
+    expect(lines.filter((line) => !Object.hasOwn(notRun, line))).toEqual([]);
+  });
 
-    const shell = blocks.filter(({ info }) => info === "sh");
-    if (shell.length > 0) {
-      test.each(shell)("does what is written at line $line", shellBlock);
+  const shell = blocks.filter(({ info }) => info === "sh");
+  if (shell.length > 0) {
+    test.each(shell)("does what is written at line $line", shellBlock);
+  }
+
+  test("shows what comes out", async () => {
+    let shown = markdown;
+    for (const block of blocks.filter(({ info }) => info === "console")) {
+      const text = await consoleBlock(block);
+      shown = shown.replace(`\`\`\`console\n${block.text}`, () => `\`\`\`console\n${text}`);
     }
-
-    test("shows what comes out", async () => {
-      let shown = markdown;
-      for (const block of blocks.filter(({ info }) => info === "console")) {
-        const text = await consoleBlock(block);
-        shown = shown.replace(`\`\`\`console\n${block.text}`, () => `\`\`\`console\n${text}`);
-      }
-      await expect(shown).toMatchFileSnapshot(join(root, page));
-    });
-  },
-);
+    await expect(shown).toMatchFileSnapshot(join(root, page));
+  });
+});
 
 /** Compiles an example of a page as a program of its own, and runs it with the map of the desk. */
 async function example(page: string, desk: Reader, programs: readonly string[], nth = 0) {
-  const block = blocksOf(readFileSync(join(root, page), "utf8")).filter(({ info }) => info === "ts")[nth];
+  const block = parseCodeBlocks(readFileSync(join(root, page), "utf8")).filter(({ info }) => info === "ts")[nth];
   writeFileSync(join(desk.folder, "package.json"), '{ "type": "module" }');
   writeFileSync(join(desk.folder, "example.ts"), block?.text ?? "");
   const tsc = join(root, "node_modules/typescript/bin/tsc");
@@ -198,7 +203,7 @@ describe("docs/library.md", () => {
   );
 
   test("has no other examples", () => {
-    const infos = blocksOf(readFileSync(join(root, "docs/library.md"), "utf8")).map(({ info }) => info);
+    const infos = parseCodeBlocks(readFileSync(join(root, "docs/library.md"), "utf8")).map(({ info }) => info);
     expect(infos).toEqual(outputs.map(() => "ts"));
   });
 });
@@ -207,7 +212,7 @@ describe("the example of the library", () => {
   test("runs as it stands, without TypeScript", async () => {
     const desk = await Reader.sitDown();
     try {
-      const block = blocksOf(readFileSync(join(root, "README.md"), "utf8")).find(({ info }) => info === "ts");
+      const block = parseCodeBlocks(readFileSync(join(root, "README.md"), "utf8")).find(({ info }) => info === "ts");
       writeFileSync(join(desk.folder, "example.mjs"), block?.text ?? "");
       const ran = await desk.run(`"${process.execPath}" example.mjs`);
       expect(ran, ran.output).toMatchObject({ status: 0 });

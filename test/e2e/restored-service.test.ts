@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { equip, plainEnvironment, Running } from "../service/running.js";
-import { has, main } from "../support/command.js";
-import { execute, testDatabase } from "../support/postgres.js";
-import { type Place, place } from "../support/sync-world.js";
+import { cleanEnvironment, createAccountWithMap, ServiceProcess } from "../service/service-process.js";
+import { hasProgram, main } from "../support/command.js";
+import { execute, testDatabase } from "../support/servers/postgres.js";
+import { createPlace, type Place } from "../support/sync/sync-fixture.js";
 
 const folder = mkdtempSync(join(tmpdir(), "geoferry-restored-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,17 +53,17 @@ async function onPostgres(): Promise<Kept> {
 
 const kinds: readonly (readonly [string, () => Kept | Promise<Kept>])[] = [
   ["SQLite, by a copy of its folder", onSqlite],
-  ...(database && has("pg_dump") ? [["PostgreSQL, by pg_restore", onPostgres] as const] : []),
+  ...(database && hasProgram("pg_dump") ? [["PostgreSQL, by pg_restore", onPostgres] as const] : []),
 ];
 
-const before = Array.from({ length: 50 }, (_, i) => place(`k${i}`, { state: "before" }));
+const before = Array.from({ length: 50 }, (_, i) => createPlace(`k${i}`, { state: "before" }));
 /** Seven are changed, three are gone, two are new. */
 const after: readonly Place[] = [
   ...before
     .slice(3)
     .map((one, i) => (i % 7 === 0 ? { ...one, properties: { ...one.properties, state: "after" } } : one)),
-  place("k50", { state: "after" }),
-  place("k51", { state: "after" }),
+  createPlace("k50", { state: "after" }),
+  createPlace("k51", { state: "after" }),
 ];
 const write = (name: string, places: readonly Place[]): string => {
   const path = join(folder, name);
@@ -78,15 +78,15 @@ describe.each(kinds)("%s", (_name, make) => {
     "what clients remember fools no %s push, and verify finds no difference",
     async (mode) => {
       const { store, backUp, putBack } = await make();
-      const ada = equip(store);
-      let service = await Running.start([...store, "--log-level", "silent", "--quiet"]);
+      const ada = createAccountWithMap(store);
+      let service = await ServiceProcess.start([...store, "--log-level", "silent", "--quiet"]);
       const port = new URL(service.url).port;
       const clients = ["office", "laptop"].map((name) => mkdtempSync(join(folder, `${name}-`)));
       const run = async (client: string, args: readonly string[]) => {
         const child = spawn(process.execPath, [main, ...args, "--map", ada.map, "--remote-field", "ref"], {
           cwd: client,
           env: {
-            ...plainEnvironment,
+            ...cleanEnvironment,
             NO_COLOR: "1",
             XDG_STATE_HOME: join(client, "state"),
             XDG_CONFIG_HOME: join(client, "config"),
@@ -109,7 +109,7 @@ describe.each(kinds)("%s", (_name, make) => {
       const restart = async (work: () => void | Promise<void>) => {
         await service.end();
         await work();
-        service = await Running.start([...store, "--port", port, "--log-level", "silent", "--quiet"]);
+        service = await ServiceProcess.start([...store, "--port", port, "--log-level", "silent", "--quiet"]);
       };
       const [office, laptop] = clients as [string, string];
       const [old, fresh] = [write("old.geojsonl", before), write("fresh.geojsonl", after)];

@@ -6,11 +6,11 @@ import { isAbsolute } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { main } from "../support/command.js";
-import { csv } from "../support/job-desk.js";
-import { ServedDesk } from "../support/served-desk.js";
-import { place } from "../support/sync-world.js";
+import { pointsCsv } from "../support/jobs/job-fixture.js";
+import { ServedJobFixture } from "../support/jobs/served-job-fixture.js";
+import { createPlace } from "../support/sync/sync-fixture.js";
 
-const desk = await ServedDesk.open();
+const desk = await ServedJobFixture.open();
 const { at, put, world, runServed: run } = desk;
 
 describe("messages of a job name keys of its file", () => {
@@ -43,9 +43,9 @@ describe("messages of a job name keys of its file", () => {
     const map = await world.newMap();
     await world.fill(
       map,
-      [...Array(20).keys()].map((n) => place(n, { name: `old ${n}` })),
+      [...Array(20).keys()].map((n) => createPlace(n, { name: `old ${n}` })),
     );
-    put("a.csv", csv("a"));
+    put("a.csv", pointsCsv("a"));
     put(
       "job.yaml",
       `name: n\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, mode: full, remoteField: name}}\n`,
@@ -58,9 +58,9 @@ describe("messages of a job name keys of its file", () => {
 
 test("a step of a map names its backup, and the command that undoes it works from anywhere", async () => {
   const map = await world.newMap();
-  await world.fill(map, [place(1, { name: "a", title: "old" }), place(2, { name: "b" })]);
+  await world.fill(map, [createPlace(1, { name: "a", title: "old" }), createPlace(2, { name: "b" })]);
   const before = await world.features(map);
-  put("a.csv", csv("a", "c"));
+  put("a.csv", pointsCsv("a", "c"));
   put(
     "job.yaml",
     `name: n\npage: runs.html\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,

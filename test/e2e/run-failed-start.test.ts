@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import { csv, JobDesk, type RanJob } from "../support/job-desk.js";
+import { JobFixture, type JobRunResult, pointsCsv } from "../support/jobs/job-fixture.js";
 
-const desk = new JobDesk();
+const desk = new JobFixture();
 const { at, put, serve } = desk;
 
 /** Members that say how a run is reported. The command is the shell's. */
@@ -15,7 +15,7 @@ metrics: job.prom
 `;
 const step = "steps:\n  - {name: a, source: a.csv, target: a.geojson}\n";
 
-const run = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RanJob> =>
+const run = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<JobRunResult> =>
   desk.run("job.yaml", ["--state", at("state"), ...flags], { env });
 
 /** What the command was called with, a line a call. */
@@ -23,10 +23,10 @@ const calls = (): string[] => (existsSync(at("calls")) ? readFileSync(at("calls"
 
 const errorIn = (file: string) => JSON.parse(readFileSync(at(file), "utf8")).error as { readonly code: string };
 
-beforeEach(() => put("a.csv", csv("a")));
+beforeEach(() => put("a.csv", pointsCsv("a")));
 
 describe("a run is reported where", () => {
-  const everywhere = async (ran: RanJob, status: number, code: string, name = "nightly") => {
+  const everywhere = async (ran: JobRunResult, status: number, code: string, name = "nightly") => {
     expect([ran.status, calls()]).toEqual([status, [`${name} ${status} failed`]]);
     expect([errorIn("report.json").code, errorIn("last.json").code]).toEqual([code, code]);
     const metrics = readFileSync(at("job.prom"), "utf8");

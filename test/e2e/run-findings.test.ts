@@ -1,14 +1,14 @@
 /** What a night lost: on the terminal, in the report, on the page, in the metrics and in the exit status. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { StepReport } from "../../src/jobs/run-report.js";
+import type { StepReport } from "../../src/jobs/report/run-report.js";
 import { geoferry } from "../support/command.js";
-import { Fleet } from "../support/fleet.js";
-import { csv } from "../support/job-desk.js";
-import { hasRedis } from "../support/redis.js";
-import { ServedDesk } from "../support/served-desk.js";
+import { pointsCsv } from "../support/jobs/job-fixture.js";
+import { ServedJobFixture } from "../support/jobs/served-job-fixture.js";
+import { WorkerFleet } from "../support/jobs/worker-fleet.js";
+import { hasRedis } from "../support/servers/redis.js";
 
-const desk = await ServedDesk.open();
+const desk = await ServedJobFixture.open();
 const { at, put, world, environment } = desk;
 const run = (flags: readonly string[] = []) => desk.runServed("job.yaml", flags);
 
@@ -110,13 +110,13 @@ describe("compared with the last time that it was done", () => {
 
   test("a map's step does, too", async () => {
     const map = await world.newMap();
-    put("places.csv", csv("a", "b", "c"));
+    put("places.csv", pointsCsv("a", "b", "c"));
     put(
       "job.yaml",
       `name: night\nsteps:\n  - {name: places, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
     );
     expect((await run()).report.steps[0]!.changes).toEqual([]);
-    put("places.csv", csv("a", "d"));
+    put("places.csv", pointsCsv("a", "d"));
     const { report } = await run();
     expect(changes(report.steps[0]!)).toContainEqual(["read", 3, 2]);
   });
@@ -124,8 +124,8 @@ describe("compared with the last time that it was done", () => {
 
 test("an output whose source is gone is told until it is removed", async () => {
   mkdirSync(at("in"));
-  put("in/a.csv", csv("a"));
-  put("in/b.csv", csv("b"));
+  put("in/a.csv", pointsCsv("a"));
+  put("in/b.csv", pointsCsv("b"));
   put("job.yaml", "name: night\nsteps:\n  - {name: all, source: in/*.csv, target: out/, to: geojson}\n");
   await run();
   const content = readFileSync(at("in/b.csv"));
@@ -200,7 +200,7 @@ describe("a step fails, and writes nothing,", () => {
 });
 
 describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () => {
-  const fleet = new Fleet(environment);
+  const fleet = new WorkerFleet(environment);
 
   test("the report tells what that of a run without one does", async () => {
     put("roads.geojson", places(3, unholdable));

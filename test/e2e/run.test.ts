@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { RunReport, StepReport } from "../../src/jobs/run-report.js";
+import type { RunReport, StepReport } from "../../src/jobs/report/run-report.js";
 import { root, samples } from "../support/command.js";
-import { csv } from "../support/job-desk.js";
-import { ServedDesk } from "../support/served-desk.js";
-import { place } from "../support/sync-world.js";
+import { pointsCsv } from "../support/jobs/job-fixture.js";
+import { ServedJobFixture } from "../support/jobs/served-job-fixture.js";
+import { createPlace } from "../support/sync/sync-fixture.js";
 
-const desk = await ServedDesk.open();
+const desk = await ServedJobFixture.open();
 const { at, put, world, runServed: run } = desk;
 const serve = async (answer: Parameters<typeof desk.serve>[0]) => `http://${await desk.serve(answer)}`;
 const silence = async () => `http://${await desk.silence()}`;
@@ -21,7 +21,7 @@ const errors = ({ steps }: RunReport) =>
 const stepOf = ({ steps }: RunReport, name: string): StepReport => steps.find((step) => step.name === name)!;
 
 test("an address with a password stops the run before it is told or kept", async () => {
-  put("points.csv", csv("a"));
+  put("points.csv", pointsCsv("a"));
   put("job.yaml", "name: leaky\nsteps:\n  - {name: a, source: points.csv, target: 'pg://me:geheim@127.0.0.1:9/d'}\n");
   const { status, stderr, report } = await run("job.yaml");
   expect([status, report.status, report.steps]).toEqual([2, 2, []]);
@@ -35,7 +35,7 @@ test("of twenty sources, one corrupt, one out of reach, one unchanged and one th
   const map = await world.newMap();
   await world.fill(
     map,
-    Array.from({ length: 20 }, (_, n) => place(n + 1)),
+    Array.from({ length: 20 }, (_, n) => createPlace(n + 1)),
   );
   const before = await world.features(map);
   put(
@@ -46,7 +46,7 @@ test("of twenty sources, one corrupt, one out of reach, one unchanged and one th
     }),
   );
   put("corrupt.geojson", '{"type":"FeatureCollection","features":[{"type":"Feature",');
-  put("calm.csv", csv("a", "b"));
+  put("calm.csv", pointsCsv("a", "b"));
   const steps = [
     "  - {name: corrupt, source: corrupt.geojson, target: corrupt.gpkg}",
     `  - {name: silent, source: ${await silence()}/a.geojson, target: silent.gpkg, retries: 1, retryDelay: 10ms}`,
@@ -54,7 +54,7 @@ test("of twenty sources, one corrupt, one out of reach, one unchanged and one th
     `  - {name: half, source: half.geojson, target: {map: ${map}, mode: full, remoteField: ref}}`,
   ];
   for (let n = 0; n < 16; n++) {
-    put(`s${n}.csv`, csv(`p${n}`, `q${n}`));
+    put(`s${n}.csv`, pointsCsv(`p${n}`, `q${n}`));
     steps.splice(n % 4, 0, `  - {name: s${n}, source: s${n}.csv, target: s${n}.geojson}`);
   }
   put("job.yaml", `name: twenty\nsteps:\n${steps.join("\n")}\n`);
@@ -83,8 +83,8 @@ describe("a file is converted", () => {
 
   beforeEach(async () => {
     mkdirSync(at("in"));
-    put("in/a.csv", csv("a"));
-    put("in/b.csv", csv("b"));
+    put("in/a.csv", pointsCsv("a"));
+    put("in/b.csv", pointsCsv("b"));
     put("job.yaml", job);
     expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "done" });
     expect(await became()).toEqual({ "in/a.csv": "unchanged", "in/b.csv": "unchanged" });
@@ -93,7 +93,7 @@ describe("a file is converted", () => {
   test("when its content has changed, and not when only its time has", async () => {
     const later = new Date(Date.now() + 60_000);
     utimesSync(at("in/a.csv"), later, later);
-    put("in/b.csv", csv("b", "c"));
+    put("in/b.csv", pointsCsv("b", "c"));
     expect(await became()).toEqual({ "in/a.csv": "unchanged", "in/b.csv": "done" });
     expect(JSON.parse(readFileSync(at("out/b.geojson"), "utf8")).features).toHaveLength(2);
   });
@@ -115,7 +115,7 @@ describe("a file is converted", () => {
 
   test("but not over what somebody else has written", async () => {
     put("out/a.geojson", "mine");
-    put("in/b.csv", csv("x"));
+    put("in/b.csv", pointsCsv("x"));
     const step = await one();
     expect(step.items.map(({ source, result, error }) => [source, result, error?.code])).toEqual([
       ["in/a.csv", "failed", "output-exists"],
@@ -145,7 +145,7 @@ test("a step is tried again where the network was in the way, and those that nee
   const address = await serve((request, response) => {
     if (!request.url!.endsWith("/a.csv")) return void response.writeHead(404).end();
     if (request.method === "GET" && ++asked < 3) response.writeHead(503).end();
-    else response.end(csv("a"));
+    else response.end(pointsCsv("a"));
   });
   put(
     "job.yaml",
@@ -160,7 +160,7 @@ test("a step is tried again where the network was in the way, and those that nee
 });
 
 test("what needs a step that failed is skipped, and has its exit status", async () => {
-  put("a.csv", csv("a"));
+  put("a.csv", pointsCsv("a"));
   put(
     "job.yaml",
     "name: n\nsteps:\n  - {name: a, source: none.csv, target: a.gpkg}\n  - {name: b, needs: a, source: a.csv, target: b.gpkg}\n  - {name: c, needs: b, source: a.csv, target: c.gpkg}\n",
@@ -175,7 +175,7 @@ test("what needs a step that failed is skipped, and has its exit status", async 
 
 test("a dry run tells what would be done, and writes nothing", async () => {
   const map = await world.newMap();
-  put("a.csv", csv("a", "b"));
+  put("a.csv", pointsCsv("a", "b"));
   put(
     "job.yaml",
     `name: n\nsteps:\n  - {name: file, source: a.csv, target: a.gpkg}\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,
@@ -197,13 +197,13 @@ test("a dry run tells what would be done, and writes nothing", async () => {
 
 test("a map is compared even where its source has not changed", async () => {
   const map = await world.newMap();
-  put("a.csv", csv("a", "b"));
+  put("a.csv", pointsCsv("a", "b"));
   put(
     "job.yaml",
     `name: n\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, mode: full, remoteField: name}}\n`,
   );
   await run("job.yaml");
-  await world.fill(map, [place(9, { name: "drifted" })]);
+  await world.fill(map, [createPlace(9, { name: "drifted" })]);
   const { report } = await run("job.yaml", [], {});
   // One of three is more than a tenth, and the map has no more than ten.
   expect(stepOf(report, "map").counts).toMatchObject({ deleted: 1 });
@@ -213,8 +213,8 @@ test("a map is compared even where its source has not changed", async () => {
 test.each(["in/", "in/*.csv"])("a map is filled from all files of %s", async (source) => {
   const map = await world.newMap();
   mkdirSync(at("in"));
-  put("in/a.csv", csv("a", "b"));
-  put("in/b.csv", csv("c"));
+  put("in/a.csv", pointsCsv("a", "b"));
+  put("in/b.csv", pointsCsv("c"));
   put(
     "job.yaml",
     `name: n\nsteps:\n  - {name: map, source: ${source}, target: {map: ${map}, mode: full, remoteField: name}}\n`,
@@ -238,7 +238,7 @@ describe("two runs of one job at once", () => {
       if (!request.url!.endsWith("/a.csv")) return void response.writeHead(404).end();
       begin();
       await open;
-      response.end(csv("a"));
+      response.end(pointsCsv("a"));
     });
     put("job.yaml", `name: held\nsteps:\n  - {name: a, source: ${address}/a.csv, target: a.geojson}\n`);
     return { begun, release };
@@ -299,7 +299,7 @@ describe("a run is told of", () => {
         response.end();
       });
     });
-    put("a.csv", csv("a"));
+    put("a.csv", pointsCsv("a"));
     const job = (source: string) =>
       `name: telling\nonFailure:\n  webhook: ${address}\n  command: cp "$GEOFERRY_REPORT" ${at("copy.json")}; echo "$GEOFERRY_JOB $GEOFERRY_RESULT $GEOFERRY_STATUS" > ${at("told")}\nsteps:\n  - {name: a, source: ${source}, target: a.geojson}\n`;
     put("job.yaml", job("a.csv"));
@@ -313,13 +313,13 @@ describe("a run is told of", () => {
   });
 
   test("on a page and in metrics, of which names cannot become markup or other labels", async () => {
-    put("a.csv", csv("a", "b", "c"));
+    put("a.csv", pointsCsv("a", "b", "c"));
     put(
       "job.yaml",
       `name: "<b>&\\"night"\npage: runs.html\nmetrics: m.prom\nsteps:\n  - {name: "</script>", source: a.csv, target: a.geojson}\n  - {name: none, source: none.csv, target: n.geojson}\n`,
     );
     for (let n = 0; n < 2; n++) {
-      put("a.csv", csv("a", "b", `c${n}`));
+      put("a.csv", pointsCsv("a", "b", `c${n}`));
       await run("job.yaml");
     }
     const page = readFileSync(at("runs.html"), "utf8");
@@ -336,7 +336,7 @@ describe("a run is told of", () => {
 
 test("the job file's own service and credentials are used, those of the environment before them", async () => {
   const map = await world.newMap();
-  put("a.csv", csv("a"));
+  put("a.csv", pointsCsv("a"));
   put(
     "job.yaml",
     `name: n\nservice: {url: "${world.url}", clientId: "${world.ada.clientId}", clientSecret: "\${SECRET}"}\nsteps:\n  - {name: map, source: a.csv, target: {map: ${map}, remoteField: name}}\n`,
@@ -369,7 +369,7 @@ describe("the examples for schedulers", () => {
       },
     ],
   ])("%s calls what works", async (_, line) => {
-    put("a.csv", csv("a"));
+    put("a.csv", pointsCsv("a"));
     put("nightly.yaml", "name: n\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
     const [command, , ...flags] = commandIn(line());
     expect(command).toBe("run");

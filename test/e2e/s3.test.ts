@@ -6,18 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { newMark } from "../../src/io/leftovers.js";
+import { newMark } from "../../src/io/output/abandoned-files.js";
 import { convertMany } from "../../src/pipeline/convert-many.js";
-import { expandInputs } from "../../src/pipeline/expand.js";
+import { expandInputs } from "../../src/pipeline/input/expand-inputs.js";
 import { main, samples } from "../support/command.js";
-import { converted, testHost } from "../support/host.js";
-import { csv, JobDesk } from "../support/job-desk.js";
-import { type Bucket, objectStore } from "../support/object-store.js";
-import { halfOf, putOff, StoreGate } from "../support/store-gate.js";
-import { worldKinds } from "../support/sync-world.js";
+import { convertFile, createTestHost } from "../support/host.js";
+import { JobFixture, pointsCsv } from "../support/jobs/job-fixture.js";
+import { type Bucket, startObjectStore } from "../support/servers/object-store.js";
+import { ObjectStoreProxy, slowDownResponse, truncateResponse } from "../support/servers/object-store-proxy.js";
+import { findFixtureKinds } from "../support/sync/sync-fixture.js";
 
-const store = await objectStore();
-const gate = store && (await new StoreGate(store.endpoint).listen());
+const store = await startObjectStore();
+const gate = store && (await new ObjectStoreProxy(store.endpoint).listen());
 const folder = mkdtempSync(join(tmpdir(), "geoferry-s3-"));
 const environment = store ? { ...store.environment, AWS_ENDPOINT_URL_S3: gate!.endpoint } : {};
 Object.assign(process.env, environment);
@@ -65,8 +65,8 @@ describe.skipIf(!store)("a bucket", () => {
     ["parks.geojson", "fgb", {}],
   ])("holds %s as .%s as a disk does, byte by byte, and gives it back", async (name, extension) => {
     const [local, address] = [at(`same.${extension}`), bucket.at(`folder/same.${extension}`)];
-    const ours = await converted(sample(name), local, { overwrite: true });
-    const theirs = await converted(sample(name), address);
+    const ours = await convertFile(sample(name), local, { overwrite: true });
+    const theirs = await convertFile(sample(name), address);
     expect(theirs).toEqual({
       ...ours,
       outputs: ours.outputs.map((one) => ({ ...one, path: address })),
@@ -74,38 +74,38 @@ describe.skipIf(!store)("a bucket", () => {
     });
     expect((await bucket.get(`folder/same.${extension}`)).equals(readFileSync(local))).toBe(true);
     const [again, back] = [fresh("geojson"), fresh("geojson")];
-    await converted(local, again);
-    await converted(address, back);
+    await convertFile(local, again);
+    await convertFile(address, back);
     expect(readFileSync(back, "utf8")).toBe(readFileSync(again, "utf8"));
     expect(await bucket.keys()).toEqual([`folder/same.${extension}`]);
   });
 
   test("holds a Shapefile with its companions, found in any case", async () => {
-    await converted(sample("capitals.geojson"), bucket.at("CAPITALS.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("CAPITALS.shp"));
     for (const extension of ["dbf", "shx", "prj", "cpg"]) {
       await bucket.put(`CAPITALS.${extension.toUpperCase()}`, await bucket.get(`CAPITALS.${extension}`));
       await bucket.remove(`CAPITALS.${extension}`);
     }
     const back = fresh("geojson");
-    await converted(bucket.at("CAPITALS.shp"), back);
+    await convertFile(bucket.at("CAPITALS.shp"), back);
     const features = JSON.parse(readFileSync(back, "utf8")).features;
     expect(features).toHaveLength(195);
     expect(features[0].properties.name).toBeTypeOf("string");
   });
 
   test("holds a prefix that is one dataset", async () => {
-    await converted(sample("parks.geojson"), bucket.at("parks.gdb"));
+    await convertFile(sample("parks.geojson"), bucket.at("parks.gdb"));
     expect((await bucket.keys("parks.gdb/")).length).toBeGreaterThan(10);
     const back = fresh("geojson");
-    await converted(bucket.at("parks.gdb"), back);
+    await convertFile(bucket.at("parks.gdb"), back);
     expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(27);
 
     watch().open();
-    await converted(sample("huts.geojson"), bucket.at("parks.gdb"), { overwrite: true });
+    await convertFile(sample("huts.geojson"), bucket.at("parks.gdb"), { overwrite: true });
     const changes = watch().changes.filter((change) => !/\.old$/.test(change));
     expect(changes[0]).toBe("DeleteObject parks.gdb/a00000001.gdbtable");
     expect(changes.at(-1)).toBe("PutObject parks.gdb/a00000001.gdbtable");
-    await converted(bucket.at("parks.gdb"), back, { overwrite: true });
+    await convertFile(bucket.at("parks.gdb"), back, { overwrite: true });
     expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(3);
     expect((await bucket.keys("parks.gdb/")).filter((key) => key.endsWith(".old"))).toEqual([]);
   });
@@ -113,8 +113,8 @@ describe.skipIf(!store)("a bucket", () => {
   test("takes what is large in parts, and is read again where a connection breaks", async () => {
     const table = largeTable(150_000);
     const local = fresh("geojsonl");
-    await converted(table, local);
-    await converted(table, bucket.at("large.geojsonl"));
+    await convertFile(table, local);
+    await convertFile(table, bucket.at("large.geojsonl"));
     const expected = readFileSync(local);
     expect(watch().keysOf("UploadPart").length).toBe(Math.ceil(expected.length / 2 ** 23));
     expect(watch().keysOf("UploadPart").length).toBeGreaterThan(2);
@@ -124,25 +124,25 @@ describe.skipIf(!store)("a bucket", () => {
 
     let breaks = 0;
     watch().open(async ({ operation }, pass) =>
-      operation === "GetObject" && breaks++ < 2 ? halfOf(await pass()) : null,
+      operation === "GetObject" && breaks++ < 2 ? truncateResponse(await pass()) : null,
     );
     const back = fresh("geojsonl");
-    await converted(bucket.at("large.geojsonl"), back);
+    await convertFile(bucket.at("large.geojsonl"), back);
     expect(readFileSync(back).equals(expected)).toBe(true);
     expect(watch().passed.filter(({ headers }) => headers["if-match"] && headers.range)).toHaveLength(2);
   });
 
   test("is not written over without being told to, nor emptied", async () => {
     const address = bucket.at("points.csv");
-    await converted(sample("huts.geojson"), address);
+    await convertFile(sample("huts.geojson"), address);
     const before = await bucket.get("points.csv");
-    expect(await codeOf(converted(sample("capitals.geojson"), address))).toBe("output-exists");
+    expect(await codeOf(convertFile(sample("capitals.geojson"), address))).toBe("output-exists");
     expect(
-      await codeOf(converted(sample("capitals.geojson"), address, { overwrite: true, where: "name = 'none'" })),
+      await codeOf(convertFile(sample("capitals.geojson"), address, { overwrite: true, where: "name = 'none'" })),
     ).toBe("guard-empty");
     expect(await bucket.get("points.csv")).toEqual(before);
-    await converted(sample("capitals.geojson"), address, { overwrite: true });
-    expect(await codeOf(converted(address, address, { overwrite: true }))).toBe("output-is-input");
+    await convertFile(sample("capitals.geojson"), address, { overwrite: true });
+    expect(await codeOf(convertFile(address, address, { overwrite: true }))).toBe("output-is-input");
     const [put] = watch().passed.filter(({ operation }) => operation === "PutObject");
     expect(put!.headers["if-none-match"]).toBe("*");
   });
@@ -157,14 +157,14 @@ describe.skipIf(!store)("a bucket", () => {
     ["gpkg", "application/geopackage+sqlite3"],
     ["shp.zip", "application/zip"],
   ])("gives a .%s the type %s", async (extension, type) => {
-    await converted(sample("huts.geojson"), bucket.at(`huts.${extension}`));
+    await convertFile(sample("huts.geojson"), bucket.at(`huts.${extension}`));
     expect((await bucket.labels(`huts.${extension}`)).ContentType).toBe(type);
   });
 
   test("gives the companions of a Shapefile types, and its rejects", async () => {
     const path = fresh("csv");
     writeFileSync(path, "name,lon,lat\na,7,46\nb,7,south\n");
-    await converted(path, bucket.at("set.shp"));
+    await convertFile(path, bucket.at("set.shp"));
     const keys = await bucket.keys();
     const types = await Promise.all(keys.map(async (key) => [key, (await bucket.labels(key)).ContentType]));
     expect(Object.fromEntries(types)).toMatchObject({
@@ -176,11 +176,11 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("never shows a mixed set: the old main object goes first and the new one comes last", async () => {
-    await converted(sample("capitals.geojson"), bucket.at("in/set.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("in/set.shp"));
     await bucket.put("in/set.qix", "an index of the old one");
     await bucket.put("in/set2.shp", "another");
     watch().open();
-    await converted(sample("huts.geojson"), bucket.at("in/set.shp"), { overwrite: true });
+    await convertFile(sample("huts.geojson"), bucket.at("in/set.shp"), { overwrite: true });
     const changes = watch().changes.filter((change) => !/\.old$/.test(change));
     expect(changes[0]).toBe("DeleteObject in/set.shp");
     expect(changes.at(-1)).toMatch(/^PutObject in\/set\.shp$/);
@@ -190,7 +190,7 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("has what it had where one object of a set cannot be written", async () => {
-    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     const labels = { ContentType: "application/x-own", CacheControl: "max-age=60" };
     await bucket.put("set.shp", await bucket.get("set.shp"), false, labels);
     const before = await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]));
@@ -199,19 +199,19 @@ describe.skipIf(!store)("a bucket", () => {
         ? { status: 400, body: "<Error><Code>EntityTooLarge</Code></Error>" }
         : null,
     );
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
       "output-failed",
     );
     expect(await Promise.all((await bucket.keys()).map(async (key) => [key, await bucket.get(key)]))).toEqual(before);
     expect(await bucket.labels("set.shp")).toEqual(labels);
 
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("new.shp")))).toBe("done");
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("new.shp")))).toBe("done");
     watch().open(async ({ operation, key }) =>
       operation === "PutObject" && key === "none.shp"
         ? { status: 400, body: "<Error><Code>EntityTooLarge</Code></Error>" }
         : null,
     );
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("none.shp")))).toBe("output-failed");
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("none.shp")))).toBe("output-failed");
     expect(await bucket.keys("none")).toEqual([]);
   });
 
@@ -223,12 +223,12 @@ describe.skipIf(!store)("a bucket", () => {
         return null;
       };
     watch().open(rival("new.csv"));
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("new.csv")))).toBe("output-exists");
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("new.csv")))).toBe("output-exists");
     expect(String(await bucket.get("new.csv"))).toBe("somebody else's");
 
-    await converted(sample("huts.geojson"), bucket.at("old.csv"));
+    await convertFile(sample("huts.geojson"), bucket.at("old.csv"));
     watch().open(rival("old.csv"));
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("old.csv"), { overwrite: true }))).toBe(
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("old.csv"), { overwrite: true }))).toBe(
       "output-failed",
     );
     expect(String(await bucket.get("old.csv"))).toBe("somebody else's");
@@ -241,21 +241,21 @@ describe.skipIf(!store)("a bucket", () => {
         ? { status: 501, body: "<Error><Code>NotImplemented</Code></Error>" }
         : null,
     );
-    const { notices } = await converted(sample("huts.geojson"), bucket.at("a.csv"));
+    const { notices } = await convertFile(sample("huts.geojson"), bucket.at("a.csv"));
     expect(notices).toContainEqual(expect.objectContaining({ code: "unconditional", layer: bucket.at("a.csv") }));
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("a.csv")))).toBe("output-exists");
-    expect(await codeOf(converted(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("a.csv")))).toBe("output-exists");
+    expect(await codeOf(convertFile(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
   });
 
   test("has layers added and replaced, on the condition that nobody else has written it", async () => {
     const address = bucket.at("layers.gpkg");
-    await converted(sample("huts.geojson"), address);
-    await converted(sample("capitals.geojson"), address, { append: true });
-    await converted(sample("parks.geojson"), address, { replaceLayer: true, layerName: "huts" });
-    await converted(sample("huts.geojson"), bucket.at("rows.csv"));
-    await converted(sample("huts.geojson"), bucket.at("rows.csv"), { append: true });
+    await convertFile(sample("huts.geojson"), address);
+    await convertFile(sample("capitals.geojson"), address, { append: true });
+    await convertFile(sample("parks.geojson"), address, { replaceLayer: true, layerName: "huts" });
+    await convertFile(sample("huts.geojson"), bucket.at("rows.csv"));
+    await convertFile(sample("huts.geojson"), bucket.at("rows.csv"), { append: true });
     const back = fresh("geojson");
-    await converted(address, back, { layers: ["huts"] });
+    await convertFile(address, back, { layers: ["huts"] });
     expect(JSON.parse(readFileSync(back, "utf8")).features).toHaveLength(27);
     expect(
       String(await bucket.get("rows.csv"))
@@ -267,42 +267,42 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("takes the rejects beside the output, and those of an earlier run go", async () => {
-    const report = await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"));
+    const report = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"));
     expect(report.rejects).toBe(bucket.at("mixed.fgb.rejects.geojsonl"));
     expect(String(await bucket.get("mixed.fgb.rejects.geojsonl"))).toContain('"reject":{');
-    await converted(sample("huts.geojson"), bucket.at("mixed.fgb"), { overwrite: true });
+    await convertFile(sample("huts.geojson"), bucket.at("mixed.fgb"), { overwrite: true });
     expect(await bucket.keys()).toEqual(["mixed.fgb"]);
   });
 
   test("keeps the objects beside the output, whatever their names", async () => {
     const others = ["points-journal", "points-wal", "points.csv-shm", "points_2.csv", "pointsource"];
     for (const key of others) await bucket.put(key, "another's");
-    await converted(sample("huts.geojson"), bucket.at("points.csv"));
-    await converted(sample("huts.geojson"), bucket.at("points.csv"), { overwrite: true });
+    await convertFile(sample("huts.geojson"), bucket.at("points.csv"));
+    await convertFile(sample("huts.geojson"), bucket.at("points.csv"), { overwrite: true });
     expect(await bucket.keys()).toEqual([...others, "points.csv"].sort());
   });
 
   test("takes named rejects beside the output again and again", async () => {
     const request = { rejects: bucket.at("mixed-bad.geojsonl"), overwrite: true };
-    await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
-    const again = await converted(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
+    await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
+    const again = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
     expect(again.rejects).toBe(bucket.at("mixed-bad.geojsonl"));
     expect(await bucket.keys()).toEqual(["mixed-bad.geojsonl", "mixed.fgb"]);
   });
 
   test("keeps what belongs to an input under the name of the output", async () => {
-    await bucket.put("in/survey.csv", csv("a"));
+    await bucket.put("in/survey.csv", pointsCsv("a"));
     await bucket.put("in/survey.prj", readFileSync(sample("flawed/capitals.prj")));
     const before = await bucket.get("in/survey.prj");
     for (const overwrite of [true, false])
-      expect(await codeOf(converted(bucket.at("in/survey.csv"), bucket.at("in/survey.shp"), { overwrite }))).toBe(
+      expect(await codeOf(convertFile(bucket.at("in/survey.csv"), bucket.at("in/survey.shp"), { overwrite }))).toBe(
         "output-is-input",
       );
     expect(await bucket.get("in/survey.prj")).toEqual(before);
     expect(await bucket.keys("in/")).toEqual(["in/survey.csv", "in/survey.prj"]);
     const rejects = bucket.at("in/survey.csv");
-    expect(await codeOf(converted(rejects, fresh("csv"), { rejects, overwrite: true }))).toBe("usage");
-    expect(String(await bucket.get("in/survey.csv"))).toBe(csv("a"));
+    expect(await codeOf(convertFile(rejects, fresh("csv"), { rejects, overwrite: true }))).toBe("usage");
+    expect(String(await bucket.get("in/survey.csv"))).toBe(pointsCsv("a"));
   });
 
   test("keeps what a killed run has put aside of another output, until that is there again", async () => {
@@ -312,20 +312,20 @@ describe.skipIf(!store)("a bucket", () => {
     kept.push(".roads.shp.0123abcd-1-4567cdef.old");
     const swept = ["roads.shp", "roads.qix"].map((name) => `.${name}.${ours}.old`);
     for (const key of [...kept, ...swept]) await bucket.put(key, "all that is left");
-    await converted(sample("huts.geojson"), bucket.at("roads.shp"));
-    await converted(sample("huts.geojson"), bucket.at("roads.shp"), { overwrite: true });
+    await convertFile(sample("huts.geojson"), bucket.at("roads.shp"));
+    await convertFile(sample("huts.geojson"), bucket.at("roads.shp"), { overwrite: true });
     expect(await bucket.keys(".")).toEqual(kept.sort());
   });
 
   test("keeps a set whose main object somebody else writes while it is put aside", async () => {
-    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     let times = 0;
     watch().open(async ({ operation, key }) => {
       if (operation === "CopyObject" && key.includes("set.shp.") && times++ === 0)
         await bucket.put("set.shp", "somebody else's");
       return null;
     });
-    expect(await codeOf(converted(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
+    expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("set.shp"), { overwrite: true }))).toBe(
       "output-failed",
     );
     expect(times).toBeGreaterThan(0);
@@ -339,8 +339,8 @@ describe.skipIf(!store)("a bucket", () => {
     execFileSync("zip", ["-q", zip, ...sources], { cwd: samples });
     await bucket.put("in/all.zip", readFileSync(zip));
     const [ours, theirs] = [fresh("gpkg"), fresh("gpkg")];
-    const local = await converted(zip, ours);
-    const report = await converted(bucket.at("in/all.zip"), theirs);
+    const local = await convertFile(zip, ours);
+    const report = await convertFile(bucket.at("in/all.zip"), theirs);
     expect(report.outputs.map(({ layer, features }) => [layer, features])).toEqual([
       ["huts", 3],
       ["capitals", 195],
@@ -351,10 +351,10 @@ describe.skipIf(!store)("a bucket", () => {
 
   test("is listed page by page, and read as a folder or by a pattern", async () => {
     const keys = Array.from({ length: 1005 }, (_, n) => `many/${n % 2 ? "odd" : "even"}/${n}.csv`);
-    while (keys.length > 0) await Promise.all(keys.splice(0, 67).map((key) => bucket.put(key, csv("a"))));
+    while (keys.length > 0) await Promise.all(keys.splice(0, 67).map((key) => bucket.put(key, pointsCsv("a"))));
     await bucket.put("many/.hidden.csv", "");
     await bucket.put("many/read.me", "");
-    const { registry, signal } = testHost();
+    const { registry, signal } = createTestHost();
     const found = async (key: string) =>
       (await expandInputs([bucket.at(key)], registry, signal)).map((one) => one.relative);
     expect(await found("many/")).toHaveLength(1005);
@@ -366,11 +366,11 @@ describe.skipIf(!store)("a bucket", () => {
   }, 60_000);
 
   test("takes many outputs below a prefix", async () => {
-    await bucket.put("in/a/one.csv", csv("a", "b"));
-    await bucket.put("in/two.csv", csv("c"));
-    await bucket.put("in/out/old.csv", csv("d"));
+    await bucket.put("in/a/one.csv", pointsCsv("a", "b"));
+    await bucket.put("in/two.csv", pointsCsv("c"));
+    await bucket.put("in/out/old.csv", pointsCsv("d"));
     const request = { inputs: [bucket.at("in/")], output: bucket.at("in/out/"), to: "geojson", workers: 1 };
-    const outcomes = await convertMany(request, testHost());
+    const outcomes = await convertMany(request, createTestHost());
     expect(outcomes.map(({ output, error }) => [output, error?.code])).toEqual([
       [bucket.at("in/out/a/one.geojson"), undefined],
       [bucket.at("in/out/two.geojson"), undefined],
@@ -379,67 +379,69 @@ describe.skipIf(!store)("a bucket", () => {
   });
 
   test("has no object that two inputs write", async () => {
-    await converted(sample("huts.geojson"), bucket.at("in/a.gpkg"));
-    await converted(sample("parks.geojson"), bucket.at("in/a.gpkg"), { append: true });
-    await converted(sample("capitals.geojson"), bucket.at("in/a-huts.geojson"));
+    await convertFile(sample("huts.geojson"), bucket.at("in/a.gpkg"));
+    await convertFile(sample("parks.geojson"), bucket.at("in/a.gpkg"), { append: true });
+    await convertFile(sample("capitals.geojson"), bucket.at("in/a-huts.geojson"));
     const request = { inputs: [bucket.at("in/")], output: bucket.at("out/"), to: "csv", workers: 1, overwrite: true };
-    const outcomes = await convertMany(request, testHost());
+    const outcomes = await convertMany(request, createTestHost());
     expect(outcomes.map(({ error }) => error?.code).sort()).toEqual(["output-collision", undefined]);
   });
 
   test("is never read half in one version and half in another", async () => {
-    await bucket.put("change.csv", csv(..."abcdefghij"));
+    await bucket.put("change.csv", pointsCsv(..."abcdefghij"));
     watch().open(async ({ operation }, pass) => {
       if (operation !== "GetObject" || watch().keysOf("GetObject").length > 1) return null;
-      const answer = halfOf(await pass());
-      await bucket.put("change.csv", csv(..."klmnopqrst"));
+      const answer = truncateResponse(await pass());
+      await bucket.put("change.csv", pointsCsv(..."klmnopqrst"));
       return answer;
     });
-    expect(await codeOf(converted(bucket.at("change.csv"), fresh("geojson")))).toBe("input-changed");
+    expect(await codeOf(convertFile(bucket.at("change.csv"), fresh("geojson")))).toBe("input-changed");
 
-    await converted(sample("capitals.geojson"), bucket.at("change.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("change.shp"));
     watch().open(async ({ operation, key }, pass) => {
       if (operation !== "GetObject" || key !== "change.dbf") return null;
       const answer = await pass();
       await bucket.put("change.dbf", "another");
       return answer;
     });
-    expect(await codeOf(converted(bucket.at("change.shp"), fresh("geojson")))).toBe("input-changed");
+    expect(await codeOf(convertFile(bucket.at("change.shp"), fresh("geojson")))).toBe("input-changed");
   });
 
   test("is not read where the store passes over versions, or parts that are asked for", async () => {
-    await bucket.put("odd.csv", csv(..."abcdefghij"));
+    await bucket.put("odd.csv", pointsCsv(..."abcdefghij"));
     const whole = await bucket.get("odd.csv");
     const headers = { "content-length": whole.length };
     watch().open(async ({ operation, headers: asked }, pass) => {
       if (operation !== "GetObject") return null;
-      return asked.range === undefined ? halfOf(await pass()) : { status: 200, headers, body: whole };
+      return asked.range === undefined ? truncateResponse(await pass()) : { status: 200, headers, body: whole };
     });
-    expect(await codeOf(converted(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-download");
+    expect(await codeOf(convertFile(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-download");
     watch().open(async ({ operation }) =>
       operation === "GetObject" ? { status: 200, headers: { ...headers, etag: '"another"' }, body: whole } : null,
     );
-    expect(await codeOf(converted(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-changed");
+    expect(await codeOf(convertFile(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-changed");
   });
 
   test("that may not be listed gives the companions all the same", async () => {
-    await converted(sample("capitals.geojson"), bucket.at("set.shp"));
+    await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     watch().open(async ({ operation }) =>
       operation === "ListObjects" ? { status: 403, body: "<Error><Code>AccessDenied</Code></Error>" } : null,
     );
     const back = fresh("csv");
-    await converted(bucket.at("set.shp"), back);
+    await convertFile(bucket.at("set.shp"), back);
     expect(readFileSync(back, "utf8")).toContain("Berlin");
   });
 
   test("is asked again where it puts off, and not for ever", async () => {
-    await bucket.put("slow.csv", csv("a"));
+    await bucket.put("slow.csv", pointsCsv("a"));
     let times = 0;
-    watch().open(async ({ operation }) => (/^(Get|Put)Object$/.test(operation) && times++ % 3 !== 2 ? putOff : null));
-    expect(await codeOf(converted(bucket.at("slow.csv"), bucket.at("slow.geojson")))).toBe("done");
+    watch().open(async ({ operation }) =>
+      /^(Get|Put)Object$/.test(operation) && times++ % 3 !== 2 ? slowDownResponse : null,
+    );
+    expect(await codeOf(convertFile(bucket.at("slow.csv"), bucket.at("slow.geojson")))).toBe("done");
     expect(times).toBe(6);
-    watch().open(async () => putOff);
-    expect(await codeOf(converted(bucket.at("slow.csv"), fresh("geojson")))).toBe("bucket-unavailable");
+    watch().open(async () => slowDownResponse);
+    expect(await codeOf(convertFile(bucket.at("slow.csv"), fresh("geojson")))).toBe("bucket-unavailable");
   }, 60_000);
 
   describe("on the command line", () => {
@@ -457,7 +459,7 @@ describe.skipIf(!store)("a bucket", () => {
       ["no credentials", { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere" }, 9, 9],
       ["nobody there", { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "2" }, 8, 8],
     ])("of %s the exit status tells, and no secret is told", async (_, env, reading, writing) => {
-      await bucket.put("a.csv", csv("a"));
+      await bucket.put("a.csv", pointsCsv("a"));
       const read = await run(["info", bucket.at("a.csv")], env);
       const written = await run(["convert", sample("huts.geojson"), bucket.at("b.csv")], env);
       expect([read.status, written.status]).toEqual([reading, writing]);
@@ -476,8 +478,8 @@ describe.skipIf(!store)("a bucket", () => {
     });
 
     test("what is public is read by nobody in particular", async () => {
-      await bucket.put("public.csv", csv("a"), true);
-      await bucket.put("private.csv", csv("a"));
+      await bucket.put("public.csv", pointsCsv("a"), true);
+      await bucket.put("private.csv", pointsCsv("a"));
       const nobody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere", AWS_NO_SIGN_REQUEST: "YES" };
       expect(await run(["convert", bucket.at("public.csv"), "-", "--to", "csv"], nobody)).toMatchObject({ status: 0 });
       expect((await run(["info", bucket.at("private.csv")], nobody)).status).toBe(9);
@@ -524,7 +526,7 @@ describe.skipIf(!store)("a bucket", () => {
   });
 });
 
-const [sqlite] = await worldKinds();
+const [sqlite] = await findFixtureKinds();
 
 describe.skipIf(!store)("a map and a bucket", () => {
   test("a map is planned, pushed, verified and pulled", async () => {
@@ -537,7 +539,7 @@ describe.skipIf(!store)("a map and a bucket", () => {
       return { status, stderr };
     };
     const source = bucket.at("in/places.csv");
-    await bucket.put("in/places.csv", csv("a", "b", "c"));
+    await bucket.put("in/places.csv", pointsCsv("a", "b", "c"));
     const keyed = ["--map", map, "--remote-field", "name"];
     const plan = join(world.folder, "places.plan");
     expect(await run("plan", source, ...keyed, "-o", plan, "--exit-code")).toMatchObject({ status: 20 });
@@ -546,7 +548,7 @@ describe.skipIf(!store)("a map and a bucket", () => {
     expect(await run("verify", source, ...keyed, "--exit-code")).toMatchObject({ status: 0 });
 
     expect(await run("plan", source, ...keyed, "-o", plan, "--overwrite")).toMatchObject({ status: 0 });
-    await bucket.put("in/places.csv", csv("a", "b"));
+    await bucket.put("in/places.csv", pointsCsv("a", "b"));
     expect(await run("push", source, ...keyed, "--mode", "full", "--yes", "--max-delete", "50%")).toMatchObject({
       status: 0,
     });
@@ -564,13 +566,13 @@ describe.skipIf(!store)("a map and a bucket", () => {
 });
 
 describe.skipIf(!store)("a job with buckets", () => {
-  const desk = new JobDesk();
+  const desk = new JobFixture();
 
   test("fetches and writes what has changed, and nothing that somebody else has written", async () => {
     const bucket = await store!.bucket();
     gate!.open();
-    await bucket.put("in/one.csv", csv("a", "b"));
-    await converted(sample("capitals.geojson"), bucket.at("in/two.shp"));
+    await bucket.put("in/one.csv", pointsCsv("a", "b"));
+    await convertFile(sample("capitals.geojson"), bucket.at("in/two.shp"));
     const steps = `  - {name: all, source: "${bucket.at("in/")}", target: "${bucket.at("out/")}", to: gpkg}\n`;
     desk.put("job.yaml", `name: bucket\nsteps:\n${steps}`);
     const run = async () => {
@@ -587,7 +589,7 @@ describe.skipIf(!store)("a job with buckets", () => {
     expect(gate!.keysOf("GetObject")).toEqual([]);
     expect(gate!.changes).toEqual([]);
 
-    await bucket.put("in/one.csv", csv("a", "b", "c"));
+    await bucket.put("in/one.csv", pointsCsv("a", "b", "c"));
     expect(await run()).toMatchObject({ status: 0, items: both("done", "unchanged") });
     expect(gate!.keysOf("GetObject")).toEqual(["in/one.csv"]);
     await bucket.put("in/two.prj", await bucket.get("in/two.prj"));

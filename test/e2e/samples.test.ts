@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ConvertRequest } from "../../src/pipeline/request.js";
 import { samples } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
 type Nested = number | readonly Nested[];
 interface Feature {
@@ -14,7 +14,7 @@ interface Feature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let read = 0;
 
@@ -25,7 +25,7 @@ const sample = (layer: string): Feature[] => featuresIn(join(samples, `${layer}.
 async function featuresOf(file: string, request: Partial<ConvertRequest> = {}): Promise<Feature[]> {
   const output = scratch.path(`${read++}.geojson`);
   const writerOptions = { precision: "15", zPrecision: "15" };
-  const { rejected } = await converted(join(samples, file), output, { writerOptions, ...request });
+  const { rejected } = await convertFile(join(samples, file), output, { writerOptions, ...request });
   expect(rejected).toBe(0);
   return featuresIn(output);
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { GeoferryError } from "../../src/errors.js";
-import { decoderOf, encoderOf } from "../../src/io/encodings.js";
+import { findDecoder, findEncoder } from "../../src/io/encodings.js";
 
 /** What Python makes of every byte in a one-byte code page; U+FFFD where it means nothing. */
 function python(codec: string): string {
@@ -42,7 +42,7 @@ describe("one byte a character", () => {
 
   test.each(pages)("%s says what Python says", (name, codec) => {
     const expected = [...python(codec)];
-    const decode = decoderOf(name);
+    const decode = findDecoder(name);
     const differing: string[] = [];
     for (const byte of allBytes) {
       const own = decode(Uint8Array.of(byte));
@@ -56,8 +56,8 @@ describe("one byte a character", () => {
   });
 
   test.each(pages)("%s is written as it is read", (name) => {
-    const decode = decoderOf(name);
-    const encode = encoderOf(name);
+    const decode = findDecoder(name);
+    const encode = findEncoder(name);
     for (const byte of allBytes) {
       const character = decode(Uint8Array.of(byte));
       if (character !== "\uFFFD") expect(decode(encode(character))).toBe(character);
@@ -79,14 +79,14 @@ describe("more bytes a character", () => {
     ["euc-kr", "c7d1b1db", "한글"],
   ])("%s", (name, hex, text) => {
     const bytes = Buffer.from(hex, "hex");
-    expect(decoderOf(name)(bytes)).toBe(text);
-    expect(decoderOf(name)(new Uint8Array(bytes))).toBe(text);
-    expect(Buffer.from(encoderOf(name)(text)).toString("hex")).toBe(hex);
+    expect(findDecoder(name)(bytes)).toBe(text);
+    expect(findDecoder(name)(new Uint8Array(bytes))).toBe(text);
+    expect(Buffer.from(findEncoder(name)(text)).toString("hex")).toBe(hex);
   });
 });
 
 test("names as people and other programs write them", () => {
-  const a = (name: string) => decoderOf(name)(Uint8Array.of(0x80, 0xe9));
+  const a = (name: string) => findDecoder(name)(Uint8Array.of(0x80, 0xe9));
   expect(a("ANSI 1252")).toBe("€é");
   expect(a("1252")).toBe("€é");
   expect(a(" Latin1 ")).toBe("€é");
@@ -98,37 +98,37 @@ test("names as people and other programs write them", () => {
   expect(a("850")).toBe("ÇÚ");
   expect(a("IBM437")).toBe("ÇΘ");
   expect(a("cp1251")).toBe("Ђй");
-  expect(decoderOf("ISO8859_15")(Uint8Array.of(0xa4))).toBe("€");
-  expect(decoderOf("885915")(Uint8Array.of(0xa4))).toBe("€");
-  expect(decoderOf("65001")(Buffer.from("ü"))).toBe("ü");
-  expect(decoderOf("UTF8")(Buffer.from("ü"))).toBe("ü");
-  expect(decoderOf("932")(Buffer.from("93fa", "hex"))).toBe("日");
-  expect(decoderOf("Big5")(Buffer.from("a4e9", "hex"))).toBe("日");
+  expect(findDecoder("ISO8859_15")(Uint8Array.of(0xa4))).toBe("€");
+  expect(findDecoder("885915")(Uint8Array.of(0xa4))).toBe("€");
+  expect(findDecoder("65001")(Buffer.from("ü"))).toBe("ü");
+  expect(findDecoder("UTF8")(Buffer.from("ü"))).toBe("ü");
+  expect(findDecoder("932")(Buffer.from("93fa", "hex"))).toBe("日");
+  expect(findDecoder("Big5")(Buffer.from("a4e9", "hex"))).toBe("日");
 });
 
 test("what an encoding lacks becomes one question mark", () => {
-  expect(Buffer.from(encoderOf("cp850")("a日b😀c")).toString("latin1")).toBe("a?b?c");
-  expect(Buffer.from(encoderOf("windows-1252")("€—ł")).toString("hex")).toBe("80973f");
-  expect(Buffer.from(encoderOf("gbk")("a😀b")).toString("latin1")).toMatch(/^a\?{1,2}b$/);
+  expect(Buffer.from(findEncoder("cp850")("a日b😀c")).toString("latin1")).toBe("a?b?c");
+  expect(Buffer.from(findEncoder("windows-1252")("€—ł")).toString("hex")).toBe("80973f");
+  expect(Buffer.from(findEncoder("gbk")("a😀b")).toString("latin1")).toMatch(/^a\?{1,2}b$/);
 });
 
 test("bytes that mean nothing become U+FFFD, and a byte order mark stays", () => {
-  expect(decoderOf("utf-8")(Buffer.from([0x61, 0xff, 0x62]))).toBe("a\uFFFDb");
-  expect(decoderOf("utf-8")(Buffer.from("\uFEFFa"))).toBe("\uFEFFa");
-  expect(decoderOf("utf-16le")(Buffer.from("\uFEFFa", "utf16le"))).toBe("\uFEFFa");
+  expect(findDecoder("utf-8")(Buffer.from([0x61, 0xff, 0x62]))).toBe("a\uFFFDb");
+  expect(findDecoder("utf-8")(Buffer.from("\uFEFFa"))).toBe("\uFEFFa");
+  expect(findDecoder("utf-16le")(Buffer.from("\uFEFFa", "utf16le"))).toBe("\uFEFFa");
 });
 
 test("any text survives the Unicode encodings, and any ASCII all that hold it", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       for (const name of ["utf-8", "utf-16le", "utf-16be"]) {
-        expect(decoderOf(name)(encoderOf(name)(text))).toBe(text);
+        expect(findDecoder(name)(findEncoder(name)(text))).toBe(text);
       }
     }),
   );
   const ascii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
   for (const name of ["cp850", "windows-1252", "shift_jis", "big5", "utf-8"]) {
-    expect(decoderOf(name)(encoderOf(name)(ascii))).toBe(ascii);
+    expect(findDecoder(name)(findEncoder(name)(ascii))).toBe(ascii);
   }
 });
 
@@ -137,7 +137,7 @@ test.each(["", "nonsense", "base64", "hex", "cp99999", "utf-8x", "__proto__", "c
   (name) => {
     let thrown: unknown;
     try {
-      decoderOf(name);
+      findDecoder(name);
     } catch (error) {
       thrown = error;
     }

@@ -1,25 +1,25 @@
 /** Where shift grids are searched, on each platform. */
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { gridCache, standardGridFolders } from "../../src/io/grid-folders.js";
+import { defaultGridFolders, gridCacheFolder } from "../../src/io/grid-folders.js";
 
 const linux = { platform: "linux", home: "/ada" } as const;
 const paths = (environment: NodeJS.ProcessEnv, platform: NodeJS.Platform = "linux") =>
-  standardGridFolders(environment, { environment, platform, home: "/ada" }).map(({ path }) => path);
+  defaultGridFolders(environment, { environment, platform, home: "/ada" }).map(({ path }) => path);
 
 describe("the cache of grids", () => {
   test("is the platform's folder for caches", () => {
-    expect(gridCache({}, linux)).toBe("/ada/.cache/geoferry/grids");
-    expect(gridCache({ XDG_CACHE_HOME: "/var/cache/ada" }, linux)).toBe("/var/cache/ada/geoferry/grids");
-    expect(gridCache({ XDG_CACHE_HOME: "relative" }, linux)).toBe("/ada/.cache/geoferry/grids");
-    expect(gridCache({}, { ...linux, platform: "darwin" })).toBe("/ada/Library/Caches/geoferry/grids");
-    expect(gridCache({ LOCALAPPDATA: "/local" }, { ...linux, platform: "win32" })).toBe(
+    expect(gridCacheFolder({}, linux)).toBe("/ada/.cache/geoferry/grids");
+    expect(gridCacheFolder({ XDG_CACHE_HOME: "/var/cache/ada" }, linux)).toBe("/var/cache/ada/geoferry/grids");
+    expect(gridCacheFolder({ XDG_CACHE_HOME: "relative" }, linux)).toBe("/ada/.cache/geoferry/grids");
+    expect(gridCacheFolder({}, { ...linux, platform: "darwin" })).toBe("/ada/Library/Caches/geoferry/grids");
+    expect(gridCacheFolder({ LOCALAPPDATA: "/local" }, { ...linux, platform: "win32" })).toBe(
       join("/local", "geoferry", "Cache", "grids"),
     );
   });
 
   test("is where GEOFERRY_GRID_CACHE says", () => {
-    expect(gridCache({ GEOFERRY_GRID_CACHE: "/grids", XDG_CACHE_HOME: "/x" }, linux)).toBe("/grids");
+    expect(gridCacheFolder({ GEOFERRY_GRID_CACHE: "/grids", XDG_CACHE_HOME: "/x" }, linux)).toBe("/grids");
   });
 });
 

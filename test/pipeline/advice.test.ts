@@ -3,13 +3,13 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { convertMany } from "../../src/pipeline/convert-many.js";
-import { describeGap } from "../../src/pipeline/report.js";
+import { describeSkippedRange } from "../../src/pipeline/report.js";
 import type { ConvertRequest } from "../../src/pipeline/request.js";
 import { samples } from "../support/command.js";
-import { converted, testHost } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile, createTestHost } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 function file(name: string, contents: string | Buffer): string {
@@ -28,7 +28,7 @@ async function zip(name: string, entries: Readonly<Record<string, string | Buffe
 }
 
 const messageOf = (input: string, output: string, request: Partial<ConvertRequest> = {}): Promise<string> =>
-  converted(input, scratch.path(output), { overwrite: true, ...request }).then(
+  convertFile(input, scratch.path(output), { overwrite: true, ...request }).then(
     () => "",
     (error: unknown) => (error as Error).message,
   );
@@ -41,7 +41,7 @@ const feature = (x: number, y: number) => ({
 
 test("a table whose coordinates are empty declares nothing", async () => {
   const input = file("empty-cells.csv", "name,lon,lat\na,,\nb,,\n");
-  const { notices } = await converted(input, scratch.path("empty-cells.geojson"), {});
+  const { notices } = await convertFile(input, scratch.path("empty-cells.geojson"), {});
   const [{ example } = { example: "" }] = notices.filter(({ code }) => code === "no-geometry");
   expect(example).toBe("none of the 2 features of empty-cells has a geometry, although it is a layer of Point");
 });
@@ -54,8 +54,8 @@ describe("a source without a reference system", () => {
       "plane.geojson",
       JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature(691000, 5334000)] }),
     );
-    await converted(`${samples}/parks.geojson`, input, { layerName: "parks" });
-    await converted(plane, input, { reproject: metres.reproject, append: true, layerName: "wells" });
+    await convertFile(`${samples}/parks.geojson`, input, { layerName: "parks" });
+    await convertFile(plane, input, { reproject: metres.reproject, append: true, layerName: "wells" });
     const output = "two.geojson";
     expect(await messageOf(input, output, { layers: ["wells"] })).toContain("two.gpkg, layer wells: does not say its");
     expect(await messageOf(plane, output)).toContain("plane.geojson: does not say its");
@@ -65,15 +65,15 @@ describe("a source without a reference system", () => {
     const input = file("metres.csv", "name,x,y\na,691000,5334000\n");
     const request = { sourceCrs: "EPSG:25832", overwrite: true };
     const output = scratch.path("metres.gpx");
-    await converted(input, output, { ...request, reproject: false });
+    await convertFile(input, output, { ...request, reproject: false });
     const rejects = readFileSync(`${output}.rejects.geojsonl`, "utf8");
     expect(rejects).toContain("these look like metres: leave --no-reproject away");
     expect(rejects).not.toContain("--source-crs");
-    expect(await converted(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
+    expect(await convertFile(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
   });
 
   test("whose system its output cannot say is told how it can", async () => {
-    const { losses } = await converted(`${samples}/shapefile/survey.shp`, scratch.path("undeclared.geojson"), {
+    const { losses } = await convertFile(`${samples}/shapefile/survey.shp`, scratch.path("undeclared.geojson"), {
       reproject: false,
     });
     expect(losses).toMatchObject([
@@ -121,8 +121,8 @@ test("a .shp that is cut off within its header is said to be", async () => {
 
 test("a gap of no bytes is one of what belongs there", () => {
   const gap = { source: "a.dbf", place: { byte: 0 }, reason: "it is empty" };
-  expect(describeGap({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: gave up what belongs there: it is empty");
-  expect(describeGap({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: gave up 1 byte: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: gave up what belongs there: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: gave up 1 byte: it is empty");
 });
 
 describe("of inputs that would get one name", () => {
@@ -137,7 +137,7 @@ describe("of inputs that would get one name", () => {
       onNameClash: "number",
       workers: 1,
     } as const;
-    const outcomes = await convertMany(request, testHost());
+    const outcomes = await convertMany(request, createTestHost());
     return Object.fromEntries(
       outcomes.map(({ input, output: path }) => [input.split("/").at(-1), path.split("/").at(-1)]),
     );
@@ -156,7 +156,7 @@ describe("of inputs that would get one name", () => {
 describe("dates with years of two digits", () => {
   test("stay text, and that is noted", async () => {
     const input = file("years.csv", "name,since,lon,lat\na,31.12.99,7,50\nb,01.02.30,8,51\n");
-    const { notices } = await converted(input, scratch.path("years.geojson"), {});
+    const { notices } = await convertFile(input, scratch.path("years.geojson"), {});
     expect(notices).toContainEqual(
       expect.objectContaining({
         code: "date-ambiguous",
@@ -168,7 +168,7 @@ describe("dates with years of two digits", () => {
 
   test("are not supposed in other texts", async () => {
     const input = file("other.csv", "name,net,lon,lat\na,10.20.30,7,50\nb,x,8,51\nc,1.2.2030,9,52\n");
-    const { notices } = await converted(input, scratch.path("other.geojson"), {});
+    const { notices } = await convertFile(input, scratch.path("other.geojson"), {});
     expect(notices.filter(({ code }) => code === "date-ambiguous")).toEqual([]);
   });
 });

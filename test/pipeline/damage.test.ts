@@ -2,11 +2,11 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { afterAll, describe, expect, test } from "vitest";
 import { GeoferryError } from "../../src/errors.js";
 import { samples } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { damaged, randomFrom } from "../support/random.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { createRandom, damageBytes } from "../support/random.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 /** How many damaged inputs of each format. */
@@ -31,7 +31,7 @@ async function outcome(
   skipErrors: boolean,
 ): Promise<{ features: number } | { error: unknown }> {
   try {
-    const report = await converted(input, output, { skipErrors, overwrite: true, allowEmpty: true });
+    const report = await convertFile(input, output, { skipErrors, overwrite: true, allowEmpty: true });
     return { features: report.written };
   } catch (error) {
     return { error };
@@ -40,7 +40,7 @@ async function outcome(
 
 describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, names, files }) => {
   test(`${count} of them end with a clear error or with features, never with a bug, and leave nothing behind`, async () => {
-    const random = randomFrom(format.length * 7919);
+    const random = createRandom(format.length * 7919);
     const place = scratch.path(format);
     mkdirSync(place);
     for (let i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, nam
       const swapped = present.length > 1 && random() < 0.1 ? names[(i + 1) % names.length]! : undefined;
       for (const extension of present) copyFileSync(`${folder}/${name}.${extension}`, `${place}/in.${extension}`);
       if (swapped) copyFileSync(`${folder}/${swapped}.${victim}`, `${place}/in.${victim}`);
-      else writeFileSync(`${place}/in.${victim}`, damaged(readFileSync(`${folder}/${name}.${victim}`), random));
+      else writeFileSync(`${place}/in.${victim}`, damageBytes(readFileSync(`${folder}/${name}.${victim}`), random));
       const output = `${place}/out.geojson`;
       for (const skipErrors of [false, true]) {
         const result = await outcome(`${place}/in.${files[0]}`, output, skipErrors);
@@ -85,10 +85,10 @@ describe("--skip-errors brings out what lies outside the damage", () => {
     );
     features[20] = features[20]!.replace('"coordinates":[', '"coordinates":[[[');
     writeFileSync(scratch.path("one.geojson"), `{"type":"FeatureCollection","features":[\n${features.join(",\n")}\n]}`);
-    await expect(converted(scratch.path("one.geojson"), scratch.path("strict.csv"))).rejects.toMatchObject({
+    await expect(convertFile(scratch.path("one.geojson"), scratch.path("strict.csv"))).rejects.toMatchObject({
       kind: "input",
     });
-    const report = await converted(scratch.path("one.geojson"), scratch.path("one.csv"), { skipErrors: true });
+    const report = await convertFile(scratch.path("one.geojson"), scratch.path("one.csv"), { skipErrors: true });
     expect(report.written).toBe(49);
     // The feature, and the end of the file that its brackets swallowed.
     expect(report.rejected).toBeGreaterThan(0);
@@ -99,10 +99,10 @@ describe("--skip-errors brings out what lies outside the damage", () => {
       copyFileSync(`${samples}/shapefile/parks.${extension}`, scratch.path(`parks.${extension}`));
     const whole = readFileSync(`${samples}/shapefile/parks.shp`);
     writeFileSync(scratch.path("parks.shp"), whole.subarray(0, Math.floor(whole.length / 2)));
-    await expect(converted(scratch.path("parks.shp"), scratch.path("parks-strict.csv"))).rejects.toMatchObject({
+    await expect(convertFile(scratch.path("parks.shp"), scratch.path("parks-strict.csv"))).rejects.toMatchObject({
       kind: "input",
     });
-    const report = await converted(scratch.path("parks.shp"), scratch.path("parks.csv"), { skipErrors: true });
+    const report = await convertFile(scratch.path("parks.shp"), scratch.path("parks.csv"), { skipErrors: true });
     expect(report.written).toBeGreaterThan(8);
     expect(report.written).toBeLessThanOrEqual(27);
   });
@@ -111,10 +111,10 @@ describe("--skip-errors brings out what lies outside the damage", () => {
     const rows = Array.from({ length: 30 }, (_, i) => `${i},1,row ${i}`);
     rows[10] = '10,1,"never closed';
     writeFileSync(scratch.path("quote.csv"), `lon,lat,name\n${rows.join("\n")}\n`);
-    await expect(converted(scratch.path("quote.csv"), scratch.path("quote-strict.geojson"))).rejects.toMatchObject({
+    await expect(convertFile(scratch.path("quote.csv"), scratch.path("quote-strict.geojson"))).rejects.toMatchObject({
       kind: "input",
     });
-    const report = await converted(scratch.path("quote.csv"), scratch.path("quote.geojson"), { skipErrors: true });
+    const report = await convertFile(scratch.path("quote.csv"), scratch.path("quote.geojson"), { skipErrors: true });
     expect(report.written).toBe(29);
   });
 });

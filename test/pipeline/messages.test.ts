@@ -1,11 +1,11 @@
 /** Messages about inputs say what is wrong, and their advice works when it is followed. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { expandInputs } from "../../src/pipeline/expand.js";
-import { Scratch } from "../../src/testing/index.js";
-import { converted, testHost } from "../support/host.js";
+import { expandInputs } from "../../src/pipeline/input/expand-inputs.js";
+import { TemporaryFolder } from "../../src/testing/index.js";
+import { convertFile, createTestHost } from "../support/host.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const point = "<Point><coordinates>1,2</coordinates></Point>";
 
@@ -20,12 +20,12 @@ test("a folder without an input is not called missing, and a pattern names its f
   const folder = scratch.path("tables");
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/a.txt`, "name,lon,lat\na,7,46\n");
-  const { registry, signal } = testHost();
+  const { registry, signal } = createTestHost();
   const message = await messageOf(expandInputs([folder], registry, signal));
   expect(message).toContain(`${folder}: no file in this folder has an extension that geoferry knows (`);
   const [, pattern = ""] = /such as '([^']*)'/.exec(message) ?? [];
   const [input] = await expandInputs([pattern], registry, signal);
-  const report = await converted(input!.address, scratch.path("out.geojson"), { from: "csv" });
+  const report = await convertFile(input!.address, scratch.path("out.geojson"), { from: "csv" });
   expect(report.written).toBe(1);
 });
 
@@ -43,15 +43,15 @@ test.each([
   const path = scratch.path(`damaged.${extension}`);
   writeFileSync(path, text);
   const output = scratch.path(`${extension}.geojson`);
-  const message = await messageOf(converted(path, output));
+  const message = await messageOf(convertFile(path, output));
   expect(message).toMatch(/byte \d+: .*; correct it, or read past it with --skip-errors$/);
   expect(message).not.toContain("has to be");
-  await converted(path, output, { skipErrors: true });
+  await convertFile(path, output, { skipErrors: true });
   expect(JSON.parse(readFileSync(output, "utf8")).features).toHaveLength(2);
 });
 
 test("what is no XML at all gets no advice to read past it", async () => {
   const path = scratch.path("table.csv");
   writeFileSync(path, "a,b\n");
-  expect(await messageOf(converted(path, scratch.path("x.geojson"), { from: "kml" }))).not.toContain("--skip-errors");
+  expect(await messageOf(convertFile(path, scratch.path("x.geojson"), { from: "kml" }))).not.toContain("--skip-errors");
 });

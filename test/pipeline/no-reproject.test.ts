@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
 import { samples } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 // 20 points in EPSG:25832; the first is at 356560.26, 5645282.14.
@@ -17,7 +17,7 @@ describe("coordinates carried untouched", () => {
     "are a loss in .%s, which says them to be in degrees",
     async (extension) => {
       const output = scratch.path(`out.${extension}`);
-      const { losses, written } = await converted(survey, output, untouched);
+      const { losses, written } = await convertFile(survey, output, untouched);
       expect(written).toBe(20);
       expect(losses).toMatchObject([
         { code: "crs-undeclared", count: 1, example: expect.stringContaining("EPSG:25832") },
@@ -27,7 +27,7 @@ describe("coordinates carried untouched", () => {
   );
 
   test.each(["gpkg", "shp", "csv"])("are none in .%s, which says what they are in", async (extension) => {
-    const { losses } = await converted(survey, scratch.path(`as-${extension}.${extension}`), untouched);
+    const { losses } = await convertFile(survey, scratch.path(`as-${extension}.${extension}`), untouched);
     expect(losses.filter(({ code }) => code === "crs-undeclared")).toEqual([]);
   });
 
@@ -42,9 +42,9 @@ describe("coordinates carried untouched", () => {
       const input = scratch.path(`plane.${extension}`);
       const geojson = extension === "shp" ? scratch.path("plane-first.geojson") : input;
       writeFileSync(geojson, JSON.stringify({ type: "FeatureCollection", crs: null, features: [feature] }));
-      if (extension === "shp") await converted(geojson, input, untouched);
+      if (extension === "shp") await convertFile(geojson, input, untouched);
       const output = scratch.path(`plane-${extension}.gpkg`);
-      await converted(input, output, untouched);
+      await convertFile(input, output, untouched);
       const database = new Database(output, { readonly: true });
       // OGC 12-128r19, 1.1.2.1.2: -1 is an undefined Cartesian system, 0 an undefined geographic one.
       expect(database.prepare("SELECT srs_id, min_x FROM gpkg_contents").get()).toEqual({ srs_id: -1, min_x: 500_000 });
@@ -54,7 +54,7 @@ describe("coordinates carried untouched", () => {
 
   test("are rejected where a GPX cannot say them, and never become others", async () => {
     const output = scratch.path("out.gpx");
-    const { rejected, written } = await converted(survey, output, { ...untouched, allowEmpty: true });
+    const { rejected, written } = await convertFile(survey, output, { ...untouched, allowEmpty: true });
     expect([rejected, written]).toEqual([20, 0]);
     expect(readFileSync(output, "utf8")).not.toContain("<wpt");
     expect(readFileSync(`${output}.rejects.geojsonl`, "utf8")).toContain("356560.26");
@@ -64,7 +64,7 @@ describe("coordinates carried untouched", () => {
     const input = scratch.path("degrees.csv");
     writeFileSync(input, "lon,lat\n180,5\n181,5\n-7.5,90\n");
     const output = scratch.path("degrees.gpx");
-    const { rejected, notices } = await converted(input, output, untouched);
+    const { rejected, notices } = await convertFile(input, output, untouched);
     expect(rejected).toBe(0);
     expect(notices).toContainEqual(expect.objectContaining({ code: "longitude-turned", count: 1 }));
     const positions = [...readFileSync(output, "utf8").matchAll(/<wpt lat="(.*?)" lon="(.*?)"/g)];

@@ -7,8 +7,8 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { builtins } from "../../plugins/index.js";
-import { generatedLayer, wideLayer } from "../support/generated-layers.js";
-import { roundTrip } from "../support/round-trip.js";
+import { generatedLayer, wideLayer } from "../support/formats/generated-layers.js";
+import { roundTrip } from "../support/formats/round-trip.js";
 
 const numRuns = Number(process.env.ROUND_TRIPS ?? 25);
 const seed = Number(process.env.ROUND_TRIPS_SEED ?? 1);

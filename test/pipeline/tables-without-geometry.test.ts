@@ -2,10 +2,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 function table(name: string, content: string): string {
@@ -24,7 +24,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     ["--swap-xy", { swapXy: true }],
   ])("%s is an error that names the columns to take and the options that take them", async (option, request) => {
     const output = scratch.path("out.geojson");
-    await expect(converted(plane, output, request)).rejects.toMatchObject({
+    await expect(convertFile(plane, output, request)).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
         new RegExp(`${option} is given.*"Lage A" and "Lage B".*--in 'x=Lage A' --in 'y=Lage B'`),
@@ -42,7 +42,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
   });
 
   test("without columns that look like coordinates, all columns are listed", async () => {
-    await expect(converted(words, scratch.path("w.geojson"), { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
+    await expect(convertFile(words, scratch.path("w.geojson"), { sourceCrs: "EPSG:25832" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(/--in x=COLUMN --in y=COLUMN.*"id", "name"/),
     });
@@ -50,7 +50,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
 
   test("of which every geometry was rejected says why, and which option may be wrong", async () => {
     const projected = table("projected.csv", "x,y,name\n356560.26,5645282.14,a\n");
-    await expect(converted(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
+    await expect(convertFile(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
         /latitude 5645282\.14 is beyond ±90°; these look like metres; is --source-crs right\?/,
@@ -59,13 +59,13 @@ describe("--source-crs and --swap-xy without any geometry", () => {
   });
 
   test("of other formats, too", async () => {
-    await expect(converted(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
+    await expect(convertFile(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
       code: "geometry-missing",
     });
   });
 
   test("a table without rows is none to complain of", async () => {
-    const { written } = await converted(table("none.csv", "id;name\n"), scratch.path("n.geojson"), {
+    const { written } = await convertFile(table("none.csv", "id;name\n"), scratch.path("n.geojson"), {
       sourceCrs: "EPSG:25832",
     });
     expect(written).toBe(0);
@@ -80,7 +80,7 @@ describe("columns that look like coordinates", () => {
   });
 
   test("are told by a conversion that leaves them attributes", async () => {
-    const { notices } = await converted(plane, scratch.path("left.geojson"), {});
+    const { notices } = await convertFile(plane, scratch.path("left.geojson"), {});
     expect(notices).toMatchObject([{ code: "coordinates-left-out", example: expect.stringContaining("Lage A") }]);
   });
 });

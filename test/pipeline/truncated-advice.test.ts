@@ -1,23 +1,23 @@
 /** A file that ends early: the message names `--skip-errors` only where it helps. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { fault } from "../../src/errors.js";
+import { createError } from "../../src/errors.js";
 import { samples } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const failureOf = async (path: string, options: object): Promise<unknown> =>
-  converted(path, scratch.path("out.csv"), { overwrite: true, ...options }).then(
+  convertFile(path, scratch.path("out.csv"), { overwrite: true, ...options }).then(
     () => null,
     (error: unknown) => error,
   );
 
 test("of a GeoPackage, whose tables may lie in any part of the file, the whole is needed", async () => {
   const whole = scratch.path("parks.gpkg");
-  await converted(`${samples}/parks.geojson`, whole, {});
+  await convertFile(`${samples}/parks.geojson`, whole, {});
   const cut = scratch.path("cut.gpkg");
   writeFileSync(cut, readFileSync(whole).subarray(0, 40_000));
   for (const skipErrors of [false, true])
@@ -44,7 +44,7 @@ test("of a GeoJSON what is there can be read, and the advice works", async () =>
 });
 
 test("an unknown reference system is replaced with --source-crs; another target does not help", () => {
-  const { message } = fault("crs-unknown", { text: "the yard" });
+  const { message } = createError("crs-unknown", { text: "the yard" });
   expect(message).toContain("--source-crs");
   expect(message).not.toContain("--target-crs");
 });

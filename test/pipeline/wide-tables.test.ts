@@ -9,10 +9,10 @@ import { type Batch, isBytesColumn } from "../../src/model/index.js";
 import type { Format } from "../../src/plugin/index.js";
 import { readFile } from "../../src/testing/index.js";
 import { main } from "../support/command.js";
-import { converted } from "../support/host.js";
-import { Scratch } from "../support/recording.js";
+import { convertFile } from "../support/host.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 /** The greatest memory of a process, in MB. */
@@ -36,7 +36,7 @@ describe("20,003 columns", () => {
   });
 
   test("have one note of their names", async () => {
-    const { notices } = await converted(wide, scratch.path("told.geojson"), {});
+    const { notices } = await convertFile(wide, scratch.path("told.geojson"), {});
     expect(notices.filter(({ code }) => code === "name-missing")).toMatchObject([{ count: 20_003 }]);
   });
 
@@ -47,7 +47,7 @@ describe("20,003 columns", () => {
     // A quote that is never closed would be the error of whatever reads the rows.
     const damaged = scratch.path("damaged.csv");
     writeFileSync(damaged, [`${"a,".repeat(20_002)}\n1\n`.padEnd(2 << 20, "1\n"), '"'].join(""));
-    await expect(converted(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({
+    await expect(convertFile(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringContaining(`at most ${most} fields, and there are 20003`),
     });
@@ -131,7 +131,7 @@ test("values of 2,000 columns that some rows lack are where they were, in every 
   const from = scratch.path("lacking.geojson");
   const to = scratch.path("lacking-out.geojson");
   writeFileSync(from, JSON.stringify({ type: "FeatureCollection", features }));
-  await converted(from, to, {});
+  await convertFile(from, to, {});
   expect(JSON.parse(readFileSync(to, "utf8")).features).toEqual(features);
 });
 
@@ -147,7 +147,7 @@ describe("40,000 features of a field of their own each", () => {
 
   test.each(["geojson", "kml"])("are as large in a .%s, which has only what features have", async (to) => {
     const output = scratch.path(`diagonal-out.${to}`);
-    await converted(from, output, {});
+    await convertFile(from, output, {});
     const text = readFileSync(output, "utf8");
     expect(text.length).toBeLessThan(4 * placemarks.join("").length);
     expect([...text.matchAll(/v\d+/g)].map(([value]) => value)).toEqual(placemarks.map((_, n) => `v${n}`));
@@ -155,14 +155,14 @@ describe("40,000 features of a field of their own each", () => {
 
   test("are refused by a .csv, which would have 1,600,000,000 cells, and the advice works", async () => {
     const output = scratch.path("diagonal-out.csv");
-    await expect(converted(from, output, {})).rejects.toMatchObject({
+    await expect(convertFile(from, output, {})).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringMatching(
         /1,600,000,000 in all, and 40,000 of them have a value; choose fields with --select/,
       ),
     });
     expect(existsSync(output)).toBe(false);
-    await converted(from, output, { select: ["c0", "c39999"] });
+    await convertFile(from, output, { select: ["c0", "c39999"] });
     expect(readFileSync(output, "utf8")).toMatch(/^c0,c39999\n/);
   });
 });

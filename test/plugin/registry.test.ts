@@ -1,18 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GeoferryError } from "../../src/errors.js";
-import { FileSource } from "../../src/io/source.js";
-import type { Format, Likeness } from "../../src/plugin/format.js";
+import { FileSource } from "../../src/io/input/source.js";
+import type { Confidence, Format } from "../../src/plugin/format.js";
 import { Registry } from "../../src/plugin/registry.js";
-import { Scratch } from "../support/recording.js";
+import { TemporaryFolder } from "../support/read-layers.js";
 
-let scratch: Scratch;
+let scratch: TemporaryFolder;
 beforeEach(() => {
-  scratch = new Scratch();
+  scratch = new TemporaryFolder();
 });
 afterEach(() => scratch.remove());
 
-type Opinion = (head: Buffer) => Likeness;
+type Opinion = (head: Buffer) => Confidence;
 
 function format(id: string, extensions: string[], identify: Opinion, rest: Partial<Format> = {}): Format {
   const reader = { options: {}, load: () => Promise.reject(new Error("not loaded by looking")) };
@@ -20,7 +20,7 @@ function format(id: string, extensions: string[], identify: Opinion, rest: Parti
 }
 
 const starts =
-  (text: string, sure: Likeness = "yes"): Opinion =>
+  (text: string, sure: Confidence = "yes"): Opinion =>
   (head) =>
     head.toString("latin1").startsWith(text) ? sure : "no";
 

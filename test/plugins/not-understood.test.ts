@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { afterAll, describe, expect, test } from "vitest";
 import { ZipFile } from "yazl";
-import { Scratch } from "../../src/testing/index.js";
-import { converted } from "../support/host.js";
+import { TemporaryFolder } from "../../src/testing/index.js";
+import { convertFile } from "../support/host.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 let count = 0;
@@ -15,7 +15,7 @@ async function convertedFrom(name: string, content: string | Buffer) {
   const folder = scratch.path(`f${count++}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/${name}`, content);
-  return converted(`${folder}/${name}`, `${folder}/out.csv`, {});
+  return convertFile(`${folder}/${name}`, `${folder}/out.csv`, {});
 }
 
 /** A zip with this text in a file of no known format. */
@@ -75,7 +75,7 @@ describe("a document in a mistyped namespace is read as what its root says, with
     const folder = scratch.path("damaged");
     mkdirSync(folder, { recursive: true });
     writeFileSync(`${folder}/a.kml`, scratchFile);
-    const { written } = await converted(`${folder}/a.kml`, `${folder}/out.csv`, { skipErrors: true });
+    const { written } = await convertFile(`${folder}/a.kml`, `${folder}/out.csv`, { skipErrors: true });
     expect(written).toBe(2);
   });
 });

@@ -3,16 +3,16 @@ import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitStatus } from "../../src/cli/exit.js";
 import { asGeoferryError } from "../../src/errors.js";
-import { openInput } from "../../src/io/input.js";
-import { Spool } from "../../src/io/spool.js";
-import { withNetwork } from "../../src/network.js";
-import { openService } from "../../src/remote/service.js";
-import { takeSnapshot } from "../../src/remote/snapshot.js";
-import { Workspace } from "../../src/remote/workspace.js";
-import { HostileServer } from "../support/hostile-server.js";
-import { Scratch } from "../support/recording.js";
+import { openInput } from "../../src/io/input/open-input.js";
+import { Spool } from "../../src/io/input/spool.js";
+import { withNetworkSettings } from "../../src/network-settings.js";
+import { createServiceClient } from "../../src/remote/client/service-client.js";
+import { readSnapshot } from "../../src/remote/snapshot/read-snapshot.js";
+import { Workspace } from "../../src/remote/snapshot/workspace.js";
+import { TemporaryFolder } from "../support/read-layers.js";
+import { HostileServer } from "../support/servers/hostile-server.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 let server: HostileServer;
 beforeAll(async () => {
   server = await HostileServer.start();
@@ -29,8 +29,12 @@ async function readMap(id: string, settings: { readonly maxBytes?: number } = {}
   const workspace = await Workspace.create(spool);
   try {
     const traffic = { ...impatient, rate: null, concurrency: 4, firstWait: 1 };
-    const client = openService({ url: server.url, clientId: "a", clientSecret: "a-secret" }, traffic, never).map(id);
-    return await takeSnapshot(client, workspace, { rounding: { degrees: 7, metres: 2 }, ...settings });
+    const client = createServiceClient(
+      { url: server.url, clientId: "a", clientSecret: "a-secret" },
+      traffic,
+      never,
+    ).map(id);
+    return await readSnapshot(client, workspace, { rounding: { degrees: 7, metres: 2 }, ...settings });
   } finally {
     workspace[Symbol.dispose]();
     await spool[Symbol.asyncDispose]();
@@ -122,7 +126,7 @@ describe("a map", () => {
 
 describe("a download", () => {
   const open = (name: string, maxBytes?: number) =>
-    withNetwork(impatient, async () => {
+    withNetworkSettings(impatient, async () => {
       await using spool = new Spool(scratch.folder);
       return await openInput(`${server.url}/files/${name}`, {
         ...{ spool, signal: never },

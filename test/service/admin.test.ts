@@ -3,25 +3,25 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { has, main } from "../support/command.js";
-import { testDatabase } from "../support/postgres.js";
+import { hasProgram, main } from "../support/command.js";
+import { testDatabase } from "../support/servers/postgres.js";
 import {
   admin,
-  equip,
-  idsOn,
+  cleanEnvironment,
+  createAccountWithMap,
+  createScratchFolder,
   password,
-  plainEnvironment,
-  post,
-  Running,
+  postFeatures,
+  readFeatureIds,
+  requestToken,
   runAdmin,
-  scratchFolder,
-  tokenFor,
-} from "./running.js";
+  ServiceProcess,
+} from "./service-process.js";
 
 // Every command is a process of its own, which a busy machine takes its time for.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const folder = scratchFolder();
+const folder = createScratchFolder();
 const database = await testDatabase();
 const stores: readonly (readonly [string, () => Promise<readonly string[]>])[] = [
   ["SQLite", async () => ["--data", folder.data()]],
@@ -36,35 +36,35 @@ const records = (stdout: string) =>
 describe.each(stores)("geoferry admin on %s", (_, newStore) => {
   test("makes an account, a map and a credential that the service knows", async () => {
     const store = await newStore();
-    const made = equip(store);
+    const made = createAccountWithMap(store);
     expect(made.map).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    const service = await Running.start(store);
+    const service = await ServiceProcess.start(store);
     // There is an account, so nobody is asked to make the first one.
     expect(service.record).toEqual({ url: service.url });
-    const token = await tokenFor(service.url, made);
-    expect((await post(service.url, made.map, token, 2)).status).toBe(201);
-    expect(await idsOn(service.url, made.map, token)).toHaveLength(2);
+    const token = await requestToken(service.url, made);
+    expect((await postFeatures(service.url, made.map, token, 2)).status).toBe(201);
+    expect(await readFeatureIds(service.url, made.map, token)).toHaveLength(2);
     expect(await service.end()).toBe(0);
   });
 
   test("works while the service runs, and the service sees it at once", async () => {
     const store = await newStore();
-    const service = await Running.start(store);
+    const service = await ServiceProcess.start(store);
     expect(service.record.setup).toMatch(/\/setup\?token=gfu_/);
-    const made = equip(store);
-    const token = await tokenFor(service.url, made);
-    expect((await post(service.url, made.map, token, 1)).status).toBe(201);
+    const made = createAccountWithMap(store);
+    const token = await requestToken(service.url, made);
+    expect((await postFeatures(service.url, made.map, token, 1)).status).toBe(201);
 
     expect(admin(`credential revoke ${made.clientId}`, store)).toEqual({ client_id: made.clientId, revoked: true });
-    expect((await post(service.url, made.map, token, 1)).status).toBe(401);
-    await expect(tokenFor(service.url, made)).rejects.toThrow("401");
+    expect((await postFeatures(service.url, made.map, token, 1)).status).toBe(401);
+    await expect(requestToken(service.url, made)).rejects.toThrow("401");
     expect(admin(`credential revoke ${made.clientId}`, store)).toEqual({ client_id: made.clientId, revoked: false });
     expect(await service.end()).toBe(0);
   });
 
   test("lists what there is", async () => {
     const store = await newStore();
-    const made = equip(store);
+    const made = createAccountWithMap(store);
     admin("user add bob@example.org", store, password);
     admin("map add Huts --owner bob@example.org --public", store);
     admin("user set-name bob@example.org --name Bob", store);
@@ -91,9 +91,9 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
 
   test("removes a map, but one with features only where that is said", async () => {
     const store = await newStore();
-    const made = equip(store);
-    const service = await Running.start(store);
-    await post(service.url, made.map, await tokenFor(service.url, made), 3);
+    const made = createAccountWithMap(store);
+    const service = await ServiceProcess.start(store);
+    await postFeatures(service.url, made.map, await requestToken(service.url, made), 3);
     const refused = runAdmin(["map", "remove", made.map, ...store]);
     expect(refused.status).toBe(7);
     expect(refused.stderr).toContain("3 features");
@@ -108,18 +108,18 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
 
   test("changes a password", async () => {
     const store = await newStore();
-    equip(store);
-    const service = await Running.start(store);
-    expect(await signsIn(service.url, password)).toBe(true);
+    createAccountWithMap(store);
+    const service = await ServiceProcess.start(store);
+    expect(await canSignIn(service.url, password)).toBe(true);
     admin("user set-password ada@example.org", store, "another one, and longer");
-    expect(await signsIn(service.url, password)).toBe(false);
-    expect(await signsIn(service.url, "another one, and longer")).toBe(true);
+    expect(await canSignIn(service.url, password)).toBe(false);
+    expect(await canSignIn(service.url, "another one, and longer")).toBe(true);
     expect(await service.end()).toBe(0);
   });
 });
 
 /** Fills in the form of the page, as a browser would. */
-async function signsIn(url: string, password: string): Promise<boolean> {
+async function canSignIn(url: string, password: string): Promise<boolean> {
   const page = await fetch(`${url}/sign-in`);
   const cookie = page.headers
     .getSetCookie()
@@ -174,7 +174,7 @@ describe("geoferry admin without --json", () => {
 });
 
 /** What a person at a terminal sees who types each answer when its question is there; the last line is the status. */
-const typist = `
+const terminalScript = `
 import os, pty, sys
 answers = sys.argv[1].encode().split(b"|")
 pid, terminal = pty.fork()
@@ -195,13 +195,13 @@ while True:
 print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), sep="\\n", end="")
 `;
 
-describe("a password at a terminal", { skip: !has("python3") }, () => {
+describe("a password at a terminal", { skip: !hasProgram("python3") }, () => {
   const data = folder.data();
   const type = (answers: string) => {
     const line = [process.execPath, main, "admin", "user", "add", "ada@example.org", "--data", data];
-    const typed = spawnSync("python3", ["-c", typist, answers, ...line], {
+    const typed = spawnSync("python3", ["-c", terminalScript, answers, ...line], {
       encoding: "utf8",
-      env: { ...plainEnvironment, NO_COLOR: "1" },
+      env: { ...cleanEnvironment, NO_COLOR: "1" },
       timeout: 30_000,
     });
     const seen = typed.stdout.split(/\r?\n/);

@@ -2,8 +2,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../src/service/app.js";
-import { rawRequest } from "./listening.js";
-import { onEveryStore, point } from "./service.js";
+import { sendRawBytes } from "./raw-request.js";
+import { describeOnEveryStore, point } from "./service-fixture.js";
 
 const grant_type = "client_credentials_with_user";
 
@@ -29,7 +29,7 @@ const texts = [
 const names = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "toJSON", "then", "length"];
 
 describe("an attack", () => {
-  onEveryStore((service) => {
+  describeOnEveryStore((service) => {
     const request = (form: Record<string, string>, from?: string) =>
       service().form("/token", { grant_type, ...form }, { ...(from && { from }) });
 
@@ -233,7 +233,7 @@ describe("an attack", () => {
         // As it is: a client would resolve dots before it sends them.
         const line = `GET /api/v1/maps/${trick}/features HTTP/1.1`;
         const head = [line, "Host: localhost", `Authorization: Bearer ${service().ann.token}`, "Connection: close"];
-        const raw = await rawRequest(service().app, `${head.join("\r\n")}\r\n\r\n`);
+        const raw = await sendRawBytes(service().app, `${head.join("\r\n")}\r\n\r\n`);
         expect([trick, raw.slice(0, 12)]).toEqual([trick, "HTTP/1.1 404"]);
       }
     });

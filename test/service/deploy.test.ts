@@ -12,14 +12,14 @@ import { parse, parseAllDocuments } from "yaml";
 import { common } from "../../src/cli/command.js";
 import { serveCommand } from "../../src/cli/commands/serve.js";
 import { defaultSettings } from "../../src/service/settings.js";
-import { has, samples } from "../support/command.js";
-import { testDatabase } from "../support/postgres.js";
-import { equip, password, Running, scratchFolder } from "./running.js";
+import { hasProgram, samples } from "../support/command.js";
+import { testDatabase } from "../support/servers/postgres.js";
+import { createAccountWithMap, createScratchFolder, password, ServiceProcess } from "./service-process.js";
 
 // Every command is a process of its own, which a busy machine takes its time for.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const folder = scratchFolder();
+const folder = createScratchFolder();
 const sample = (name: string): string => readFileSync(join(samples, "deploy", name), "utf8");
 const database = await testDatabase();
 
@@ -135,29 +135,29 @@ describe("the Kubernetes manifest", () => {
     const sleep = Number(container!.lifecycle.preStop.exec.command.at(-1));
     expect(grace).toBeGreaterThan(sleep + defaultSettings.endSeconds);
 
-    const service = await Running.start(["--data", folder.data()]);
+    const service = await ServiceProcess.start(["--data", folder.data()]);
     for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"] as const)
       expect((await fetch(service.url + container![probe]!.httpGet.path)).status, probe).toBe(200);
     expect(await service.end()).toBe(0);
   });
 });
 
-const installed = has("nginx") && has("openssl");
+const installed = hasProgram("nginx") && hasProgram("openssl");
 if (process.env.CI && !installed) throw new Error("nginx or openssl is missing; install nginx-light and openssl");
 
 describe.runIf(database && installed)("nginx, as the example has it", () => {
   const place = join(folder.path, "nginx");
   let nginx: ChildProcess;
-  let services: readonly [Running, Running];
+  let services: readonly [ServiceProcess, ServiceProcess];
   let store: readonly string[];
-  let made: ReturnType<typeof equip>;
+  let made: ReturnType<typeof createAccountWithMap>;
   let ports: { readonly http: number; readonly https: number };
 
   beforeAll(async () => {
     store = ["--database", await database!.emptySchema()];
-    made = equip(store);
+    made = createAccountWithMap(store);
     ports = { http: await freePort(), https: await freePort() };
-    const start = () => Running.start([...store, "--public-url", at(""), "--trust-proxy"]);
+    const start = () => ServiceProcess.start([...store, "--public-url", at(""), "--trust-proxy"]);
     services = [await start(), await start()];
     configure();
     // Where root tests, its workers write to the folder, which is for nobody else.
@@ -229,7 +229,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const answer = await ask("/token", { method: "POST", headers, body });
     return { authorization: `Bearer ${JSON.parse(answer.body).access_token}`, "content-type": "application/json" };
   }
-  const served = (service: Running, which: string) =>
+  const served = (service: ServiceProcess, which: string) =>
     service.logs.filter(({ method, status }) => `${method} ${status}` === which).length;
 
   test("leads to https, and keeps the metrics to itself", async () => {

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { openPostgresStore } from "../../src/service/store/postgres/index.js";
 import { geoferry } from "../support/command.js";
-import { execute, testDatabase } from "../support/postgres.js";
-import { equip, Running, scratchFolder, tokenFor } from "./running.js";
-import { aMap, numbered, writing } from "./store/subject.js";
+import { execute, testDatabase } from "../support/servers/postgres.js";
+import { createAccountWithMap, createScratchFolder, requestToken, ServiceProcess } from "./service-process.js";
+import { insertMap, makeWriteRequest, numberedFeatures } from "./store/store-fixture.js";
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const folder = scratchFolder();
+const folder = createScratchFolder();
 const disk = join(folder.path, "disk");
 mkdirSync(disk);
 // A disk of its own, which only the administrator can make.
@@ -25,11 +25,11 @@ const database = await testDatabase();
 describe("a full disk", () => {
   test.runIf(mounted || process.env.CI)("of SQLite stops writes alone, and push says so at once", async () => {
     const store = ["--data", join(disk, "data")];
-    const client = equip(store);
+    const client = createAccountWithMap(store);
     const filler = join(disk, "filler");
     writeFileSync(filler, Buffer.alloc(4 << 20));
-    const service = await Running.start(store);
-    const token = await tokenFor(service.url, client);
+    const service = await ServiceProcess.start(store);
+    const token = await requestToken(service.url, client);
     const send = (method: string, body?: object) =>
       fetch(`${service.url}/api/v1/maps/${client.map}/features`, {
         method,
@@ -82,8 +82,8 @@ describe("a full disk", () => {
   test.runIf(database !== null)("of PostgreSQL is a problem of its own", async () => {
     const url = await database!.emptySchema();
     await using store = await openPostgresStore(url);
-    const map = await aMap(store);
-    const request = writing(map, "create", numbered(1));
+    const map = await insertMap(store);
+    const request = makeWriteRequest(map, "create", numberedFeatures(1));
     // What the server says when a file cannot grow (PostgreSQL, appendix A).
     const refuse = `BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END`;
     await execute(url, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ ${refuse} $$`);

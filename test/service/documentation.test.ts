@@ -4,10 +4,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { problems } from "../../src/service/problems.js";
+import { problems } from "../../src/service/http/problems.js";
 import { defaultSettings } from "../../src/service/settings.js";
 import { root } from "../support/command.js";
-import { filled, table } from "../support/markdown.js";
+import { fillSections, table } from "../support/markdown.js";
 
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), "utf8");
 
@@ -50,7 +50,7 @@ function settingTable(): string {
 describe("docs/service.md", () => {
   test("has the errors, limits and tests that there are", async () => {
     const parts = { problems: problemTable(), settings: settingTable(), specification: specification() };
-    await expect(filled(read("docs", "service.md"), parts)).toMatchFileSnapshot("../../docs/service.md");
+    await expect(fillSections(read("docs", "service.md"), parts)).toMatchFileSnapshot("../../docs/service.md");
   });
 
   test("has a test for every section of the specification that says something", () => {

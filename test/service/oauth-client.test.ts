@@ -2,13 +2,13 @@
 import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
 import { describe, expect, test } from "vitest";
-import { onEveryStore, type Person, type Service } from "./service.js";
+import { describeOnEveryStore, type Person, type ServiceFixture } from "./service-fixture.js";
 
 const grantType = "client_credentials_with_user";
 // The test listens on loopback, where there is no TLS.
 const insecure = { [oauth.allowInsecureRequests]: true };
 
-async function discovered({ app }: Service): Promise<oauth.AuthorizationServer> {
+async function discovered({ app }: ServiceFixture): Promise<oauth.AuthorizationServer> {
   if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
   const issuer = new URL(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`);
   const response = await oauth.discoveryRequest(issuer, { algorithm: "oauth2", ...insecure });
@@ -22,7 +22,7 @@ async function tokenFor(server: oauth.AuthorizationServer, person: Person, auth:
 }
 
 describe("an OAuth client", () => {
-  onEveryStore((service) => {
+  describeOnEveryStore((service) => {
     const ways = { ClientSecretPost: oauth.ClientSecretPost, ClientSecretBasic: oauth.ClientSecretBasic };
 
     test.each(Object.entries(ways))("gets a token by %s, and reads with it", async (_name, way) => {

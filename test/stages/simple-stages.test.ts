@@ -3,9 +3,9 @@ import type { Batch, Feature } from "../../src/model/batch.js";
 import type { Geometry } from "../../src/model/geometry.js";
 import { Kind } from "../../src/model/geometry.js";
 import { GeometryBuilder } from "../../src/model/geometry-builder.js";
-import { packFeatures } from "../../src/model/pack.js";
-import { buildStage } from "../../src/stages/build.js";
-import { applyStage, batchOf, Heard } from "./batches.js";
+import { packFeatures } from "../../src/model/pack-features.js";
+import { buildStage } from "../../src/stages/build-stage.js";
+import { applyStage, batchOf, RecordingStageContext } from "./stage-fixture.js";
 
 const point: Geometry = { type: "Point", coordinates: [1, 2, 3] };
 const batch = packFeatures(
@@ -55,7 +55,7 @@ describe("attributes", () => {
 });
 
 test("limit counts over its batches, each stage by itself", async () => {
-  const heard = new Heard();
+  const heard = new RecordingStageContext();
   const stage = await buildStage({ name: "limit", settings: { count: 3 } }, heard);
   expect([stage.apply(batch).length, stage.apply(batch).length, stage.apply(batch).length]).toEqual([2, 1, 0]);
   const other = await buildStage({ name: "limit", settings: { count: 3 } }, heard);
@@ -184,9 +184,13 @@ test.each<[string, Record<string, unknown>]>([
   ["geometry-type", { type: "curve" }],
   ["check-coordinates", { mode: "nad27" }],
 ])("%s refuses %j", async (name, settings) => {
-  await expect(buildStage({ name, settings }, new Heard())).rejects.toMatchObject({ code: "option-invalid" });
+  await expect(buildStage({ name, settings }, new RecordingStageContext())).rejects.toMatchObject({
+    code: "option-invalid",
+  });
 });
 
 test.each(["constructor", "nothing"])("there is no stage %s", async (name) => {
-  await expect(buildStage({ name, settings: {} }, new Heard())).rejects.toMatchObject({ code: "internal" });
+  await expect(buildStage({ name, settings: {} }, new RecordingStageContext())).rejects.toMatchObject({
+    code: "internal",
+  });
 });

@@ -7,7 +7,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const samples = join(root, "samples");
 export const main = join(root, "dist", "src", "cli", "main.js");
 
-export interface Finished {
+export interface CommandResult {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -17,7 +17,7 @@ export interface Finished {
 export function geoferry(
   args: readonly string[],
   options: { input?: string | Buffer; cwd?: string; env?: NodeJS.ProcessEnv } = {},
-): Finished {
+): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: "utf8",
     input: options.input ?? "",
@@ -38,7 +38,7 @@ export function startGeoferry(args: readonly string[], cwd: string = root, env: 
 }
 
 /** Another program as an oracle; under CI its absence is a failure, elsewhere the reason to leave a test out. */
-export function has(program: string): boolean {
+export function hasProgram(program: string): boolean {
   const found = spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
   if (!found && process.env.CI) throw new Error(`${program} is missing, and CI must not leave its tests out`);
   return found;

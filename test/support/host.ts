@@ -5,16 +5,16 @@ import type { ConvertRequest, Host } from "../../src/pipeline/request.js";
 import { Registry } from "../../src/plugin/registry.js";
 
 /** A host with the built-in formats, as the command line makes one. */
-export function testHost(signal: AbortSignal = new AbortController().signal): Host {
+export function createTestHost(signal: AbortSignal = new AbortController().signal): Host {
   const registry = new Registry();
   for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);
   return { registry, signal, now: new Date("2001-02-03T04:05:06Z") };
 }
 
-const host = testHost();
+const host = createTestHost();
 
 /** One conversion on this thread. */
-export function converted(
+export function convertFile(
   input: string,
   output: string,
   request: Partial<ConvertRequest> = {},

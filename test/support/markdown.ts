@@ -6,7 +6,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 }
 
 /** The page with every part between `<!-- begin NAME -->` and its end made anew. */
-export function filled(markdown: string, parts: Readonly<Record<string, string>>): string {
+export function fillSections(markdown: string, parts: Readonly<Record<string, string>>): string {
   return markdown.replace(/<!-- begin (.*?) -->\n[\s\S]*?<!-- end \1 -->/g, (whole, name: string) =>
     Object.hasOwn(parts, name) ? `<!-- begin ${name} -->\n${parts[name]}\n\n<!-- end ${name} -->` : whole,
   );

@@ -1,5 +1,5 @@
 /** A small seeded generator (mulberry32): the same numbers from 0 to 1 for the same seed. */
-export function randomFrom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -10,7 +10,7 @@ export function randomFrom(seed: number): () => number {
 }
 
 /** Damages bytes the way disks and transfers do: cut short, bits flipped, a block zeroed, a piece doubled or lost. */
-export function damaged(bytes: Buffer, random: () => number): Buffer {
+export function damageBytes(bytes: Buffer, random: () => number): Buffer {
   const at = () => Math.floor(random() * bytes.length);
   const copy = Buffer.from(bytes);
   switch (Math.floor(random() * 6)) {

@@ -18,7 +18,7 @@ export function canValidate(schema: string): boolean {
 }
 
 /** What is wrong with a document by a published schema; empty where nothing is. */
-export function schemaErrors(document: string | Buffer, schema: string): string {
+export function validateDocument(document: string | Buffer, schema: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "geoferry-schema-"));
   try {
     const path = join(scratch, "document.xml");

@@ -4,27 +4,27 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { noPatch } from "../support/chaos-faults.js";
-import { ChaosProxy, type Fault } from "../support/chaos-proxy.js";
-import { type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
+import { rejectPatch } from "../support/servers/proxy-faults.js";
+import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-let proxy: ChaosProxy;
-let withoutPatch: ChaosProxy;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
+let proxy: FaultProxy;
+let withoutPatch: FaultProxy;
 beforeAll(async () => {
   world = await sqlite!.start();
-  proxy = await ChaosProxy.start(world.url);
-  withoutPatch = (await ChaosProxy.start(world.url)).always(noPatch(405));
+  proxy = await FaultProxy.start(world.url);
+  withoutPatch = (await FaultProxy.start(world.url)).always(rejectPatch(405));
 });
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
   await withoutPatch[Symbol.asyncDispose]();
 });
 
-const held = Array.from({ length: 1300 }, (_, n) => place(`k${n}`, { title: "old", note: "of the map" }));
+const held = Array.from({ length: 1300 }, (_, n) => createPlace(`k${n}`, { title: "old", note: "of the map" }));
 /** Five go, more change than one request takes, and five are new. */
-const changed = (n: number): Place => place(`k${n}`, { title: n < 1290 ? "new" : "old" });
+const changed = (n: number): Place => createPlace(`k${n}`, { title: n < 1290 ? "new" : "old" });
 const source = Array.from({ length: 1300 }, (_, n) => changed(n + 5));
 
 const shown = (all: readonly Pick<Place, "properties">[]): readonly string[] =>
@@ -32,7 +32,7 @@ const shown = (all: readonly Pick<Place, "properties">[]): readonly string[] =>
 
 interface Story {
   readonly name: string;
-  readonly behind: () => ChaosProxy;
+  readonly behind: () => FaultProxy;
   readonly args: readonly string[];
   /** The request during which it is interrupted. */
   readonly method: string;
@@ -84,7 +84,7 @@ describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }
     const first = await world.geoferry(line, {
       url: through.url,
       watch: (child) => {
-        const interrupt: Fault = {
+        const interrupt: ProxyFault = {
           name: "interrupted",
           async around(request, upstream) {
             child.kill("SIGINT");

@@ -8,16 +8,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ChaosProxy, Cut, type Fault } from "../support/chaos-proxy.js";
-import { version } from "../support/sync-scenario.js";
-import { type Place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { ConnectionCut, FaultProxy, type ProxyFault } from "../support/servers/fault-proxy.js";
+import { findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
+import { placeVersion } from "../support/sync/sync-scenario.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
-let proxy: ChaosProxy;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
+let proxy: FaultProxy;
 beforeAll(async () => {
   world = await sqlite!.start();
-  proxy = await ChaosProxy.start(world.url);
+  proxy = await FaultProxy.start(world.url);
 });
 afterAll(() => proxy[Symbol.asyncDispose]());
 
@@ -25,12 +25,12 @@ afterAll(() => proxy[Symbol.asyncDispose]());
 const moments = ["before it", "after it"] as const;
 type Moment = (typeof moments)[number];
 
-const kill = (child: ChildProcess, moment: Moment): Fault => ({
+const kill = (child: ChildProcess, moment: Moment): ProxyFault => ({
   name: `killed ${moment}`,
   async around(request, upstream) {
     if (moment === "after it") await upstream.send(request);
     await killed(child);
-    throw new Cut();
+    throw new ConnectionCut();
   },
 });
 
@@ -43,7 +43,7 @@ async function killed(child: ChildProcess): Promise<void> {
 const isWrite = (method: string): boolean => !["GET", "token"].includes(method);
 
 const many = (from: number, to: number, v: number): Place[] =>
-  Array.from({ length: to - from }, (_, i) => version(from + i, v));
+  Array.from({ length: to - from }, (_, i) => placeVersion(from + i, v));
 
 interface Story {
   readonly name: string;
@@ -154,7 +154,7 @@ test("what was on its way when it was killed is waited for", async () => {
           await killed(child);
           // Long after a run that does not wait would have read the map, and before the quiet time is over.
           late = sleep(4000).then(() => upstream.send(request));
-          throw new Cut();
+          throw new ConnectionCut();
         },
       }),
   });

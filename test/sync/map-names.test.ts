@@ -2,14 +2,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { findMap } from "../../src/remote/find-map.js";
-import { usualTraffic } from "../../src/remote/map-client.js";
-import { openService } from "../../src/remote/service.js";
-import { admin } from "../service/running.js";
-import { place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { defaultTraffic } from "../../src/remote/client/map-client.js";
+import { resolveMapId } from "../../src/remote/client/resolve-map-id.js";
+import { createServiceClient } from "../../src/remote/client/service-client.js";
+import { admin } from "../service/service-process.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
 let streets: string;
 const twins: string[] = [];
 
@@ -19,10 +19,11 @@ beforeAll(async () => {
   streets = await world.newMap({ name: "Road network" });
   twins.push(await world.newMap({ name: "Twin" }), await world.newMap({ name: "Twin" }));
   await world.newMap({ name: streets });
-  await world.fill(streets, [place(1), place(2)]);
+  await world.fill(streets, [createPlace(1), createPlace(2)]);
 });
 
-const service = () => openService({ url: world.url, ...world.ada }, usualTraffic, new AbortController().signal);
+const service = () =>
+  createServiceClient({ url: world.url, ...world.ada }, defaultTraffic, new AbortController().signal);
 
 async function run(...args: string[]) {
   const finished = await world.geoferry(args);
@@ -32,10 +33,10 @@ async function run(...args: string[]) {
 
 test("a name costs one request, an id none, and an id wins over the same name", async () => {
   const one = service();
-  expect(await findMap(one, streets)).toBe(streets);
+  expect(await resolveMapId(one, streets)).toBe(streets);
   expect(one.sent.GET).toBe(0);
-  expect(await findMap(one, "Road network")).toBe(streets);
-  expect(await findMap(one, "Road network")).toBe(streets);
+  expect(await resolveMapId(one, "Road network")).toBe(streets);
+  expect(await resolveMapId(one, "Road network")).toBe(streets);
   expect(one.sent.GET).toBe(1);
 });
 
@@ -59,16 +60,16 @@ test("a name in other letters is refused, with the right one", async () => {
 });
 
 test("push, plan, verify, pull, delete, restore, check and map:NAME take a name", async () => {
-  const source = world.source([place(1), place(2), place(3)]);
+  const source = world.source([createPlace(1), createPlace(2), createPlace(3)]);
   const named = ["--map", "Road network"];
   await run("push", source, ...named, "--remote-field", "ref", "--backup", join(world.folder, "pushed.geojson"));
   expect((await world.features(streets)).length).toBe(3);
   await run("verify", source, ...named, "--remote-field", "ref", "--exit-code");
   const plan = join(world.folder, "named.plan");
-  await run("plan", world.source([place(4)]), ...named, "--remote-field", "ref", "-o", plan);
+  await run("plan", world.source([createPlace(4)]), ...named, "--remote-field", "ref", "-o", plan);
   expect(JSON.parse(readFileSync(plan, "utf8").split("\n")[0]!)).toMatchObject({ map: streets });
   await run("apply", plan, "--backup", join(world.folder, "applied.geojson"));
-  await run("delete", world.source([place(4)]), ...named, "--remote-field", "ref", "--max-delete", "1");
+  await run("delete", world.source([createPlace(4)]), ...named, "--remote-field", "ref", "--max-delete", "1");
   await run("check", source, ...named);
   const pulled = JSON.parse((await run("pull", "-", "--to", "geojson", ...named)).stdout) as { features: object[] };
   expect(pulled.features).toHaveLength(3);
@@ -79,7 +80,7 @@ test("push, plan, verify, pull, delete, restore, check and map:NAME take a name"
 });
 
 test("a job file takes a name", async () => {
-  const source = world.source([place(1), place(2), place(9)]);
+  const source = world.source([createPlace(1), createPlace(2), createPlace(9)]);
   const job = join(world.folder, "job.yaml");
   writeFileSync(
     job,
@@ -91,5 +92,5 @@ test("a job file takes a name", async () => {
 
 test("a map that another account owns is known by its id", async () => {
   const { id } = admin("map add Road --owner bob@example.org", world.store);
-  expect(await findMap(service(), id!)).toBe(id);
+  expect(await resolveMapId(service(), id!)).toBe(id);
 });

@@ -2,17 +2,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type Place, place, type SyncWorld, worldKinds } from "../support/sync-world.js";
+import { createPlace, findFixtureKinds, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
 
-const [sqlite] = await worldKinds();
-let world: SyncWorld;
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
 beforeAll(async () => {
   world = await sqlite!.start();
 });
 
 /** What every format can hold: texts, of which none looks like a number or a date, and numbers. */
 const held: readonly Place[] = Array.from({ length: 30 }, (_, n) =>
-  place(`k${n}`, { name: `Zürich "${n}", <b>`, count: n * 7, share: n + 0.25 }),
+  createPlace(`k${n}`, { name: `Zürich "${n}", <b>`, count: n * 7, share: n + 0.25 }),
 );
 
 async function mapOf(places: readonly Place[]): Promise<string> {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { geojsonseq } from "../../plugins/geojson/index.js";
 import type { Batch, Dataset, Layer, Split } from "../../src/model/index.js";
 import type { Assembler, Encoder, Format, Reader, ReaderModule, Writer, WriterModule } from "../../src/plugin/index.js";
-import { checkFormat, Scratch } from "../../src/testing/index.js";
+import { checkFormat, TemporaryFolder } from "../../src/testing/index.js";
 
 /** Every check of a format, by its name without the format's id. */
 function checksOf(format: Format, options: Partial<Parameters<typeof checkFormat>[1]> = {}) {
@@ -385,7 +385,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
   ],
 ];
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 describe("checkFormat", () => {

@@ -5,12 +5,12 @@ import { copyFileSync } from "node:fs";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { equip, plainEnvironment, Running } from "../service/running.js";
+import { cleanEnvironment, createAccountWithMap, ServiceProcess } from "../service/service-process.js";
 import { main, samples } from "../support/command.js";
-import { JobDesk } from "../support/job-desk.js";
-import { Collector } from "./receiver.js";
+import { JobFixture } from "../support/jobs/job-fixture.js";
+import { Collector } from "./collector.js";
 
-const desk = new JobDesk();
+const desk = new JobFixture();
 const { at, put } = desk;
 
 let collector: Collector;
@@ -21,7 +21,7 @@ afterEach(() => collector[Symbol.asyncDispose]());
 
 /** Runs a command to its end while this process goes on to listen. */
 async function geoferry(args: readonly string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [main, ...args], { cwd: desk.folder, env: { ...plainEnvironment, ...env } });
+  const child = spawn(process.execPath, [main, ...args], { cwd: desk.folder, env: { ...cleanEnvironment, ...env } });
   const ended = once(child, "close");
   const stderr = await text(child.stderr);
   return { status: (await ended)[0] as number | null, stderr };
@@ -32,8 +32,8 @@ const secret = "s3cr3t-of-the-collector";
 test("a job, its steps, its conversions, its requests and what the service does for them are one trace", async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `x-key=${secret}` };
   const store = ["--data", at("maps")];
-  const { map, clientId, clientSecret } = equip(store);
-  const service = await Running.start([...store, "--quiet", "--log-level", "silent"], {
+  const { map, clientId, clientSecret } = createAccountWithMap(store);
+  const service = await ServiceProcess.start([...store, "--quiet", "--log-level", "silent"], {
     ...env,
     OTEL_SERVICE_NAME: "maps",
     OTEL_BSP_SCHEDULE_DELAY: "100",
@@ -113,7 +113,7 @@ test("a job, its steps, its conversions, its requests and what the service does 
 });
 
 test("a request whose client goes away before the answer has its span and its line of the log, too", async () => {
-  const service = await Running.start(["--data", at("maps")], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const service = await ServiceProcess.start(["--data", at("maps")], { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   const form = "grant_type=client_credentials_with_user&client_id=a&client_secret=b";
   const type = "content-type: application/x-www-form-urlencoded";
   const asked = `POST /token HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: ${form.length}\r\n\r\n${form}`;

@@ -1,9 +1,9 @@
 /** `geoferry admin`: accounts, maps and credentials of a service, without a browser and while it runs. */
 import type { Admin } from "../../service/admin.js";
 import type { Command } from "../command.js";
+import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
+import { describeMap, give, tell } from "../output/print.js";
 import { readPassword } from "../password.js";
-import { describeMap, give, tell } from "../say.js";
-import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
 
 interface UserArguments extends StoreArguments {
   readonly email: string;
@@ -49,7 +49,7 @@ async function withAdmin(
   return 0;
 }
 
-const iso = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+const toIsoTime = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
 
 const owner = {
   type: "string",
@@ -57,7 +57,11 @@ const owner = {
   describe: "Email of the account that owns it",
   demandOption: true,
 } as const;
-const ofOwner = { type: "string", requiresArg: true, describe: "Only those of the account with this email" } as const;
+const ownerFilter = {
+  type: "string",
+  requiresArg: true,
+  describe: "Only those of the account with this email",
+} as const;
 const email = { type: "string", takes: [], describe: "EMAIL of the account", demandOption: true } as const;
 
 const userAdd: Command<UserAddArguments> = {
@@ -93,7 +97,7 @@ const userList: Command<StoreArguments> = {
     withAdmin(args, async (admin) => {
       for (const { id, email, name, created } of await admin.accounts()) {
         const shown = name === "" ? "" : `  (${name})`;
-        give(args, { id, email, name, created: iso(created) }, `${email}${shown}  since ${iso(created)}`);
+        give(args, { id, email, name, created: toIsoTime(created) }, `${email}${shown}  since ${toIsoTime(created)}`);
       }
     }),
 };
@@ -159,13 +163,21 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
   usage: "admin map list",
   summary: "List the maps",
   positionals: {},
-  options: { ...storeOptions, owner: ofOwner },
+  options: { ...storeOptions, owner: ownerFilter },
   examples: [["admin map list --owner ada@example.org --data maps", "those of one account"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const map of await admin.maps(args.owner ?? null)) {
         const { id, name, ownerEmail, features, revision, created } = map;
-        const record = { id, name, owner: ownerEmail, private: map.private, features, revision, created: iso(created) };
+        const record = {
+          id,
+          name,
+          owner: ownerEmail,
+          private: map.private,
+          features,
+          revision,
+          created: toIsoTime(created),
+        };
         give(args, record, describeMap(record));
       }
     }),
@@ -218,12 +230,12 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
   usage: "admin credential list",
   summary: "List the credentials, without their secrets",
   positionals: {},
-  options: { ...storeOptions, owner: ofOwner },
+  options: { ...storeOptions, owner: ownerFilter },
   examples: [["admin credential list --data maps", "newest first"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { clientId, name, email, created, lastUsed, revoked } of await admin.credentials(args.owner ?? null)) {
-        const times = { created: iso(created), lastUsed: iso(lastUsed), revoked: iso(revoked) };
+        const times = { created: toIsoTime(created), lastUsed: toIsoTime(lastUsed), revoked: toIsoTime(revoked) };
         const used = revoked !== null ? `revoked ${times.revoked}` : `last used ${times.lastUsed ?? "never"}`;
         give(args, { client_id: clientId, name, owner: email, ...times }, `${clientId}  ${name}  (${email}, ${used})`);
       }

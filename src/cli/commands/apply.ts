@@ -1,6 +1,6 @@
 import type { Command } from "../command.js";
-import type { RunArguments } from "../run-sync.js";
-import { onMap, refusedOption, writingOptions } from "../sync-options.js";
+import { onMap, refusedOption, writingOptions } from "../options/sync-options.js";
+import type { RunArguments } from "../run/run-sync.js";
 
 export interface ApplyArguments extends RunArguments {
   readonly plan: string;
@@ -20,7 +20,7 @@ export const applyCommand: Command<ApplyArguments> = {
   }),
   examples: [["apply places.plan", "what geoferry plan -o places.plan showed"]],
   async run(args) {
-    const { runApply } = await import("../run-apply.js");
+    const { runApply } = await import("../run/run-apply.js");
     return runApply(args);
   },
 };

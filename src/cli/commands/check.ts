@@ -1,14 +1,14 @@
-import { strictLimit } from "../../crs/index.js";
+import { strictAccuracyLimit } from "../../crs/index.js";
 import { describePlace } from "../../errors.js";
+import { escapeControlCharacters } from "../../escape-control-characters.js";
+import type { ExistingMapData } from "../../pipeline/input/layer-warnings.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
-import type { Held } from "../../pipeline/suspicions.js";
-import { printable } from "../../printable.js";
 import type { Command } from "../command.js";
 import { exitStatus } from "../exit.js";
-import { ProgressDisplay } from "../progress.js";
-import { describeReference } from "../reference.js";
-import { serviceFrom } from "../service-options.js";
-import { mapIdOf } from "../sync-options.js";
+import { serviceFrom } from "../options/service-options.js";
+import { mapIdOf } from "../options/sync-options.js";
+import { describeReference, refusalOf } from "../output/crs-text.js";
+import { ProgressDisplay } from "../output/progress.js";
 import { type InfoArguments, inspectInputs, inspectOptions } from "./info.js";
 
 export interface CheckArguments extends InfoArguments {
@@ -17,24 +17,25 @@ export interface CheckArguments extends InfoArguments {
 }
 
 /** Problems shown to a person; `--json` has them all. */
-const shown = 20;
+const maxShownProblems = 20;
 
 /** What the checks find in features that were read; all other problems are features that could not be. */
-const foundByChecks = new Set(["not-finite", "out-of-range", "invalid-geometry"]);
+const checkCodes = new Set(["not-finite", "out-of-range", "invalid-geometry"]);
 
 /** Problems in the order of the records, whatever found them. */
-const inOrder = ({ problems }: LayerReport): LayerReport["problems"] =>
+const sortProblems = ({ problems }: LayerReport): LayerReport["problems"] =>
   [...problems].sort((a, b) => (a.place.record ?? 0) - (b.place.record ?? 0));
 
-function describe(layer: LayerReport): string {
-  const unread = layer.problems.filter(({ code, kept }) => !foundByChecks.has(code) && !kept).length;
-  const lines = inOrder(layer)
-    .slice(0, shown)
+function describeProblems(layer: LayerReport): string {
+  const unread = layer.problems.filter(({ code, kept }) => !checkCodes.has(code) && !kept).length;
+  const lines = sortProblems(layer)
+    .slice(0, maxShownProblems)
     .map((problem) => {
       const place = describePlace(problem.place);
       return `  ${place === "" ? "" : `${place}: `}${problem.reason}`;
     });
-  if (layer.problems.length > shown) lines.push(`  and ${layer.problems.length - shown} more (--json lists them all)`);
+  if (layer.problems.length > maxShownProblems)
+    lines.push(`  and ${layer.problems.length - maxShownProblems} more (--json lists them all)`);
   const verdict =
     layer.problems.length === 0
       ? layer.refused === null
@@ -43,21 +44,21 @@ function describe(layer: LayerReport): string {
           ? "convert refuses it, but into formats that hold any reference system"
           : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
-  // That there is no operation stands with the reference system.
-  if (layer.refused !== null && layer.refusedFor !== "crs-no-operation") lines.unshift(`  ${layer.refused}`);
+  const refusal = refusalOf(layer);
+  if (refusal !== null) lines.unshift(`  ${refusal}`);
   const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
   const known = crs.map(([word, sentence]) => `  ${word}: ${sentence}`);
   const all = [`${layer.input}: ${layer.layer}: ${verdict}`, ...known, ...suspicious, ...lines];
-  return `${all.map(printable).join("\n")}\n`;
+  return `${all.map(escapeControlCharacters).join("\n")}\n`;
 }
 
-function records(layer: LayerReport): string {
+function toRecords(layer: LayerReport): string {
   const { input, layer: name, crs, reference, featureCount, suspicious, problems, refused, refusedFor } = layer;
   const all = [
     ...(refused === null ? [] : [{ type: "problem", input, layer: name, code: refusedFor, reason: refused }]),
-    ...inOrder(layer).map(({ code, reason, place }) => ({
+    ...sortProblems(layer).map(({ code, reason, place }) => ({
       type: "problem",
       input,
       layer: name,
@@ -80,14 +81,17 @@ function records(layer: LayerReport): string {
 }
 
 /** What a map holds already. */
-async function heldBy(map: string, args: CheckArguments): Promise<Held> {
+async function readMapToCompare(map: string, args: CheckArguments): Promise<ExistingMapData> {
   const id = mapIdOf(map);
   const service = await serviceFrom(args);
   const display = new ProgressDisplay(process.stderr);
   const tell = (features: number) => display.update({ done: 0, total: 0, features, phase: "download" });
-  const { extentOfMap } = await import("../../remote/map-extent.js");
-  const { findMap } = await import("../../remote/find-map.js");
-  const extent = await extentOfMap(service.map(await findMap(service, id)), args.quiet || args.json ? () => {} : tell);
+  const { readMapExtent } = await import("../../remote/snapshot/map-extent.js");
+  const { resolveMapId } = await import("../../remote/client/resolve-map-id.js");
+  const extent = await readMapExtent(
+    service.map(await resolveMapId(service, id)),
+    args.quiet || args.json ? () => {} : tell,
+  );
   display.clear();
   return { name: `map:${id}`, extent };
 }
@@ -112,13 +116,13 @@ export const checkCommand: Command<CheckArguments> = {
     ["check parcels.csv --map 7c0e6a52-…", "do they lie where the map has its features?"],
   ],
   async run(args) {
-    const held = args.map === undefined ? {} : { held: await heldBy(args.map, args) };
-    const accuracy = args.accuracy ?? (args.strict ? String(strictLimit) : undefined);
+    const held = args.map === undefined ? {} : { held: await readMapToCompare(args.map, args) };
+    const accuracy = args.accuracy ?? (args.strict ? String(strictAccuracyLimit) : undefined);
     const asked = { ...args, ...(accuracy !== undefined && { accuracy }) };
     return inspectInputs(asked, { thorough: true, ...held }, ({ layers }) => {
       for (const layer of layers) {
-        if (!args.json) process.stdout.write(describe(layer));
-        else process.stdout.write(records(layer));
+        if (!args.json) process.stdout.write(describeProblems(layer));
+        else process.stdout.write(toRecords(layer));
       }
       const bad = layers.some(
         (layer) => layer.refused !== null || layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0),

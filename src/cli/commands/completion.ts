@@ -1,4 +1,4 @@
-import { fault } from "../../errors.js";
+import { createError } from "../../errors.js";
 import type { Command, CommonArguments } from "../command.js";
 
 interface CompletionArguments extends CommonArguments {
@@ -24,9 +24,9 @@ export const completionCommand: Command<CompletionArguments> = {
   async run({ shell = "bash" }) {
     const name = shells.find((one) => one === shell);
     if (name === undefined)
-      throw fault("option-invalid", { option: "SHELL", value: shell, expected: `one of ${shells.join(", ")}` });
-    const { scriptOf } = await import("../completion/scripts.js");
-    process.stdout.write(scriptOf(name));
+      throw createError("option-invalid", { option: "SHELL", value: shell, expected: `one of ${shells.join(", ")}` });
+    const { readScript } = await import("../completion/scripts.js");
+    process.stdout.write(readScript(name));
     return 0;
   },
 };

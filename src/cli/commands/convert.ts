@@ -1,11 +1,8 @@
-import { fault } from "../../errors.js";
-import { type ConvertRequest, given } from "../../pipeline/request.js";
-import { unprotect } from "../arguments.js";
+import { createError } from "../../errors.js";
+import { type ConvertRequest, omitUndefined } from "../../pipeline/request.js";
 import type { Command } from "../command.js";
-import { runConversion } from "../conversion.js";
-import { gridOptions } from "../grid-options.js";
-import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
-import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
+import { gridOptions } from "../options/grid-options.js";
+import { existingOptions, type OutputArguments, outputOptions, outputRequest } from "../options/output-options.js";
 import {
   flag,
   readingOptions,
@@ -14,20 +11,25 @@ import {
   shapingOptions,
   sourceRequestOf,
   text,
-} from "../source-options.js";
+} from "../options/source-options.js";
+import { unprotect } from "../parse/arguments.js";
+import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
+import { runConversion } from "../run/run-conversion.js";
 
 export interface ConvertArguments extends SourceArguments, OutputArguments, MapInputArguments {
   readonly paths: readonly string[];
 }
 
 /** The arguments as a request; what is not given is not in it. */
-export function requestOf(args: ConvertArguments): ConvertRequest {
+export function parseConvertRequest(args: ConvertArguments): ConvertRequest {
   const paths = args.paths.map(unprotect);
   if (paths.length < 2)
-    throw fault("usage", { reason: "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson" });
-  return given<ConvertRequest>({
+    throw createError("usage", {
+      reason: "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson",
+    });
+  return omitUndefined<ConvertRequest>({
     ...sourceRequestOf(args),
-    ...outputRequestOf(args, paths.at(-1)!),
+    ...outputRequest(args, paths.at(-1)!),
     inputs: paths.slice(0, -1),
   });
 }
@@ -77,6 +79,6 @@ export const convertCommand: Command<ConvertArguments> = {
     ["convert data.geojson - --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {
-    return runConversion(requestOf(args), args);
+    return runConversion(parseConvertRequest(args), args);
   },
 };

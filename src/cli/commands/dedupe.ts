@@ -1,6 +1,5 @@
 import type { Command } from "../command.js";
-import type { RunArguments } from "../run-sync.js";
-import { text } from "../source-options.js";
+import { text } from "../options/source-options.js";
 import {
   comparingOptions,
   dedupeOptions,
@@ -10,7 +9,8 @@ import {
   onMap,
   sendingOptions,
   writingOptions,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { RunArguments } from "../run/run-sync.js";
 
 export interface DedupeArguments extends RunArguments {
   readonly map: string;
@@ -57,7 +57,7 @@ export const dedupeCommand: Command<DedupeArguments> = {
     ],
   ],
   async run(args) {
-    const { runDedupe } = await import("../run-dedupe.js");
+    const { runDedupe } = await import("../run/run-dedupe.js");
     return runDedupe(args);
   },
 };

@@ -1,6 +1,5 @@
-import { fault } from "../../errors.js";
+import { createError } from "../../errors.js";
 import type { Command } from "../command.js";
-import type { RunArguments } from "../run-sync.js";
 import {
   comparingOptions,
   conflictOption,
@@ -12,7 +11,8 @@ import {
   syncRequestOf,
   withInput,
   writingOptions,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { RunArguments } from "../run/run-sync.js";
 
 export const deleteCommand: Command<SyncArguments & RunArguments> = {
   usage: "delete <inputs..>",
@@ -32,10 +32,10 @@ export const deleteCommand: Command<SyncArguments & RunArguments> = {
   ],
   async run(args) {
     if (args.remoteField === undefined && args.match === undefined)
-      throw fault("usage", {
+      throw createError("usage", {
         reason: "delete needs to know what identifies a feature: --remote-field NAME, or --match id",
       });
-    const { runSync } = await import("../run-sync.js");
+    const { runSync } = await import("../run/run-sync.js");
     return runSync(syncRequestOf(args), "delete", args);
   },
 };

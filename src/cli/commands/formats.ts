@@ -31,7 +31,7 @@ export function describeFormat(format: Format): string {
   ].join("\n")}\n`;
 }
 
-const record = (format: Format) => ({
+const toRecord = (format: Format) => ({
   type: "format",
   id: format.id,
   label: format.label,
@@ -39,12 +39,12 @@ const record = (format: Format) => ({
   ...(format.addresses ? { addresses: format.addresses.form } : {}),
   reads: format.reader !== undefined,
   writes: format.writer !== undefined,
-  readerOptions: optionsOf(format.reader),
-  writerOptions: optionsOf(format.writer),
+  readerOptions: listOptions(format.reader),
+  writerOptions: listOptions(format.writer),
 });
 
 /** The options of a format that is not there on this machine nobody knows. */
-function optionsOf(half: Format["reader"] | Format["writer"]): OptionTable {
+function listOptions(half: Format["reader"] | Format["writer"]): OptionTable {
   try {
     return half?.options ?? {};
   } catch (error) {
@@ -54,7 +54,7 @@ function optionsOf(half: Format["reader"] | Format["writer"]): OptionTable {
 }
 
 /** Of a family all that there are on this machine, or how to get them. */
-function listed(formats: readonly Format[], { quiet }: FormatsArguments): Format[] {
+function expandFamilies(formats: readonly Format[], { quiet }: FormatsArguments): Format[] {
   const all = new Map(formats.map((format) => [format.id, format]));
   for (const { id, family } of formats) {
     if (!family) continue;
@@ -68,7 +68,7 @@ function listed(formats: readonly Format[], { quiet }: FormatsArguments): Format
   return [...all.values()];
 }
 
-const longestId = (formats: readonly Format[]): number => Math.max(12, ...formats.map(({ id }) => id.length));
+const idColumnWidth = (formats: readonly Format[]): number => Math.max(12, ...formats.map(({ id }) => id.length));
 
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
@@ -81,11 +81,11 @@ export const formatsCommand: Command<FormatsArguments> = {
   ],
   async run(args) {
     const registry = await openRegistry(args.plugin ?? []);
-    const formats = args.name === undefined ? listed(registry.all(), args) : [registry.get(args.name)];
+    const formats = args.name === undefined ? expandFamilies(registry.all(), args) : [registry.get(args.name)];
     const isOfFamily = ({ id }: Format) => id.includes(":");
-    const widths = [true, false].map((member) => longestId(formats.filter((one) => isOfFamily(one) === member)));
+    const widths = [true, false].map((member) => idColumnWidth(formats.filter((one) => isOfFamily(one) === member)));
     for (const format of formats) {
-      if (args.json) process.stdout.write(`${JSON.stringify(record(format))}\n`);
+      if (args.json) process.stdout.write(`${JSON.stringify(toRecord(format))}\n`);
       else if (args.name !== undefined) process.stdout.write(describeFormat(format));
       else {
         const abilities = [format.reader ? "reads" : "", format.writer ? "writes" : ""]

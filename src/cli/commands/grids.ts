@@ -1,19 +1,18 @@
 /** `geoferry grids`: the shift grids that PROJ publishes, and those on this machine. */
-
 import { stat } from "node:fs/promises";
-import type { Area, PublishedGrid } from "../../crs/grids.js";
-import { fault } from "../../errors.js";
-import { unprotect } from "../arguments.js";
+import type { Area, PublishedGrid } from "../../crs/grids/index.js";
+import { createError } from "../../errors.js";
 import type { Command, CommonArguments, Flag } from "../command.js";
-import { endpointOption, type GridArguments, hostGrids, searchedFolders } from "../grid-options.js";
 import { openHost } from "../host.js";
-import { networkOptions } from "../network-options.js";
-import { outputOptions } from "../output-options.js";
-import { bytes, ProgressDisplay } from "../progress.js";
-import { give, tell } from "../say.js";
+import { endpointOption, type GridArguments, gridSearchFolders, resolveGrids } from "../options/grid-options.js";
+import { networkOptions } from "../options/network-options.js";
+import { outputOptions } from "../options/output-options.js";
+import { readingOptions } from "../options/source-options.js";
+import { give, tell } from "../output/print.js";
+import { bytes, ProgressDisplay } from "../output/progress.js";
+import { unprotect } from "../parse/arguments.js";
+import { parseBox } from "../parse/values.js";
 import { interrupted } from "../signals.js";
-import { readingOptions } from "../source-options.js";
-import { parseBox } from "../values.js";
 
 /** For what input grids are asked for. */
 interface InputArguments extends CommonArguments {
@@ -51,14 +50,14 @@ async function gridsForInput(args: InputArguments, folders: readonly string[]): 
   const { for: input, sourceCrs, targetCrs } = args;
   if (input === undefined) {
     const alone = sourceCrs === undefined ? (targetCrs === undefined ? null : "--target-crs") : "--source-crs";
-    if (alone !== null) throw fault("usage", { reason: `${alone} is for the input that --for names` });
+    if (alone !== null) throw createError("usage", { reason: `${alone} is for the input that --for names` });
     return null;
   }
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
-  const { gridsForInput } = await import("../../pipeline/grids-for-input.js");
+  const { findMissingGrids } = await import("../../pipeline/grids/find-missing-grids.js");
   const question = { input: unprotect(input), sourceCrs, targetCrs };
-  const layers = await gridsForInput(question, { ...host, grids: { ...host.grids!, folders } }).finally(() =>
+  const layers = await findMissingGrids(question, { ...host, grids: { ...host.grids!, folders } }).finally(() =>
     display.clear(),
   );
   for (const { layer, from, to, grids } of layers) {
@@ -70,13 +69,13 @@ async function gridsForInput(args: InputArguments, folders: readonly string[]): 
 }
 
 async function installedGrids() {
-  const { gridFilesAt } = await import("../../crs/grids.js");
+  const { locateGrids } = await import("../../crs/grids/index.js");
   const places = { grids: [] as string[], gridFolders: [] as string[] };
-  for (const { path } of searchedFolders(process.env)) {
+  for (const { path } of gridSearchFolders(process.env)) {
     const isFile = (await stat(path).catch(() => null))?.isFile() === true;
     places[isFile ? "grids" : "gridFolders"].push(path);
   }
-  return gridFilesAt(places);
+  return locateGrids(places);
 }
 
 /** A line for people: "us_noaa_conus.tif  0.2 MB  USA - CONUS - …: NAD27 to NAD83; Public domain; at /usr/share/proj/…" */
@@ -86,7 +85,7 @@ function describeGrid(grid: PublishedGrid, installed: string | null): string {
   return `${name}  ${bytes(grid.bytes)}  ${areaName}: ${description}; ${licence}${at}`;
 }
 
-const recordOf = (grid: PublishedGrid, installed: string | null) => ({ type: "grid", ...grid, installed });
+const toRecord = (grid: PublishedGrid, installed: string | null) => ({ type: "grid", ...grid, installed });
 
 const listCommand: Command<ListArguments> = {
   usage: "grids list [words..]",
@@ -109,7 +108,7 @@ const listCommand: Command<ListArguments> = {
     ["grids list --for wells.csv --source-crs EPSG:4267", "what a conversion would use, installed or not"],
   ],
   async run(args) {
-    const { publishedGrids, reaches, searchable } = await import("../../crs/grids.js");
+    const { publishedGrids, coversPartOf, searchText } = await import("../../crs/grids/index.js");
     const box = parseBox(args.bbox) as Area | undefined;
     const words = (args.words ?? []).map((word) => word.toLowerCase());
     const files = await installedGrids();
@@ -118,9 +117,9 @@ const listCommand: Command<ListArguments> = {
     for (const grid of all) {
       const at = [grid.name, ...grid.otherNames].map(files.find).find((path) => path !== null) ?? null;
       if (args.installed && at === null) continue;
-      if (box && !reaches(grid, box)) continue;
-      if (!words.every((word) => searchable(grid).includes(word))) continue;
-      give(args, recordOf(grid, at), describeGrid(grid, at));
+      if (box && !coversPartOf(grid, box)) continue;
+      if (!words.every((word) => searchText(grid).includes(word))) continue;
+      give(args, toRecord(grid, at), describeGrid(grid, at));
       found++;
     }
     if (found === 0 && args.for === undefined)
@@ -136,9 +135,9 @@ const whereCommand: Command<CommonArguments> = {
   options: {},
   examples: [["grids where", "after those that --grid names"]],
   async run(args) {
-    const { gridsIn } = await import("../../pipeline/grid-store.js");
-    for (const { path, reason } of searchedFolders(process.env)) {
-      const grids = await gridsIn(path);
+    const { listGridFiles } = await import("../../pipeline/grids/grid-store.js");
+    for (const { path, reason } of gridSearchFolders(process.env)) {
+      const grids = await listGridFiles(path);
       const lines = (grids ?? []).map(({ name, size }) => `\n  ${name}  ${bytes(size)}`);
       const state = grids === null ? ": does not exist" : lines.length === 0 ? ": no grids" : "";
       give(
@@ -169,19 +168,21 @@ const getCommand: Command<GetArguments> = {
     ["grids get us_noaa_conus.tif --grid-endpoint https://proj.example.org", "from a server of your own"],
   ],
   async run(args) {
-    const { cachedPath, fetchGrid, gridOfName } = await import("../../pipeline/grid-store.js");
-    const store = hostGrids(args);
-    const named = (args.names ?? []).map(gridOfName);
+    const { gridCachePath, fetchGrid, requirePublishedGrid } = await import("../../pipeline/grids/grid-store.js");
+    const store = resolveGrids(args);
+    const named = (args.names ?? []).map(requirePublishedGrid);
     const forInput = await gridsForInput(args, store.folders);
     if (named.length === 0 && forInput === null)
-      throw fault("usage", { reason: "which grids? Name some, or an input with --for; geoferry grids list shows all" });
+      throw createError("usage", {
+        reason: "which grids? Name some, or an input with --for; geoferry grids list shows all",
+      });
     const grids = new Set([...named, ...(forInput ?? [])]);
     const files = await installedGrids();
     const display = new ProgressDisplay(process.stderr);
     for (const grid of grids) {
       const { name, licence, provider } = grid;
       const elsewhere = files.find(name);
-      const path = cachedPath(store.cache, grid);
+      const path = gridCachePath(store.cache, grid);
       const isElsewhere = elsewhere !== null && elsewhere !== path;
       const progress = (done: number) =>
         display.show(() => `downloading ${name}, ${bytes(done)} of ${bytes(grid.bytes)}`);

@@ -14,8 +14,8 @@ export const helpCommand: Command<HelpArguments> = {
     ["help admin map add", "a command of several words"],
   ],
   async run({ command }) {
-    const { helpOf } = await import("../help.js");
-    process.stdout.write(helpOf(command, process.stdout));
+    const { formatHelp } = await import("../help.js");
+    process.stdout.write(formatHelp(command, process.stdout));
     return 0;
   },
 };

@@ -1,20 +1,20 @@
-import { grouped } from "../../counted.js";
-import { asGeoferryError, fault } from "../../errors.js";
-import { expandInputs } from "../../pipeline/expand.js";
+import { asGeoferryError, createError } from "../../errors.js";
+import { escapeControlCharacters } from "../../escape-control-characters.js";
+import { groupDigits } from "../../format-count.js";
+import { expandInputs } from "../../pipeline/input/expand-inputs.js";
+import type { ExistingMapData } from "../../pipeline/input/layer-warnings.js";
 import { type InspectReport, inspect, type LayerReport } from "../../pipeline/inspect.js";
-import type { Held } from "../../pipeline/suspicions.js";
-import { printable } from "../../printable.js";
-import { unprotect } from "../arguments.js";
 import type { Command } from "../command.js";
-import { exitStatus, worst } from "../exit.js";
-import type { GridArguments } from "../grid-options.js";
+import { exitStatus, worstStatus } from "../exit.js";
 import { openHost } from "../host.js";
-import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
-import { ProgressDisplay } from "../progress.js";
-import { describeReference } from "../reference.js";
-import { renderError, renderGaps, renderLosses } from "../render.js";
-import { gridsOf, readingOptions } from "../source-options.js";
-import { numberOf, pairs, wholeNumber } from "../values.js";
+import type { GridArguments } from "../options/grid-options.js";
+import { gridsOf, readingOptions } from "../options/source-options.js";
+import { describeReference, refusalOf } from "../output/crs-text.js";
+import { ProgressDisplay } from "../output/progress.js";
+import { renderError, renderGaps, renderLosses } from "../output/render.js";
+import { unprotect } from "../parse/arguments.js";
+import { numberOf, pairs, wholeNumber } from "../parse/values.js";
+import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
 
 export interface InfoArguments extends MapInputArguments, GridArguments {
   readonly inputs: readonly string[];
@@ -48,7 +48,7 @@ export const inspectOptions = {
  */
 export async function inspectInputs(
   args: InfoArguments,
-  { thorough, held }: { readonly thorough: boolean; readonly held?: Held },
+  { thorough, held }: { readonly thorough: boolean; readonly held?: ExistingMapData },
   tell: (report: InspectReport) => number,
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
@@ -81,16 +81,16 @@ export async function inspectInputs(
       renderGaps(report.gaps, args);
     } catch (thrown) {
       display.clear();
-      const error = host.signal.aborted ? fault("interrupted", {}, thrown) : asGeoferryError(thrown);
+      const error = host.signal.aborted ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
       renderError(error, args, { input: address });
       statuses.push(exitStatus[error.kind]);
       if (host.signal.aborted) break;
     }
   }
-  return worst(statuses);
+  return worstStatus(statuses);
 }
 
-const number = (value: number): string => String(Number(value.toFixed(7)));
+const formatNumber = (value: number): string => String(Number(value.toFixed(7)));
 
 function describeGeometry(layer: LayerReport): string {
   if (layer.geometryTypes.length === 0) return "none";
@@ -112,30 +112,27 @@ export function describeLayer(layer: LayerReport): string {
     fields.reduce((most, field) => Math.max(most, field.name.length), 0),
   );
   const parts = [
-    printed([
+    joinPrintable([
       `${layer.input}: ${layer.layer} (${layer.format})`,
-      `  features  ${grouped(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${grouped(layer.nullGeometries)} without geometry` : ""}`,
+      `  features  ${groupDigits(layer.featureCount)}${layer.nullGeometries > 0 ? `, ${groupDigits(layer.nullGeometries)} without geometry` : ""}`,
       `  geometry  ${describeGeometry(layer)}`,
       `  crs       ${crs}`,
       ...reference.map(([word, sentence]) => `  ${word.padEnd(9)} ${sentence}`),
-      `  extent    ${layer.extent ? layer.extent.map(number).join(", ") : "none"}`,
+      `  extent    ${layer.extent ? layer.extent.map(formatNumber).join(", ") : "none"}`,
       `  fields    ${fields.length}`,
     ]),
   ];
-  for (let from = 0; from < fields.length; from += printedAtOnce)
-    parts.push(printed(fields.slice(from, from + printedAtOnce).map((field) => describeField(field, width))));
-  // That there is no operation stands with the reference system.
-  const remarks = [
-    ...(layer.refused !== null && layer.refusedFor !== "crs-no-operation" ? [layer.refused] : []),
-    ...layer.suspicious,
-  ];
-  return [...parts, printed([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
+  for (let from = 0; from < fields.length; from += linesPerChunk)
+    parts.push(joinPrintable(fields.slice(from, from + linesPerChunk).map((field) => describeField(field, width))));
+  const refusal = refusalOf(layer);
+  const remarks = [...(refusal === null ? [] : [refusal]), ...layer.suspicious];
+  return [...parts, joinPrintable([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
 }
 
 /** Lines that are put together at a time: those of very many fields at once take several times their text. */
-const printedAtOnce = 512;
+const linesPerChunk = 512;
 
-const printed = (lines: readonly string[]): string => lines.map(printable).join("\n");
+const joinPrintable = (lines: readonly string[]): string => lines.map(escapeControlCharacters).join("\n");
 
 export const infoCommand: Command<InfoArguments> = {
   usage: "info <inputs..>",

@@ -1,13 +1,13 @@
 /** `geoferry login`: keeps where a service is and who asks it, once it is sure that they are right. */
-import { fault } from "../../errors.js";
-import type { Connection } from "../../remote/connection.js";
+import { createError } from "../../errors.js";
+import type { Connection } from "../../remote/connection/connection.js";
 import type { Command, CommonArguments } from "../command.js";
-import { networkOptions } from "../network-options.js";
+import { networkOptions, networkSettings } from "../options/network-options.js";
+import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../options/service-options.js";
+import { text } from "../options/source-options.js";
+import { give, tell } from "../output/print.js";
 import { readSecret } from "../password.js";
-import { give, tell } from "../say.js";
-import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../service-options.js";
 import { interrupted } from "../signals.js";
-import { text } from "../source-options.js";
 
 interface LoginArguments extends CommonArguments, TrafficArguments {
   readonly url?: string;
@@ -38,20 +38,20 @@ export const loginCommand: Command<LoginArguments> = {
     ["login http://127.0.0.1:8080 --client-id gfc_jx1f0… --profile test < secret.txt", "a second service"],
   ],
   async run(args) {
-    const traffic = trafficFrom(args);
-    const { checkProfileName, profilesFile, readProfiles, usualProfile, writeProfiles } = await import(
-      "../../remote/profile.js"
+    trafficFrom(args);
+    const { checkProfileName, profilesPath, readProfiles, defaultProfile, writeProfiles } = await import(
+      "../../remote/connection/profiles.js"
     );
-    const name = checkProfileName(args.profile ?? usualProfile);
-    const file = profilesFile(process.env);
+    const name = checkProfileName(args.profile ?? defaultProfile);
+    const file = profilesPath(process.env);
     const profiles = await readProfiles(file);
     const before = profiles.get(name);
-    const asked = askedConnection(args, before);
-    const { addressesOf } = await import("../../remote/connection.js");
-    const { base } = addressesOf(asked);
+    const asked = mergeConnection(args, before);
+    const { resolveServiceUrls } = await import("../../remote/connection/connection.js");
+    const { base } = resolveServiceUrls(asked);
     const connection = { ...asked, url: base, clientSecret: await readSecret("client secret") };
-    const { openService } = await import("../../remote/service.js");
-    await openService(connection, traffic, interrupted).signIn();
+    const { createServiceClient } = await import("../../remote/client/service-client.js");
+    await createServiceClient(connection, trafficFrom(args, connection.network), interrupted).signIn();
     await writeProfiles(file, new Map(profiles).set(name, connection));
     if (args.json) give(args, { url: base, client_id: connection.clientId, profile: name, file }, "");
     const instead = before && before.url !== base ? `, where it was for ${before.url} before` : "";
@@ -61,16 +61,19 @@ export const loginCommand: Command<LoginArguments> = {
 };
 
 /** What is not said is as it was. @throws usage */
-function askedConnection(args: LoginArguments, before: Connection | undefined): Omit<Connection, "clientSecret"> {
+function mergeConnection(args: LoginArguments, before: Connection | undefined): Omit<Connection, "clientSecret"> {
   const url = args.url ?? (process.env.GEOFERRY_URL || before?.url);
   if (url === undefined)
-    throw fault("usage", { reason: "login to which service? geoferry login https://maps.example.org --client-id ID" });
+    throw createError("usage", {
+      reason: "login to which service? geoferry login https://maps.example.org --client-id ID",
+    });
   const same = url === before?.url ? before : undefined;
   const clientId = args.clientId ?? same?.clientId;
   if (clientId === undefined)
-    throw fault("usage", {
+    throw createError("usage", {
       reason: `login to ${url} with which --client-id? The service's profile page makes one, with its secret`,
     });
+  const network = { ...same?.network, ...networkSettings(args) };
   const { apiPath = same?.apiPath, tokenPath = same?.tokenPath, insecureHttp = same?.insecureHttp } = args;
   return {
     url,
@@ -78,5 +81,6 @@ function askedConnection(args: LoginArguments, before: Connection | undefined): 
     ...(apiPath !== undefined && { apiPath }),
     ...(tokenPath !== undefined && { tokenPath }),
     ...(insecureHttp === true && { insecureHttp }),
+    ...(Object.keys(network).length > 0 && { network }),
   };
 }

@@ -1,6 +1,6 @@
 /** `geoferry logout`: forgets the credentials of a service. */
 import type { Command, CommonArguments } from "../command.js";
-import { give, tell } from "../say.js";
+import { give, tell } from "../output/print.js";
 
 interface LogoutArguments extends CommonArguments {
   readonly profile?: string;
@@ -21,13 +21,13 @@ export const logoutCommand: Command<LogoutArguments> = {
   },
   examples: [["logout --profile test", "the others are kept"]],
   async run(args) {
-    const { profileNamed, profilesFile, readProfiles, usualProfile, writeProfiles } = await import(
-      "../../remote/profile.js"
+    const { getProfile, profilesPath, readProfiles, defaultProfile, writeProfiles } = await import(
+      "../../remote/connection/profiles.js"
     );
-    const name = args.profile ?? usualProfile;
-    const file = profilesFile(process.env);
+    const name = args.profile ?? defaultProfile;
+    const file = profilesPath(process.env);
     const profiles = new Map(await readProfiles(file));
-    const { url, clientId } = profileNamed(profiles, name, file);
+    const { url, clientId } = getProfile(profiles, name, file);
     profiles.delete(name);
     await writeProfiles(file, profiles);
     if (args.json) give(args, { url, client_id: clientId, profile: name, file }, "");

@@ -1,10 +1,9 @@
 /** `geoferry maps`: the maps of the account that the credentials are of. */
-
-import { fault } from "../../errors.js";
+import { createError } from "../../errors.js";
 import type { Command } from "../command.js";
-import { networkOptions } from "../network-options.js";
-import { describeMap, give, tell } from "../say.js";
-import { type ServiceArguments, serviceFrom, serviceOptions } from "../service-options.js";
+import { networkOptions } from "../options/network-options.js";
+import { type ServiceArguments, serviceFrom, serviceOptions } from "../options/service-options.js";
+import { describeMap, give, tell } from "../output/print.js";
 
 export const mapsCommand: Command<ServiceArguments> = {
   usage: "maps",
@@ -15,11 +14,15 @@ export const mapsCommand: Command<ServiceArguments> = {
   async run(args) {
     const service = await serviceFrom(args);
     const maps = await service.maps();
-    if (maps === null) throw fault("remote-maps-unlisted", { service: service.url });
-    const { told } = await import("../../remote/told.js");
+    if (maps === null) throw createError("remote-maps-unlisted", { service: service.url });
+    const { sanitizeForDisplay } = await import("../../remote/http/sanitize-for-display.js");
     for (const map of maps) {
       const record = { ...map, owner: map.owner.email ?? map.owner.name };
-      give(args, record, describeMap({ ...record, name: told(map.name, []), owner: told(record.owner, []) }));
+      give(
+        args,
+        record,
+        describeMap({ ...record, name: sanitizeForDisplay(map.name, []), owner: sanitizeForDisplay(record.owner, []) }),
+      );
     }
     if (maps.length === 0) tell(args, `${service.url}: the account has no maps yet; the service's pages make them`);
     return 0;

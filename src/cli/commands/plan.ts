@@ -1,6 +1,5 @@
 import type { Command } from "../command.js";
-import type { CompareArguments } from "../run-compare.js";
-import { file, flag } from "../source-options.js";
+import { file, flag } from "../options/source-options.js";
 import {
   comparingOptions,
   guardOptions,
@@ -11,7 +10,8 @@ import {
   sendingOptions,
   syncRequestOf,
   withInput,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { CompareArguments } from "../run/run-compare.js";
 
 /** What becomes of a comparison that is not carried out. */
 export const comparisonOptions = {
@@ -39,8 +39,8 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
   ],
   async run(args) {
     const request = syncRequestOf(args);
-    const { runComparison } = await import("../run-compare.js");
-    const { renderPlan } = await import("../plan-table.js");
+    const { runComparison } = await import("../run/run-compare.js");
+    const { renderPlan } = await import("../output/plan-table.js");
     return runComparison(request, request.mode, args, renderPlan);
   },
 };

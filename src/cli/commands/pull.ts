@@ -1,18 +1,18 @@
-import { type ConvertRequest, given } from "../../pipeline/request.js";
-import { unprotect } from "../arguments.js";
+import { type ConvertRequest, omitUndefined } from "../../pipeline/request.js";
 import type { Command } from "../command.js";
-import { runConversion } from "../conversion.js";
-import { gridOptions } from "../grid-options.js";
-import { type MapInputArguments, mapInputOptions } from "../map-inputs.js";
-import { existingOptions, type OutputArguments, outputOptions, outputRequestOf } from "../output-options.js";
+import { gridOptions } from "../options/grid-options.js";
+import { existingOptions, type OutputArguments, outputOptions, outputRequest } from "../options/output-options.js";
 import {
   readingOptions,
   rejectOptions,
   type SourceArguments,
   shapingOptions,
   sourceRequestOf,
-} from "../source-options.js";
-import { mapIdOf, mapOption } from "../sync-options.js";
+} from "../options/source-options.js";
+import { mapIdOf, mapOption } from "../options/sync-options.js";
+import { unprotect } from "../parse/arguments.js";
+import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
+import { runConversion } from "../run/run-conversion.js";
 
 export interface PullArguments extends SourceArguments, OutputArguments, MapInputArguments {
   readonly output: string;
@@ -20,10 +20,10 @@ export interface PullArguments extends SourceArguments, OutputArguments, MapInpu
 }
 
 /** `pull` is a conversion with a map as its input. */
-export function requestOf(args: PullArguments): ConvertRequest {
-  return given<ConvertRequest>({
+export function parsePullRequest(args: PullArguments): ConvertRequest {
+  return omitUndefined<ConvertRequest>({
     ...sourceRequestOf(args),
-    ...outputRequestOf(args, unprotect(args.output)),
+    ...outputRequest(args, unprotect(args.output)),
     inputs: [`map:${mapIdOf(args.map)}`],
   });
 }
@@ -62,6 +62,6 @@ export const pullCommand: Command<PullArguments> = {
     ["pull - --map 7c0e6a52-… --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {
-    return runConversion(requestOf(args), args);
+    return runConversion(parsePullRequest(args), args);
   },
 };

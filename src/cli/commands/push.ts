@@ -1,5 +1,4 @@
 import type { Command } from "../command.js";
-import type { RunArguments } from "../run-sync.js";
 import {
   comparingOptions,
   conflictOption,
@@ -12,7 +11,8 @@ import {
   syncRequestOf,
   withInput,
   writingOptions,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { RunArguments } from "../run/run-sync.js";
 
 export const pushCommand: Command<SyncArguments & RunArguments> = {
   usage: "push <inputs..>",
@@ -34,7 +34,7 @@ export const pushCommand: Command<SyncArguments & RunArguments> = {
   ],
   async run(args) {
     const request = syncRequestOf(args);
-    const { runSync } = await import("../run-sync.js");
+    const { runSync } = await import("../run/run-sync.js");
     return runSync(request, request.mode, args);
   },
 };

@@ -1,6 +1,5 @@
 import type { Command } from "../command.js";
-import type { RunArguments } from "../run-sync.js";
-import { text } from "../source-options.js";
+import { text } from "../options/source-options.js";
 import {
   comparingOptions,
   guardOptions,
@@ -9,7 +8,8 @@ import {
   refusedOption,
   sendingOptions,
   writingOptions,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { RunArguments } from "../run/run-sync.js";
 
 export interface RestoreArguments extends RunArguments {
   /** The file that is put back; what a restoration changes is kept in another one. */
@@ -42,7 +42,7 @@ export const restoreCommand: Command<RestoreArguments> = {
   }),
   examples: [["restore 7c0…-backup-20261120T020000Z.geojson", "undo what the run of that night did"]],
   async run(args) {
-    const { runRestore } = await import("../run-restore.js");
+    const { runRestore } = await import("../run/run-restore.js");
     return runRestore(args);
   },
 };

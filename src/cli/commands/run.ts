@@ -1,10 +1,10 @@
 import type { Command, CommonArguments } from "../command.js";
-import { grouped } from "../flag.js";
-import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
-import { type QueueArguments, queueOptions } from "../queue-options.js";
-import type { ServiceArguments } from "../service-options.js";
-import { file, flag, several, text } from "../source-options.js";
-import { onMap } from "../sync-options.js";
+import { grouped } from "../options/flag.js";
+import { type MetricsArguments, metricsOptions } from "../options/metrics-options.js";
+import { type QueueArguments, queueOptions } from "../options/queue-options.js";
+import type { ServiceArguments } from "../options/service-options.js";
+import { file, flag, several, text } from "../options/source-options.js";
+import { onMap } from "../options/sync-options.js";
 
 export interface JobArguments extends ServiceArguments, CommonArguments, QueueArguments, MetricsArguments {
   readonly job: string;
@@ -54,7 +54,7 @@ export const runCommand: Command<JobArguments> = {
     ["run nightly.yaml --only places --page runs.html", "one step, and a page of all runs"],
   ],
   async run(args) {
-    const { runJobFile } = await import("../run-job.js");
+    const { runJobFile } = await import("../run/run-job-file.js");
     return runJobFile(args);
   },
 };

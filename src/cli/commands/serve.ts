@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
-import { fault } from "../../errors.js";
-import type { Service, ServiceOptions } from "../../service/serve.js";
+import { createError } from "../../errors.js";
+import type { RunningService, ServiceOptions } from "../../service/serve.js";
 import type { Settings } from "../../service/settings.js";
-import { listOf } from "../arguments.js";
 import type { Command } from "../command.js";
+import { file, text } from "../options/source-options.js";
+import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
+import { listOf } from "../parse/arguments.js";
+import { pairs, portNumber, wholeNumber } from "../parse/values.js";
 import { interrupted } from "../signals.js";
-import { file, text } from "../source-options.js";
-import { type StoreArguments, storeLocation, storeOptions } from "../store-location.js";
-import { pairs, portNumber, wholeNumber } from "../values.js";
 
 export interface ServeArguments extends StoreArguments {
   readonly host?: string;
@@ -68,19 +68,19 @@ export const serveCommand: Command<ServeArguments> = {
     ["serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --public-url https://maps.example.org", "for others"],
   ],
   async run(args) {
-    const options = await optionsOf(args);
+    const options = await parseServiceOptions(args);
     const { startService } = await import("../../service/serve.js");
     const service = await startService(options);
     announce(service, args);
     // Without TLS it means what it means to other programs: the terminal is gone.
-    if (options.tls) process.on("SIGHUP", () => renew(service));
+    if (options.tls) process.on("SIGHUP", () => reloadCertificate(service));
     if (!interrupted.aborted) await new Promise((resolve) => interrupted.addEventListener("abort", resolve));
     await service.close();
     return 0;
   },
 };
 
-function announce({ url, setup }: Service, args: ServeArguments): void {
+function announce({ url, setup }: RunningService, args: ServeArguments): void {
   if (args.json) process.stdout.write(`${JSON.stringify({ url, ...(setup === null ? {} : { setup }) })}\n`);
   if (args.quiet) return;
   process.stderr.write(`geoferry: serving at ${url}\n`);
@@ -88,7 +88,7 @@ function announce({ url, setup }: Service, args: ServeArguments): void {
     process.stderr.write(`geoferry: there is no account yet; make the first one, once and within a day, at ${setup}\n`);
 }
 
-function renew(service: Service): void {
+function reloadCertificate(service: RunningService): void {
   try {
     service.renewCertificate();
   } catch (error) {
@@ -97,12 +97,12 @@ function renew(service: Service): void {
 }
 
 /** What happened within a year can be looked up until the next one has begun. */
-const usualAuditDays = 400;
+const defaultAuditDays = 400;
 
-async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
+async function parseServiceOptions(args: ServeArguments): Promise<ServiceOptions> {
   const { tlsCert, tlsKey } = args;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
-    throw fault("usage", { reason: "https needs both --tls-cert and --tls-key" });
+    throw createError("usage", { reason: "https needs both --tls-cert and --tls-key" });
   const port = portNumber("--port", args.port) ?? 8080;
   return {
     store: storeLocation(args, process.env),
@@ -110,25 +110,25 @@ async function optionsOf(args: ServeArguments): Promise<ServiceOptions> {
     host: args.host ?? "127.0.0.1",
     port,
     tls: tlsCert === undefined || tlsKey === undefined ? null : { cert: tlsCert, key: tlsKey },
-    publicUrl: publicUrlOf(args.publicUrl),
+    publicUrl: parsePublicUrl(args.publicUrl),
     trustProxy: listOf(args.trustProxy) ?? [],
     insecureHttp: args.insecureHttp ?? false,
-    settings: await settingsOf(args.limit),
-    auditDays: wholeNumber("--audit-days", args.auditDays, 0) ?? usualAuditDays,
-    logLevel: await logLevelOf(args),
+    settings: await parseLimits(args.limit),
+    auditDays: wholeNumber("--audit-days", args.auditDays, 0) ?? defaultAuditDays,
+    logLevel: await parseLogLevel(args),
     logTarget: process.stderr,
   };
 }
 
 /** @throws option-invalid */
-function publicUrlOf(text: string | undefined): string | null {
+function parsePublicUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   const address = url && url.origin + url.pathname;
   // Characters that stand for themselves wherever a path is written (RFC 3986, 2.3).
   const isPlain = url && /^(\/[\w.~-]+)*\/?$/.test(url.pathname);
   if (isPlain && /^https?:$/.test(url.protocol) && address === url.href) return address!.replace(/\/$/, "");
-  throw fault("option-invalid", {
+  throw createError("option-invalid", {
     option: "--public-url",
     value: text,
     expected: "an address like https://maps.example.org or https://example.org/maps",
@@ -136,30 +136,34 @@ function publicUrlOf(text: string | undefined): string | null {
 }
 
 /** @throws option-invalid, option-unknown */
-async function settingsOf(given: readonly string[] | undefined): Promise<ServiceOptions["settings"]> {
+async function parseLimits(given: readonly string[] | undefined): Promise<ServiceOptions["settings"]> {
   const limits = Object.entries(pairs("--limit", listOf(given)) ?? {});
   if (limits.length === 0) return {};
-  const { defaultSettings, mostOf } = await import("../../service/settings.js");
+  const { defaultSettings, maxSetting } = await import("../../service/settings.js");
   const known = Object.keys(defaultSettings) as (keyof Settings)[];
   return Object.fromEntries(
     limits.map(([name, value]) => {
       const setting = known.find((one) => one === name);
       if (!setting)
-        throw fault("option-invalid", { option: "--limit", value: name, expected: `one of ${known.join(", ")}` });
+        throw createError("option-invalid", { option: "--limit", value: name, expected: `one of ${known.join(", ")}` });
       const option = `--limit ${name}`;
       const number = wholeNumber(option, value, 1)!;
-      const most = mostOf(setting);
-      if (number > most) throw fault("option-invalid", { option, value, expected: `at most ${most}` });
+      const most = maxSetting(setting);
+      if (number > most) throw createError("option-invalid", { option, value, expected: `at most ${most}` });
       return [setting, number];
     }),
   );
 }
 
 /** @throws option-invalid */
-async function logLevelOf({ logLevel, quiet }: ServeArguments): Promise<ServiceOptions["logLevel"]> {
-  const { logLevels } = await import("../../service/logs.js");
+async function parseLogLevel({ logLevel, quiet }: ServeArguments): Promise<ServiceOptions["logLevel"]> {
+  const { logLevels } = await import("../../service/monitoring/logging.js");
   const asked = logLevel ?? (quiet ? "error" : "info");
   const found = logLevels.find((level) => level === asked);
   if (found) return found;
-  throw fault("option-invalid", { option: "--log-level", value: asked, expected: `one of ${logLevels.join(", ")}` });
+  throw createError("option-invalid", {
+    option: "--log-level",
+    value: asked,
+    expected: `one of ${logLevels.join(", ")}`,
+  });
 }

@@ -1,5 +1,4 @@
 import type { Command } from "../command.js";
-import type { CompareArguments } from "../run-compare.js";
 import {
   comparingOptions,
   inputsPositional,
@@ -8,7 +7,8 @@ import {
   sendingOptions,
   syncRequestOf,
   withInput,
-} from "../sync-options.js";
+} from "../options/sync-options.js";
+import type { CompareArguments } from "../run/run-compare.js";
 import { comparisonOptions } from "./plan.js";
 
 export const verifyCommand: Command<SyncArguments & CompareArguments> = {
@@ -23,8 +23,8 @@ export const verifyCommand: Command<SyncArguments & CompareArguments> = {
   }),
   examples: [["verify places.gpkg --map 7c0… --exit-code", "20 where they differ"]],
   async run(args) {
-    const { runComparison } = await import("../run-compare.js");
-    const { renderDifferences } = await import("../plan-table.js");
+    const { runComparison } = await import("../run/run-compare.js");
+    const { renderDifferences } = await import("../output/plan-table.js");
     const request = syncRequestOf({ ...args, mode: "full", keepUnmanaged: true, deleteExcluded: true });
     return runComparison(request, "full", args, renderDifferences);
   },

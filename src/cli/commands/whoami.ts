@@ -1,10 +1,9 @@
 /** `geoferry whoami`: which service commands talk to, and as whom, once it is sure that this works. */
-import type { ChosenConnection } from "../../remote/choose-connection.js";
+import type { ResolvedConnection } from "../../remote/connection/resolve-connection.js";
 import type { Command } from "../command.js";
-import { networkOptions } from "../network-options.js";
-import { give } from "../say.js";
-import { connectionFrom, type ServiceArguments, serviceOptions, trafficFrom } from "../service-options.js";
-import { interrupted } from "../signals.js";
+import { networkOptions } from "../options/network-options.js";
+import { type ServiceArguments, servedFrom, serviceOptions } from "../options/service-options.js";
+import { give } from "../output/print.js";
 
 export const whoamiCommand: Command<ServiceArguments> = {
   usage: "whoami",
@@ -13,10 +12,7 @@ export const whoamiCommand: Command<ServiceArguments> = {
   options: { ...serviceOptions, ...networkOptions },
   examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],
   async run(args) {
-    const traffic = trafficFrom(args);
-    const connection = await connectionFrom(args, process.env);
-    const { openService } = await import("../../remote/service.js");
-    const service = openService(connection, traffic, interrupted);
+    const { service, connection } = await servedFrom(args);
     await service.signIn();
     // The interface has nothing that tells whose credentials they are; maps have an owner.
     const account = (await service.maps())?.[0]?.owner.email ?? null;
@@ -26,7 +22,7 @@ export const whoamiCommand: Command<ServiceArguments> = {
   },
 };
 
-function describe(url: string, { clientId, profile }: ChosenConnection, account: string | null): string {
+function describe(url: string, { clientId, profile }: ResolvedConnection, account: string | null): string {
   const from = profile === null ? "from the environment" : `profile ${profile}`;
   return `${url}  ${clientId}  (${from}${account === null ? "" : `, account ${account}`})`;
 }

@@ -1,12 +1,12 @@
-import { fault } from "../../errors.js";
+import { createError } from "../../errors.js";
 import type { Command, CommonArguments } from "../command.js";
-import { grouped } from "../flag.js";
-import { type MetricsArguments, metricsOptions } from "../metrics-options.js";
-import { networkOptions } from "../network-options.js";
-import { type QueueArguments, queueOptions } from "../queue-options.js";
-import { insecureHttp, serviceOptions, type TrafficArguments } from "../service-options.js";
-import { file, text } from "../source-options.js";
-import { numberOf, wholeNumber } from "../values.js";
+import { grouped } from "../options/flag.js";
+import { type MetricsArguments, metricsOptions } from "../options/metrics-options.js";
+import { networkOptions } from "../options/network-options.js";
+import { type QueueArguments, queueOptions } from "../options/queue-options.js";
+import { insecureHttp, serviceOptions, type TrafficArguments } from "../options/service-options.js";
+import { file, text } from "../options/source-options.js";
+import { numberOf, wholeNumber } from "../parse/values.js";
 
 export interface WorkerArguments
   extends CommonArguments,
@@ -24,7 +24,7 @@ export interface WorkerArguments
 }
 
 /** Seconds: below that a busy machine is taken for a dead one. */
-const leastTakeover = 2;
+const minStalledAfterSeconds = 2;
 
 export const workerCommand: Command<WorkerArguments> = {
   usage: "worker",
@@ -73,13 +73,13 @@ export const workerCommand: Command<WorkerArguments> = {
     ["worker --concurrency 2 --name north --state /srv/state --json", "where GEOFERRY_QUEUE says the queue"],
   ],
   async run(args) {
-    const takeover = numberOf("--takeover", args.takeover, leastTakeover, false) ?? 8;
+    const takeover = numberOf("--takeover", args.takeover, minStalledAfterSeconds, false) ?? 8;
     const grace = numberOf("--grace", args.grace, 0, false) ?? 20;
     const megabytes = numberOf("--spread-from", args.spreadFrom, 0, false) ?? 64;
     const concurrency = wholeNumber("--concurrency", args.concurrency, 1);
     if (args.queue === undefined)
-      throw fault("usage", { reason: "which queue? --queue or GEOFERRY_QUEUE names it: redis://HOST:PORT" });
-    const { runWorker } = await import("../run-worker.js");
+      throw createError("usage", { reason: "which queue? --queue or GEOFERRY_QUEUE names it: redis://HOST:PORT" });
+    const { runWorker } = await import("../run/run-worker.js");
     return runWorker(args, { takeover, grace, spreadFrom: megabytes * 1e6, concurrency });
   },
 };

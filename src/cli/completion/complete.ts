@@ -1,56 +1,58 @@
 /** `geoferry __complete`: what can follow on a command line, for the scripts in scripts.ts. */
 import { commandNameIn, commands, type Flag, groups } from "../command.js";
 import { openRegistry } from "../host.js";
-import { capacityOf, flagsOf } from "../read-line.js";
-import { answerFor, type Cursor, cursorOf } from "./answer.js";
-import { behind, files, type Offer, type Offers } from "./offers.js";
-import { commandOffers, type Surroundings, valueOffers } from "./values.js";
+import { flagsOf, positionalCount } from "../parse/parse-command-line.js";
+import { type Completion, type Completions, fileCompletions, withPrefix } from "./completions.js";
+import { type Cursor, parseCursor, renderCompletions } from "./shell-protocol.js";
+import { type CompletionContext, commandCompletions, valueCompletions } from "./value-completions.js";
 
 /** @param argv as the script of a shell gives them @returns the exit status */
 export async function complete([shell = "", ...argv]: readonly string[]): Promise<number> {
-  const cursor = cursorOf(shell, argv);
-  const found = await offersAt(cursor);
-  process.stdout.write(answerFor(shell, cursor, found));
+  const cursor = parseCursor(shell, argv);
+  const found = await completionsAt(cursor);
+  process.stdout.write(renderCompletions(shell, cursor, found));
   return 0;
 }
 
 /** Milliseconds: whoever pressed Tab does not wait longer for a large file. */
-const usualPatience = 2000;
+const defaultTimeoutMs = 2000;
 
 /** What can stand where the cursor is. Nothing that the line names is opened unless layers or fields are asked for. */
-export async function offersAt(
+export async function completionsAt(
   { words, current, shell }: Pick<Cursor, "words" | "current" | "shell">,
-  patience = usualPatience,
-): Promise<Offers> {
+  patience = defaultTimeoutMs,
+): Promise<Completions> {
   const name = commandNameIn(words);
-  if (name === null) return beforeCommand(words, current);
+  if (name === null) return completeCommandName(words, current);
   const command = commands[name]!;
   const flags = flagsOf(command);
-  const { given, paths, open, isOver } = read(words.slice(name.split(" ").length), flags);
+  const { given, paths, open, isOver } = parseWords(words.slice(name.split(" ").length), flags);
   const plugins = given.get("plugin") ?? [];
   const registry = await openRegistry(plugins).catch(() => openRegistry([]));
-  const around: Surroundings = { registry, paths, flags: given, searches: shell === "fish", patience };
-  const ofFlag = (flag: Flag, typed: string) => valueOffers(withPath(flag), typed, flag.array === true, around);
+  const around: CompletionContext = { registry, paths, flags: given, searches: shell === "fish", patience };
+  const ofFlag = (flag: Flag, typed: string) =>
+    valueCompletions(defaultToPath(flag), typed, flag.array === true, around);
   if (open !== null) return ofFlag(flags[open]!, current);
   const [, long, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
   if (!isOver && long !== undefined && value !== undefined)
-    return flags[long]?.type === "string" ? behind(`--${long}=`, await ofFlag(flags[long], value)) : { offers: [] };
-  if (!isOver && current.startsWith("-")) return { offers: flagOffers(flags, given) };
-  const { name: positional, most } = capacityOf(command.usage);
+    return flags[long]?.type === "string" ? withPrefix(`--${long}=`, await ofFlag(flags[long], value)) : { offers: [] };
+  if (!isOver && current.startsWith("-")) return { offers: flagCompletions(flags, given) };
+  const { name: positional, most } = positionalCount(command.usage);
   if (paths.length >= most) return { offers: [] };
-  return valueOffers({ takes: "path", ...command.positionals[positional] }, current, false, around);
+  return valueCompletions({ takes: "path", ...command.positionals[positional] }, current, false, around);
 }
 
 /** A flag whose value is a file, of this machine or anywhere. */
-const withPath = (flag: Flag): Flag => (flag.onDisk && flag.takes === undefined ? { ...flag, takes: "path" } : flag);
+const defaultToPath = (flag: Flag): Flag =>
+  flag.onDisk && flag.takes === undefined ? { ...flag, takes: "path" } : flag;
 
-function beforeCommand(words: readonly string[], current: string): Offers {
+function completeCommandName(words: readonly string[], current: string): Completions {
   if (current.startsWith("-")) return { offers: [{ value: "--help" }, { value: "--version" }] };
   const group = words.length === 0 ? "" : `${words.join(" ")} `;
-  return words.length > 0 && !Object.hasOwn(groups, words.join(" ")) ? files : commandOffers(group);
+  return words.length > 0 && !Object.hasOwn(groups, words.join(" ")) ? fileCompletions : commandCompletions(group);
 }
 
-interface Read {
+interface ParsedWords {
   readonly given: ReadonlyMap<string, string[]>;
   readonly paths: readonly string[];
   /** The flag whose value comes next, or null. */
@@ -60,14 +62,14 @@ interface Read {
 }
 
 /** What the words before the cursor are. */
-function read(words: readonly string[], flags: Readonly<Record<string, Flag>>): Read {
+function parseWords(words: readonly string[], flags: Readonly<Record<string, Flag>>): ParsedWords {
   const given = new Map<string, string[]>();
   const paths: string[] = [];
   let open: string | null = null;
   let isOver = false;
   const give = (name: string, value: string) => given.set(name, [...(given.get(name) ?? []), value]);
   for (const word of words) {
-    const name = isOver ? undefined : flagIn(word, flags);
+    const name = isOver ? undefined : findFlag(word, flags);
     if (open !== null) {
       give(open, word);
       open = null;
@@ -83,14 +85,14 @@ function read(words: readonly string[], flags: Readonly<Record<string, Flag>>): 
   return { given, paths, open, isOver };
 }
 
-function flagIn(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
+function findFlag(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
   const long = /^--(?:no-)?([^=]+)/.exec(word)?.[1];
   if (long !== undefined) return Object.hasOwn(flags, long) ? long : undefined;
   return /^-[^-]/.test(word) ? Object.keys(flags).find((name) => flags[name]!.alias === word.at(-1)) : undefined;
 }
 
 /** The flags that can be given yet. */
-function flagOffers(flags: Readonly<Record<string, Flag>>, given: ReadonlyMap<string, unknown>): Offer[] {
+function flagCompletions(flags: Readonly<Record<string, Flag>>, given: ReadonlyMap<string, unknown>): Completion[] {
   const open = Object.entries(flags).filter(([name, { array }]) => array || !given.has(name));
   const offers = open.map(([name, { describe, default: standard }]) => ({
     value: standard === true ? `--no-${name}` : `--${name}`,

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { profilesFile } from "../../remote/profile.js";
+import { profilesPath } from "../../remote/connection/profiles.js";
 
 /** Names of the profiles that `geoferry login` keeps; none where their file cannot be read. */
-export async function profileNames(): Promise<string[]> {
+export async function listProfileNames(): Promise<string[]> {
   try {
-    return Object.keys(JSON.parse(await readFile(profilesFile(process.env), "utf8")));
+    return Object.keys(JSON.parse(await readFile(profilesPath(process.env), "utf8")));
   } catch {
     return [];
   }

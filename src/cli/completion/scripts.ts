@@ -15,7 +15,7 @@ import type { shells } from "../commands/completion.js";
 
 const extensions = { bash: "bash", zsh: "zsh", fish: "fish", powershell: "ps1" } as const;
 
-export function scriptOf(shell: (typeof shells)[number]): string {
+export function readScript(shell: (typeof shells)[number]): string {
   const ofBash = createRequire(import.meta.url).resolve("#completion");
   return readFileSync(ofBash.replace(/bash$/, extensions[shell]), "utf8");
 }

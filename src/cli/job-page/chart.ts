@@ -1,5 +1,5 @@
 /** Bars over the runs of a job, drawn as SVG: every bar says its value to a reader and to a pointer. */
-import { type Html, html } from "../../service/pages/html.js";
+import { type Html, html } from "../../service/pages/rendering/html.js";
 
 export interface Series {
   readonly name: string;
@@ -12,21 +12,22 @@ export interface Series {
 const [width, height, left, bottom, top] = [800, 150, 64, 18, 8];
 
 /** The next of 1, 2, 5, 10, 20 … that is not less. */
-function roundedUp(value: number): number {
+function roundUpForAxis(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value * (1 - 1e-12))!;
 }
 
-const shown = (value: number): string => value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
+const formatNumber = (value: number): string =>
+  value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
 
 /**
  * The series of one run stand on each other.
  * @param labels of the runs, as many as each series has values
  */
-export function chart(title: string, series: readonly Series[], labels: readonly string[]): Html {
+export function renderChart(title: string, series: readonly Series[], labels: readonly string[]): Html {
   const sums = labels.map((_, run) => series.reduce((sum, { values }) => sum + values[run]!, 0));
-  const most = roundedUp(Math.max(...sums));
+  const most = roundUpForAxis(Math.max(...sums));
   const room = (width - left) / labels.length;
   const bar = Math.max(1, Math.min(24, room * 0.8));
   const scale = (height - bottom - top) / most;
@@ -38,19 +39,19 @@ export function chart(title: string, series: readonly Series[], labels: readonly
       const tall = Math.max(1, value * scale);
       foot -= tall;
       const x = left + run * room + (room - bar) / 2;
-      return html`<rect class="${className}" x="${x.toFixed(1)}" y="${foot.toFixed(1)}" width="${bar.toFixed(1)}" height="${tall.toFixed(1)}"><title>${label}: ${name} ${shown(value)}</title></rect>`;
+      return html`<rect class="${className}" x="${x.toFixed(1)}" y="${foot.toFixed(1)}" width="${bar.toFixed(1)}" height="${tall.toFixed(1)}"><title>${label}: ${name} ${formatNumber(value)}</title></rect>`;
     });
   });
   const keys =
     series.length > 1 && series.map(({ name, className }) => html`<span class="key ${className}"></span>${name}`);
   const lines = [0, most / 2, most].map((value) => {
     const y = (height - bottom - value * scale).toFixed(1);
-    return html`<line class="axis" x1="${left}" x2="${width}" y1="${y}" y2="${y}"/><text x="${left - 6}" y="${Number(y) + 4}" text-anchor="end">${shown(value)}</text>`;
+    return html`<line class="axis" x1="${left}" x2="${width}" y1="${y}" y2="${y}"/><text x="${left - 6}" y="${Number(y) + 4}" text-anchor="end">${formatNumber(value)}</text>`;
   });
   const ends = [
     html`<text x="${left}" y="${height - 4}">${labels[0]}</text>`,
     labels.length > 1 && html`<text x="${width}" y="${height - 4}" text-anchor="end">${labels.at(-1)}</text>`,
   ];
-  return html`<figure><figcaption>${title}${keys}</figcaption><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}: the latest run ${shown(sums.at(-1)!)}">${lines}${bars}${ends}</svg></figure>
+  return html`<figure><figcaption>${title}${keys}</figcaption><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}: the latest run ${formatNumber(sums.at(-1)!)}">${lines}${bars}${ends}</svg></figure>
 `;
 }

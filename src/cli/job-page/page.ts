@@ -1,10 +1,16 @@
 /** The runs of a job as one page that needs nothing else: the latest in words, all of them as charts. No script. */
-import { counted, grouped } from "../../counted.js";
-import type { ItemReport, RunReport, StepReport } from "../../jobs/run-report.js";
-import { type Html, html } from "../../service/pages/html.js";
-import { describeChange, describeCounts, describeFindings, describeSeconds, lossWords } from "../job-report.js";
-import { hashOf, pageAssets } from "../page-assets.js";
-import { chart, type Series } from "./chart.js";
+import { formatCount, groupDigits } from "../../format-count.js";
+import type { ItemReport, RunReport, StepReport } from "../../jobs/report/run-report.js";
+import { type Html, html } from "../../service/pages/rendering/html.js";
+import {
+  describeCounts,
+  describeFindings,
+  describeRegression,
+  describeSeconds,
+  lossWords,
+} from "../output/job-report.js";
+import { hashOf, pageAssets } from "../output/page-assets.js";
+import { renderChart, type Series } from "./chart.js";
 
 const style = `
 .job { --measure: 62rem }
@@ -30,7 +36,7 @@ const style = `
 type UndoCommands = (item: ItemReport) => readonly string[];
 
 /** @param runs in the order of their time; the last one is told in full */
-export function jobPage(runs: readonly RunReport[], undo: UndoCommands): string {
+export function renderJobPage(runs: readonly RunReport[], undo: UndoCommands): string {
   const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
   const head = html`<!doctype html>
@@ -40,17 +46,17 @@ export function jobPage(runs: readonly RunReport[], undo: UndoCommands): string 
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ${hashOf(css)}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${last.job}: ${words[last.result]}</title>
+<title>${last.job}: ${resultLabels[last.result]}</title>
 `;
   return [
     head,
     `<style>${css}</style>\n</head>\n<body class="wide job">\n`,
-    bodyOf(last, runs, undo),
+    renderBody(last, runs, undo),
     "</body>\n</html>\n",
   ].join("");
 }
 
-const words = {
+const resultLabels = {
   done: "done",
   unchanged: "nothing to do",
   rejects: "done, with rejects",
@@ -58,17 +64,18 @@ const words = {
   skipped: "skipped",
 } as const;
 
-const moment = (iso: string): Html => html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
+const formatTime = (iso: string): Html =>
+  html`<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
 
-function bodyOf(last: RunReport, runs: readonly RunReport[], undo: UndoCommands): Html {
+function renderBody(last: RunReport, runs: readonly RunReport[], undo: UndoCommands): Html {
   const wrong = last.steps.filter(({ result }) => result === "failed");
   const changed = last.steps.filter(({ changes }) => changes.length > 0);
   return html`<main>
 <h1>${last.job}</h1>
-<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${moment(last.began)}, in ${describeSeconds(last.seconds)}</p>
+<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${formatTime(last.began)}, in ${describeSeconds(last.seconds)}</p>
 ${last.error && html`<div class="problem" role="note"><p>No step was begun: ${last.error.message}</p></div>`}
 ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ name, error }) => html`<li><strong>${name}</strong>: ${error?.message}</li>`)}</ul></div>`}
-${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${shortList(changes.map((change) => describeChange(change)))}</li>`)}</ul></div>`}
+${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${truncateList(changes.map((change) => describeRegression(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>
 <table><thead><tr><th scope="col">Step</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
 ${last.steps.map((step) => stepRow(step, undo))}</tbody></table>
@@ -82,15 +89,15 @@ ${[...runs].reverse().map(runRow)}</tbody></table>
 }
 
 /** So many lines of a list are shown. */
-const mostLines = 20;
+const maxLines = 20;
 
-const shortList = (lines: readonly string[]): Html =>
-  html`<ul>${lines.slice(0, mostLines).map((line) => html`<li><bdi>${line}</bdi></li>`)}${lines.length > mostLines && html`<li>and ${lines.length - mostLines} more</li>`}</ul>`;
+const truncateList = (lines: readonly string[]): Html =>
+  html`<ul>${lines.slice(0, maxLines).map((line) => html`<li><bdi>${line}</bdi></li>`)}${lines.length > maxLines && html`<li>and ${lines.length - maxLines} more</li>`}</ul>`;
 
 /** What came of a step or a file, with the class that colors it. */
 function outcome({ result, losses }: Pick<StepReport, "result" | "losses">): Html {
   const lossy = lossWords(result, losses.length);
-  return html`<span class="result ${lossy === "" ? result : "rejects"}">${words[result]}${lossy}</span>`;
+  return html`<span class="result ${lossy === "" ? result : "rejects"}">${resultLabels[result]}${lossy}</span>`;
 }
 
 /** "2 kinds of loss, 1 kind of note", with the lines behind it. */
@@ -101,10 +108,10 @@ function findings(step: StepReport): Html | false {
       ["kind of loss", step.losses.length],
       ["kind of note", step.notices.length],
     ] as const
-  ).flatMap(([what, count]) => (count > 0 ? [counted(count, what, what.replace("kind", "kinds"))] : []));
+  ).flatMap(([what, count]) => (count > 0 ? [formatCount(count, what, what.replace("kind", "kinds"))] : []));
   if (counts.length === 0) return false;
   const isOpen = step.losses.length + step.gaps.length > 0 && step.result !== "unchanged";
-  return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${shortList(describeFindings(step))}</details>`;
+  return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${truncateList(describeFindings(step))}</details>`;
 }
 
 function stepRow(step: StepReport, undo: UndoCommands): Html {
@@ -120,15 +127,15 @@ const itemLine = (item: ItemReport): Html =>
   html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}${item.rejects !== undefined && html`, in <bdi>${item.rejects}</bdi>`}`}</li>
 `;
 
-const total = (run: RunReport, name: keyof StepReport["counts"]): number =>
+const sumCount = (run: RunReport, name: keyof StepReport["counts"]): number =>
   run.steps.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
 
 /** Values that targets could not hold. */
-const lost = ({ steps }: RunReport): number =>
+const sumLosses = ({ steps }: RunReport): number =>
   steps.reduce((sum, { losses }) => sum + losses.reduce((all, { count }) => all + count, 0), 0);
 
 const runRow = (run: RunReport): Html =>
-  html`<tr><th scope="row">${moment(run.began)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: total(run, "written"), created: total(run, "created"), updated: total(run, "updated"), deleted: total(run, "deleted"), rejected: total(run, "rejected"), withoutGeometry: total(run, "withoutGeometry") })}${lost(run) > 0 && `, values lost ${grouped(lost(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
+  html`<tr><th scope="row">${formatTime(run.began)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: sumCount(run, "written"), created: sumCount(run, "created"), updated: sumCount(run, "updated"), deleted: sumCount(run, "deleted"), rejected: sumCount(run, "rejected"), withoutGeometry: sumCount(run, "withoutGeometry") })}${sumLosses(run) > 0 && `, values lost ${groupDigits(sumLosses(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
 `;
 
 function charts(runs: readonly RunReport[]): Html {
@@ -137,21 +144,23 @@ function charts(runs: readonly RunReport[]): Html {
     {
       name: "written or created",
       className: "a",
-      values: runs.map((run) => total(run, "written") + total(run, "created")),
+      values: runs.map((run) => sumCount(run, "written") + sumCount(run, "created")),
     },
-    { name: "updated", className: "b", values: runs.map((run) => total(run, "updated")) },
-    { name: "deleted", className: "c", values: runs.map((run) => total(run, "deleted")) },
+    { name: "updated", className: "b", values: runs.map((run) => sumCount(run, "updated")) },
+    { name: "deleted", className: "c", values: runs.map((run) => sumCount(run, "deleted")) },
   ];
-  const rejected: Series[] = [{ name: "rejected", className: "c", values: runs.map((run) => total(run, "rejected")) }];
+  const rejected: Series[] = [
+    { name: "rejected", className: "c", values: runs.map((run) => sumCount(run, "rejected")) },
+  ];
   const lossy: Series[] = [
-    { name: "values lost", className: "b", values: runs.map(lost) },
-    { name: "features without geometry", className: "c", values: runs.map((run) => total(run, "withoutGeometry")) },
+    { name: "values lost", className: "b", values: runs.map(sumLosses) },
+    { name: "features without geometry", className: "c", values: runs.map((run) => sumCount(run, "withoutGeometry")) },
   ];
   const seconds: Series[] = [{ name: "seconds", className: "a", values: runs.map((run) => run.seconds) }];
   const isEmpty = (list: readonly Series[]) => list.every(({ values }) => values.every((value) => value === 0));
-  return html`${!isEmpty(changed) && chart("Features", changed, labels)}${
+  return html`${!isEmpty(changed) && renderChart("Features", changed, labels)}${
     isEmpty(rejected)
       ? html`<p class="quiet">No feature was rejected.</p>`
-      : chart("Rejected features", rejected, labels)
-  }${!isEmpty(lossy) && chart("Lost values and features without geometry", lossy, labels)}${chart("Time, in seconds", seconds, labels)}`;
+      : renderChart("Rejected features", rejected, labels)
+  }${!isEmpty(lossy) && renderChart("Lost values and features without geometry", lossy, labels)}${renderChart("Time, in seconds", seconds, labels)}`;
 }

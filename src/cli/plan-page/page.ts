@@ -4,22 +4,22 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { grouped } from "../../counted.js";
-import { createSink } from "../../io/sink.js";
-import { type Html, html } from "../../service/pages/html.js";
-import { trippedGuards } from "../../sync/guards.js";
-import type { OpenPlan } from "../../sync/plan.js";
-import { hashOf, pageAssets } from "../page-assets.js";
-import { matchWords, plainText, putWords, toldClasses } from "../plan-words.js";
+import { groupDigits } from "../../format-count.js";
+import { createSink } from "../../io/output/create-sink.js";
+import { type Html, html } from "../../service/pages/rendering/html.js";
+import { findTrippedGuards } from "../../sync/plan/guards.js";
+import type { OpenPlan } from "../../sync/plan/plan.js";
+import { hashOf, pageAssets } from "../output/page-assets.js";
+import { matchWords, plainText, putWords, shownClasses } from "../output/plan-text.js";
+import { collectRows, type PageRows } from "./collect-rows.js";
 import { drawnClasses } from "./page-data.js";
-import { planRows } from "./page-table.js";
-import { type PageRows, rowsOf } from "./rows.js";
+import { renderRows } from "./page-table.js";
 
 /** Writes the page whole, or not at all. @throws output-exists, output-failed */
 export async function writePlanPage(plan: OpenPlan, path: string, overwrite: boolean): Promise<void> {
   await using sink = await createSink(path, { overwrite });
   const file = await sink.create();
-  await file.write(Buffer.from(planPage(plan, await rowsOf(plan))));
+  await file.write(Buffer.from(renderPlanPage(plan, await collectRows(plan))));
   await sink.commit();
 }
 
@@ -36,7 +36,7 @@ function readAssets(): Assets {
   const read = pageAssets();
   const own = createRequire(import.meta.url).resolve("#plan-page");
   return {
-    script: inScript(readFileSync(own, "utf8")),
+    script: escapeScript(readFileSync(own, "utf8")),
     style: [read("maplibre-gl.css"), read("pages.css"), readFileSync(own.replace(/js$/, "css"), "utf8")].join("\n"),
     worker: read("maplibre-gl-worker.js"),
     land: read("land.json"),
@@ -45,14 +45,14 @@ function readAssets(): Assets {
 }
 
 /** What would end a script, or begin a comment in it, can stand in it only within texts and patterns. */
-const inScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
+const escapeScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
 
 /** JSON in a block that no browser runs, without a character that could end it. */
 const dataBlock = (id: string, value: unknown): string =>
   `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>\n`;
 
 /** The page. */
-export function planPage(plan: OpenPlan, shown: PageRows): string {
+export function renderPlanPage(plan: OpenPlan, shown: PageRows): string {
   const assets = readAssets();
   const policy = [
     "default-src 'none'",
@@ -78,7 +78,7 @@ export function planPage(plan: OpenPlan, shown: PageRows): string {
   return [
     head,
     `<style>${assets.style}</style>\n</head>\n<body class="wide plan">\n`,
-    bodyOf(plan, shown, assets, title),
+    renderBody(plan, shown, assets, title),
     dataBlock("plan-rows", shown.rows),
     dataBlock("land", JSON.parse(assets.land)),
     dataBlock("worker", assets.worker),
@@ -86,22 +86,22 @@ export function planPage(plan: OpenPlan, shown: PageRows): string {
   ].join("");
 }
 
-function bodyOf(plan: OpenPlan, shown: PageRows, { licences }: Assets, title: string): Html {
+function renderBody(plan: OpenPlan, shown: PageRows, { licences }: Assets, title: string): Html {
   const { header, counts } = plan;
   const put = putWords(header, counts);
-  const tripped = trippedGuards(plan);
+  const tripped = findTrippedGuards(plan);
   return html`<main>
 <h1>${title}</h1>
 <p class="lead">At <bdi>${header.service}</bdi>: ${header.mode}, ${matchWords(header)}. From <bdi>${header.source.inputs.map(plainText).join(", ")}</bdi>.</p>
 ${put && html`<p>${put}</p>`}
 ${tripped.length > 0 && html`<div class="problem" role="note"><p>Nothing would be sent, unless it is said that this is meant:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
 <table class="counts"><caption class="unseen">Features by what becomes of them</caption><tbody>
-${toldClasses(counts).map(
+${shownClasses(counts).map(
   ({
     name,
     count,
     means,
-  }) => html`<tr class="${name}"><th scope="row">${name}</th><td class="number">${grouped(counts[count])}</td><td>${means}</td></tr>
+  }) => html`<tr class="${name}"><th scope="row">${name}</th><td class="number">${groupDigits(counts[count])}</td><td>${means}</td></tr>
 `,
 )}</tbody></table>
 <div class="beside">
@@ -120,7 +120,7 @@ ${["before", "both", "after"].map((side) => html`<label><input type="radio" name
 <section aria-labelledby="features"><h2 id="features">Features</h2>
 <fieldset id="filter" class="filter" hidden><legend class="unseen">Which features are shown</legend>
 ${drawnClasses.filter((name) => counts[name] > 0).map((name) => html`<label class="${name}"><input type="checkbox" name="class" value="${name}" checked> ${name}</label>`)}</fieldset>
-${planRows(shown)}
+${renderRows(shown)}
 </section>
 </div>
 <details class="quiet"><summary>Licences</summary><pre>${licences}</pre></details>

@@ -1,28 +1,36 @@
-import { type Grid, type LoosePart, misplaced, mostNodes, mostParts, nest, sharedValues } from "./grid.js";
-import type { GridBytes } from "./grid-bytes.js";
-import { type Directory, eachSample, type Raster, rasterOf, readTiff, tag } from "./tiff.js";
+import {
+  allocateSharedValues,
+  findPlacementProblem,
+  type Grid,
+  maxNodes,
+  maxParts,
+  nestParts,
+  type UnnestedPart,
+} from "./grid.js";
+import type { GridFileReader } from "./grid-file-reader.js";
+import { type Raster, readRaster, readSamples, readTiff, type TiffDirectory, tiffTags } from "./tiff.js";
 
-const degree = Math.PI / 180;
+const radiansPerDegree = Math.PI / 180;
 
 /** What shifts longitudes and latitudes; a shift of heights beside them is left out. */
-const types: ReadonlySet<string> = new Set(["HORIZONTAL_OFFSET", "GEOGRAPHIC_3D_OFFSET"]);
+const supportedTypes: ReadonlySet<string> = new Set(["HORIZONTAL_OFFSET", "GEOGRAPHIC_3D_OFFSET"]);
 
 /** Arc-seconds in a unit of a shift. */
-const units: Readonly<Record<string, number>> = {
+const arcSecondsPerUnit: Readonly<Record<string, number>> = {
   "arc-second": 1,
   radian: 648000 / Math.PI,
   degree: 3600,
 };
 
 /** What GDAL's metadata say: of the whole image, and of each of its samples. */
-interface Metadata {
+interface GdalMetadata {
   readonly items: ReadonlyMap<string, string>;
   /** `name`, as of the image or a sample. */
   item(name: string, sample?: number): string;
 }
 
 /** Which samples are shifts, and of what. What a part does not say is as the part before it has it. */
-interface Shifts {
+interface ShiftSamples {
   readonly latitude: number;
   readonly longitude: number;
   /** Arc-seconds in its unit; with the sign that makes longitudes positive east. */
@@ -31,10 +39,10 @@ interface Shifts {
 }
 
 /** An image of the file with all that is known of it. */
-interface Image extends LoosePart {
+interface GridImage extends UnnestedPart {
   readonly raster: Raster;
-  readonly shifts: Shifts;
-  readonly metadata: Metadata;
+  readonly shifts: ShiftSamples;
+  readonly metadata: GdalMetadata;
   readonly noData: number;
   /** Its first row is the southernmost. */
   readonly bottomUp: boolean;
@@ -45,40 +53,45 @@ interface Image extends LoosePart {
  * `GEOGRAPHIC_3D_OFFSET` (PROJ, "Geodetic TIFF grids (GTG)").
  * @throws grid-unusable
  */
-export async function readGeoTiff(file: GridBytes): Promise<Grid> {
-  const { directories, little } = await readTiff(file, mostParts);
-  const images: Image[] = [];
+export async function readGeoTiff(file: GridFileReader): Promise<Grid> {
+  const { directories, little } = await readTiff(file, maxParts);
+  const images: GridImage[] = [];
   let offset = 0;
   for (const directory of directories) {
-    const image = imageOf(file, directory, images.at(-1) ?? null, offset);
+    const image = readImage(file, directory, images.at(-1) ?? null, offset);
     if (image === null) continue;
     images.push(image);
     offset += 2 * image.columns * image.rows;
-    if (offset > 2 * mostNodes) throw file.unusable(`it has more than ${mostNodes} nodes`);
+    if (offset > 2 * maxNodes) throw file.unusable(`it has more than ${maxNodes} nodes`);
   }
   if (images.length === 0) throw file.unusable("it has no image with shifts of longitude and latitude");
-  const values = sharedValues(offset / 2);
+  const values = allocateSharedValues(offset / 2);
   for (const image of images) await readNodes(file, image, values, little);
   const parts = images.map(
-    ({ raster: _, shifts: _s, metadata: _m, noData: _n, bottomUp: _b, ...part }): LoosePart => part,
+    ({ raster: _, shifts: _s, metadata: _m, noData: _n, bottomUp: _b, ...part }): UnnestedPart => part,
   );
-  return nest(file.name, values, parts, true, (reason) => file.unusable(reason));
+  return nestParts(file.name, values, parts, true, (reason) => file.unusable(reason));
 }
 
 /** Null for one that is not of shifts, as thumbnails and accuracies are. */
-function imageOf(file: GridBytes, directory: Directory, before: Image | null, offset: number): Image | null {
-  if (![0, 2].includes(directory.number(tag.subfileType, 0))) return null;
-  const metadata = readMetadata(directory.text(tag.gdalMetadata));
-  const shifts = shiftsOf(file, directory, metadata, before);
+function readImage(
+  file: GridFileReader,
+  directory: TiffDirectory,
+  before: GridImage | null,
+  offset: number,
+): GridImage | null {
+  if (![0, 2].includes(directory.number(tiffTags.subfileType, 0))) return null;
+  const metadata = readMetadata(directory.text(tiffTags.gdalMetadata));
+  const shifts = readShiftSamples(file, directory, metadata, before);
   if (shifts === null) return null;
-  const placed = placeOf(file, directory);
+  const placed = readExtent(file, directory);
   const name = metadata.item("grid_name");
-  const wrong = misplaced(placed);
+  const wrong = findPlacementProblem(placed);
   if (wrong !== null) throw file.unusable(`its part "${name}" cannot be: ${wrong}`);
-  const raster = rasterOf(file, directory);
+  const raster = readRaster(file, directory);
   if (shifts.latitude >= raster.samples || shifts.longitude >= raster.samples)
     throw file.unusable(`it has ${raster.samples} values a node, and shifts of longitude and latitude are two`);
-  const noData = directory.has(tag.gdalNoData) ? Number(directory.text(tag.gdalNoData)) : Number.NaN;
+  const noData = directory.has(tiffTags.gdalNoData) ? Number(directory.text(tiffTags.gdalNoData)) : Number.NaN;
   const parent = metadata.item("parent_grid_name") || null;
   const interpolation = metadata.item("interpolation_method");
   if (!["", "bilinear", "biquadratic"].includes(interpolation))
@@ -89,7 +102,7 @@ function imageOf(file: GridBytes, directory: Directory, before: Image | null, of
 }
 
 /** A few items of a simple XML: `<Item name="DESCRIPTION" sample="0" role="description">latitude_offset</Item>`. */
-function readMetadata(xml: string): Metadata {
+function readMetadata(xml: string): GdalMetadata {
   const items = new Map<string, string>();
   for (const [, attributes, text] of xml.matchAll(/<Item\s([^>]*)>([^<]*)</g)) {
     const of = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(attributes!)?.[1];
@@ -102,15 +115,23 @@ function readMetadata(xml: string): Metadata {
   return { items, item: (name, sample) => items.get(`${name} ${sample ?? ""}`) ?? "" };
 }
 
-function shiftsOf(file: GridBytes, directory: Directory, metadata: Metadata, before: Image | null): Shifts | null {
+function readShiftSamples(
+  file: GridFileReader,
+  directory: TiffDirectory,
+  metadata: GdalMetadata,
+  before: GridImage | null,
+): ShiftSamples | null {
   const type = metadata.item("TYPE");
-  if (type !== "" && !types.has(type)) {
+  if (type !== "" && !supportedTypes.has(type)) {
     if (before !== null) return null;
     throw file.unusable(
-      `it is of the type ${type}, and only ${[...types].join(" and ")} shift longitudes and latitudes`,
+      `it is of the type ${type}, and only ${[...supportedTypes].join(" and ")} shift longitudes and latitudes`,
     );
   }
-  const samples = Array.from({ length: Math.min(directory.number(tag.samplesPerPixel, 1), 16) }, (_, index) => index);
+  const samples = Array.from(
+    { length: Math.min(directory.number(tiffTags.samplesPerPixel, 1), 16) },
+    (_, index) => index,
+  );
   const described = samples.map((sample) => metadata.item("DESCRIPTION", sample));
   const found = [described.indexOf("latitude_offset"), described.indexOf("longitude_offset")];
   const silent = described.every((description) => description === "");
@@ -123,7 +144,7 @@ function shiftsOf(file: GridBytes, directory: Directory, metadata: Metadata, bef
   const unit = metadata.item("UNITTYPE", latitude);
   const other = metadata.item("UNITTYPE", longitude);
   if (unit !== other) throw file.unusable(`its shifts are in different units, ${unit} and ${other}`);
-  const seconds = unit === "" ? (before?.shifts.latitudeUnit ?? 1) : units[unit];
+  const seconds = unit === "" ? (before?.shifts.latitudeUnit ?? 1) : arcSecondsPerUnit[unit];
   if (seconds === undefined) throw file.unusable(`its shifts are in "${unit}", which is no unit of them`);
   const positive = metadata.item("positive_value", longitude);
   if (!["", "east", "west"].includes(positive)) throw file.unusable(`its longitudes are positive "${positive}"`);
@@ -132,11 +153,11 @@ function shiftsOf(file: GridBytes, directory: Directory, metadata: Metadata, bef
 }
 
 /** Where the nodes lie (OGC GeoTIFF 1.1, 7.1 and annex B.6), in radians. */
-function placeOf(
-  file: GridBytes,
-  directory: Directory,
-): Omit<LoosePart, "name" | "parent" | "offset" | "byParabolas"> & Pick<Image, "bottomUp"> {
-  const keys = directory.numbers(tag.geoKeys);
+function readExtent(
+  file: GridFileReader,
+  directory: TiffDirectory,
+): Omit<UnnestedPart, "name" | "parent" | "offset" | "byParabolas"> & Pick<GridImage, "bottomUp"> {
+  const keys = directory.numbers(tiffTags.geoKeys);
   const key = (wanted: number) => {
     for (let i = 4; i + 3 < keys.length; i += 4) if (keys[i] === wanted) return keys[i + 3];
     return undefined;
@@ -144,21 +165,21 @@ function placeOf(
   const [modelType, isPixelArea] = [key(1024), key(1025) === 1];
   if (modelType !== undefined && modelType !== 2)
     throw file.unusable("its nodes are not placed by longitude and latitude");
-  let [west, north, stepX, down] = cornerOf(file, directory);
+  let [west, north, stepX, down] = readCorner(file, directory);
   if (isPixelArea) {
     west += stepX / 2;
     north -= down / 2;
   }
-  const columns = directory.number(tag.width, 0);
-  const rows = directory.number(tag.height, 0);
+  const columns = directory.number(tiffTags.width, 0);
+  const rows = directory.number(tiffTags.height, 0);
   const last = north - down * (rows - 1);
   return {
-    west: west * degree,
-    east: (west + stepX * (columns - 1)) * degree,
-    north: Math.max(north, last) * degree,
-    south: Math.min(north, last) * degree,
-    stepX: stepX * degree,
-    stepY: Math.abs(down) * degree,
+    west: west * radiansPerDegree,
+    east: (west + stepX * (columns - 1)) * radiansPerDegree,
+    north: Math.max(north, last) * radiansPerDegree,
+    south: Math.min(north, last) * radiansPerDegree,
+    stepX: stepX * radiansPerDegree,
+    stepY: Math.abs(down) * radiansPerDegree,
     columns,
     rows,
     bottomUp: down < 0,
@@ -166,20 +187,20 @@ function placeOf(
 }
 
 /** Longitude and latitude of the first corner, then the width and height of a cell, in degrees. */
-function cornerOf(file: GridBytes, directory: Directory): [number, number, number, number] {
-  const matrix = directory.numbers(tag.transformation);
+function readCorner(file: GridFileReader, directory: TiffDirectory): [number, number, number, number] {
+  const matrix = directory.numbers(tiffTags.transformation);
   if (matrix.length === 16) {
     if (matrix[1] !== 0 || matrix[4] !== 0) throw file.unusable("its rows and columns are turned");
     return [matrix[3]!, matrix[7]!, matrix[0]!, -matrix[5]!];
   }
-  const [width, height] = directory.numbers(tag.pixelScale);
-  const points = directory.numbers(tag.tiePoints);
+  const [width, height] = directory.numbers(tiffTags.pixelScale);
+  const points = directory.numbers(tiffTags.tiePoints);
   if (width === undefined || height === undefined || points.length !== 6)
     throw file.unusable("it does not say where its nodes lie");
   return [points[3]! - points[0]! * width, points[4]! + points[1]! * height, width, height];
 }
 
-async function readNodes(file: GridBytes, image: Image, values: Float32Array, little: boolean): Promise<void> {
+async function readNodes(file: GridFileReader, image: GridImage, values: Float32Array, little: boolean): Promise<void> {
   const { raster, shifts, metadata, noData, bottomUp, columns, rows, offset } = image;
   const wanted = [shifts.longitude, shifts.latitude];
   const factors = [shifts.longitudeUnit, shifts.latitudeUnit];
@@ -187,7 +208,7 @@ async function readNodes(file: GridBytes, image: Image, values: Float32Array, li
   const offsets = wanted.map((sample) => Number(metadata.item("OFFSET", sample) || 0));
   if (![...scales, ...offsets].every(Number.isFinite)) throw file.unusable("its scale or offset is not a number");
   const noDataInSingle = Math.fround(noData);
-  await eachSample(file, raster, little, wanted, (which, column, row, value) => {
+  await readSamples(file, raster, little, wanted, (which, column, row, value) => {
     const fromSouth = bottomUp ? row : rows - 1 - row;
     const shift = (value * scales[which]! + offsets[which]!) * factors[which]!;
     values[offset + 2 * (fromSouth * columns + column) + which] =

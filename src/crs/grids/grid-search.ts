@@ -1,4 +1,4 @@
-import { edgeOf, type Grid } from "./grid.js";
+import { edgeToleranceOf, type Grid } from "./grid.js";
 
 /** Numbers of a part, one after the other. */
 const west = 0;
@@ -8,16 +8,16 @@ const stepY = 3;
 const columns = 4;
 const rows = 5;
 const offset = 6;
-const edge = 7;
+const edgeTolerance = 7;
 const eastEnd = 8;
 const northEnd = 9;
-const parabolas = 10;
-const numbers = 11;
+const isBiquadratic = 10;
+const fieldsPerPart = 11;
 
 /** How near to the next node, in cells, a position just beyond the last one still counts: PROJ's. */
-const beyondLast = 1e-4;
+const beyondLastNode = 1e-4;
 
-const secondOfArc = Math.PI / 648000;
+const arcSecond = Math.PI / 648000;
 const twoPi = 2 * Math.PI;
 
 /**
@@ -38,7 +38,7 @@ export class GridSearch {
 
   constructor({ values, parts, roots }: Grid) {
     this.values = values;
-    this.parts = new Float64Array(parts.length * numbers);
+    this.parts = new Float64Array(parts.length * fieldsPerPart);
     this.firstChild = new Int32Array(parts.length).fill(-1);
     this.nextBeside = new Int32Array(parts.length).fill(-1);
     this.firstRoot = roots[0] ?? -1;
@@ -47,8 +47,17 @@ export class GridSearch {
     };
     link(roots);
     parts.forEach((part, index) => {
-      const of = [part.west, part.south, part.stepX, part.stepY, part.columns, part.rows, part.offset, edgeOf(part)];
-      this.parts.set([...of, part.east, part.north, Number(part.byParabolas)], index * numbers);
+      const of = [
+        part.west,
+        part.south,
+        part.stepX,
+        part.stepY,
+        part.columns,
+        part.rows,
+        part.offset,
+        edgeToleranceOf(part),
+      ];
+      this.parts.set([...of, part.east, part.north, Number(part.byParabolas)], index * fieldsPerPart);
       this.firstChild[index] = part.children[0] ?? -1;
       link(part.children);
     });
@@ -62,8 +71,8 @@ export class GridSearch {
     let found = -1;
     let part = this.firstRoot;
     while (part >= 0) {
-      const at = part * numbers;
-      const margin = parts[at + edge]!;
+      const at = part * fieldsPerPart;
+      const margin = parts[at + edgeTolerance]!;
       const isLevel = y + margin >= parts[at + south]! && y - margin <= parts[at + northEnd]!;
       const from = parts[at + west]!;
       const to = parts[at + eastEnd]!;
@@ -79,8 +88,8 @@ export class GridSearch {
   /** Turns the place into one counted from the south-western node of a part that holds it. */
   enter(part: number): void {
     const { parts, place } = this;
-    const at = part * numbers;
-    const margin = parts[at + edge]!;
+    const at = part * fieldsPerPart;
+    const margin = parts[at + edgeTolerance]!;
     const east = place[0]! - parts[at + west]!;
     const width = parts[at + eastEnd]! - parts[at + west]!;
     place[0] = east + margin < 0 ? east + twoPi : east - margin > width ? east - twoPi : east;
@@ -89,7 +98,7 @@ export class GridSearch {
 
   /** The opposite. */
   leave(part: number): void {
-    const at = part * numbers;
+    const at = part * fieldsPerPart;
     this.place[0] = this.place[0]! + this.parts[at + west]!;
     this.place[1] = this.place[1]! + this.parts[at + south]!;
   }
@@ -97,7 +106,7 @@ export class GridSearch {
   /** Puts the shift at the place, which is counted from the part's node, into `shift`; false where there is none. */
   interpolate(part: number): boolean {
     const { parts, place, values, shift } = this;
-    const at = part * numbers;
+    const at = part * fieldsPerPart;
     const width = parts[at + columns]!;
     const height = parts[at + rows]!;
     const atX = place[0]! / parts[at + stepX]!;
@@ -106,22 +115,22 @@ export class GridSearch {
     let row = Math.floor(atY);
     let shareX = atX - column;
     let shareY = atY - row;
-    if (column === -1 && shareX > 1 - beyondLast) {
+    if (column === -1 && shareX > 1 - beyondLastNode) {
       column = 0;
       shareX = 0;
-    } else if (column === width - 1 && shareX < beyondLast) {
+    } else if (column === width - 1 && shareX < beyondLastNode) {
       column--;
       shareX = 1;
     }
-    if (row === -1 && shareY > 1 - beyondLast) {
+    if (row === -1 && shareY > 1 - beyondLastNode) {
       row = 0;
       shareY = 0;
-    } else if (row === height - 1 && shareY < beyondLast) {
+    } else if (row === height - 1 && shareY < beyondLastNode) {
       row--;
       shareY = 1;
     }
     if (!(column >= 0 && column < width - 1 && row >= 0 && row < height - 1)) return false;
-    if (parts[at + parabolas] === 1) {
+    if (parts[at + isBiquadratic] === 1) {
       const before = (shareX <= 0.5 && column > 0) || column === width - 2 ? 1 : 0;
       const below = (shareY <= 0.5 && row > 0) || row === height - 2 ? 1 : 0;
       return this.throughNine(part, column - before, row - below, shareX + before, shareY + below);
@@ -142,14 +151,14 @@ export class GridSearch {
       southEast * values[here + 3]! +
       northWest * values[above + 1]! +
       northEast * values[above + 3]!;
-    shift[0] = east * secondOfArc;
-    shift[1] = north * secondOfArc;
+    shift[0] = east * arcSecond;
+    shift[1] = north * arcSecond;
     return !Number.isNaN(east + north);
   }
 
   /** Whether a way back by this part is not iterated: NOAA's own program takes the shift at the place that it starts from. */
   isByParabolas(part: number): boolean {
-    return this.parts[part * numbers + parabolas] === 1;
+    return this.parts[part * fieldsPerPart + isBiquadratic] === 1;
   }
 
   /**
@@ -158,25 +167,25 @@ export class GridSearch {
    */
   private throughNine(part: number, column: number, row: number, x: number, y: number): boolean {
     const { parts, values, shift } = this;
-    const width = parts[part * numbers + columns]!;
-    const first = parts[part * numbers + offset]! + 2 * (row * width + column);
+    const width = parts[part * fieldsPerPart + columns]!;
+    const first = parts[part * fieldsPerPart + offset]! + 2 * (row * width + column);
     for (let which = 0; which < 2; which++) {
       const at = first + which;
       const [low, middle, high] = [at, at + 2 * width, at + 4 * width];
-      const seconds = parabola(
+      const seconds = interpolateParabola(
         y,
-        parabola(x, values[low]!, values[low + 2]!, values[low + 4]!),
-        parabola(x, values[middle]!, values[middle + 2]!, values[middle + 4]!),
-        parabola(x, values[high]!, values[high + 2]!, values[high + 4]!),
+        interpolateParabola(x, values[low]!, values[low + 2]!, values[low + 4]!),
+        interpolateParabola(x, values[middle]!, values[middle + 2]!, values[middle + 4]!),
+        interpolateParabola(x, values[high]!, values[high + 2]!, values[high + 4]!),
       );
-      shift[which] = seconds * secondOfArc;
+      shift[which] = seconds * arcSecond;
     }
     return !Number.isNaN(shift[0]! + shift[1]!);
   }
 }
 
 /** At x between 0 and 2, of the parabola that has these values at 0, 1 and 2. */
-function parabola(x: number, at0: number, at1: number, at2: number): number {
+function interpolateParabola(x: number, at0: number, at1: number, at2: number): number {
   const rise = at1 - at0;
   return at0 + x * rise + 0.5 * x * (x - 1) * (at2 - at1 - rise);
 }

@@ -4,8 +4,8 @@ import { GridSearch } from "./grid-search.js";
 const twoPi = 2 * Math.PI;
 
 /** Rounds of the inverse at most, and the square of what ends it, in radians: PROJ's. */
-const mostRounds = 10;
-const enough = 1e-24;
+const maxIterations = 10;
+const convergenceSquared = 1e-24;
 
 /**
  * Moves positions by grids: each by the first that has its place. Interpolation is bilinear and the inverse by iteration,
@@ -74,13 +74,13 @@ export class GridShift {
     place[0] = x0 - shift[0]!;
     place[1] = y0 - shift[1]!;
     let settled = search.isByParabolas(part);
-    for (let round = 0; round < mostRounds && !settled; round++) {
+    for (let round = 0; round < maxIterations && !settled; round++) {
       if (search.interpolate(part)) {
         const offX: number = place[0]! + shift[0]! - x0;
         const offY: number = place[1]! + shift[1]! - y0;
         place[0] = place[0]! - offX;
         place[1] = place[1]! - offY;
-        settled = offX * offX + offY * offY <= enough;
+        settled = offX * offX + offY * offY <= convergenceSquared;
         continue;
       }
       search.leave(part);

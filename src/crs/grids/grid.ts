@@ -34,36 +34,38 @@ export interface Grid {
 }
 
 /** A part before it is known what lies in it. `parent` is a name, or null for a part that stands alone. */
-export interface LoosePart extends Omit<GridPart, "children"> {
+export interface UnnestedPart extends Omit<GridPart, "children"> {
   readonly parent: string | null;
 }
 
 /** Nodes of one file, 512 MB: the largest that is published has 5 million. */
-export const mostNodes = 2 ** 26;
+export const maxNodes = 2 ** 26;
 
 /** Parts of one file: the largest number that is published is below 200. */
-export const mostParts = 10_000;
+export const maxParts = 10_000;
 
-export const sharedValues = (nodes: number): Float32Array =>
+export const allocateSharedValues = (nodes: number): Float32Array =>
   new Float32Array(new SharedArrayBuffer(nodes * 2 * Float32Array.BYTES_PER_ELEMENT));
 
 /** How far beyond its edge a position still counts as in a part, in radians: PROJ's tolerance, a hundred-thousandth of a cell. */
-export const edgeOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "stepY">): number => (stepX + stepY) * 1e-5;
+export const edgeToleranceOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "stepY">): number => (stepX + stepY) * 1e-5;
 
 /** What is wrong with the place and size of a part, in words; null where it can be used. */
-export function misplaced(part: Omit<LoosePart, "name" | "parent" | "offset" | "byParabolas">): string | null {
+export function findPlacementProblem(
+  part: Omit<UnnestedPart, "name" | "parent" | "offset" | "byParabolas">,
+): string | null {
   const { west, south, east, north, stepX, stepY, columns, rows } = part;
   const known = [west, south, east, north, stepX, stepY].every(Number.isFinite);
   if (!known || !(stepX > 1e-10 && stepY > 1e-10)) return "its extent or the distance of its nodes is not a number";
   if (!(west < east && south < north)) return "its edges are in the wrong order";
   if (Math.max(Math.abs(west), Math.abs(east)) > 4 * Math.PI || Math.max(Math.abs(south), Math.abs(north)) > Math.PI)
     return "it does not lie on the globe";
-  if (!(columns >= 2 && rows >= 2 && columns * rows <= mostNodes)) return `it has ${columns} by ${rows} nodes`;
+  if (!(columns >= 2 && rows >= 2 && columns * rows <= maxNodes)) return `it has ${columns} by ${rows} nodes`;
   return null;
 }
 
-const holds = (outer: LoosePart, inner: LoosePart): boolean => {
-  const edge = Math.max(edgeOf(outer), edgeOf(inner));
+const containsPart = (outer: UnnestedPart, inner: UnnestedPart): boolean => {
+  const edge = Math.max(edgeToleranceOf(outer), edgeToleranceOf(inner));
   return (
     outer.west <= inner.west + edge &&
     outer.east >= inner.east - edge &&
@@ -76,10 +78,10 @@ const holds = (outer: LoosePart, inner: LoosePart): boolean => {
  * Puts parts into each other by the names of their parents, or where those say nothing (`byExtent`) by where they lie.
  * @throws what `refuse` makes of a reason
  */
-export function nest(
+export function nestParts(
   name: string,
   values: Float32Array,
-  loose: readonly LoosePart[],
+  loose: readonly UnnestedPart[],
   byExtent: boolean,
   refuse: (reason: string) => Error,
 ): Grid {
@@ -89,10 +91,10 @@ export function nest(
   });
   const parents = loose.map((part, index) => {
     const named = part.parent === null ? undefined : byName.get(part.parent);
-    if (named !== undefined && (!byExtent || holds(loose[named]!, part))) return named;
-    return byExtent && (part.parent !== null || part.name === "") ? parentByExtent(loose, index) : -1;
+    if (named !== undefined && (!byExtent || containsPart(loose[named]!, part))) return named;
+    return byExtent && (part.parent !== null || part.name === "") ? findParentByExtent(loose, index) : -1;
   });
-  checkCycles(loose, parents, refuse);
+  rejectCycles(loose, parents, refuse);
   const children: number[][] = loose.map(() => []);
   const roots: number[] = [];
   parents.forEach((parent, index) => {
@@ -103,16 +105,20 @@ export function nest(
 }
 
 /** The smallest of the earlier parts that it lies in; −1 where there is none. */
-function parentByExtent(loose: readonly LoosePart[], index: number): number {
-  const size = ({ west, south, east, north }: LoosePart) => (east - west) * (north - south);
+function findParentByExtent(loose: readonly UnnestedPart[], index: number): number {
+  const size = ({ west, south, east, north }: UnnestedPart) => (east - west) * (north - south);
   let best = -1;
   for (let i = 0; i < index; i++) {
-    if (holds(loose[i]!, loose[index]!) && (best < 0 || size(loose[i]!) < size(loose[best]!))) best = i;
+    if (containsPart(loose[i]!, loose[index]!) && (best < 0 || size(loose[i]!) < size(loose[best]!))) best = i;
   }
   return best;
 }
 
-function checkCycles(loose: readonly LoosePart[], parents: readonly number[], refuse: (reason: string) => Error): void {
+function rejectCycles(
+  loose: readonly UnnestedPart[],
+  parents: readonly number[],
+  refuse: (reason: string) => Error,
+): void {
   const sound = new Uint8Array(loose.length);
   for (let start = 0; start < loose.length; start++) {
     const path = new Set<number>();

@@ -1,30 +1,30 @@
 import { isCtable2, readCtable2 } from "./ctable2.js";
 import { readGeoTiff } from "./geotiff.js";
 import type { Grid } from "./grid.js";
-import { GridBytes } from "./grid-bytes.js";
+import { GridFileReader } from "./grid-file-reader.js";
 import { isNtv2, readNtv2 } from "./ntv2.js";
 import { isTiff } from "./tiff.js";
 
 /** Grids of this thread by their files. A file that is replaced while the program runs is not read again. */
-const loaded = new Map<string, Promise<Grid>>();
+const loadedGrids = new Map<string, Promise<Grid>>();
 
 /**
  * The grid of a file, whatever its format; read once.
  * @throws grid-unusable
  */
 export function loadGrid(path: string): Promise<Grid> {
-  let grid = loaded.get(path);
+  let grid = loadedGrids.get(path);
   if (!grid) {
     grid = readGrid(path);
-    loaded.set(path, grid);
+    loadedGrids.set(path, grid);
     // Who asks again after it was repaired shall not get the old failure.
-    grid.catch(() => loaded.delete(path));
+    grid.catch(() => loadedGrids.delete(path));
   }
   return grid;
 }
 
 async function readGrid(path: string): Promise<Grid> {
-  await using file = await GridBytes.open(path);
+  await using file = await GridFileReader.open(path);
   const head = await file.read(0, Math.min(file.size, 176), "its header");
   if (isNtv2(head)) return await readNtv2(file);
   if (isTiff(head)) return await readGeoTiff(file);

@@ -1,74 +1,84 @@
-import { type Grid, type LoosePart, misplaced, mostNodes, mostParts, nest, sharedValues } from "./grid.js";
-import { type GridBytes, textIn } from "./grid-bytes.js";
+import {
+  allocateSharedValues,
+  findPlacementProblem,
+  type Grid,
+  maxNodes,
+  maxParts,
+  nestParts,
+  type UnnestedPart,
+} from "./grid.js";
+import { type GridFileReader, readPaddedText } from "./grid-file-reader.js";
 
 /** A header is eleven records of a name and a value, eight bytes each. */
 const headerBytes = 11 * 16;
 /** Where a value of a record stands in a header. */
-const value = (record: number) => record * 16 + 8;
+const valueOffset = (record: number) => record * 16 + 8;
 /** Two shifts and their two accuracies, four bytes each. */
 const nodeBytes = 16;
 
 /** Radians in a unit of GS_TYPE. */
-const units: Readonly<Record<string, number>> = {
+const radiansPerUnit: Readonly<Record<string, number>> = {
   SECONDS: Math.PI / 648000,
   MINUTES: Math.PI / 10800,
   DEGREES: Math.PI / 180,
 };
 
-export const isNtv2 = (head: DataView): boolean => head.byteLength >= headerBytes && textIn(head, 0, 8) === "NUM_OREC";
+export const isNtv2 = (head: DataView): boolean =>
+  head.byteLength >= headerBytes && readPaddedText(head, 0, 8) === "NUM_OREC";
 
 /**
  * Reads a binary NTv2 file (Geomatics Canada, "NTv2 Developer's Guide", appendix A), of either byte order. Longitudes in
  * it are positive west, and its rows begin at their eastern end.
  * @throws grid-unusable
  */
-export async function readNtv2(file: GridBytes): Promise<Grid> {
+export async function readNtv2(file: GridFileReader): Promise<Grid> {
   const head = await file.read(0, headerBytes, "its header");
-  const little = head.getUint8(value(0)) === 11;
-  const records = [0, 1].map((record) => head.getInt32(value(record), little));
+  const little = head.getUint8(valueOffset(0)) === 11;
+  const records = [0, 1].map((record) => head.getInt32(valueOffset(record), little));
   if (records[0] !== 11 || records[1] !== 11)
     throw file.unusable(`its header says that headers have ${records.join(" and ")} records; NTv2 has 11`);
-  const count = head.getInt32(value(2), little);
-  if (!(count >= 1 && count <= mostParts)) throw file.unusable(`its header says that it has ${count} parts`);
-  const type = textIn(head, value(3), 8);
-  const unit = units[type];
+  const count = head.getInt32(valueOffset(2), little);
+  if (!(count >= 1 && count <= maxParts)) throw file.unusable(`its header says that it has ${count} parts`);
+  const type = readPaddedText(head, valueOffset(3), 8);
+  const unit = radiansPerUnit[type];
   if (unit === undefined) throw file.unusable(`its values are in "${type}", which is no unit of NTv2`);
   const parts = await readHeaders(file, count, unit, little);
-  const values = sharedValues(parts.reduce((sum, { columns, rows }) => sum + columns * rows, 0));
+  const values = allocateSharedValues(parts.reduce((sum, { columns, rows }) => sum + columns * rows, 0));
   for (const part of parts) await readNodes(file, part, values, unit, little);
-  return nest(file.name, values, parts, false, (reason) => file.unusable(reason));
+  return nestParts(file.name, values, parts, false, (reason) => file.unusable(reason));
 }
 
 /** A part, and the byte at which its nodes begin. */
-interface PlacedPart extends LoosePart {
+interface PartAtByte extends UnnestedPart {
   readonly byte: number;
 }
 
-async function readHeaders(file: GridBytes, count: number, unit: number, little: boolean): Promise<PlacedPart[]> {
-  const parts: PlacedPart[] = [];
+async function readHeaders(file: GridFileReader, count: number, unit: number, little: boolean): Promise<PartAtByte[]> {
+  const parts: PartAtByte[] = [];
   let byte = headerBytes;
   let offset = 0;
   for (let index = 0; index < count; index++) {
     const head = await file.read(byte, headerBytes, `the header of its part ${index + 1}`);
-    const name = textIn(head, value(0), 8);
-    if (textIn(head, 0, 8) !== "SUB_NAME") throw file.unusable(`there is no header of its part ${index + 1}`, byte);
-    const parent = textIn(head, value(1), 8);
-    const angle = (record: number) => head.getFloat64(value(record), little) * unit;
+    const name = readPaddedText(head, valueOffset(0), 8);
+    if (readPaddedText(head, 0, 8) !== "SUB_NAME")
+      throw file.unusable(`there is no header of its part ${index + 1}`, byte);
+    const parent = readPaddedText(head, valueOffset(1), 8);
+    const angle = (record: number) => head.getFloat64(valueOffset(record), little) * unit;
     const [south, north, east, west, stepY, stepX] = [4, 5, 6, 7, 8, 9].map(angle) as [
       ...[number, number, number, number, number, number],
     ];
     const edges = { south, north, east: -east, west: -west, stepX, stepY };
     const columns = Math.floor(Math.abs((edges.east - edges.west) / stepX + 0.5) + 1);
     const rows = Math.floor(Math.abs((north - south) / stepY + 0.5) + 1);
-    const wrong = misplaced({ ...edges, columns, rows });
+    const wrong = findPlacementProblem({ ...edges, columns, rows });
     if (wrong !== null) throw file.unusable(`its part "${name}" cannot be: ${wrong}`, byte);
-    const nodes = head.getInt32(value(10), little);
+    const nodes = head.getInt32(valueOffset(10), little);
     if (nodes !== columns * rows)
       throw file.unusable(`its part "${name}" says that it has ${nodes} nodes, where ${columns} by ${rows} fit`, byte);
     byte += headerBytes;
     if (byte + nodes * nodeBytes > file.size)
       throw file.unusable(`it ends at byte ${file.size}, before the end of its part "${name}"`, byte);
-    if (offset / 2 + nodes > mostNodes) throw file.unusable(`it has more than ${mostNodes} nodes`, byte);
+    if (offset / 2 + nodes > maxNodes) throw file.unusable(`it has more than ${maxNodes} nodes`, byte);
     parts.push({
       name,
       parent: parent === "NONE" || parent === "" ? null : parent,
@@ -86,13 +96,13 @@ async function readHeaders(file: GridBytes, count: number, unit: number, little:
 }
 
 async function readNodes(
-  file: GridBytes,
-  { name, columns, rows, offset, byte }: PlacedPart,
+  file: GridFileReader,
+  { name, columns, rows, offset, byte }: PartAtByte,
   values: Float32Array,
   unit: number,
   little: boolean,
 ): Promise<void> {
-  const seconds = unit / units.SECONDS!;
+  const seconds = unit / radiansPerUnit.SECONDS!;
   const rowBytes = columns * nodeBytes;
   const rowsAtOnce = Math.max(1, Math.floor(2 ** 20 / rowBytes));
   for (let row = 0; row < rows; row += rowsAtOnce) {

@@ -1,6 +1,6 @@
-const clear = 256;
-const end = 257;
-const mostCodes = 4096;
+const clearCode = 256;
+const endCode = 257;
+const maxCodes = 4096;
 
 /**
  * Decodes LZW as TIFF has it (TIFF 6.0, section 13): codes of 9 to 12 bits, the highest bit first, each width left one
@@ -10,10 +10,10 @@ const mostCodes = 4096;
 export function decodeLzw(bytes: Uint8Array, most: number): Uint8Array {
   const result = new Uint8Array(most);
   // What a code stands for has been written before: the text of the code before it and the byte that came next.
-  const starts = new Int32Array(mostCodes);
-  const lengths = new Int32Array(mostCodes);
+  const starts = new Int32Array(maxCodes);
+  const lengths = new Int32Array(maxCodes);
   let written = 0;
-  let next = end + 1;
+  let next = endCode + 1;
   let width = 9;
   let before = -1;
   let lengthBefore = 0;
@@ -28,22 +28,22 @@ export function decodeLzw(bytes: Uint8Array, most: number): Uint8Array {
     if (held < width) break;
     held -= width;
     const code = (bits >>> held) & ((1 << width) - 1);
-    if (code === end) break;
-    if (code === clear) {
-      next = end + 1;
+    if (code === endCode) break;
+    if (code === clearCode) {
+      next = endCode + 1;
       width = 9;
       before = -1;
       continue;
     }
     if (code > next || (code === next && before < 0)) throw new Error(`the code ${code} has no meaning yet`);
     const begin = written;
-    if (code < clear) result[written++] = code;
+    if (code < clearCode) result[written++] = code;
     else {
       const start = code === next ? before : starts[code]!;
       const length = code === next ? lengthBefore + 1 : lengths[code]!;
       for (let k = 0; k < length && written < most; k++) result[written++] = result[start + k]!;
     }
-    if (before >= 0 && next < mostCodes) {
+    if (before >= 0 && next < maxCodes) {
       starts[next] = before;
       lengths[next] = lengthBefore + 1;
       next++;

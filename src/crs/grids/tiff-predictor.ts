@@ -1,4 +1,4 @@
-interface Differences {
+interface PredictorOptions {
   /** 2: each number is the difference to the one before; 3: so are the bytes of floating numbers, put apart by weight. */
   readonly predictor: number;
   readonly rowBytes: number;
@@ -12,7 +12,7 @@ interface Differences {
  * The numbers of a block, of which it holds differences (TIFF 6.0, section 14; Adobe Photoshop TIFF technical note 3),
  * and whether they are little-endian then.
  */
-export function undoPredictor(view: DataView, differences: Differences): { view: DataView; order: boolean } {
+export function undoPredictor(view: DataView, differences: PredictorOptions): { view: DataView; order: boolean } {
   const { predictor, rowBytes, little } = differences;
   const rows = Math.floor(view.byteLength / rowBytes);
   // What was not compressed belongs to the reader of the file.
@@ -20,16 +20,20 @@ export function undoPredictor(view: DataView, differences: Differences): { view:
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, rows * rowBytes));
   const result = new DataView(bytes.buffer);
   if (predictor === 2) {
-    for (let row = 0; row < rows; row++) addUp(result, row * rowBytes, differences);
+    for (let row = 0; row < rows; row++) undoHorizontalDifferencing(result, row * rowBytes, differences);
     return { view: result, order: little };
   }
   const mixed = new Uint8Array(rowBytes);
   for (let row = 0; row < rows; row++)
-    putTogether(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), mixed, differences);
+    undoFloatingPoint(bytes.subarray(row * rowBytes, (row + 1) * rowBytes), mixed, differences);
   return { view: result, order: false };
 }
 
-function addUp(view: DataView, start: number, { rowBytes, stride, bytesPerSample, little }: Differences): void {
+function undoHorizontalDifferencing(
+  view: DataView,
+  start: number,
+  { rowBytes, stride, bytesPerSample, little }: PredictorOptions,
+): void {
   const step = stride * bytesPerSample;
   for (let at = start + step; at < start + rowBytes; at += bytesPerSample) {
     if (bytesPerSample === 2)
@@ -41,7 +45,7 @@ function addUp(view: DataView, start: number, { rowBytes, stride, bytesPerSample
 }
 
 /** The bytes of the highest weight of all numbers stand first, whatever the order of the file. */
-function putTogether(row: Uint8Array, mixed: Uint8Array, { stride, bytesPerSample }: Differences): void {
+function undoFloatingPoint(row: Uint8Array, mixed: Uint8Array, { stride, bytesPerSample }: PredictorOptions): void {
   for (let at = stride; at < row.length; at++) row[at] = row[at]! + row[at - stride]!;
   mixed.set(row);
   const numbers = row.length / bytesPerSample;

@@ -1,10 +1,10 @@
 import { inflateSync } from "node:zlib";
-import type { GridBytes } from "./grid-bytes.js";
+import type { GridFileReader } from "./grid-file-reader.js";
 import { decodeLzw } from "./tiff-lzw.js";
 import { undoPredictor } from "./tiff-predictor.js";
 
 /** Bytes of a value of each type of TIFF, 16 to 18 being those of BigTIFF. */
-const sizes: Readonly<Record<number, number>> = {
+const typeSizes: Readonly<Record<number, number>> = {
   1: 1,
   2: 1,
   3: 2,
@@ -23,7 +23,7 @@ const sizes: Readonly<Record<number, number>> = {
   18: 8,
 };
 
-export const tag = {
+export const tiffTags = {
   subfileType: 254,
   width: 256,
   height: 257,
@@ -48,16 +48,16 @@ export const tag = {
   gdalNoData: 42113,
 } as const;
 
-interface Entry {
+interface DirectoryEntry {
   readonly type: number;
   readonly count: number;
   readonly view: DataView;
 }
 
 /** An image file directory: what is said of one image. */
-export class Directory {
+export class TiffDirectory {
   constructor(
-    private readonly entries: ReadonlyMap<number, Entry>,
+    private readonly entries: ReadonlyMap<number, DirectoryEntry>,
     private readonly little: boolean,
   ) {}
 
@@ -69,7 +69,7 @@ export class Directory {
     const entry = this.entries.get(which);
     if (!entry) return [];
     const { type, count, view } = entry;
-    return Array.from({ length: count }, (_, index) => readNumber(view, index * sizes[type]!, type, this.little));
+    return Array.from({ length: count }, (_, index) => readNumber(view, index * typeSizes[type]!, type, this.little));
   }
 
   number(which: number, otherwise: number): number {
@@ -112,7 +112,7 @@ function readNumber(view: DataView, at: number, type: number, little: boolean): 
 
 export interface Tiff {
   readonly little: boolean;
-  readonly directories: readonly Directory[];
+  readonly directories: readonly TiffDirectory[];
 }
 
 export function isTiff(head: DataView): boolean {
@@ -125,11 +125,11 @@ export function isTiff(head: DataView): boolean {
  * Reads all directories of a TIFF (Adobe, TIFF 6.0, section 2) or BigTIFF.
  * @throws grid-unusable
  */
-export async function readTiff(file: GridBytes, most: number): Promise<Tiff> {
+export async function readTiff(file: GridFileReader, most: number): Promise<Tiff> {
   const head = await file.read(0, 16, "its header");
   const little = head.getUint16(0) === 0x4949;
   const big = head.getUint16(2, little) === 43;
-  const directories: Directory[] = [];
+  const directories: TiffDirectory[] = [];
   const visited = new Set<number>();
   let at = big ? Number(head.getBigUint64(8, little)) : head.getUint32(4, little);
   while (at !== 0) {
@@ -145,23 +145,23 @@ export async function readTiff(file: GridBytes, most: number): Promise<Tiff> {
 }
 
 async function readDirectory(
-  file: GridBytes,
+  file: GridFileReader,
   at: number,
   big: boolean,
   little: boolean,
-): Promise<{ directory: Directory; next: number }> {
+): Promise<{ directory: TiffDirectory; next: number }> {
   const [countBytes, entryBytes, inlineBytes] = big ? [8, 20, 8] : [2, 12, 4];
   const head = await file.read(at, countBytes, "a directory");
   const count = big ? Number(head.getBigUint64(0, little)) : head.getUint16(0, little);
   if (count > 4096) throw file.unusable(`a directory has ${count} entries`, at);
   const body = await file.read(at + countBytes, count * entryBytes + inlineBytes, "a directory");
-  const known = new Set<number>(Object.values(tag));
-  const entries = new Map<number, Entry>();
+  const known = new Set<number>(Object.values(tiffTags));
+  const entries = new Map<number, DirectoryEntry>();
   for (let i = 0; i < count; i++) {
     const start = i * entryBytes;
     const which = body.getUint16(start, little);
     const type = body.getUint16(start + 2, little);
-    const size = sizes[type];
+    const size = typeSizes[type];
     if (!known.has(which) || size === undefined) continue;
     const values = big ? Number(body.getBigUint64(start + 4, little)) : body.getUint32(start + 4, little);
     const inline = start + entryBytes - inlineBytes;
@@ -175,7 +175,7 @@ async function readDirectory(
   }
   const last = count * entryBytes;
   const next = big ? Number(body.getBigUint64(last, little)) : body.getUint32(last, little);
-  return { directory: new Directory(entries, little), next };
+  return { directory: new TiffDirectory(entries, little), next };
 }
 
 /** How the samples of an image lie in its blocks, which are strips or tiles. */
@@ -196,7 +196,7 @@ export interface Raster {
 }
 
 /** Kinds of numbers: SampleFormat (1 unsigned, 2 signed, 3 floating) and bits. */
-const readers: Readonly<Record<string, Raster["read"]>> = {
+const sampleReaders: Readonly<Record<string, Raster["read"]>> = {
   "1 16": (view, at, little) => view.getUint16(at, little),
   "2 16": (view, at, little) => view.getInt16(at, little),
   "1 32": (view, at, little) => view.getUint32(at, little),
@@ -206,38 +206,38 @@ const readers: Readonly<Record<string, Raster["read"]>> = {
 };
 
 /** Bytes of a block once it is decompressed: more than any writer makes. */
-const largestBlock = 2 ** 27;
+const maxBlockBytes = 2 ** 27;
 
 /** @throws grid-unusable */
-export function rasterOf(file: GridBytes, directory: Directory): Raster {
-  const width = directory.number(tag.width, 0);
-  const height = directory.number(tag.height, 0);
-  const samples = directory.number(tag.samplesPerPixel, 1);
-  const bits = directory.numbers(tag.bitsPerSample);
-  const formats = directory.has(tag.sampleFormat) ? directory.numbers(tag.sampleFormat) : [1];
+export function readRaster(file: GridFileReader, directory: TiffDirectory): Raster {
+  const width = directory.number(tiffTags.width, 0);
+  const height = directory.number(tiffTags.height, 0);
+  const samples = directory.number(tiffTags.samplesPerPixel, 1);
+  const bits = directory.numbers(tiffTags.bitsPerSample);
+  const formats = directory.has(tiffTags.sampleFormat) ? directory.numbers(tiffTags.sampleFormat) : [1];
   if (!(samples >= 1 && samples <= 16)) throw file.unusable(`it has ${samples} values a node`);
   const mixed = [...bits, bits[0]].some((size) => size !== bits[0]) || formats.some((kind) => kind !== formats[0]);
-  const read = readers[`${formats[0]} ${bits[0]}`];
+  const read = sampleReaders[`${formats[0]} ${bits[0]}`];
   if (!read || mixed) throw file.unusable(`its numbers are of a kind that is not read (${formats}, ${bits} bits)`);
-  const tiled = directory.has(tag.tileWidth);
-  const blockWidth = tiled ? directory.number(tag.tileWidth, 0) : width;
+  const tiled = directory.has(tiffTags.tileWidth);
+  const blockWidth = tiled ? directory.number(tiffTags.tileWidth, 0) : width;
   const blockHeight = tiled
-    ? directory.number(tag.tileLength, 0)
-    : Math.min(directory.number(tag.rowsPerStrip, height), height);
-  const separate = directory.number(tag.planarConfiguration, 1) === 2;
+    ? directory.number(tiffTags.tileLength, 0)
+    : Math.min(directory.number(tiffTags.rowsPerStrip, height), height);
+  const separate = directory.number(tiffTags.planarConfiguration, 1) === 2;
   const bytesPerSample = bits[0]! / 8;
   const blockBytes = blockWidth * blockHeight * bytesPerSample * (separate ? 1 : samples);
-  if (!(blockBytes > 0 && blockBytes <= largestBlock))
+  if (!(blockBytes > 0 && blockBytes <= maxBlockBytes))
     throw file.unusable(`its blocks have ${blockWidth} by ${blockHeight} nodes`);
   const blocks = Math.ceil(width / blockWidth) * Math.ceil(height / blockHeight) * (separate ? samples : 1);
-  const offsets = directory.numbers(tiled ? tag.tileOffsets : tag.stripOffsets);
-  const byteCounts = directory.numbers(tiled ? tag.tileByteCounts : tag.stripByteCounts);
+  const offsets = directory.numbers(tiled ? tiffTags.tileOffsets : tiffTags.stripOffsets);
+  const byteCounts = directory.numbers(tiled ? tiffTags.tileByteCounts : tiffTags.stripByteCounts);
   if (offsets.length !== blocks || byteCounts.length !== blocks)
     throw file.unusable(`it has ${offsets.length} blocks where ${blocks} are needed`);
-  const compression = directory.number(tag.compression, 1);
+  const compression = directory.number(tiffTags.compression, 1);
   if (![1, 5, 8, 32946].includes(compression))
     throw file.unusable(`its compression, ${compression}, is not read; uncompressed, LZW and Deflate are`);
-  const predictor = directory.number(tag.predictor, 1);
+  const predictor = directory.number(tiffTags.predictor, 1);
   if (![1, 2, 3].includes(predictor)) throw file.unusable(`its predictor, ${predictor}, is not known`);
   return {
     width,
@@ -260,8 +260,8 @@ export function rasterOf(file: GridBytes, directory: Directory): Raster {
  * Gives every value of one sample once: column, row from the top, number.
  * @throws grid-unusable
  */
-export async function eachSample(
-  file: GridBytes,
+export async function readSamples(
+  file: GridFileReader,
   raster: Raster,
   little: boolean,
   wanted: readonly number[],
@@ -295,7 +295,7 @@ export async function eachSample(
 
 /** A block as its numbers lie in it, and whether they are little-endian. */
 async function readBlock(
-  file: GridBytes,
+  file: GridFileReader,
   raster: Raster,
   index: number,
   rows: number,

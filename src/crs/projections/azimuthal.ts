@@ -1,12 +1,19 @@
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, halfPi } from "./kernels.js";
-import { authalicOf, isometric, latitudeOf, meridianOf, parallelRadius, primeVertical } from "./latitudes.js";
-import { arcsine, type Mapping, none } from "./mapping.js";
+import {
+  authalicLatitude,
+  inverseIsometricLatitude,
+  isometricLatitude,
+  meridianArc,
+  parallelRadius,
+  primeVerticalRadius,
+} from "./latitudes.js";
+import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 export const isPole = (latitude: number): boolean => Math.abs(Math.abs(latitude) - halfPi) < 1e-10;
 
 /** Turns a map of the north into one of the south: both axes and the latitude change their sign. */
-const southern = (north: Mapping): Mapping => ({
+const mirrorSouth = (north: Mapping): Mapping => ({
   forward(lam, phi, out) {
     north.forward(lam, -phi, out);
     out[1] = -out[1]!;
@@ -26,21 +33,21 @@ export function polarStereographic(ellipsoid: Ellipsoid, lat1: number, k: number
   const parallel = Math.abs(lat1);
   const scale = isPole(parallel)
     ? (2 * k) / Math.sqrt((1 + e) ** (1 + e) * (1 - e) ** (1 - e))
-    : k * parallelRadius(e * e, parallel) * Math.exp(isometric(parallel, e));
+    : k * parallelRadius(e * e, parallel) * Math.exp(isometricLatitude(parallel, e));
   const north: Mapping = {
     forward(lam, phi, out) {
-      if (phi < -halfPi + 1e-10) return none(out);
-      const rho = phi > halfPi - 1e-14 ? 0 : scale * Math.exp(-isometric(phi, e));
+      if (phi < -halfPi + 1e-10) return setNoImage(out);
+      const rho = phi > halfPi - 1e-14 ? 0 : scale * Math.exp(-isometricLatitude(phi, e));
       out[0] = rho * Math.sin(lam);
       out[1] = -rho * Math.cos(lam);
     },
     inverse(x, y, out) {
       const rho = Math.hypot(x, y);
       out[0] = rho === 0 ? 0 : Math.atan2(x, -y);
-      out[1] = rho === 0 ? halfPi : latitudeOf(-Math.log(rho / scale), e);
+      out[1] = rho === 0 ? halfPi : inverseIsometricLatitude(-Math.log(rho / scale), e);
     },
   };
-  return lat1 < 0 ? southern(north) : north;
+  return lat1 < 0 ? mirrorSouth(north) : north;
 }
 
 /** How far the standard parallel of a polar stereographic lies from the pole, in units of the semi-major axis. */
@@ -52,13 +59,13 @@ export function stereographic(ellipsoid: Ellipsoid, lat0: number, k: number): Ma
   if (isPole(lat0)) return polarStereographic(ellipsoid, lat0, k);
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
-  const chi0 = Math.atan(Math.sinh(isometric(lat0, e)));
+  const chi0 = Math.atan(Math.sinh(isometricLatitude(lat0, e)));
   const scale = (2 * k * parallelRadius(e2, lat0)) / Math.cos(chi0);
-  return onSphere(
+  return stereographicOnConformalSphere(
     chi0,
     scale,
-    (phi) => isometric(phi, e),
-    (psi) => latitudeOf(psi, e),
+    (phi) => isometricLatitude(phi, e),
+    (psi) => inverseIsometricLatitude(psi, e),
   );
 }
 
@@ -71,12 +78,12 @@ export function obliqueStereographic(ellipsoid: Ellipsoid, lat0: number, k: numb
   const n = Math.sqrt(1 + (e2 * Math.cos(lat0) ** 4) / (1 - e2));
   const chi0 = Math.asin(sin0 / n);
   const radius = Math.sqrt(1 - e2) / (1 - e2 * sin0 * sin0);
-  const constant = Math.asinh(Math.tan(chi0)) - n * isometric(lat0, e);
-  const sphere = onSphere(
+  const constant = Math.asinh(Math.tan(chi0)) - n * isometricLatitude(lat0, e);
+  const sphere = stereographicOnConformalSphere(
     chi0,
     2 * k * radius,
-    (phi) => n * isometric(phi, e) + constant,
-    (psi) => latitudeOf((psi - constant) / n, e),
+    (phi) => n * isometricLatitude(phi, e) + constant,
+    (psi) => inverseIsometricLatitude((psi - constant) / n, e),
   );
   return {
     forward: (lam, phi, out) => sphere.forward(n * lam, phi, out),
@@ -88,7 +95,12 @@ export function obliqueStereographic(ellipsoid: Ellipsoid, lat0: number, k: numb
 }
 
 /** The stereographic map of a sphere whose isometric latitude is a function of the ellipsoid's latitude. */
-function onSphere(chi0: number, scale: number, to: (phi: number) => number, from: (psi: number) => number): Mapping {
+function stereographicOnConformalSphere(
+  chi0: number,
+  scale: number,
+  to: (phi: number) => number,
+  from: (psi: number) => number,
+): Mapping {
   const sin0 = Math.sin(chi0);
   const cos0 = Math.cos(chi0);
   return {
@@ -98,7 +110,7 @@ function onSphere(chi0: number, scale: number, to: (phi: number) => number, from
       const cos = Math.abs(phi) >= halfPi - 1e-14 ? 0 : 1 / Math.cosh(psi);
       const along = cos * Math.cos(lam);
       const divisor = 1 + sin0 * sin + cos0 * along;
-      if (divisor < 1e-10) return none(out);
+      if (divisor < 1e-10) return setNoImage(out);
       out[0] = (scale * cos * Math.sin(lam)) / divisor;
       out[1] = (scale * (cos0 * sin - sin0 * along)) / divisor;
     },
@@ -116,7 +128,7 @@ function onSphere(chi0: number, scale: number, to: (phi: number) => number, from
 /** EPSG method 9820, Lambert azimuthal equal area (guidance note 7-2, 3.3.3; Snyder 1987, 24-17 to 24-32). */
 export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { q, pole, latitude, rest, latitudeOfRest } = authalicOf(ellipsoid);
+  const { q, pole, latitude, rest, latitudeOfRest } = authalicLatitude(ellipsoid);
   if (isPole(lat0)) {
     const north: Mapping = {
       forward(lam, phi, out) {
@@ -129,7 +141,7 @@ export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
         out[1] = latitudeOfRest(x * x + y * y);
       },
     };
-    return lat0 < 0 ? southern(north) : north;
+    return lat0 < 0 ? mirrorSouth(north) : north;
   }
   const radius = Math.sqrt(pole / 2);
   const sin0 = q(Math.sin(lat0)) / pole;
@@ -141,7 +153,7 @@ export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
       const cos = Math.sqrt(Math.max(0, 1 - sin * sin));
       const along = cos * Math.cos(lam);
       const divisor = 1 + sin0 * sin + cos0 * along;
-      if (divisor < 1e-10) return none(out);
+      if (divisor < 1e-10) return setNoImage(out);
       const b = radius * Math.sqrt(2 / divisor);
       out[0] = b * d * cos * Math.sin(lam);
       out[1] = (b / d) * (cos0 * sin - sin0 * along);
@@ -149,7 +161,7 @@ export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
     inverse(x, y, out) {
       const [east, north] = [x / d, y * d];
       const rho = Math.hypot(east, north);
-      const c = 2 * arcsine(rho / (2 * radius));
+      const c = 2 * clampedAsin(rho / (2 * radius));
       const sine = rho === 0 ? sin0 : Math.cos(c) * sin0 + (north * Math.sin(c) * cos0) / rho;
       out[0] = rho === 0 ? 0 : Math.atan2(east * Math.sin(c), rho * cos0 * Math.cos(c) - north * sin0 * Math.sin(c));
       out[1] = latitude(sine * pole);
@@ -161,13 +173,13 @@ export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
 export function orthographic(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
   const [sin0, cos0] = [Math.sin(lat0), Math.cos(lat0)];
-  const nu0 = primeVertical(e2, sin0);
+  const nu0 = primeVerticalRadius(e2, sin0);
   const shift = e2 * nu0 * sin0;
   return {
     forward(lam, phi, out) {
       const [sin, cos] = [Math.sin(phi), Math.cos(phi)];
-      if (sin0 * sin + cos0 * cos * Math.cos(lam) < -1e-10) return none(out);
-      const nu = primeVertical(e2, sin);
+      if (sin0 * sin + cos0 * cos * Math.cos(lam) < -1e-10) return setNoImage(out);
+      const nu = primeVerticalRadius(e2, sin);
       out[0] = nu * cos * Math.sin(lam);
       out[1] = nu * (sin * cos0 - cos * sin0 * Math.cos(lam)) + (shift - e2 * nu * sin) * cos0;
     },
@@ -179,7 +191,7 @@ export function orthographic(ellipsoid: Ellipsoid, lat0: number): Mapping {
       const b = u * cos0 + (w * sin0) / (1 - e2);
       const c = u * u + x * x + (w * w) / (1 - e2) - 1;
       const square = b * b - a * c;
-      if (square < -1e-12) return none(out);
+      if (square < -1e-12) return setNoImage(out);
       const t = (Math.sqrt(Math.max(0, square)) - b) / a;
       out[0] = Math.atan2(x, u + t * cos0);
       out[1] = Math.atan2(w + t * sin0, (1 - e2) * Math.hypot(x, u + t * cos0));
@@ -214,14 +226,14 @@ export function gnomonic(lat0: number): Mapping {
     forward(lam, phi, out) {
       const along = Math.cos(phi) * Math.cos(lam);
       const near = sin0 * Math.sin(phi) + cos0 * along;
-      if (near < 1e-10) return none(out);
+      if (near < 1e-10) return setNoImage(out);
       out[0] = (Math.cos(phi) * Math.sin(lam)) / near;
       out[1] = (cos0 * Math.sin(phi) - sin0 * along) / near;
     },
     inverse(x, y, out) {
       const cos = 1 / Math.sqrt(1 + x * x + y * y);
       out[0] = Math.atan2(x, cos0 - y * sin0);
-      out[1] = arcsine(cos * (sin0 + y * cos0));
+      out[1] = clampedAsin(cos * (sin0 + y * cos0));
     },
   };
 }
@@ -229,7 +241,7 @@ export function gnomonic(lat0: number): Mapping {
 /** EPSG method 9831, the Guam projection (guidance note 7-2, 3.3.6): an azimuthal equidistant of small reach. */
 export function guam(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance, latitude } = meridianOf(ellipsoid);
+  const { distance, latitude } = meridianArc(ellipsoid);
   const origin = distance(lat0);
   return {
     forward(lam, phi, out) {

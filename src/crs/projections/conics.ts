@@ -1,7 +1,7 @@
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, halfPi } from "./kernels.js";
-import { authalicOf, meridianOf, meridional, parallelRadius, primeVertical } from "./latitudes.js";
-import { type Mapping, none, root } from "./mapping.js";
+import { authalicLatitude, meridianArc, meridionalRadius, parallelRadius, primeVerticalRadius } from "./latitudes.js";
+import { findRoot, type Mapping, setNoImage } from "./mapping.js";
 
 export interface Parallels {
   readonly lat0: number;
@@ -13,7 +13,7 @@ export interface Parallels {
 export function albers(ellipsoid: Ellipsoid, { lat0, lat1, lat2 }: Parallels): Mapping | null {
   if (Math.abs(lat1 + lat2) < 1e-10) return null;
   const e2 = eccentricitySquared(ellipsoid);
-  const { q, latitude } = authalicOf(ellipsoid);
+  const { q, latitude } = authalicLatitude(ellipsoid);
   const [m1, m2] = [parallelRadius(e2, lat1), parallelRadius(e2, lat2)];
   const [q1, q2] = [q(Math.sin(lat1)), q(Math.sin(lat2))];
   const n = Math.abs(lat1 - lat2) < 1e-10 ? Math.sin(lat1) : (m1 * m1 - m2 * m2) / (q2 - q1);
@@ -43,7 +43,7 @@ export function albers(ellipsoid: Ellipsoid, { lat0, lat1, lat2 }: Parallels): M
 export function equidistantConic(ellipsoid: Ellipsoid, { lat0, lat1, lat2 }: Parallels): Mapping | null {
   if (Math.abs(lat1 + lat2) < 1e-10) return null;
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance, latitude, quarter } = meridianOf(ellipsoid);
+  const { distance, latitude, quarter } = meridianArc(ellipsoid);
   const [m1, m2] = [parallelRadius(e2, lat1), parallelRadius(e2, lat2)];
   const n = Math.abs(lat1 - lat2) < 1e-10 ? Math.sin(lat1) : (m1 - m2) / (distance(lat2) - distance(lat1));
   const apex = m1 / n + distance(lat1);
@@ -58,7 +58,7 @@ export function equidistantConic(ellipsoid: Ellipsoid, { lat0, lat1, lat2 }: Par
     inverse(x, y, out) {
       const [east, south] = [sign * x, sign * (rho0 - y)];
       const along = apex - sign * Math.hypot(east, south);
-      if (!(Math.abs(along) <= quarter + 1e-9)) return none(out);
+      if (!(Math.abs(along) <= quarter + 1e-9)) return setNoImage(out);
       out[0] = Math.atan2(east, south) / n;
       out[1] = latitude(along);
     },
@@ -69,7 +69,7 @@ export function equidistantConic(ellipsoid: Ellipsoid, { lat0, lat1, lat2 }: Par
 export function bonne(ellipsoid: Ellipsoid, lat1: number): Mapping | null {
   if (Math.abs(lat1) < 1e-10) return null;
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance, latitude } = meridianOf(ellipsoid);
+  const { distance, latitude } = meridianArc(ellipsoid);
   const apex = parallelRadius(e2, lat1) / Math.sin(lat1);
   const constant = apex + distance(lat1);
   return {
@@ -85,7 +85,7 @@ export function bonne(ellipsoid: Ellipsoid, lat1: number): Mapping | null {
       const rho = sign * Math.hypot(x, south);
       const phi = latitude(constant - rho);
       const m = parallelRadius(e2, phi);
-      if (!(Math.abs(phi) <= halfPi + 1e-9)) return none(out);
+      if (!(Math.abs(phi) <= halfPi + 1e-9)) return setNoImage(out);
       out[0] = m < 1e-12 ? 0 : (rho * Math.atan2(sign * x, sign * south)) / m;
       out[1] = phi;
     },
@@ -95,7 +95,7 @@ export function bonne(ellipsoid: Ellipsoid, lat1: number): Mapping | null {
 /** EPSG method 9818, American polyconic (Snyder 1987, 18-1 to 18-21). */
 export function polyconic(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance } = meridianOf(ellipsoid);
+  const { distance } = meridianArc(ellipsoid);
   const origin = distance(lat0);
   return {
     forward(lam, phi, out) {
@@ -105,7 +105,7 @@ export function polyconic(ellipsoid: Ellipsoid, lat0: number): Mapping {
         return;
       }
       const sin = Math.sin(phi);
-      const radius = (primeVertical(e2, sin) * Math.cos(phi)) / sin;
+      const radius = (primeVerticalRadius(e2, sin) * Math.cos(phi)) / sin;
       const angle = lam * sin;
       out[0] = radius * Math.sin(angle);
       // 1 − cos, without the digits that the difference loses near the equator.
@@ -125,7 +125,7 @@ export function polyconic(ellipsoid: Ellipsoid, lat0: number): Mapping {
         const twice = Math.sin(2 * phi);
         const c = Math.sqrt(1 - e2 * sin * sin) * Math.tan(phi);
         const m = distance(phi);
-        const slope = meridional(e2, sin);
+        const slope = meridionalRadius(e2, sin);
         const s = m * m + b;
         const change =
           (a * (c * m + 1) - m - 0.5 * s * c) /
@@ -143,10 +143,10 @@ export function polyconic(ellipsoid: Ellipsoid, lat0: number): Mapping {
 /** EPSG method 9817, Lambert conic near-conformal (guidance note 7-2, 3.1.2). `k` scales the distance along the meridian. */
 export function nearConformal(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance, latitude } = meridianOf(ellipsoid);
+  const { distance, latitude } = meridianArc(ellipsoid);
   const sin0 = Math.sin(lat0);
-  const nu = primeVertical(e2, sin0);
-  const cubic = 1 / (6 * meridional(e2, sin0) * nu);
+  const nu = primeVerticalRadius(e2, sin0);
+  const cubic = 1 / (6 * meridionalRadius(e2, sin0) * nu);
   const apex = (k * nu) / Math.tan(lat0);
   const origin = distance(lat0);
   return {
@@ -160,7 +160,7 @@ export function nearConformal(ellipsoid: Ellipsoid, lat0: number, k: number): Ma
     inverse(x, y, out) {
       const angle = Math.atan2(x, apex - y);
       const along = y - x * Math.tan(angle / 2);
-      const m = root(
+      const m = findRoot(
         along / k,
         (at) => k * (at + cubic * at ** 3) - along,
         (at) => k * (1 + 3 * cubic * at * at),

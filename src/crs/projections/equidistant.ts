@@ -1,21 +1,21 @@
 /** Azimuthal and two-point equidistant maps: distances from one or two points are true. */
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { isPole } from "./azimuthal.js";
 import { flattening } from "./kernels.js";
-import { meridianOf } from "./latitudes.js";
-import { arcsine, type Mapping, none } from "./mapping.js";
+import { meridianArc } from "./latitudes.js";
+import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 /**
  * Azimuthal equidistant (Snyder 1987, 25-1 to 25-24) along geodesics, as PROJ has it; EPSG's modified azimuthal
  * equidistant (method 9832) is this one, to a fraction of a millimetre over its islands.
  */
 export function azimuthalEquidistant(ellipsoid: Ellipsoid, lat0: number): Mapping {
-  if (isPole(lat0)) return polar(ellipsoid, lat0 < 0 ? -1 : 1);
-  return ellipsoid.inverseFlattening === 0 ? onSphere(lat0) : alongGeodesics(ellipsoid, lat0);
+  if (isPole(lat0)) return polarAspect(ellipsoid, lat0 < 0 ? -1 : 1);
+  return ellipsoid.inverseFlattening === 0 ? sphericalAspect(lat0) : geodesicAspect(ellipsoid, lat0);
 }
 
-function polar(ellipsoid: Ellipsoid, sign: 1 | -1): Mapping {
-  const { distance, latitude, quarter } = meridianOf(ellipsoid);
+function polarAspect(ellipsoid: Ellipsoid, sign: 1 | -1): Mapping {
+  const { distance, latitude, quarter } = meridianArc(ellipsoid);
   return {
     forward(lam, phi, out) {
       const rho = quarter - sign * distance(phi);
@@ -24,14 +24,14 @@ function polar(ellipsoid: Ellipsoid, sign: 1 | -1): Mapping {
     },
     inverse(x, y, out) {
       const rho = Math.hypot(x, y);
-      if (rho > 2 * quarter + 1e-9) return none(out);
+      if (rho > 2 * quarter + 1e-9) return setNoImage(out);
       out[0] = rho === 0 ? 0 : Math.atan2(x, -sign * y);
       out[1] = sign * latitude(quarter - rho);
     },
   };
 }
 
-function onSphere(lat0: number): Mapping {
+function sphericalAspect(lat0: number): Mapping {
   const [sin0, cos0] = [Math.sin(lat0), Math.cos(lat0)];
   return {
     forward(lam, phi, out) {
@@ -40,23 +40,23 @@ function onSphere(lat0: number): Mapping {
       const north = cos0 * Math.sin(phi) - sin0 * along;
       const side = Math.hypot(east, north);
       const near = sin0 * Math.sin(phi) + cos0 * along;
-      if (side < 1e-14 && near < 0) return none(out);
+      if (side < 1e-14 && near < 0) return setNoImage(out);
       const factor = side < 1e-14 ? 1 : Math.atan2(side, near) / side;
       out[0] = factor * east;
       out[1] = factor * north;
     },
     inverse(x, y, out) {
       const c = Math.hypot(x, y);
-      if (c > Math.PI + 1e-9) return none(out);
+      if (c > Math.PI + 1e-9) return setNoImage(out);
       const factor = c < 1e-14 ? 1 : Math.sin(c) / c;
       out[0] = Math.atan2(x * factor, cos0 * Math.cos(c) - y * factor * sin0);
-      out[1] = arcsine(Math.cos(c) * sin0 + y * factor * cos0);
+      out[1] = clampedAsin(Math.cos(c) * sin0 + y * factor * cos0);
     },
   };
 }
 
 /** at + Σ c_l sin 2l·at, by Clenshaw's sum. */
-function sum(c: Float64Array, at: number): number {
+function clenshawSum(c: Float64Array, at: number): number {
   const twice = 2 * Math.cos(2 * at);
   let b1 = 0;
   let b2 = 0;
@@ -69,7 +69,7 @@ function sum(c: Float64Array, at: number): number {
 }
 
 /** The series of a geodesic in its ε, to the sixth order, which leave nanometres (Karney 2013, eq. 15 to 25). */
-function series(n: number) {
+function geodesicSeries(n: number) {
   const c1 = new Float64Array(6);
   const back = new Float64Array(6);
   const c3 = new Float64Array(5);
@@ -125,20 +125,20 @@ function series(n: number) {
  * Longitudes on the auxiliary sphere are found by repetition. Close to the point opposite the centre that does not
  * settle: there is no image.
  */
-function alongGeodesics(ellipsoid: Ellipsoid, lat0: number): Mapping {
+function geodesicAspect(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const f = flattening(ellipsoid);
   const b = 1 - f;
   const second = (1 - b * b) / (b * b);
   const u1 = Math.atan(b * Math.tan(lat0));
   const [sin1, cos1] = [Math.sin(u1), Math.cos(u1)];
-  const terms = series(f / (2 - f));
+  const terms = geodesicSeries(f / (2 - f));
   const setTerms = (sinAlpha: number) => {
     const root = Math.sqrt(1 + (1 - sinAlpha * sinAlpha) * second);
     terms.at((root - 1) / (root + 1));
   };
   /** How much less the longitude is than that of the auxiliary sphere. */
   const less = (sinAlpha: number, from: number, to: number) =>
-    f * sinAlpha * terms.a3 * (sum(terms.c3, to) - sum(terms.c3, from));
+    f * sinAlpha * terms.a3 * (clenshawSum(terms.c3, to) - clenshawSum(terms.c3, from));
   return {
     forward(lam, phi, out) {
       const u2 = Math.atan(b * Math.tan(phi));
@@ -150,7 +150,7 @@ function alongGeodesics(ellipsoid: Ellipsoid, lat0: number): Mapping {
         const side = Math.hypot(east, north);
         const near = sin1 * sin2 + cos1 * cos2 * Math.cos(l);
         if (side < 1e-15) {
-          if (near < 0) return none(out);
+          if (near < 0) return setNoImage(out);
           out[0] = 0;
           out[1] = 0;
           return;
@@ -162,23 +162,23 @@ function alongGeodesics(ellipsoid: Ellipsoid, lat0: number): Mapping {
         const next = lam + less(sinAlpha, from, to);
         const settled = Math.abs(next - l) < 1e-14;
         l = next;
-        if (Math.abs(l) > Math.PI) return none(out);
+        if (Math.abs(l) > Math.PI) return setNoImage(out);
         if (!settled) continue;
-        const distance = b * terms.a1 * (sum(terms.c1, to) - sum(terms.c1, from));
+        const distance = b * terms.a1 * (clenshawSum(terms.c1, to) - clenshawSum(terms.c1, from));
         out[0] = (distance * east) / side;
         out[1] = (distance * north) / side;
         return;
       }
-      none(out);
+      setNoImage(out);
     },
     inverse(x, y, out) {
       const distance = Math.hypot(x, y);
-      if (distance > Math.PI) return none(out);
+      if (distance > Math.PI) return setNoImage(out);
       const [sinAzimuth, cosAzimuth] = distance === 0 ? [0, 1] : [x / distance, y / distance];
       const from = Math.atan2(sin1, cos1 * cosAzimuth);
       const sinAlpha = cos1 * sinAzimuth;
       setTerms(sinAlpha);
-      const to = sum(terms.back, sum(terms.c1, from) + distance / (b * terms.a1));
+      const to = clenshawSum(terms.back, clenshawSum(terms.c1, from) + distance / (b * terms.a1));
       const sigma = to - from;
       const [sinS, cosS] = [Math.sin(sigma), Math.cos(sigma)];
       const across = sin1 * sinS - cos1 * cosS * cosAzimuth;
@@ -199,7 +199,7 @@ export function twoPointEquidistant(
     Math.sin(lat),
   ];
   const [p, q] = [vector(lon1, lat1), vector(lon2, lat2)];
-  const between = Math.acos(Math.max(-1, Math.min(1, dot(p, q))));
+  const between = Math.acos(Math.max(-1, Math.min(1, dotProduct(p, q))));
   if (between < 1e-10 || between > Math.PI - 1e-10) return null;
   const half = between / 2;
   // Towards the middle, along the line from the first point to the second, and to the left of it.
@@ -220,14 +220,14 @@ export function twoPointEquidistant(
       const x = (z1 * z1 - z2 * z2) / (2 * between);
       const square = z1 * z1 - (x + half) ** 2;
       out[0] = x;
-      out[1] = Math.sqrt(Math.max(0, square)) * (dot(at, left) < 0 ? -1 : 1);
+      out[1] = Math.sqrt(Math.max(0, square)) * (dotProduct(at, left) < 0 ? -1 : 1);
     },
     inverse(x, y, out) {
       const [cos1, cos2] = [Math.cos(Math.hypot(x + half, y)), Math.cos(Math.hypot(x - half, y))];
       const u = (cos1 + cos2) / (2 * Math.cos(half));
       const v = (cos2 - cos1) / (2 * Math.sin(half));
       const square = 1 - u * u - v * v;
-      if (square < -1e-9) return none(out);
+      if (square < -1e-9) return setNoImage(out);
       const w = Math.sqrt(Math.max(0, square)) * (y < 0 ? -1 : 1);
       const [a, b, c] = ahead.map((value, i) => u * value + v * along[i]! + w * left[i]!) as unknown as Vector;
       out[0] = Math.atan2(b, a);
@@ -237,4 +237,4 @@ export function twoPointEquidistant(
 }
 
 type Vector = readonly [number, number, number];
-const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const dotProduct = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];

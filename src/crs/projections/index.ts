@@ -1,5 +1,5 @@
-import type { Ellipsoid, Parameters, Projection } from "../definition.js";
-import type { MethodId } from "../methods.js";
+import type { Ellipsoid, Projection, ProjectionParameters } from "../definitions/definition.js";
+import type { MethodId } from "../definitions/methods.js";
 import {
   gnomonic,
   guam,
@@ -15,11 +15,18 @@ import {
 import { cassini } from "./cassini.js";
 import { albers, bonne, equidistantConic, nearConformal, polyconic } from "./conics.js";
 import { azimuthalEquidistant, twoPointEquidistant } from "./equidistant.js";
-import { eccentricitySquared, type Kernel, lambertConic, mercator, mercatorScale, webMercator } from "./kernels.js";
-import { type Frame, kernelOfMapping, type Mapping } from "./mapping.js";
+import {
+  eccentricitySquared,
+  lambertConic,
+  mercator,
+  mercatorScale,
+  type ProjectionKernel,
+  webMercator,
+} from "./kernels.js";
+import { kernelFromMapping, type MapFrame, type Mapping } from "./mapping.js";
 import { colombiaUrban, krovak, krovakModified, newZealand, tunisiaMining } from "./national.js";
-import { hotine, laborde, swiss } from "./oblique-mercator.js";
-import { rearranged, zoned } from "./orientation.js";
+import { hotine, laborde, swissObliqueMercator } from "./oblique-mercator.js";
+import { reorderAxes, zonedGrid } from "./orientation.js";
 import { geostationary, nearSide } from "./perspective.js";
 import { robinson } from "./robinson.js";
 import { transverseMercator } from "./transverse-mercator.js";
@@ -31,9 +38,9 @@ import {
   equidistantCylinderOfSphere,
   goode,
   goodeLobes,
-  isPlainMap,
+  isParameterlessMap,
   loximuthal,
-  plainMaps,
+  parameterlessMaps,
   sinusoidal,
   winkel1,
   winkel2,
@@ -43,9 +50,9 @@ import {
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
 /** The numbers of a projection as its arithmetic takes them: angles in radians, lengths in metres. */
-interface Given {
+interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
-  readonly p: Parameters;
+  readonly p: ProjectionParameters;
   readonly lat0: number;
   readonly lon0: number;
   readonly lat1: number;
@@ -58,12 +65,12 @@ interface Given {
 }
 
 /** The projection as arithmetic, or null where its numbers, or its method, allow none. */
-export function kernelOf(projection: Projection, ellipsoid: Ellipsoid): Kernel | null {
+export function buildKernel(projection: Projection, ellipsoid: Ellipsoid): ProjectionKernel | null {
   const { method, parameters: p, unit } = projection;
   const k = p.k ?? 1;
   // ESRI turns an axis by a scale of −1 here and there, others do not understand it.
   if (method === null || !(k > 0)) return null;
-  const given: Given = {
+  const given: ProjectionInput = {
     ellipsoid,
     p,
     lat0: radians(p.lat0),
@@ -75,65 +82,66 @@ export function kernelOf(projection: Projection, ellipsoid: Ellipsoid): Kernel |
     y0: (p.y0 ?? 0) * unit.size,
     unit: unit.size,
   };
-  const kernel = isPlainMap(method)
-    ? mapped(given, plainMaps[method](), sphereOf(method, ellipsoid))
-    : makers[method](given);
+  const kernel = isParameterlessMap(method)
+    ? buildFromMapping(given, parameterlessMaps[method](), sphereRadius(method, ellipsoid))
+    : kernelBuilders[method](given);
   if (kernel === null) return null;
-  return projection.axes === "south-west" ? rearranged(kernel, "southing, westing") : kernel;
+  return projection.axes === "south-west" ? reorderAxes(kernel, "southing, westing") : kernel;
 }
 
 /** On an ellipsoid Miller and Van der Grinten take the sphere of its surface, as PROJ has them; the others its axis. */
-const sphereOf = (method: MethodId, ellipsoid: Ellipsoid): number =>
+const sphereRadius = (method: MethodId, ellipsoid: Ellipsoid): number =>
   method === "miller" || method === "van-der-grinten" ? ellipsoid.a * authalicRadius(ellipsoid) : ellipsoid.a;
 
-const mapped = (frame: Frame, mapping: Mapping | null, a: number): Kernel | null =>
-  mapping && kernelOfMapping(a, frame, mapping);
-const map =
-  (make: (given: Given) => Mapping | null) =>
-  (given: Given): Kernel | null =>
-    mapped(given, make(given), given.ellipsoid.a);
+const buildFromMapping = (frame: MapFrame, mapping: Mapping | null, a: number): ProjectionKernel | null =>
+  mapping && kernelFromMapping(a, frame, mapping);
+const fromMapping =
+  (make: (given: ProjectionInput) => Mapping | null) =>
+  (given: ProjectionInput): ProjectionKernel | null =>
+    buildFromMapping(given, make(given), given.ellipsoid.a);
 /** The sphere of a radius in metres, on which latitudes are those of the ellipsoid. */
-const sphereFor = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
+const sphereOfRadius = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
   ...ellipsoid,
   a: radius,
   inverseFlattening: 0,
 });
 /** EPSG's equal-area maps of a sphere: for an ellipsoid that of its surface (guidance note 7-2, table 3). */
-const onAuthalicSphere = (make: (sphere: Ellipsoid, given: Given) => Mapping) => (given: Given) => {
-  const sphere = sphereFor(given.ellipsoid, given.ellipsoid.a * authalicRadius(given.ellipsoid));
-  return mapped(given, make(sphere, given), sphere.a);
+const onAuthalicSphere = (make: (sphere: Ellipsoid, given: ProjectionInput) => Mapping) => (given: ProjectionInput) => {
+  const sphere = sphereOfRadius(given.ellipsoid, given.ellipsoid.a * authalicRadius(given.ellipsoid));
+  return buildFromMapping(given, make(sphere, given), sphere.a);
 };
 const isSphere = ({ inverseFlattening }: Ellipsoid): boolean => inverseFlattening === 0;
 
-const krovakParameters = ({ p, lat0, k }: Given) => ({
+const krovakParameters = ({ p, lat0, k }: ProjectionInput) => ({
   lat0,
   colatitude: radians(p.colatitude),
   pseudoParallel: radians(p.pseudoParallel),
   k,
 });
 /** Krovak's maps count southing and westing from the apex; the false origin belongs to these, whatever is told in the end. */
-const southWest =
+const southWestKrovak =
   (make: typeof krovak, inward: boolean) =>
-  (given: Given): Kernel => {
+  (given: ProjectionInput): ProjectionKernel => {
     const { ellipsoid, lon0, x0, y0 } = given;
-    const kernel = kernelOfMapping(ellipsoid.a, { lon0, x0: y0, y0: x0 }, make(ellipsoid, krovakParameters(given)));
-    return inward ? rearranged(kernel, "southing, westing") : kernel;
+    const kernel = kernelFromMapping(ellipsoid.a, { lon0, x0: y0, y0: x0 }, make(ellipsoid, krovakParameters(given)));
+    return inward ? reorderAxes(kernel, "southing, westing") : kernel;
   };
 
-function hotineKernel(given: Given, fromCentre: boolean): Kernel | null {
+function buildHotine(given: ProjectionInput, fromCentre: boolean): ProjectionKernel | null {
   const { ellipsoid, p, lat0, lon0, k, x0, y0 } = given;
   if (p.azimuth === undefined || p.gamma === undefined) return null;
   // The Swiss projection, where the line's azimuth is 90° and the general formulas lose their digits.
-  if (fromCentre && p.azimuth === 90 && p.gamma === 90) return mapped(given, swiss(ellipsoid, lat0, k), ellipsoid.a);
+  if (fromCentre && p.azimuth === 90 && p.gamma === 90)
+    return buildFromMapping(given, swissObliqueMercator(ellipsoid, lat0, k), ellipsoid.a);
   const line = { lon0, azimuth: radians(p.azimuth), gamma: radians(p.gamma) };
   const found = hotine(ellipsoid, lat0, k, line, fromCentre);
-  return found && kernelOfMapping(ellipsoid.a, { lon0: found.lon0, x0, y0 }, found.mapping);
+  return found && kernelFromMapping(ellipsoid.a, { lon0: found.lon0, x0, y0 }, found.mapping);
 }
 
-const conic = ({ lat0, lon0, lat1, lat2, x0, y0 }: Given) => ({ lat0, lon0, lat1, lat2, x0, y0 });
+const conicParameters = ({ lat0, lon0, lat1, lat2, x0, y0 }: ProjectionInput) => ({ lat0, lon0, lat1, lat2, x0, y0 });
 
 /** The Belgian variant turns the map, not the meridian: θ − a; the same as a meridian further east by a/n. */
-function belgianConic(given: Given): Kernel | null {
+function buildBelgianConic(given: ProjectionInput): ProjectionKernel | null {
   const { ellipsoid, lon0, lat1, lat2 } = given;
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
@@ -141,95 +149,103 @@ function belgianConic(given: Given): Kernel | null {
   const psi = (lat: number) => Math.asinh(Math.tan(lat)) - e * Math.atanh(e * Math.sin(lat));
   const n = Math.log(m(lat1) / m(lat2)) / (psi(lat2) - psi(lat1));
   // Guidance note 7-2, 3.1.1.3: as 2SP, turned by 29.2985 seconds.
-  return lambertConic(ellipsoid, { ...conic(given), lon0: lon0 + radians(29.2985 / 3600) / n, k: 1 });
+  return lambertConic(ellipsoid, { ...conicParameters(given), lon0: lon0 + radians(29.2985 / 3600) / n, k: 1 });
 }
 
-type Maker = (given: Given) => Kernel | null;
+type KernelBuilder = (given: ProjectionInput) => ProjectionKernel | null;
 
-const makers: Readonly<Record<Exclude<MethodId, keyof typeof plainMaps>, Maker>> = {
+const kernelBuilders: Readonly<Record<Exclude<MethodId, keyof typeof parameterlessMaps>, KernelBuilder>> = {
   "web-mercator": ({ ellipsoid, p, lon0, x0, y0 }) => (p.lat0 === 0 ? webMercator(ellipsoid.a, lon0, x0, y0) : null),
   "transverse-mercator": ({ ellipsoid, ...given }) => transverseMercator(ellipsoid, given),
   // Guidance note 7-2, 3.2.3.2: x and y are westing and southing, from which the false origin is taken off.
   "transverse-mercator-south": ({ ellipsoid, x0, y0, ...given }) =>
-    rearranged(transverseMercator(ellipsoid, { ...given, x0: 0, y0: 0 }), "westing, southing", x0, y0),
+    reorderAxes(transverseMercator(ellipsoid, { ...given, x0: 0, y0: 0 }), "westing, southing", x0, y0),
   "transverse-mercator-zoned": ({ ellipsoid, p, lat0, k, x0, y0 }) =>
-    zoned(p.initialLongitude ?? 0, p.zoneWidth ?? 0, (lon0) =>
+    zonedGrid(p.initialLongitude ?? 0, p.zoneWidth ?? 0, (lon0) =>
       transverseMercator(ellipsoid, { lat0, lon0: radians(lon0), k, x0, y0 }),
     ),
   "mercator-a": ({ ellipsoid, p, lon0, k, x0, y0 }) => (p.lat0 === 0 ? mercator(ellipsoid, lon0, k, x0, y0) : null),
   "mercator-b": ({ ellipsoid, lat1, lon0, x0, y0 }) =>
     mercator(ellipsoid, lon0, mercatorScale(ellipsoid, lat1), x0, y0),
   "lambert-conic-1sp": (given) =>
-    lambertConic(given.ellipsoid, { ...conic(given), lat1: given.lat0, lat2: given.lat0, k: given.k }),
-  "lambert-conic-2sp": (given) => lambertConic(given.ellipsoid, { ...conic(given), k: 1 }),
+    lambertConic(given.ellipsoid, { ...conicParameters(given), lat1: given.lat0, lat2: given.lat0, k: given.k }),
+  "lambert-conic-2sp": (given) => lambertConic(given.ellipsoid, { ...conicParameters(given), k: 1 }),
   "lambert-conic-michigan": (given) =>
-    lambertConic(given.ellipsoid, { ...conic(given), k: given.p.ellipsoidScale ?? 1 }),
-  "lambert-conic-belgium": belgianConic,
+    lambertConic(given.ellipsoid, { ...conicParameters(given), k: given.p.ellipsoidScale ?? 1 }),
+  "lambert-conic-belgium": buildBelgianConic,
   // Guidance note 7-2, 3.1.1.4: x is the westing, and the false one is of it.
   "lambert-conic-west": (given) => {
     const { ellipsoid, lat0, k, x0 } = given;
-    const east = lambertConic(ellipsoid, { ...conic(given), lat1: lat0, lat2: lat0, k, x0: 0 });
-    return east && rearranged(east, "westing, northing", x0);
+    const east = lambertConic(ellipsoid, { ...conicParameters(given), lat1: lat0, lat2: lat0, k, x0: 0 });
+    return east && reorderAxes(east, "westing, northing", x0);
   },
-  "lambert-conic-near-conformal": map(({ ellipsoid, lat0, k }) => nearConformal(ellipsoid, lat0, k)),
-  albers: map((given) => albers(given.ellipsoid, given)),
-  "equidistant-conic": map((given) => equidistantConic(given.ellipsoid, given)),
-  bonne: map(({ ellipsoid, lat0 }) => (lat0 === 0 ? sinusoidal(ellipsoid) : bonne(ellipsoid, lat0))),
+  "lambert-conic-near-conformal": fromMapping(({ ellipsoid, lat0, k }) => nearConformal(ellipsoid, lat0, k)),
+  albers: fromMapping((given) => albers(given.ellipsoid, given)),
+  "equidistant-conic": fromMapping((given) => equidistantConic(given.ellipsoid, given)),
+  bonne: fromMapping(({ ellipsoid, lat0 }) => (lat0 === 0 ? sinusoidal(ellipsoid) : bonne(ellipsoid, lat0))),
   // Guidance note 7-2, 3.5.3: southing and westing, in this order as the axes of Portugal's systems have it.
   "bonne-south": ({ ellipsoid, lat0, lon0, x0, y0 }) => {
-    const north = mapped({ lon0, x0: 0, y0: 0 }, bonne(ellipsoid, lat0), ellipsoid.a);
-    return north && rearranged(north, "southing, westing", x0, y0);
+    const north = buildFromMapping({ lon0, x0: 0, y0: 0 }, bonne(ellipsoid, lat0), ellipsoid.a);
+    return north && reorderAxes(north, "southing, westing", x0, y0);
   },
-  polyconic: map(({ ellipsoid, lat0 }) => polyconic(ellipsoid, lat0)),
-  cassini: map(({ ellipsoid, lat0 }) => cassini(ellipsoid, lat0, false)),
-  "cassini-hyperbolic": map(({ ellipsoid, lat0 }) => cassini(ellipsoid, lat0, true)),
-  "polar-stereographic-a": map(({ ellipsoid, lat0, k }) =>
+  polyconic: fromMapping(({ ellipsoid, lat0 }) => polyconic(ellipsoid, lat0)),
+  cassini: fromMapping(({ ellipsoid, lat0 }) => cassini(ellipsoid, lat0, false)),
+  "cassini-hyperbolic": fromMapping(({ ellipsoid, lat0 }) => cassini(ellipsoid, lat0, true)),
+  "polar-stereographic-a": fromMapping(({ ellipsoid, lat0, k }) =>
     isPole(lat0) ? polarStereographic(ellipsoid, lat0, k) : null,
   ),
-  "polar-stereographic-b": map(({ ellipsoid, lat1 }) => polarStereographic(ellipsoid, lat1, 1)),
+  "polar-stereographic-b": fromMapping(({ ellipsoid, lat1 }) => polarStereographic(ellipsoid, lat1, 1)),
   // Guidance note 7-2, 3.3.2.3: the origin lies on the standard parallel.
   "polar-stereographic-c": ({ ellipsoid, lat1, lon0, x0, y0 }) => {
     const toPole = polarRadius(ellipsoid, lat1) * ellipsoid.a * (lat1 < 0 ? -1 : 1);
-    return kernelOfMapping(ellipsoid.a, { lon0, x0, y0: y0 + toPole }, polarStereographic(ellipsoid, lat1, 1));
+    return kernelFromMapping(ellipsoid.a, { lon0, x0, y0: y0 + toPole }, polarStereographic(ellipsoid, lat1, 1));
   },
-  stereographic: map(({ ellipsoid, lat0, k }) => stereographic(ellipsoid, lat0, k)),
-  "oblique-stereographic": map(({ ellipsoid, lat0, k }) => obliqueStereographic(ellipsoid, lat0, k)),
-  "lambert-azimuthal": map(({ ellipsoid, lat0 }) => lambertAzimuthal(ellipsoid, lat0)),
+  stereographic: fromMapping(({ ellipsoid, lat0, k }) => stereographic(ellipsoid, lat0, k)),
+  "oblique-stereographic": fromMapping(({ ellipsoid, lat0, k }) => obliqueStereographic(ellipsoid, lat0, k)),
+  "lambert-azimuthal": fromMapping(({ ellipsoid, lat0 }) => lambertAzimuthal(ellipsoid, lat0)),
   "lambert-azimuthal-spherical": onAuthalicSphere((sphere, { lat0 }) => lambertAzimuthal(sphere, lat0)),
-  "azimuthal-equidistant": map(({ ellipsoid, lat0 }) => azimuthalEquidistant(ellipsoid, lat0)),
-  guam: map(({ ellipsoid, lat0 }) => guam(ellipsoid, lat0)),
-  orthographic: map(({ ellipsoid, lat0 }) => orthographic(ellipsoid, lat0)),
-  "orthographic-spherical": map(({ ellipsoid, lat0 }) => orthographic(sphereFor(ellipsoid, ellipsoid.a), lat0)),
-  "orthographic-local": map(({ ellipsoid, lat0, p, k }) => localOrthographic(ellipsoid, lat0, radians(p.azimuth), k)),
-  gnomonic: map(({ ellipsoid, lat0 }) => (isSphere(ellipsoid) ? gnomonic(lat0) : null)),
-  "near-side-perspective": map(({ ellipsoid, lat0, p, unit }) => nearSide(ellipsoid, lat0, (p.height ?? 0) * unit)),
-  geostationary: map(({ ellipsoid, p, unit }) => geostationary(ellipsoid, (p.height ?? 0) * unit)),
+  "azimuthal-equidistant": fromMapping(({ ellipsoid, lat0 }) => azimuthalEquidistant(ellipsoid, lat0)),
+  guam: fromMapping(({ ellipsoid, lat0 }) => guam(ellipsoid, lat0)),
+  orthographic: fromMapping(({ ellipsoid, lat0 }) => orthographic(ellipsoid, lat0)),
+  "orthographic-spherical": fromMapping(({ ellipsoid, lat0 }) =>
+    orthographic(sphereOfRadius(ellipsoid, ellipsoid.a), lat0),
+  ),
+  "orthographic-local": fromMapping(({ ellipsoid, lat0, p, k }) =>
+    localOrthographic(ellipsoid, lat0, radians(p.azimuth), k),
+  ),
+  gnomonic: fromMapping(({ ellipsoid, lat0 }) => (isSphere(ellipsoid) ? gnomonic(lat0) : null)),
+  "near-side-perspective": fromMapping(({ ellipsoid, lat0, p, unit }) =>
+    nearSide(ellipsoid, lat0, (p.height ?? 0) * unit),
+  ),
+  geostationary: fromMapping(({ ellipsoid, p, unit }) => geostationary(ellipsoid, (p.height ?? 0) * unit)),
   "two-point-equidistant": ({ ellipsoid, p, x0, y0 }) => {
     const middle = twoPointEquidistant([radians(p.lon1), radians(p.lat1)], [radians(p.lon2), radians(p.lat2)]);
-    return mapped({ lon0: 0, x0, y0 }, middle, ellipsoid.a);
+    return buildFromMapping({ lon0: 0, x0, y0 }, middle, ellipsoid.a);
   },
-  "new-zealand": map(({ lat0 }) => newZealand(lat0)),
-  "oblique-mercator-a": (given) => hotineKernel(given, false),
-  "oblique-mercator-b": (given) => hotineKernel(given, true),
-  laborde: map(({ ellipsoid, lat0, p, k }) => laborde(ellipsoid, lat0, radians(p.azimuth), k)),
-  krovak: southWest(krovak, false),
-  "krovak-north": southWest(krovak, true),
-  "krovak-modified": southWest(krovakModified, false),
-  "krovak-modified-north": southWest(krovakModified, true),
-  "colombia-urban": map(({ ellipsoid, lat0, p, unit }) => colombiaUrban(ellipsoid, lat0, (p.height ?? 0) * unit)),
+  "new-zealand": fromMapping(({ lat0 }) => newZealand(lat0)),
+  "oblique-mercator-a": (given) => buildHotine(given, false),
+  "oblique-mercator-b": (given) => buildHotine(given, true),
+  laborde: fromMapping(({ ellipsoid, lat0, p, k }) => laborde(ellipsoid, lat0, radians(p.azimuth), k)),
+  krovak: southWestKrovak(krovak, false),
+  "krovak-north": southWestKrovak(krovak, true),
+  "krovak-modified": southWestKrovak(krovakModified, false),
+  "krovak-modified-north": southWestKrovak(krovakModified, true),
+  "colombia-urban": fromMapping(({ ellipsoid, lat0, p, unit }) =>
+    colombiaUrban(ellipsoid, lat0, (p.height ?? 0) * unit),
+  ),
   // Kilometres with a false origin of its own.
-  "tunisia-mining": () => kernelOfMapping(1000, { lon0: 0, x0: 0, y0: 0 }, tunisiaMining()),
-  "equidistant-cylindrical": map(({ ellipsoid, lat1 }) => equidistantCylinder(ellipsoid, lat1)),
-  "equidistant-cylindrical-spherical": map(({ lat1 }) => equidistantCylinderOfSphere(lat1)),
-  "equal-area-cylindrical": map(({ ellipsoid, lat1 }) => equalAreaCylinder(ellipsoid, lat1)),
+  "tunisia-mining": () => kernelFromMapping(1000, { lon0: 0, x0: 0, y0: 0 }, tunisiaMining()),
+  "equidistant-cylindrical": fromMapping(({ ellipsoid, lat1 }) => equidistantCylinder(ellipsoid, lat1)),
+  "equidistant-cylindrical-spherical": fromMapping(({ lat1 }) => equidistantCylinderOfSphere(lat1)),
+  "equal-area-cylindrical": fromMapping(({ ellipsoid, lat1 }) => equalAreaCylinder(ellipsoid, lat1)),
   "equal-area-cylindrical-spherical": onAuthalicSphere((sphere, { lat1 }) => equalAreaCylinder(sphere, lat1)),
-  "equal-earth": map(({ ellipsoid }) => equalEarth(ellipsoid)),
-  sinusoidal: map(({ ellipsoid }) => sinusoidal(ellipsoid)),
+  "equal-earth": fromMapping(({ ellipsoid }) => equalEarth(ellipsoid)),
+  sinusoidal: fromMapping(({ ellipsoid }) => sinusoidal(ellipsoid)),
   robinson: ({ ellipsoid, lon0, x0, y0 }) => robinson(ellipsoid.a, lon0, x0, y0),
-  loximuthal: map(({ lat0 }) => loximuthal(lat0)),
-  "winkel-1": map(({ lat1 }) => winkel1(lat1)),
-  "winkel-2": map(({ lat1 }) => winkel2(lat1)),
-  "winkel-tripel": map(({ lat1 }) => winkelTripel(lat1)),
-  "goode-land": map(() => goode(goodeLobes.land)),
-  "goode-ocean": map(() => goode(goodeLobes.ocean)),
+  loximuthal: fromMapping(({ lat0 }) => loximuthal(lat0)),
+  "winkel-1": fromMapping(({ lat1 }) => winkel1(lat1)),
+  "winkel-2": fromMapping(({ lat1 }) => winkel2(lat1)),
+  "winkel-tripel": fromMapping(({ lat1 }) => winkelTripel(lat1)),
+  "goode-land": fromMapping(() => goode(goodeLobes.land)),
+  "goode-ocean": fromMapping(() => goode(goodeLobes.ocean)),
 };

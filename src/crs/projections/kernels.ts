@@ -1,11 +1,11 @@
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 
 /**
  * A map projection over interleaved positions `from`…`to`, in place: longitude and latitude in radians, counted from
  * the prime meridian of the system, to x and y in metres with the false origin, and back. A position that has no image
  * becomes NaN.
  */
-export interface Kernel {
+export interface ProjectionKernel {
   forward(xy: Float64Array, from: number, to: number): void;
   inverse(xy: Float64Array, from: number, to: number): void;
 }
@@ -14,15 +14,15 @@ export const halfPi = Math.PI / 2;
 const twoPi = 2 * Math.PI;
 
 /** What rounding makes of ±π stays on its side of the antimeridian, as in PROJ: a ring must not jump across. */
-const overshoot = 1e-12;
+const antimeridianTolerance = 1e-12;
 
 /** Into −π…π. */
-export const wrap = (longitude: number): number =>
-  Math.abs(longitude) <= Math.PI + overshoot
+export const wrapRadians = (longitude: number): number =>
+  Math.abs(longitude) <= Math.PI + antimeridianTolerance
     ? longitude
     : longitude - twoPi * Math.floor((longitude + Math.PI) / twoPi);
 
-export const outside = (xy: Float64Array, i: number): void => {
+export const setNaN = (xy: Float64Array, i: number): void => {
   xy[2 * i] = Number.NaN;
   xy[2 * i + 1] = Number.NaN;
 };
@@ -35,22 +35,22 @@ export const eccentricitySquared = (ellipsoid: Ellipsoid): number => {
 };
 
 /** EPSG method 1024: spherical formulas on the coordinates of the ellipsoid (guidance note 7-2, 3.2.1.2). */
-export function webMercator(a: number, lon0: number, x0: number, y0: number): Kernel {
+export function webMercator(a: number, lon0: number, x0: number, y0: number): ProjectionKernel {
   return {
     forward(xy, from, to) {
       for (let i = from; i < to; i++) {
         const lat = xy[2 * i + 1]!;
         if (!(Math.abs(lat) < halfPi - 1e-10)) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
-        xy[2 * i] = a * wrap(xy[2 * i]! - lon0) + x0;
+        xy[2 * i] = a * wrapRadians(xy[2 * i]! - lon0) + x0;
         xy[2 * i + 1] = a * Math.asinh(Math.tan(lat)) + y0;
       }
     },
     inverse(xy, from, to) {
       for (let i = from; i < to; i++) {
-        xy[2 * i] = wrap((xy[2 * i]! - x0) / a + lon0);
+        xy[2 * i] = wrapRadians((xy[2 * i]! - x0) / a + lon0);
         xy[2 * i + 1] = Math.atan(Math.sinh((xy[2 * i + 1]! - y0) / a));
       }
     },
@@ -78,7 +78,7 @@ const isometric = (sinLat: number, lat: number, e: number): number =>
   Math.asinh(Math.tan(lat)) - e * Math.atanh(e * sinLat);
 
 /** EPSG methods 9804 and 9805: Mercator with the scale `k` on the equator (guidance note 7-2, 3.2.1). */
-export function mercator(ellipsoid: Ellipsoid, lon0: number, k: number, x0: number, y0: number): Kernel {
+export function mercator(ellipsoid: Ellipsoid, lon0: number, k: number, x0: number, y0: number): ProjectionKernel {
   const e = Math.sqrt(eccentricitySquared(ellipsoid));
   const radius = ellipsoid.a * k;
   return {
@@ -86,16 +86,16 @@ export function mercator(ellipsoid: Ellipsoid, lon0: number, k: number, x0: numb
       for (let i = from; i < to; i++) {
         const lat = xy[2 * i + 1]!;
         if (!(Math.abs(lat) < halfPi - 1e-10)) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
-        xy[2 * i] = radius * wrap(xy[2 * i]! - lon0) + x0;
+        xy[2 * i] = radius * wrapRadians(xy[2 * i]! - lon0) + x0;
         xy[2 * i + 1] = radius * isometric(Math.sin(lat), lat, e) + y0;
       }
     },
     inverse(xy, from, to) {
       for (let i = from; i < to; i++) {
-        xy[2 * i] = wrap((xy[2 * i]! - x0) / radius + lon0);
+        xy[2 * i] = wrapRadians((xy[2 * i]! - x0) / radius + lon0);
         xy[2 * i + 1] = Math.atan(tanLatitude(Math.sinh((xy[2 * i + 1]! - y0) / radius), e));
       }
     },
@@ -108,7 +108,7 @@ export function mercatorScale(ellipsoid: Ellipsoid, lat1: number): number {
   return Math.cos(lat1) / Math.sqrt(1 - eccentricitySquared(ellipsoid) * sin * sin);
 }
 
-export interface Conic {
+export interface ConicParameters {
   readonly lat0: number;
   readonly lon0: number;
   readonly lat1: number;
@@ -119,7 +119,7 @@ export interface Conic {
 }
 
 /** EPSG methods 9801, 9802, 1051: Lambert conic conformal (guidance note 7-2, 3.1.1). Angles in radians. */
-export function lambertConic(ellipsoid: Ellipsoid, conic: Conic): Kernel | null {
+export function lambertConic(ellipsoid: Ellipsoid, conic: ConicParameters): ProjectionKernel | null {
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
   const { lat0, lat1, lat2, lon0, x0, y0 } = conic;
@@ -136,10 +136,10 @@ export function lambertConic(ellipsoid: Ellipsoid, conic: Conic): Kernel | null 
         let rho = 0;
         if (Math.abs(lat) < halfPi - 1e-10) rho = f * Math.exp(-n * isometric(Math.sin(lat), lat, e));
         else if (!(Math.abs(lat) <= halfPi + 1e-10) || lat * n <= 0) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
-        const theta = n * wrap(xy[2 * i]! - lon0);
+        const theta = n * wrapRadians(xy[2 * i]! - lon0);
         xy[2 * i] = rho * Math.sin(theta) + x0;
         xy[2 * i + 1] = rho0 - rho * Math.cos(theta) + y0;
       }
@@ -151,12 +151,12 @@ export function lambertConic(ellipsoid: Ellipsoid, conic: Conic): Kernel | null 
         const y = sign * (rho0 - (xy[2 * i + 1]! - y0));
         const rho = Math.sqrt(x * x + y * y);
         if (rho === 0) {
-          xy[2 * i] = wrap(lon0);
+          xy[2 * i] = wrapRadians(lon0);
           xy[2 * i + 1] = sign * halfPi;
           continue;
         }
         const psi = -Math.log(rho / Math.abs(f)) / n;
-        xy[2 * i] = wrap(Math.atan2(x, y) / n + lon0);
+        xy[2 * i] = wrapRadians(Math.atan2(x, y) / n + lon0);
         xy[2 * i + 1] = Math.atan(tanLatitude(Math.sinh(psi), e));
       }
     },

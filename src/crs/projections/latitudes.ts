@@ -3,13 +3,13 @@
  * its sixth power, which leave less than a micrometre on any ellipsoid of the earth). Angles in radians, lengths in
  * units of the semi-major axis.
  */
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, flattening, halfPi, tanLatitude } from "./kernels.js";
 
-type Six = readonly [number, number, number, number, number, number];
+type SixTerms = readonly [number, number, number, number, number, number];
 
 /** at + Σ c_j sin 2j·at, by Clenshaw's sum. */
-function sum(c: Six, at: number): number {
+function clenshawSum(c: SixTerms, at: number): number {
   const twice = 2 * Math.cos(2 * at);
   let b1 = 0;
   let b2 = 0;
@@ -21,9 +21,9 @@ function sum(c: Six, at: number): number {
   return at + b1 * Math.sin(2 * at);
 }
 
-const powers = (n: number): Six => [n, n ** 2, n ** 3, n ** 4, n ** 5, n ** 6];
+const powers = (n: number): SixTerms => [n, n ** 2, n ** 3, n ** 4, n ** 5, n ** 6];
 
-export interface Meridian {
+export interface MeridianArc {
   /** The distance from the equator. */
   distance(latitude: number): number;
   latitude(distance: number): number;
@@ -32,11 +32,11 @@ export interface Meridian {
 }
 
 /** Along the meridian (Karney 2011, section 5). */
-export function meridianOf(ellipsoid: Ellipsoid): Meridian {
+export function meridianArc(ellipsoid: Ellipsoid): MeridianArc {
   const f = flattening(ellipsoid);
   const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
   const radius = (1 + n2 / 4 + n4 / 64 + n6 / 256) / (1 + n);
-  const to: Six = [
+  const to: SixTerms = [
     (-3 / 2) * n + (9 / 16) * n3 - (3 / 32) * n5,
     (15 / 16) * n2 - (15 / 32) * n4 + (135 / 2048) * n6,
     (-35 / 48) * n3 + (105 / 256) * n5,
@@ -44,7 +44,7 @@ export function meridianOf(ellipsoid: Ellipsoid): Meridian {
     (-693 / 1280) * n5,
     (1001 / 2048) * n6,
   ];
-  const from: Six = [
+  const from: SixTerms = [
     (3 / 2) * n - (27 / 32) * n3 + (269 / 512) * n5,
     (21 / 16) * n2 - (55 / 32) * n4 + (6759 / 4096) * n6,
     (151 / 96) * n3 - (417 / 128) * n5,
@@ -53,13 +53,13 @@ export function meridianOf(ellipsoid: Ellipsoid): Meridian {
     (293393 / 61440) * n6,
   ];
   return {
-    distance: (latitude) => radius * sum(to, latitude),
-    latitude: (distance) => sum(from, distance / radius),
+    distance: (latitude) => radius * clenshawSum(to, latitude),
+    latitude: (distance) => clenshawSum(from, distance / radius),
     quarter: (radius * Math.PI) / 2,
   };
 }
 
-export interface Authalic {
+export interface AuthalicLatitude {
   /** q of Snyder 3-12: twice the area of the zone between the equator and the latitude, per radian. */
   q(sinLatitude: number): number;
   /** Of the pole. */
@@ -73,12 +73,12 @@ export interface Authalic {
 }
 
 /** Latitudes of the sphere of equal area. */
-export function authalicOf(ellipsoid: Ellipsoid): Authalic {
+export function authalicLatitude(ellipsoid: Ellipsoid): AuthalicLatitude {
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
   const f = flattening(ellipsoid);
   const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
-  const from: Six = [
+  const from: SixTerms = [
     (4 / 3) * n +
       (4 / 45) * n2 -
       (16 / 35) * n3 -
@@ -99,7 +99,7 @@ export function authalicOf(ellipsoid: Ellipsoid): Authalic {
     latitude(value) {
       const sine = value / pole;
       if (!(Math.abs(sine) <= 1 + 1e-9)) return Number.NaN;
-      return sum(from, Math.asin(Math.max(-1, Math.min(1, sine))));
+      return clenshawSum(from, Math.asin(Math.max(-1, Math.min(1, sine))));
     },
     rest(at) {
       const s = Math.sin(at);
@@ -110,16 +110,16 @@ export function authalicOf(ellipsoid: Ellipsoid): Authalic {
     latitudeOfRest(value) {
       const half = Math.sqrt(value / (2 * pole));
       if (!(half <= 1 + 1e-9)) return Number.NaN;
-      return sum(from, halfPi - 2 * Math.asin(Math.min(1, half)));
+      return clenshawSum(from, halfPi - 2 * Math.asin(Math.min(1, half)));
     },
   };
 }
 
 /** The latitude of a conformal latitude (Karney 2023, table A): as `tanLatitude`, without its repetition. */
-export function conformalOf(ellipsoid: Ellipsoid): (chi: number) => number {
+export function inverseConformalLatitude(ellipsoid: Ellipsoid): (chi: number) => number {
   const f = flattening(ellipsoid);
   const [n, n2, n3, n4, n5, n6] = powers(f / (2 - f));
-  const from: Six = [
+  const from: SixTerms = [
     2 * n - (2 / 3) * n2 - 2 * n3 + (116 / 45) * n4 + (26 / 45) * n5 - (2854 / 675) * n6,
     (7 / 3) * n2 - (8 / 5) * n3 - (227 / 45) * n4 + (2704 / 315) * n5 + (2323 / 945) * n6,
     (56 / 15) * n3 - (136 / 35) * n4 - (1262 / 105) * n5 + (73814 / 2835) * n6,
@@ -127,7 +127,7 @@ export function conformalOf(ellipsoid: Ellipsoid): (chi: number) => number {
     (4174 / 315) * n5 - (144838 / 6237) * n6,
     (601676 / 22275) * n6,
   ];
-  return (chi) => sum(from, chi);
+  return (chi) => clenshawSum(from, chi);
 }
 
 /** The radius of the parallel, in units of the semi-major axis (Snyder 14-15). */
@@ -135,12 +135,12 @@ export const parallelRadius = (e2: number, latitude: number): number =>
   Math.cos(latitude) / Math.sqrt(1 - e2 * Math.sin(latitude) ** 2);
 
 /** The radius of curvature across the meridian (Snyder 4-20), and along it (4-19). */
-export const primeVertical = (e2: number, sinLatitude: number): number =>
+export const primeVerticalRadius = (e2: number, sinLatitude: number): number =>
   1 / Math.sqrt(1 - e2 * sinLatitude * sinLatitude);
-export const meridional = (e2: number, sinLatitude: number): number =>
+export const meridionalRadius = (e2: number, sinLatitude: number): number =>
   (1 - e2) / (1 - e2 * sinLatitude * sinLatitude) ** 1.5;
 
 /** The latitude of Mercator's map, whose pole is at infinity (Snyder 7-7), and back. */
-export const isometric = (latitude: number, e: number): number =>
+export const isometricLatitude = (latitude: number, e: number): number =>
   Math.asinh(Math.tan(latitude)) - e * Math.atanh(e * Math.sin(latitude));
-export const latitudeOf = (psi: number, e: number): number => Math.atan(tanLatitude(Math.sinh(psi), e));
+export const inverseIsometricLatitude = (psi: number, e: number): number => Math.atan(tanLatitude(Math.sinh(psi), e));

@@ -1,5 +1,5 @@
-import type { Kernel } from "./kernels.js";
-import { halfPi, outside, wrap } from "./kernels.js";
+import type { ProjectionKernel } from "./kernels.js";
+import { halfPi, setNaN, wrapRadians } from "./kernels.js";
 
 /**
  * A projection of one position, in units of the semi-major axis: the longitude from the central meridian and the
@@ -11,27 +11,27 @@ export interface Mapping {
 }
 
 /** Where the map lies: its central meridian in radians, its false origin in metres. */
-export interface Frame {
+export interface MapFrame {
   readonly lon0: number;
   readonly x0: number;
   readonly y0: number;
 }
 
 /** Rounding may carry a position over a pole or the antimeridian by as much (radians). */
-const slack = 1e-9;
+const roundingTolerance = 1e-9;
 
 /** The projection of many positions. Beyond the antimeridian there is no map. */
-export function kernelOfMapping(a: number, { lon0, x0, y0 }: Frame, mapping: Mapping): Kernel {
+export function kernelFromMapping(a: number, { lon0, x0, y0 }: MapFrame, mapping: Mapping): ProjectionKernel {
   const out = new Float64Array(2);
   return {
     forward(xy, from, to) {
       for (let i = from; i < to; i++) {
         const latitude = xy[2 * i + 1]!;
-        if (!(Math.abs(latitude) <= halfPi + slack)) {
-          outside(xy, i);
+        if (!(Math.abs(latitude) <= halfPi + roundingTolerance)) {
+          setNaN(xy, i);
           continue;
         }
-        mapping.forward(wrap(xy[2 * i]! - lon0), Math.max(-halfPi, Math.min(halfPi, latitude)), out);
+        mapping.forward(wrapRadians(xy[2 * i]! - lon0), Math.max(-halfPi, Math.min(halfPi, latitude)), out);
         xy[2 * i] = a * out[0]! + x0;
         xy[2 * i + 1] = a * out[1]! + y0;
       }
@@ -39,31 +39,35 @@ export function kernelOfMapping(a: number, { lon0, x0, y0 }: Frame, mapping: Map
     inverse(xy, from, to) {
       for (let i = from; i < to; i++) {
         mapping.inverse((xy[2 * i]! - x0) / a, (xy[2 * i + 1]! - y0) / a, out);
-        if (!(Math.abs(out[0]!) <= Math.PI + slack && Math.abs(out[1]!) <= halfPi + slack)) {
-          outside(xy, i);
+        if (!(Math.abs(out[0]!) <= Math.PI + roundingTolerance && Math.abs(out[1]!) <= halfPi + roundingTolerance)) {
+          setNaN(xy, i);
           continue;
         }
-        xy[2 * i] = wrap(Math.max(-Math.PI, Math.min(Math.PI, out[0]!)) + lon0);
+        xy[2 * i] = wrapRadians(Math.max(-Math.PI, Math.min(Math.PI, out[0]!)) + lon0);
         xy[2 * i + 1] = Math.max(-halfPi, Math.min(halfPi, out[1]!));
       }
     },
   };
 }
 
-export const none = (out: Float64Array): void => {
+export const setNoImage = (out: Float64Array): void => {
   out[0] = Number.NaN;
   out[1] = Number.NaN;
 };
 
 /** Keeps what rounding makes of ±1 in the domain of the arc sine. */
-export const arcsine = (value: number): number =>
-  Math.abs(value) <= 1 ? Math.asin(value) : Math.abs(value) <= 1 + slack ? Math.sign(value) * halfPi : Number.NaN;
+export const clampedAsin = (value: number): number =>
+  Math.abs(value) <= 1
+    ? Math.asin(value)
+    : Math.abs(value) <= 1 + roundingTolerance
+      ? Math.sign(value) * halfPi
+      : Number.NaN;
 
 /**
  * The root of a rising function near a start, by Newton's method; `slope` is its derivative. Gives NaN where it does
  * not settle.
  */
-export function root(start: number, rest: (at: number) => number, slope: (at: number) => number): number {
+export function findRoot(start: number, rest: (at: number) => number, slope: (at: number) => number): number {
   let at = start;
   for (let step = 0; step < 50; step++) {
     const change = rest(at) / slope(at);
@@ -78,7 +82,7 @@ export function root(start: number, rest: (at: number) => number, slope: (at: nu
  * Solves a forward projection for the position, by Newton's method with differences for derivatives, from the start
  * that `out` holds: for maps whose inverse has no closed form.
  */
-export function solver(forward: Mapping["forward"]): (x: number, y: number, out: Float64Array) => void {
+export function createSolver(forward: Mapping["forward"]): (x: number, y: number, out: Float64Array) => void {
   const here = new Float64Array(2);
   const east = new Float64Array(2);
   const north = new Float64Array(2);
@@ -108,7 +112,7 @@ export function solver(forward: Mapping["forward"]): (x: number, y: number, out:
       if (Math.abs(moveEast) + Math.abs(moveNorth) < 1e-13) break;
     }
     forward(longitude, latitude, here);
-    if (!(Math.hypot(x - here[0]!, y - here[1]!) < 1e-11)) return none(out);
+    if (!(Math.hypot(x - here[0]!, y - here[1]!) < 1e-11)) return setNoImage(out);
     out[0] = longitude;
     out[1] = latitude;
   };

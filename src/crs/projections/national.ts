@@ -1,8 +1,8 @@
 /** Maps that one country defined for itself. */
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, halfPi } from "./kernels.js";
-import { isometric, latitudeOf, meridional, primeVertical } from "./latitudes.js";
-import { type Mapping, none, solver } from "./mapping.js";
+import { inverseIsometricLatitude, isometricLatitude, meridionalRadius, primeVerticalRadius } from "./latitudes.js";
+import { createSolver, type Mapping, setNoImage } from "./mapping.js";
 
 export interface KrovakParameters {
   readonly lat0: number;
@@ -21,15 +21,15 @@ export function krovak(ellipsoid: Ellipsoid, { lat0, colatitude, pseudoParallel,
   const e = Math.sqrt(e2);
   const sin0 = Math.sin(lat0);
   const b = Math.sqrt(1 + (e2 * Math.cos(lat0) ** 4) / (1 - e2));
-  const constant = Math.atanh(sin0 / b) - b * isometric(lat0, e);
+  const constant = Math.atanh(sin0 / b) - b * isometricLatitude(lat0, e);
   const radius = Math.sqrt(1 - e2) / (1 - e2 * sin0 * sin0);
   const n = Math.sin(pseudoParallel);
   const scale = ((k * radius) / Math.tan(pseudoParallel)) * Math.exp(n * Math.asinh(Math.tan(pseudoParallel)));
   const [sinA, cosA] = [Math.sin(colatitude), Math.cos(colatitude)];
   return {
     forward(lam, phi, out) {
-      if (Math.abs(phi) > halfPi - 1e-10) return none(out);
-      const psi = b * isometric(phi, e) + constant;
+      if (Math.abs(phi) > halfPi - 1e-10) return setNoImage(out);
+      const psi = b * isometricLatitude(phi, e) + constant;
       const [sin, cos] = [Math.tanh(psi), 1 / Math.cosh(psi)];
       const v = -b * lam;
       const sine = cosA * sin + sinA * cos * Math.cos(v);
@@ -40,14 +40,14 @@ export function krovak(ellipsoid: Ellipsoid, { lat0, colatitude, pseudoParallel,
     },
     inverse(x, y, out) {
       const r = Math.hypot(x, y);
-      if (r === 0) return none(out);
+      if (r === 0) return setNoImage(out);
       const d = Math.atan2(y, x) / n;
       const t = Math.log(scale / r) / n;
       const [sin, cos] = [Math.tanh(t), 1 / Math.cosh(t)];
       const sine = cosA * sin - sinA * cos * Math.cos(d);
       const v = Math.atan2(cos * Math.sin(d), cosA * cos * Math.cos(d) + sinA * sin);
       out[0] = -v / b;
-      out[1] = latitudeOf((Math.atanh(sine) - constant) / b, e);
+      out[1] = inverseIsometricLatitude((Math.atanh(sine) - constant) / b, e);
     },
   };
 }
@@ -168,18 +168,18 @@ export function colombiaUrban(ellipsoid: Ellipsoid, lat0: number, height: number
   const e2 = eccentricitySquared(ellipsoid);
   const h = height / ellipsoid.a;
   const sin0 = Math.sin(lat0);
-  const nu0 = primeVertical(e2, sin0);
-  const rho0 = meridional(e2, sin0);
+  const nu0 = primeVerticalRadius(e2, sin0);
+  const rho0 = meridionalRadius(e2, sin0);
   const east = 1 + h / nu0;
   const curve = Math.tan(lat0) / (2 * rho0 * nu0);
   const forward: Mapping["forward"] = (lam, phi, out) => {
     const sin = Math.sin(phi);
-    const across = lam * primeVertical(e2, sin) * Math.cos(phi);
-    const north = 1 + h / meridional(e2, Math.sin((phi + lat0) / 2));
+    const across = lam * primeVerticalRadius(e2, sin) * Math.cos(phi);
+    const north = 1 + h / meridionalRadius(e2, Math.sin((phi + lat0) / 2));
     out[0] = east * across;
     out[1] = north * rho0 * (phi - lat0 + curve * across * across);
   };
-  const solve = solver(forward);
+  const solve = createSolver(forward);
   return {
     forward,
     inverse(x, y, out) {

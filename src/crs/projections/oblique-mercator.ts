@@ -1,7 +1,7 @@
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, halfPi } from "./kernels.js";
-import { isometric, latitudeOf } from "./latitudes.js";
-import { arcsine, type Mapping, none } from "./mapping.js";
+import { inverseIsometricLatitude, isometricLatitude } from "./latitudes.js";
+import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 /** The line that a Hotine map is true along: through its centre, at an azimuth; and the turn of the grid. Radians. */
 export interface InitialLine {
@@ -11,7 +11,7 @@ export interface InitialLine {
 }
 
 /** A projection whose central meridian follows from its other parameters. */
-export interface Centred {
+export interface MappingWithMeridian {
   readonly lon0: number;
   readonly mapping: Mapping;
 }
@@ -26,8 +26,8 @@ export function hotine(
   k: number,
   line: InitialLine,
   fromCentre: boolean,
-): Centred | null {
-  if (isOn(lat0, halfPi)) return null;
+): MappingWithMeridian | null {
+  if (isAtLimit(lat0, halfPi)) return null;
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
   const sin0 = Math.sin(lat0);
@@ -36,9 +36,9 @@ export function hotine(
   const a = (b * k * Math.sqrt(1 - e2)) / (1 - e2 * sin0 * sin0);
   const d = Math.max(1, (b * Math.sqrt(1 - e2)) / (cos0 * Math.sqrt(1 - e2 * sin0 * sin0)));
   const f = d + Math.sqrt(d * d - 1) * (lat0 < 0 ? -1 : 1);
-  const h = f * Math.exp(-b * isometric(lat0, e));
+  const h = f * Math.exp(-b * isometricLatitude(lat0, e));
   const gamma0 = Math.asin(Math.sin(line.azimuth) / d);
-  const lon0 = line.lon0 - arcsine(((f - 1 / f) / 2) * Math.tan(gamma0)) / b;
+  const lon0 = line.lon0 - clampedAsin(((f - 1 / f) / 2) * Math.tan(gamma0)) / b;
   if (Number.isNaN(lon0)) return null;
   const [sinGamma, cosGamma] = [Math.sin(gamma0), Math.cos(gamma0)];
   const [sinTurn, cosTurn] = [Math.sin(line.gamma), Math.cos(line.gamma)];
@@ -51,16 +51,16 @@ export function hotine(
       forward(lam, phi, out) {
         let u: number;
         let v: number;
-        if (isOn(phi, halfPi)) {
+        if (isAtLimit(phi, halfPi)) {
           v = ab * Math.log(Math.tan(Math.PI / 4 - (Math.sign(phi) * gamma0) / 2));
           u = ab * phi;
         } else {
-          const q = h * Math.exp(b * isometric(phi, e));
+          const q = h * Math.exp(b * isometricLatitude(phi, e));
           const s = (q - 1 / q) / 2;
           const t = (q + 1 / q) / 2;
           const w = Math.sin(b * lam);
           const sine = (s * sinGamma - w * cosGamma) / t;
-          if (isOn(sine, 1)) return none(out);
+          if (isAtLimit(sine, 1)) return setNoImage(out);
           v = -ab * Math.atanh(sine);
           u = ab * Math.atan2(s * cosGamma + w * sinGamma, Math.cos(b * lam));
         }
@@ -76,22 +76,22 @@ export function hotine(
         const t = (q + 1 / q) / 2;
         const w = Math.sin(u / ab);
         const sine = (w * cosGamma + s * sinGamma) / t;
-        if (isOn(sine, 1)) {
+        if (isAtLimit(sine, 1)) {
           out[0] = 0;
           out[1] = Math.sign(sine) * halfPi;
           return;
         }
         out[0] = -Math.atan2(s * cosGamma - w * sinGamma, Math.cos(u / ab)) / b;
-        out[1] = latitudeOf((Math.atanh(sine) - Math.log(h)) / b, e);
+        out[1] = inverseIsometricLatitude((Math.atanh(sine) - Math.log(h)) / b, e);
       },
     },
   };
 }
 
-const isOn = (value: number, limit: number): boolean => Math.abs(Math.abs(value) - limit) < 1e-10;
+const isAtLimit = (value: number, limit: number): boolean => Math.abs(Math.abs(value) - limit) < 1e-10;
 
 /** The Swiss oblique Mercator, which is variant B at an azimuth of 90° (swisstopo, Formulas and constants, 2016, 3.1). */
-export function swiss(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
+export function swissObliqueMercator(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
   const e = Math.sqrt(e2);
   const sin0 = Math.sin(lat0);
@@ -99,11 +99,11 @@ export function swiss(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
   const radius = (k * Math.sqrt(1 - e2)) / (1 - e2 * sin0 * sin0);
   const sinB = sin0 / alpha;
   const cosB = Math.sqrt(1 - sinB * sinB);
-  const constant = Math.atanh(sinB) - alpha * isometric(lat0, e);
+  const constant = Math.atanh(sinB) - alpha * isometricLatitude(lat0, e);
   return {
     forward(lam, phi, out) {
-      if (isOn(phi, halfPi)) return none(out);
-      const psi = alpha * isometric(phi, e) + constant;
+      if (isAtLimit(phi, halfPi)) return setNoImage(out);
+      const psi = alpha * isometricLatitude(phi, e) + constant;
       const [sin, cos] = [Math.tanh(psi), 1 / Math.cosh(psi)];
       const l = alpha * lam;
       out[0] = radius * Math.atan2(cos * Math.sin(l), sinB * sin + cosB * cos * Math.cos(l));
@@ -115,7 +115,9 @@ export function swiss(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
       const [sin, cos] = [Math.tanh(psi), 1 / Math.cosh(psi)];
       const sine = cosB * sin + sinB * cos * Math.cos(l);
       out[0] = Math.atan2(cos * Math.sin(l), cosB * cos * Math.cos(l) - sinB * sin) / alpha;
-      out[1] = isOn(sine, 1) ? Math.sign(sine) * halfPi : latitudeOf((Math.atanh(sine) - constant) / alpha, e);
+      out[1] = isAtLimit(sine, 1)
+        ? Math.sign(sine) * halfPi
+        : inverseIsometricLatitude((Math.atanh(sine) - constant) / alpha, e);
     },
   };
 }
@@ -129,14 +131,14 @@ export function laborde(ellipsoid: Ellipsoid, lat0: number, azimuth: number, k: 
   const sinS = sin0 / b;
   const cosS = Math.sqrt(1 - sinS * sinS);
   const radius = (k * Math.sqrt(1 - e2)) / (1 - e2 * sin0 * sin0);
-  const constant = Math.atanh(sinS) - b * isometric(lat0, e);
+  const constant = Math.atanh(sinS) - b * isometricLatitude(lat0, e);
   const gr = (1 - Math.cos(2 * azimuth)) / 12;
   const gi = Math.sin(2 * azimuth) / 12;
   return {
     forward(lam, phi, out) {
-      if (isOn(phi, halfPi)) return none(out);
+      if (isAtLimit(phi, halfPi)) return setNoImage(out);
       const l = b * lam;
-      const q = b * isometric(phi, e) + constant;
+      const q = b * isometricLatitude(phi, e) + constant;
       const [sin, cos] = [Math.tanh(q), 1 / Math.cosh(q)];
       const u = cos * Math.cos(l) * cosS + sin * sinS;
       const v = cos * Math.cos(l) * sinS - sin * cosS;
@@ -168,7 +170,7 @@ export function laborde(ellipsoid: Ellipsoid, lat0: number, azimuth: number, k: 
       const u = cosS * cos * Math.cos(-hr) + sinS * cos * Math.sin(-hr);
       const v = sinS * cos * Math.cos(-hr) - cosS * cos * Math.sin(-hr);
       out[0] = Math.atan2(sin, u) / b;
-      out[1] = latitudeOf((Math.atanh(v) - constant) / b, e);
+      out[1] = inverseIsometricLatitude((Math.atanh(v) - constant) / b, e);
     },
   };
 }

@@ -1,8 +1,8 @@
 /** Systems whose axes do not point east and north. x and y are then the axes in the order of the definition, as in PROJ. */
-import { type Kernel, outside } from "./kernels.js";
+import { type ProjectionKernel, setNaN } from "./kernels.js";
 
 /** x and y by the axes; `swap` where the first of them runs along the meridian. */
-const arrangements = {
+const axisOrders = {
   "westing, southing": { swap: false, x: -1, y: -1 },
   "westing, northing": { swap: false, x: -1, y: 1 },
   "southing, westing": { swap: true, x: -1, y: -1 },
@@ -12,8 +12,13 @@ const arrangements = {
  * A kernel of easting and northing with its axes turned; it is its own opposite. `x0` and `y0` are the false westing
  * and the false southing or northing.
  */
-export function rearranged(kernel: Kernel, arrangement: keyof typeof arrangements, x0 = 0, y0 = 0): Kernel {
-  const { swap, x: signX, y: signY } = arrangements[arrangement];
+export function reorderAxes(
+  kernel: ProjectionKernel,
+  arrangement: keyof typeof axisOrders,
+  x0 = 0,
+  y0 = 0,
+): ProjectionKernel {
+  const { swap, x: signX, y: signY } = axisOrders[arrangement];
   return {
     forward(xy, from, to) {
       kernel.forward(xy, from, to);
@@ -42,10 +47,14 @@ const million = 1e6;
  * EPSG method 9824, zones side by side whose number stands before the easting (guidance note 7-2, 3.2.3.1). Degrees.
  * @param zone the map of a zone by its central meridian
  */
-export function zoned(initialLongitude: number, width: number, zone: (lon0: number) => Kernel): Kernel | null {
+export function zonedGrid(
+  initialLongitude: number,
+  width: number,
+  zone: (lon0: number) => ProjectionKernel,
+): ProjectionKernel | null {
   const count = 360 / width;
   if (!Number.isInteger(count)) return null;
-  const zones: Kernel[] = [];
+  const zones: ProjectionKernel[] = [];
   const zoneOf = (number: number) => (zones[number] ??= zone(initialLongitude + (number - 0.5) * width));
   return {
     forward(xy, from, to) {
@@ -53,7 +62,7 @@ export function zoned(initialLongitude: number, width: number, zone: (lon0: numb
         const fromInitial = (xy[2 * i]! * 180) / Math.PI - initialLongitude;
         const number = 1 + Math.floor((fromInitial - 360 * Math.floor(fromInitial / 360)) / width);
         if (!(number >= 1 && number <= count)) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
         zoneOf(number).forward(xy, i, i + 1);
@@ -64,7 +73,7 @@ export function zoned(initialLongitude: number, width: number, zone: (lon0: numb
       for (let i = from; i < to; i++) {
         const number = Math.floor(xy[2 * i]! / million);
         if (!(number >= 1 && number <= count)) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
         xy[2 * i] = xy[2 * i]! - number * million;

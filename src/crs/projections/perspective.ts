@@ -1,7 +1,7 @@
 /** The earth as it is seen from a height. */
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { flattening } from "./kernels.js";
-import { arcsine, type Mapping, none } from "./mapping.js";
+import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 /** Vertical near-side perspective of a sphere (Snyder 1987, 23-1 to 23-16). `height` in metres. */
 export function nearSide(ellipsoid: Ellipsoid, lat0: number, height: number): Mapping | null {
@@ -12,7 +12,7 @@ export function nearSide(ellipsoid: Ellipsoid, lat0: number, height: number): Ma
     forward(lam, phi, out) {
       const along = Math.cos(phi) * Math.cos(lam);
       const near = sin0 * Math.sin(phi) + cos0 * along;
-      if (near < 1 / p) return none(out);
+      if (near < 1 / p) return setNoImage(out);
       const k = (p - 1) / (p - near);
       out[0] = k * Math.cos(phi) * Math.sin(lam);
       out[1] = k * (cos0 * Math.sin(phi) - sin0 * along);
@@ -20,12 +20,12 @@ export function nearSide(ellipsoid: Ellipsoid, lat0: number, height: number): Ma
     inverse(x, y, out) {
       const rho = Math.hypot(x, y);
       const square = 1 - (rho * rho * (p + 1)) / (p - 1);
-      if (square < 0) return none(out);
+      if (square < 0) return setNoImage(out);
       const sin = rho === 0 ? 0 : (p - Math.sqrt(square)) / ((p - 1) / rho + rho / (p - 1));
       const cos = Math.sqrt(1 - sin * sin);
       const [east, north] = rho === 0 ? [0, 0] : [(x * sin) / rho, (y * sin) / rho];
       out[0] = Math.atan2(east, cos * cos0 - north * sin0);
-      out[1] = arcsine(cos * sin0 + north * cos0);
+      out[1] = clampedAsin(cos * sin0 + north * cos0);
     },
   };
 }
@@ -47,7 +47,7 @@ export function geostationary(ellipsoid: Ellipsoid, height: number): Mapping | n
       const x = r * Math.cos(lam) * Math.cos(geocentric);
       const y = r * Math.sin(lam) * Math.cos(geocentric);
       const z = r * Math.sin(geocentric);
-      if ((far - x) * x - y * y - (z * z) / b2 < 0) return none(out);
+      if ((far - x) * x - y * y - (z * z) / b2 < 0) return setNoImage(out);
       out[0] = h * Math.atan(y / (far - x));
       out[1] = h * Math.atan(z / Math.hypot(y, far - x));
     },
@@ -57,7 +57,7 @@ export function geostationary(ellipsoid: Ellipsoid, height: number): Mapping | n
       const north = Math.tan(y / h) * Math.hypot(1, east);
       const a = (north * north) / b2 + east * east + 1;
       const square = far * far - a * (far * far - 1);
-      if (square < 0) return none(out);
+      if (square < 0) return setNoImage(out);
       const k = (far - Math.sqrt(square)) / a;
       const [u, v, w] = [far - k, k * east, k * north];
       out[0] = Math.atan2(v, u);

@@ -1,8 +1,8 @@
-import type { Ellipsoid } from "../definition.js";
-import { eccentricitySquared, flattening, halfPi, type Kernel, outside, wrap } from "./kernels.js";
-import { conformalOf } from "./latitudes.js";
+import type { Ellipsoid } from "../definitions/definition.js";
+import { eccentricitySquared, flattening, halfPi, type ProjectionKernel, setNaN, wrapRadians } from "./kernels.js";
+import { inverseConformalLatitude } from "./latitudes.js";
 
-export interface Transverse {
+export interface TransverseMercatorParameters {
   readonly lat0: number;
   readonly lon0: number;
   readonly k: number;
@@ -11,13 +11,16 @@ export interface Transverse {
 }
 
 /** Beyond this η the series diverges, a quarter of the globe away from the central meridian (as in PROJ). */
-const reach = 2.623395162778;
+const maxEta = 2.623395162778;
 
 /**
  * EPSG method 9807, Transverse Mercator, by Krüger's series to the sixth order in n (Karney 2011, eq. 35 and 36; the
  * same map as PROJ's default): within 5 nm of the exact projection up to 3900 km from the central meridian.
  */
-export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0 }: Transverse): Kernel {
+export function transverseMercator(
+  ellipsoid: Ellipsoid,
+  { lat0, lon0, k, x0, y0 }: TransverseMercatorParameters,
+): ProjectionKernel {
   const f = flattening(ellipsoid);
   const e = Math.sqrt(eccentricitySquared(ellipsoid));
   const n = f / (2 - f);
@@ -26,17 +29,17 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
   const radius = ((ellipsoid.a * k) / (1 + n)) * (1 + n2 / 4 + (n2 * n2) / 64 + (n2 * n2 * n2) / 256);
   // ξ + iη, in and out: an object for each position would be left to the collector.
   const zeta = new Float64Array(2);
-  const latitude = conformalOf(ellipsoid);
+  const latitude = inverseConformalLatitude(ellipsoid);
   let north = 0;
-  const kernel: Kernel = {
+  const kernel: ProjectionKernel = {
     forward(xy, from, to) {
       for (let i = from; i < to; i++) {
         const lat = xy[2 * i + 1]!;
         if (!(Math.abs(lat) <= halfPi + 1e-12)) {
-          outside(xy, i);
+          setNaN(xy, i);
           continue;
         }
-        const lam = wrap(xy[2 * i]! - lon0);
+        const lam = wrapRadians(xy[2 * i]! - lon0);
         const sinLat = Math.sin(lat);
         const cosLat = Math.cos(lat);
         // tan of the conformal latitude; at the pole cosLat is 6e-17, which stays finite.
@@ -46,8 +49,8 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
         const cosLam = Math.cos(lam);
         const xi = Math.atan2(tau1, cosLam);
         const eta = Math.asinh(Math.sin(lam) / Math.sqrt(tau1 * tau1 + cosLam * cosLam));
-        if (!(Math.abs(eta) <= reach)) {
-          outside(xy, i);
+        if (!(Math.abs(eta) <= maxEta)) {
+          setNaN(xy, i);
           continue;
         }
         sumSeries(alpha, xi, eta, zeta);
@@ -59,8 +62,8 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
       for (let i = from; i < to; i++) {
         const eta = (xy[2 * i]! - x0) / radius;
         const xi = (xy[2 * i + 1]! - y0 + north) / radius;
-        if (!(Math.abs(eta) <= reach) || !Number.isFinite(xi)) {
-          outside(xy, i);
+        if (!(Math.abs(eta) <= maxEta) || !Number.isFinite(xi)) {
+          setNaN(xy, i);
           continue;
         }
         sumSeries(beta, xi, eta, zeta);
@@ -68,7 +71,7 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
         const xi1 = xi - zeta[0]!;
         const cosXi = Math.cos(xi1);
         const tau1 = Math.sin(xi1) / Math.sqrt(sinhEta * sinhEta + cosXi * cosXi);
-        xy[2 * i] = wrap(Math.atan2(sinhEta, cosXi) + lon0);
+        xy[2 * i] = wrapRadians(Math.atan2(sinhEta, cosXi) + lon0);
         xy[2 * i + 1] = latitude(Math.atan(tau1));
       }
     },
@@ -82,7 +85,7 @@ export function transverseMercator(ellipsoid: Ellipsoid, { lat0, lon0, k, x0, y0
 }
 
 /** Clenshaw's sum of c_j sin(2jζ), j from 1 to 6, for the complex ζ = ξ + iη: real and imaginary part into `sum`. */
-function sumSeries(coefficients: Six, xi: number, eta: number, sum: Float64Array): void {
+function sumSeries(coefficients: SixTerms, xi: number, eta: number, sum: Float64Array): void {
   const s = Math.sin(2 * xi);
   const c = Math.cos(2 * xi);
   const sh = Math.sinh(2 * eta);
@@ -107,10 +110,10 @@ function sumSeries(coefficients: Six, xi: number, eta: number, sum: Float64Array
   sum[1] = sr * i0 + si * r0;
 }
 
-type Six = readonly [number, number, number, number, number, number];
+type SixTerms = readonly [number, number, number, number, number, number];
 
 /** Coefficients of Krüger's series in the third flattening n (Karney 2011, eq. 35 and 36). */
-function kruegerSeries(n: number): readonly [forward: Six, inverse: Six] {
+function kruegerSeries(n: number): readonly [forward: SixTerms, inverse: SixTerms] {
   const n2 = n * n;
   const n3 = n2 * n;
   const n4 = n3 * n;

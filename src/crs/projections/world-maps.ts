@@ -2,13 +2,13 @@
  * World maps of the sphere, by Snyder's Album of Map Projections (1989, USGS 1453) and Flattening the Earth (1993), and
  * the papers named. Their sphere has the semi-major axis for radius, as PROJ and ESRI have it, but where it is said.
  */
-import type { Ellipsoid } from "../definition.js";
+import type { Ellipsoid } from "../definitions/definition.js";
 import { eccentricitySquared, halfPi } from "./kernels.js";
-import { authalicOf, meridianOf, parallelRadius } from "./latitudes.js";
-import { arcsine, type Mapping, none, root, solver } from "./mapping.js";
+import { authalicLatitude, meridianArc, parallelRadius } from "./latitudes.js";
+import { clampedAsin, createSolver, findRoot, type Mapping, setNoImage } from "./mapping.js";
 
 /** A map whose parallels are straight: all is said by the length of a radian of longitude, and the height of the parallel. */
-interface Parallel {
+interface PseudocylindricalMap {
   /** What both depend on, from the latitude: the latitude itself, or an angle in its stead. */
   readonly angle?: (latitude: number) => number;
   readonly latitude?: (angle: number) => number;
@@ -18,9 +18,15 @@ interface Parallel {
   readonly at: (height: number) => number;
 }
 
-const same = (value: number) => value;
+const identity = (value: number) => value;
 
-function straight({ angle = same, latitude = same, length, height, at }: Parallel): Mapping {
+function pseudocylindrical({
+  angle = identity,
+  latitude = identity,
+  length,
+  height,
+  at,
+}: PseudocylindricalMap): Mapping {
   return {
     forward(lam, phi, out) {
       const t = angle(phi);
@@ -37,18 +43,18 @@ function straight({ angle = same, latitude = same, length, height, at }: Paralle
 }
 
 /** A height that is an odd polynomial of the latitude, and its inverse. `powers` are those of the latitude. */
-function polynomial(terms: readonly (readonly [power: number, coefficient: number])[]) {
+function oddPolynomial(terms: readonly (readonly [power: number, coefficient: number])[]) {
   const height = (t: number) => terms.reduce((sum, [power, coefficient]) => sum + coefficient * t ** power, 0);
   const slope = (t: number) =>
     terms.reduce((sum, [power, coefficient]) => sum + power * coefficient * t ** (power - 1), 0);
-  return { height, at: (y: number) => root(y / slope(0), (t) => height(t) - y, slope) };
+  return { height, at: (y: number) => findRoot(y / slope(0), (t) => height(t) - y, slope) };
 }
-const even = (terms: readonly (readonly [power: number, coefficient: number])[]) => (t: number) =>
+const evenPolynomial = (terms: readonly (readonly [power: number, coefficient: number])[]) => (t: number) =>
   terms.reduce((sum, [power, coefficient]) => sum + coefficient * t ** power, 0);
 
 /** Mollweide, and Wagner's maps of the kind: 2θ + sin 2θ = c sin φ. */
 function mollweideLike(width: number, height: number, c: number): Mapping {
-  return straight({
+  return pseudocylindrical({
     angle(phi) {
       const k = c * Math.sin(phi);
       // At the poles of Mollweide the slope is 0, and Newton's method halves the error only.
@@ -61,158 +67,164 @@ function mollweideLike(width: number, height: number, c: number): Mapping {
       }
       return twice / 2;
     },
-    latitude: (t) => arcsine((2 * t + Math.sin(2 * t)) / c),
+    latitude: (t) => clampedAsin((2 * t + Math.sin(2 * t)) / c),
     length: (t) => width * Math.cos(t),
     height: (t) => height * Math.sin(t),
-    at: (y) => arcsine(y / height),
+    at: (y) => clampedAsin(y / height),
   });
 }
 
-const wagner4 = Math.sqrt((2 * Math.PI * Math.sin(Math.PI / 3)) / ((2 * Math.PI) / 3 + Math.sin((2 * Math.PI) / 3)));
-const eckert = Math.sqrt(2 + Math.PI);
-const eckert3 = Math.sqrt(Math.PI * (4 + Math.PI));
-const quartic = Math.sqrt(2 + Math.SQRT2);
+const wagner4Radius = Math.sqrt(
+  (2 * Math.PI * Math.sin(Math.PI / 3)) / ((2 * Math.PI) / 3 + Math.sin((2 * Math.PI) / 3)),
+);
+const eckertScale = Math.sqrt(2 + Math.PI);
+const eckert3Scale = Math.sqrt(Math.PI * (4 + Math.PI));
+const quarticScale = Math.sqrt(2 + Math.SQRT2);
 
-const naturalEarth = polynomial([
+const naturalEarth = oddPolynomial([
   [1, 1.007226],
   [3, 0.015085],
   [7, -0.044475],
   [9, 0.028874],
   [11, -0.005916],
 ]);
-const naturalEarth2 = polynomial([
+const naturalEarth2 = oddPolynomial([
   [1, 1.01183],
   [9, -0.02625],
   [11, 0.01926],
   [13, -0.00396],
 ]);
-const patterson = polynomial([
+const patterson = oddPolynomial([
   [1, 1.0148],
   [5, 0.23185],
   [7, -0.14499],
   [9, 0.02406],
 ]);
-const compactMiller = polynomial([
+const compactMiller = oddPolynomial([
   [1, 0.9902],
   [3, 0.1604],
   [5, -0.03054],
 ]);
 
 const mollweide = () => mollweideLike((2 * Math.SQRT2) / Math.PI, Math.SQRT2, Math.PI);
-const sinusoidalSphere = () => straight({ length: Math.cos, height: same, at: same });
+const sinusoidalSphere = () => pseudocylindrical({ length: Math.cos, height: identity, at: identity });
 
 /** Maps without parameters. */
-export const plainMaps = {
+export const parameterlessMaps = {
   mollweide,
   "wagner-4": () =>
     mollweideLike(
-      (2 * wagner4) / Math.PI,
-      wagner4 / Math.sin(Math.PI / 3),
+      (2 * wagner4Radius) / Math.PI,
+      wagner4Radius / Math.sin(Math.PI / 3),
       (2 * Math.PI) / 3 + Math.sin((2 * Math.PI) / 3),
     ),
   "wagner-5": () => mollweideLike(0.90977, 1.65014, 3.00896),
   "eckert-1": () => {
     const c = 2 * Math.sqrt(2 / (3 * Math.PI));
-    return straight({ length: (t) => c * (1 - Math.abs(t) / Math.PI), height: (t) => c * t, at: (y) => y / c });
+    return pseudocylindrical({
+      length: (t) => c * (1 - Math.abs(t) / Math.PI),
+      height: (t) => c * t,
+      at: (y) => y / c,
+    });
   },
   "eckert-2": () => {
     const c = Math.sqrt((2 * Math.PI) / 3);
     const side = (t: number) => Math.sqrt(4 - 3 * Math.sin(Math.abs(t)));
-    return straight({
+    return pseudocylindrical({
       length: (t) => (2 / Math.sqrt(6 * Math.PI)) * side(t),
       height: (t) => c * (2 - side(t)) * Math.sign(t),
-      at: (y) => Math.sign(y) * arcsine((4 - (2 - Math.abs(y) / c) ** 2) / 3),
+      at: (y) => Math.sign(y) * clampedAsin((4 - (2 - Math.abs(y) / c) ** 2) / 3),
     });
   },
   "eckert-3": () =>
-    straight({
-      length: (t) => (2 / eckert3) * (1 + Math.sqrt(Math.max(0, 1 - (t / halfPi) ** 2))),
-      height: (t) => (4 / eckert3) * t,
-      at: (y) => (y * eckert3) / 4,
+    pseudocylindrical({
+      length: (t) => (2 / eckert3Scale) * (1 + Math.sqrt(Math.max(0, 1 - (t / halfPi) ** 2))),
+      height: (t) => (4 / eckert3Scale) * t,
+      at: (y) => (y * eckert3Scale) / 4,
     }),
   "eckert-4": () => {
     const area = (t: number) => t + Math.sin(t) * (Math.cos(t) + 2);
     const height = 2 * Math.sqrt(Math.PI / (4 + Math.PI));
-    return straight({
+    return pseudocylindrical({
       angle(phi) {
         const p = (2 + halfPi) * Math.sin(phi);
         if (Math.abs(phi) > halfPi - 1e-12) return Math.sign(phi) * halfPi;
         const start = phi * (0.895168 + phi * phi * (0.0218849 + phi * phi * 0.00826809));
-        return root(
+        return findRoot(
           start,
           (t) => area(t) - p,
           (t) => 1 + Math.cos(t) * (Math.cos(t) + 2) - Math.sin(t) ** 2,
         );
       },
-      latitude: (t) => arcsine(area(t) / (2 + halfPi)),
-      length: (t) => (2 / eckert3) * (1 + Math.cos(t)),
+      latitude: (t) => clampedAsin(area(t) / (2 + halfPi)),
+      length: (t) => (2 / eckert3Scale) * (1 + Math.cos(t)),
       height: (t) => height * Math.sin(t),
-      at: (y) => arcsine(y / height),
+      at: (y) => clampedAsin(y / height),
     });
   },
   "eckert-5": () =>
-    straight({
-      length: (t) => (1 + Math.cos(t)) / eckert,
-      height: (t) => (2 * t) / eckert,
-      at: (y) => (y * eckert) / 2,
+    pseudocylindrical({
+      length: (t) => (1 + Math.cos(t)) / eckertScale,
+      height: (t) => (2 * t) / eckertScale,
+      at: (y) => (y * eckertScale) / 2,
     }),
   "eckert-6": () =>
-    straight({
+    pseudocylindrical({
       angle: (phi) =>
-        root(
+        findRoot(
           phi,
           (t) => t + Math.sin(t) - (1 + halfPi) * Math.sin(phi),
           (t) => 1 + Math.cos(t),
         ),
-      latitude: (t) => arcsine((t + Math.sin(t)) / (1 + halfPi)),
-      length: (t) => (1 + Math.cos(t)) / eckert,
-      height: (t) => (2 * t) / eckert,
-      at: (y) => (y * eckert) / 2,
+      latitude: (t) => clampedAsin((t + Math.sin(t)) / (1 + halfPi)),
+      length: (t) => (1 + Math.cos(t)) / eckertScale,
+      height: (t) => (2 * t) / eckertScale,
+      at: (y) => (y * eckertScale) / 2,
     }),
   "gall-stereographic": () =>
-    straight({
+    pseudocylindrical({
       length: () => Math.SQRT1_2,
       height: (t) => (1 + Math.SQRT1_2) * Math.tan(t / 2),
       at: (y) => 2 * Math.atan(y / (1 + Math.SQRT1_2)),
     }),
   "quartic-authalic": () =>
-    straight({
+    pseudocylindrical({
       length: (t) => Math.cos(t) / Math.cos(t / 2),
       height: (t) => 2 * Math.sin(t / 2),
-      at: (y) => 2 * arcsine(y / 2),
+      at: (y) => 2 * clampedAsin(y / 2),
     }),
   "flat-polar-quartic": () => {
     const c = 1 + Math.SQRT1_2;
     const sum = (t: number) => Math.sin(t / 2) + Math.sin(t);
-    return straight({
+    return pseudocylindrical({
       angle: (phi) =>
-        root(
+        findRoot(
           phi,
           (t) => sum(t) - c * Math.sin(phi),
           (t) => Math.cos(t / 2) / 2 + Math.cos(t),
         ),
-      latitude: (t) => arcsine(sum(t) / c),
-      length: (t) => (1 + (2 * Math.cos(t)) / Math.cos(t / 2)) / (Math.sqrt(3) * quartic),
-      height: (t) => ((2 * Math.sqrt(3)) / quartic) * Math.sin(t / 2),
-      at: (y) => 2 * arcsine((y * quartic) / (2 * Math.sqrt(3))),
+      latitude: (t) => clampedAsin(sum(t) / c),
+      length: (t) => (1 + (2 * Math.cos(t)) / Math.cos(t / 2)) / (Math.sqrt(3) * quarticScale),
+      height: (t) => ((2 * Math.sqrt(3)) / quarticScale) * Math.sin(t / 2),
+      at: (y) => 2 * clampedAsin((y * quarticScale) / (2 * Math.sqrt(3))),
     });
   },
   craster: () =>
-    straight({
+    pseudocylindrical({
       length: (t) => Math.sqrt(3 / Math.PI) * (2 * Math.cos((2 * t) / 3) - 1),
       height: (t) => Math.sqrt(3 * Math.PI) * Math.sin(t / 3),
-      at: (y) => 3 * arcsine(y / Math.sqrt(3 * Math.PI)),
+      at: (y) => 3 * clampedAsin(y / Math.sqrt(3 * Math.PI)),
     }),
   times: () =>
-    straight({
+    pseudocylindrical({
       length: (t) => 0.74482 - 0.34588 * Math.sin((Math.PI / 4) * Math.tan(t / 2)) ** 2,
       height: (t) => 1.70711 * Math.tan(t / 2),
       at: (y) => 2 * Math.atan(y / 1.70711),
     }),
   // Šavrič, Jenny, Patterson, Petrovič, Hurni 2011; Šavrič, Patterson, Jenny 2015; Patterson, Šavrič, Jenny 2015.
   "natural-earth": () =>
-    straight({
-      length: even([
+    pseudocylindrical({
+      length: evenPolynomial([
         [0, 0.8707],
         [2, -0.131979],
         [4, -0.013791],
@@ -222,8 +234,8 @@ export const plainMaps = {
       ...naturalEarth,
     }),
   "natural-earth-2": () =>
-    straight({
-      length: even([
+    pseudocylindrical({
+      length: evenPolynomial([
         [0, 0.84719],
         [2, -0.13063],
         [12, -0.04515],
@@ -233,23 +245,23 @@ export const plainMaps = {
       ]),
       ...naturalEarth2,
     }),
-  patterson: () => straight({ length: () => 1, ...patterson }),
-  "compact-miller": () => straight({ length: () => 1, ...compactMiller }),
+  patterson: () => pseudocylindrical({ length: () => 1, ...patterson }),
+  "compact-miller": () => pseudocylindrical({ length: () => 1, ...compactMiller }),
   miller: () =>
-    straight({
+    pseudocylindrical({
       length: () => 1,
       height: (t) => 1.25 * Math.asinh(Math.tan(0.8 * t)),
       at: (y) => 1.25 * Math.atan(Math.sinh(0.8 * y)),
     }),
-  aitoff: () => folded(aitoff),
+  aitoff: () => withNumericInverse(aitoff),
   hammer: () =>
-    folded((lam, phi, out) => {
+    withNumericInverse((lam, phi, out) => {
       const divisor = Math.sqrt(1 + Math.cos(phi) * Math.cos(lam / 2));
       out[0] = (2 * Math.SQRT2 * Math.cos(phi) * Math.sin(lam / 2)) / divisor;
       out[1] = (Math.SQRT2 * Math.sin(phi)) / divisor;
     }),
   "wagner-7": () =>
-    folded((lam, phi, out) => {
+    withNumericInverse((lam, phi, out) => {
       const sin = 0.90630778703665 * Math.sin(phi);
       const cos = Math.sqrt(1 - sin * sin);
       const factor = 1 / Math.sqrt((1 + cos * Math.cos(lam / 3)) / 2);
@@ -259,12 +271,13 @@ export const plainMaps = {
   "van-der-grinten": vanDerGrinten,
 } as const satisfies Record<string, () => Mapping>;
 
-export type PlainMap = keyof typeof plainMaps;
-export const isPlainMap = (method: string): method is PlainMap => Object.hasOwn(plainMaps, method);
+export type ParameterlessMap = keyof typeof parameterlessMaps;
+export const isParameterlessMap = (method: string): method is ParameterlessMap =>
+  Object.hasOwn(parameterlessMaps, method);
 
 /** Winkel I and II are the mean of another map and the equidistant cylinder. */
 export const winkel1 = (lat1: number): Mapping =>
-  straight({ length: (t) => (Math.cos(lat1) + Math.cos(t)) / 2, height: same, at: same });
+  pseudocylindrical({ length: (t) => (Math.cos(lat1) + Math.cos(t)) / 2, height: identity, at: identity });
 
 export function winkel2(lat1: number): Mapping {
   const cos1 = Math.cos(lat1);
@@ -275,7 +288,7 @@ export function winkel2(lat1: number): Mapping {
     out[0] = (lam * (Math.sqrt(Math.max(0, 1 - sin * sin)) + cos1)) / 2;
     out[1] = (Math.PI / 4) * (sin + phi / halfPi);
   };
-  const solve = solver(project);
+  const solve = createSolver(project);
   return {
     forward: project,
     inverse(x, y, out) {
@@ -288,7 +301,7 @@ export function winkel2(lat1: number): Mapping {
 
 /** Winkel's third: the mean of Aitoff's map and the equidistant cylinder. */
 export const winkelTripel = (lat1: number): Mapping =>
-  folded((lam, phi, out) => {
+  withNumericInverse((lam, phi, out) => {
     aitoff(lam, phi, out);
     out[0] = (out[0]! + lam * Math.cos(lat1)) / 2;
     out[1] = (out[1]! + phi) / 2;
@@ -306,8 +319,8 @@ function aitoff(lam: number, phi: number, out: Float64Array): void {
 }
 
 /** A map without a closed inverse. Newton's method from the inside of the map. */
-function folded(forward: Mapping["forward"]): Mapping {
-  const solve = solver(forward);
+function withNumericInverse(forward: Mapping["forward"]): Mapping {
+  const solve = createSolver(forward);
   return {
     forward,
     inverse(x, y, out) {
@@ -321,7 +334,7 @@ function folded(forward: Mapping["forward"]): Mapping {
 /** Loximuthal: rhumb lines from the centre are straight and true (Snyder 1989, p. 88). */
 export function loximuthal(lat1: number): Mapping {
   const mercator = (phi: number) => Math.asinh(Math.tan(phi));
-  return straight({
+  return pseudocylindrical({
     length: (t) => {
       if (Math.abs(Math.abs(t) - halfPi) < 1e-10) return 0;
       const y = t - lat1;
@@ -335,26 +348,26 @@ export function loximuthal(lat1: number): Mapping {
 /** Sinusoidal, on the ellipsoid (Snyder 1987, 30-8 to 30-11). */
 export function sinusoidal(ellipsoid: Ellipsoid): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { distance, latitude } = meridianOf(ellipsoid);
-  return straight({ length: (t) => parallelRadius(e2, t), height: distance, at: latitude });
+  const { distance, latitude } = meridianArc(ellipsoid);
+  return pseudocylindrical({ length: (t) => parallelRadius(e2, t), height: distance, at: latitude });
 }
 
 /** EPSG method 1028, equidistant cylindrical, on the ellipsoid (guidance note 7-2, 3.2.5). */
 export function equidistantCylinder(ellipsoid: Ellipsoid, lat1: number): Mapping {
-  const { distance, latitude } = meridianOf(ellipsoid);
+  const { distance, latitude } = meridianArc(ellipsoid);
   const k = parallelRadius(eccentricitySquared(ellipsoid), lat1);
-  return straight({ length: () => k, height: distance, at: latitude });
+  return pseudocylindrical({ length: () => k, height: distance, at: latitude });
 }
 
 /** EPSG method 1029: on a sphere of the semi-major axis. */
 export const equidistantCylinderOfSphere = (lat1: number): Mapping =>
-  straight({ length: () => Math.cos(lat1), height: same, at: same });
+  pseudocylindrical({ length: () => Math.cos(lat1), height: identity, at: identity });
 
 /** EPSG method 9835, Lambert cylindrical equal area (Snyder 1987, 10-11 to 10-20). */
 export function equalAreaCylinder(ellipsoid: Ellipsoid, lat1: number): Mapping {
-  const { q, latitude } = authalicOf(ellipsoid);
+  const { q, latitude } = authalicLatitude(ellipsoid);
   const k = parallelRadius(eccentricitySquared(ellipsoid), lat1);
-  return straight({
+  return pseudocylindrical({
     length: () => k,
     height: (t) => q(Math.sin(t)) / (2 * k),
     at: (y) => latitude(2 * k * y),
@@ -363,22 +376,22 @@ export function equalAreaCylinder(ellipsoid: Ellipsoid, lat1: number): Mapping {
 
 /** EPSG method 1078, Equal Earth (Šavrič, Patterson, Jenny 2018). */
 export function equalEarth(ellipsoid: Ellipsoid): Mapping {
-  const { q, pole, latitude } = authalicOf(ellipsoid);
+  const { q, pole, latitude } = authalicLatitude(ellipsoid);
   const radius = Math.sqrt(pole / 2);
   const m = Math.sqrt(3) / 2;
-  const curve = polynomial([
+  const curve = oddPolynomial([
     [1, 1.340264],
     [3, -0.081106],
     [7, 0.000893],
     [9, 0.003796],
   ]);
-  const slope = even([
+  const slope = evenPolynomial([
     [0, 1.340264],
     [2, -0.243318],
     [6, 0.006251],
     [8, 0.034164],
   ]);
-  return straight({
+  return pseudocylindrical({
     angle: (phi) => Math.asin((m * q(Math.sin(phi))) / pole),
     latitude: (t) => latitude((Math.sin(t) / m) * pole),
     length: (t) => (radius * Math.cos(t)) / (m * slope(t)),
@@ -417,7 +430,7 @@ function vanDerGrinten(): Mapping {
       const [u, v] = [x / Math.PI, Math.abs(y) / Math.PI];
       const [u2, v2] = [u * u, v * v];
       const s = u2 + v2;
-      if (s > 1 + 1e-9) return none(out);
+      if (s > 1 + 1e-9) return setNoImage(out);
       if (v < 1e-12) {
         out[1] = 0;
       } else {
@@ -504,7 +517,7 @@ export function goode({ north, south }: Lobes): Mapping {
       if (Math.abs(y) < border) sinusoid.inverse(x - meridian, y, out);
       else homolograph.inverse(x - meridian, y - (y < 0 ? -step : step), out);
       out[0] = out[0]! + meridian;
-      if (!(out[0]! >= radians(west) - 1e-9 && out[0]! <= radians(east) + 1e-9)) none(out);
+      if (!(out[0]! >= radians(west) - 1e-9 && out[0]! <= radians(east) + 1e-9)) setNoImage(out);
     },
   };
 }

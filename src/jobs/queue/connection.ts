@@ -1,34 +1,38 @@
 /** Connections to Redis. */
+import { setTimeout as pause } from "node:timers/promises";
 import type { ConnectionOptions } from "bullmq";
 import { Redis } from "ioredis";
-import { fault, type GeoferryError } from "../../errors.js";
-import { firstFailure, type NetworkFailure, networkFailure } from "../../io/network-failure.js";
-import type { QueueAddress } from "./address.js";
-import { type Cancellation, cancelChannel } from "./names.js";
+import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
+import { classifyFirstFailure, classifyNetworkError, type NetworkFailure } from "../../io/http/network-failure.js";
+import { networkSettings } from "../../network-settings.js";
+import type { QueueAddress } from "./queue-address.js";
+import { type Cancellation, cancelChannel } from "./queue-names.js";
 
-/** Milliseconds in which a server that is there answers. */
-const patience = 5000;
+/** How long a server that is there takes to answer, in milliseconds, and how often it is asked, where nobody says it. */
+const usual = { connectTimeout: 5000, timeout: 5000, retries: 0 };
 
 /** Milliseconds between two tries to reach it again. */
-const longestPause = 2000;
+const maxReconnectDelayMs = 2000;
+
+const pauseBefore = (times: number): number => Math.min(100 * times, maxReconnectDelayMs);
 
 /** Of connections that wait for a server that is away. */
-const lasting = {
-  ...{ maxRetriesPerRequest: null, connectTimeout: patience },
-  retryStrategy: (times: number) => Math.min(100 * times, longestPause),
-};
+const reconnectOptions = () => ({
+  ...{ maxRetriesPerRequest: null, connectTimeout: networkSettings(usual).connectTimeout },
+  retryStrategy: pauseBefore,
+});
 
 /** What BullMQ makes its connections of: they say nothing themselves. */
 export const connectionOptions = ({ url }: QueueAddress): ConnectionOptions => ({
-  ...lasting,
+  ...reconnectOptions(),
   ...{ url, skipVersionCheck: true },
 });
 
 /** Told of everything that a connection has to say; what is lost meanwhile is made up for when it is back. */
-export const unheard = (): void => {};
+export const noop = (): void => {};
 
 /** Does what work with a queue needs. @throws what the server says where it does not let this user, or anybody */
-export async function tryOut(redis: Redis, prefix: string): Promise<void> {
+export async function checkCommands(redis: Redis, prefix: string): Promise<void> {
   await redis.set(`${prefix}:trial`, "", "PX", 1);
   await redis.eval("return 1", 0);
   await redis.publish(cancelChannel(prefix), JSON.stringify({ run: "", step: null } satisfies Cancellation));
@@ -45,8 +49,22 @@ export async function openRedis(
   prefix: string,
   onNotice: (sentence: string) => void,
 ): Promise<Redis> {
+  const { retries } = networkSettings(usual);
+  for (let tries = 1; ; tries++)
+    try {
+      await probed(address, prefix, onNotice);
+      return openReconnectingRedis(address);
+    } catch (error) {
+      if (asGeoferryError(error).code !== "queue-unavailable" || tries > retries) throw error;
+      await pause(pauseBefore(tries));
+    }
+}
+
+/** One look whether the server is fit. @throws queue-… */
+async function probed(address: QueueAddress, prefix: string, onNotice: (sentence: string) => void): Promise<void> {
+  const { connectTimeout, timeout } = networkSettings(usual);
   const probe = new Redis(address.url, {
-    ...{ lazyConnect: true, connectTimeout: patience, commandTimeout: patience, maxRetriesPerRequest: 0 },
+    ...{ lazyConnect: true, connectTimeout, commandTimeout: timeout, maxRetriesPerRequest: 0 },
     retryStrategy: () => null,
   });
   let last: Error | undefined;
@@ -55,42 +73,41 @@ export async function openRedis(
   });
   try {
     await probe.connect();
-    const told = factsOf(await probe.info());
-    checkFacts(told, address, onNotice);
-    await tryOut(probe, prefix);
+    const told = parseServerInfo(await probe.info());
+    checkServerInfo(told, address, onNotice);
+    await checkCommands(probe, prefix);
   } catch (error) {
-    throw faultOf(address, last ?? error);
+    throw toConnectionError(address, last ?? error);
   } finally {
     probe.disconnect();
   }
-  return lastingRedis(address);
 }
 
 /** A connection that waits for a server that is away, and says nothing itself. @param name that Redis lists it with */
-export function lastingRedis({ url }: QueueAddress, name?: string): Redis {
-  const redis = new Redis(url, { ...lasting, ...(name === undefined ? {} : { connectionName: name }) });
-  redis.on("error", unheard);
+export function openReconnectingRedis({ url }: QueueAddress, name?: string): Redis {
+  const redis = new Redis(url, { ...reconnectOptions(), ...(name === undefined ? {} : { connectionName: name }) });
+  redis.on("error", noop);
   return redis;
 }
 
 /** Whether the server answered, and refused. */
 export const isRefusal = (error: unknown): boolean => (error as Error).name === "ReplyError";
 
-export function faultOf(address: QueueAddress, error: unknown): GeoferryError {
+export function toConnectionError(address: QueueAddress, error: unknown): GeoferryError {
   if ((error as { code?: string }).code === "queue-unfit") return error as GeoferryError;
   const { message } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
-  const { reason, untrusted } = failureAt(address, error);
+  const { reason, untrusted } = explainFailure(address, error);
   const details = { queue: address.told, reason };
-  if (isRefused) return fault("queue-forbidden", details, error);
-  if (isRefusal(error)) return fault("queue-refuses", details, error);
+  if (isRefused) return createError("queue-forbidden", details, error);
+  if (isRefusal(error)) return createError("queue-refuses", details, error);
   const code = untrusted ? "queue-untrusted" : "queue-unavailable";
-  return fault(code, details, error);
+  return createError(code, details, error);
 }
 
 /** Redis says nothing to who speaks TLS without need, or the other way round: it waits, or breaks off. */
-function failureAt({ url }: QueueAddress, error: unknown): NetworkFailure {
-  const failure = firstFailure(networkFailure(error, "redis"), url);
+function explainFailure({ url }: QueueAddress, error: unknown): NetworkFailure {
+  const failure = classifyFirstFailure(classifyNetworkError(error, "redis"), url);
   const { code } = error as NodeJS.ErrnoException;
   const withReason = (reason: string): NetworkFailure => ({ ...failure, reason });
   if (code === "ECONNREFUSED") return withReason("nobody listens there");
@@ -101,7 +118,7 @@ function failureAt({ url }: QueueAddress, error: unknown): NetworkFailure {
   return failure;
 }
 
-const factsOf = (info: string): ReadonlyMap<string, string> =>
+const parseServerInfo = (info: string): ReadonlyMap<string, string> =>
   new Map(
     info.split(/\r?\n/).flatMap((line) => {
       const colon = line.indexOf(":");
@@ -110,19 +127,25 @@ const factsOf = (info: string): ReadonlyMap<string, string> =>
   );
 
 /** Of Redis; Valkey tells that it is as good as one of 7.2. */
-const leastVersion = [6, 2] as const;
+const minRedisVersion = [6, 2] as const;
 
-function checkFacts(
+function checkServerInfo(
   facts: ReadonlyMap<string, string>,
   { told }: QueueAddress,
   onNotice: (sentence: string) => void,
 ): void {
   const version = facts.get("redis_version");
   const [major = 0, minor = 0] = (version ?? "").split(".").map(Number);
-  if (version !== undefined && (major < leastVersion[0] || (major === leastVersion[0] && minor < leastVersion[1])))
-    throw fault("queue-unfit", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
+  if (
+    version !== undefined &&
+    (major < minRedisVersion[0] || (major === minRedisVersion[0] && minor < minRedisVersion[1]))
+  )
+    throw createError("queue-unfit", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
   if (facts.get("cluster_enabled") === "1")
-    throw fault("queue-unfit", { queue: told, reason: "it is a cluster, whose parts know only some of the keys" });
+    throw createError("queue-unfit", {
+      queue: told,
+      reason: "it is a cluster, whose parts know only some of the keys",
+    });
   const policy = facts.get("maxmemory_policy");
   if (policy !== undefined && policy !== "noeviction")
     onNotice(

@@ -1,50 +1,54 @@
 /** Inputs and outputs of a step as they are handed over: without what addresses may hide. */
 import { statSync } from "node:fs";
-import { tellable } from "../../io/without-secrets.js";
+import { redact } from "../../io/redact.js";
 import type { Registry } from "../../plugin/registry.js";
-import type { Mark } from "../fingerprint.js";
-import type { InputName, Seen } from "./handed.js";
+import type { SourceStat } from "../steps/source-stat.js";
+import type { InputName, StarterFileStat } from "./job-payload.js";
 
 /** @param given the inputs of the step, of which an address keeps its secrets */
-export function inputNames(inputs: readonly string[], given: readonly string[], registry: Registry): InputName[] {
+export function toInputNames(inputs: readonly string[], given: readonly string[], registry: Registry): InputName[] {
   return inputs.map((input) => {
     const of = given.indexOf(input);
     if (of >= 0) return { of, rest: "" };
-    if (tellable(input, registry) === input) return input;
+    if (redact(input, registry) === input) return input;
     const begins = given.findIndex((text) => input.startsWith(text));
-    return begins < 0 ? tellable(input, registry) : { of: begins, rest: input.slice(given[begins]!.length) };
+    return begins < 0 ? redact(input, registry) : { of: begins, rest: input.slice(given[begins]!.length) };
   });
 }
 
-export const inputsOf = (names: readonly InputName[], given: readonly string[]): string[] =>
+export const fromInputNames = (names: readonly InputName[], given: readonly string[]): string[] =>
   names.map((name) => (typeof name === "string" ? name : given[name.of]! + name.rest));
 
 /** Null where there is no file. */
-function seenAt(name: string): Seen | null {
+function statLocally(name: string): StarterFileStat | null {
   const stat = statSync(name, { bigint: true, throwIfNoEntry: false });
   return stat?.isFile() ? { name, size: String(stat.size), modified: String(stat.mtimeNs) } : null;
 }
 
 /** What the starter sees of the sources; addresses are looked at by whoever reads them. */
-export const seenOf = (marks: readonly Mark[] | null, registry: Registry): readonly Seen[] | null =>
-  marks?.map(({ name }) => seenAt(name) ?? { name: tellable(name, registry), size: "", modified: "" }) ?? null;
+export const toStarterStats = (
+  marks: readonly SourceStat[] | null,
+  registry: Registry,
+): readonly StarterFileStat[] | null =>
+  marks?.map(({ name }) => statLocally(name) ?? { name: redact(name, registry), size: "", modified: "" }) ?? null;
 
 /** The same of the files among names. */
-export const seenFiles = (names: readonly string[]): readonly Seen[] => names.flatMap((name) => seenAt(name) ?? []);
+export const statFiles = (names: readonly string[]): readonly StarterFileStat[] =>
+  names.flatMap((name) => statLocally(name) ?? []);
 
-const dayOf = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString();
+const toDay = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString();
 
 /** What is different here; null where nothing is. */
-export function differenceHere(sources: readonly Seen[]): string | null {
+export function findDifference(sources: readonly StarterFileStat[]): string | null {
   for (const { name, size, modified } of sources) {
     if (size === "") continue;
-    const here = seenAt(name);
+    const here = statLocally(name);
     if (here === null)
       return `it does not see ${name}, which the command that started the run sees: is the storage shared?`;
     if (here.size !== size)
       return `it sees ${here.size} bytes in ${name}, where the command that started the run saw ${size}: is the storage shared, or was the file changed?`;
     if (here.modified !== modified)
-      return `${name} is of ${dayOf(here.modified)} here, and was of ${dayOf(modified)} for the command that started the run: is the storage shared, or was the file changed?`;
+      return `${name} is of ${toDay(here.modified)} here, and was of ${toDay(modified)} for the command that started the run: is the storage shared, or was the file changed?`;
   }
   return null;
 }

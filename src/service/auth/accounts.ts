@@ -1,5 +1,5 @@
-import { newId } from "../new-id.js";
-import type { Account, PeopleStore, StoredMap } from "../store/contract.js";
+import { newUuidV7 } from "../identifiers/uuid-v7.js";
+import type { Account, AccountStore, StoredMap } from "../store/contract.js";
 
 /** The name that other accounts see: the one that was chosen, else a part of the account's id. Never the email. */
 export const displayName = ({ id, name }: { readonly id: string; readonly name: string }): string =>
@@ -11,7 +11,7 @@ export const ownerDisplayName = ({ owner, ownerName }: Pick<StoredMap, "owner" |
 
 /** Makes an account; null where there is one with that email. */
 export async function createAccount(
-  store: Pick<PeopleStore, "addAccount" | "audit">,
+  store: Pick<AccountStore, "addAccount" | "audit">,
   {
     email,
     name = "",
@@ -20,7 +20,7 @@ export async function createAccount(
     address,
   }: { email: string; name?: string; passwordHash: string; now: number; address: string | null },
 ): Promise<Account | null> {
-  const account = { id: newId(), email, name, passwordHash, created: now };
+  const account = { id: newUuidV7(), email, name, passwordHash, created: now };
   if (!(await store.addAccount(account))) return null;
   await store.audit({ at: now, account: account.id, map: null, action: "account-created", detail: {}, address });
   return account;
@@ -28,7 +28,7 @@ export async function createAccount(
 
 /** Signs the person out everywhere; credentials stay. */
 export async function changePassword(
-  store: Pick<PeopleStore, "setPassword" | "audit">,
+  store: Pick<AccountStore, "setPassword" | "audit">,
   {
     account,
     passwordHash,
@@ -42,7 +42,7 @@ export async function changePassword(
 
 /** Chooses the name that other accounts see; an empty one removes it. */
 export async function changeAccountName(
-  store: Pick<PeopleStore, "setAccountName" | "audit">,
+  store: Pick<AccountStore, "setAccountName" | "audit">,
   { account, name, now, address }: { account: string; name: string; now: number; address: string | null },
 ): Promise<void> {
   await store.setAccountName({ account, name });

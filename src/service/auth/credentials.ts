@@ -1,15 +1,15 @@
-import { newId } from "../new-id.js";
-import type { Credential, PeopleStore } from "../store/contract.js";
+import { newUuidV7 } from "../identifiers/uuid-v7.js";
+import type { AccountStore, Credential } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
 /** Makes a client id and a secret, which is told here and never again (Map Features Service Interface, 4.1). */
 export async function createCredential(
-  store: Pick<PeopleStore, "addCredential" | "audit">,
+  store: Pick<AccountStore, "addCredential" | "audit">,
   { account, name, now, address }: { account: string; name: string; now: number; address: string | null },
 ): Promise<{ readonly credential: Credential; readonly clientSecret: string }> {
   const clientSecret = newSecret("clientSecret");
   const credential: Credential = {
-    id: newId(),
+    id: newUuidV7(),
     account,
     name,
     clientId: newSecret("clientId"),
@@ -25,7 +25,7 @@ export async function createCredential(
 
 /** Ends a credential and its tokens. False where that was done before. */
 export async function revokeCredential(
-  store: Pick<PeopleStore, "revokeCredential" | "audit">,
+  store: Pick<AccountStore, "revokeCredential" | "audit">,
   { id, account, name, clientId }: Credential,
   { now, address }: { now: number; address: string | null },
 ): Promise<boolean> {

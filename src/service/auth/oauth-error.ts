@@ -1,7 +1,7 @@
 /** Errors of the token endpoint: in the shape of RFC 6749, 5.2, and no other. */
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 
-type Code =
+type OAuthErrorCode =
   | "invalid_request"
   | "invalid_client"
   | "unsupported_grant_type"
@@ -10,11 +10,16 @@ type Code =
   | "server_error";
 
 export class OAuthError extends Error {
-  readonly code: Code;
+  readonly code: OAuthErrorCode;
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(statusCode: number, code: Code, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    statusCode: number,
+    code: OAuthErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = "OAuthError";
     this.code = code;
@@ -23,20 +28,20 @@ export class OAuthError extends Error {
   }
 }
 
-export const invalidRequest = (message: string): OAuthError => new OAuthError(400, "invalid_request", message);
+export const invalidRequestError = (message: string): OAuthError => new OAuthError(400, "invalid_request", message);
 
 /** The same for whoever is not known, was revoked or has another secret. */
-export const invalidClient = (): OAuthError =>
+export const invalidClientError = (): OAuthError =>
   new OAuthError(401, "invalid_client", "The client id or its secret is wrong.", {
     "www-authenticate": 'Basic realm="geoferry", charset="UTF-8"',
   });
 
-export const slowDown = (seconds: number): OAuthError =>
+export const tooManyAttemptsError = (seconds: number): OAuthError =>
   new OAuthError(429, "temporarily_unavailable", `Too many attempts; go on in ${seconds} s.`, {
     "retry-after": String(seconds),
   });
 
-function asOAuthError(error: unknown): OAuthError {
+function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   const { statusCode = 500, code } = error as Partial<FastifyError>;
   if (code === "store-unavailable") {
@@ -45,15 +50,15 @@ function asOAuthError(error: unknown): OAuthError {
     });
   }
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
-    return invalidRequest("The body of the request is application/x-www-form-urlencoded.");
+    return invalidRequestError("The body of the request is application/x-www-form-urlencoded.");
   }
   if (statusCode >= 500) return new OAuthError(500, "server_error", "The service failed at this request.");
   return new OAuthError(statusCode, "invalid_request", (error as Error).message);
 }
 
-export function handleOAuthErrors(scope: FastifyInstance): void {
+export function installOAuthErrorHandler(scope: FastifyInstance): void {
   scope.setErrorHandler((error, request, reply) => {
-    const found = asOAuthError(error);
+    const found = toOAuthError(error);
     if (found.statusCode >= 500) request.log.error({ err: error }, found.message);
     return sendOAuthError(reply, found);
   });

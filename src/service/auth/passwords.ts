@@ -5,30 +5,33 @@ import pLimit from "p-limit";
 export const passwordLength = { least: 8, most: 256 } as const;
 
 /** Argon2id, OWASP's first choice: 19 MiB, two passes, one lane. */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const argon2Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 /** What is compared with where there is no account: of the same cost, from a password that nobody knows. */
-export const decoyHash =
+export const dummyHash =
   "$argon2id$v=19$m=19456,t=2,p=1$r5e2oFD2qV9Yhhx6maw3NQ$gXaREvIt40MDhvxyb6dxz8dNHO0Uy/PDtl1TF2fMax0";
 
 /** Hashing takes a thread and 19 MiB for 20 ms: a crowd at the door must not starve what else needs threads. */
-const inTurn = pLimit(2);
+const hashingLimit = pLimit(2);
 
 /** The same text however it was typed (SP 800-63B: NFKC or NFKD before hashing). */
-const normal = (password: string): string => password.normalize("NFKC");
+const normalizePassword = (password: string): string => password.normalize("NFKC");
 
 /** In the PHC string format: `$argon2id$v=19$…`. */
-export const hashPassword = (password: string): Promise<string> => inTurn(() => hash(normal(password), cost));
+export const hashPassword = (password: string): Promise<string> =>
+  hashingLimit(() => hash(normalizePassword(password), argon2Options));
 
 /** Whether it is the password of an account; of no account where `passwordHash` is null, which takes as long. */
-export async function isPassword(passwordHash: string | null, password: string): Promise<boolean> {
+export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
   const possible = passwordHash !== null && password.length <= 2 * passwordLength.most;
-  const matches = await inTurn(() => verify(possible ? passwordHash : decoyHash, possible ? normal(password) : ""));
+  const matches = await hashingLimit(() =>
+    verify(possible ? passwordHash : dummyHash, possible ? normalizePassword(password) : ""),
+  );
   return possible && matches;
 }
 
 /** Why a new password is not taken, as a sentence for the person; null where it is. */
-export function passwordFault(password: string, email: string): string | null {
+export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length;
   if (length < passwordLength.least) return `The password needs at least ${passwordLength.least} characters`;
   if (length > passwordLength.most) return `The password may have at most ${passwordLength.most} characters`;

@@ -1,4 +1,4 @@
-import type { PeopleStore, Session } from "../store/contract.js";
+import type { AccountStore, Session } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
 /** How long a person stays signed in, in milliseconds: while nothing is done, and at most. */
@@ -18,7 +18,7 @@ export const isBrowserToken = (text: string | undefined): text is string =>
  * (session fixation).
  */
 export async function startSession(
-  store: PeopleStore,
+  store: AccountStore,
   account: string,
   now: number,
   limits: SessionLimits,
@@ -31,7 +31,7 @@ export async function startSession(
 
 /** Who is signed in under a token; null where nobody is, or not any longer. That somebody asks keeps the session up. */
 export async function currentSession(
-  store: PeopleStore,
+  store: AccountStore,
   token: string,
   now: number,
   limits: SessionLimits,
@@ -50,4 +50,4 @@ export async function currentSession(
   return session;
 }
 
-export const endSession = (store: PeopleStore, token: string): Promise<void> => store.endSession(hashSecret(token));
+export const endSession = (store: AccountStore, token: string): Promise<void> => store.endSession(hashSecret(token));

@@ -9,26 +9,26 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import type { ByteBudget, Release } from "../byte-budget.js";
-import { isNoRoom } from "../no-room.js";
-import { problem } from "../problems.js";
-import type { FeatureStore, Page, PageFacts, PageQuestion } from "../store/contract.js";
+import { isDiskFull } from "../../errors/disk-full.js";
+import { problem } from "../http/problems.js";
+import type { ByteBudget, Release } from "../limits/byte-budget.js";
+import type { FeaturePage, FeatureStore, PageMetadata, PageRequest } from "../store/contract.js";
 
 /** Bytes of the largest page that is in memory as a whole. */
-export const mostInMemory = 1 << 20;
+export const maxMemoryPageBytes = 1 << 20;
 
 /** Smaller ones are not counted: so small a request is always answered, and connections limit how many there are. */
-const leastCounted = 64 << 10;
+const minBudgetedBytes = 64 << 10;
 
 /** Bytes that are read from a file at once. */
-const pieceBytes = 64 << 10;
+const chunkBytes = 64 << 10;
 /** What a reader of a file holds: a piece that is read, one that waits, and one in the socket. */
-const readerBytes = 4 * pieceBytes;
+const spoolReaderBytes = 4 * chunkBytes;
 
 /** How often a page is written anew that grew meanwhile. */
-const tries = 3;
+const maxSpoolAttempts = 3;
 
-export interface PageBody extends PageFacts {
+export interface PageBody extends PageMetadata {
   /** Version of the map at which its place was found; a large page may be of a later one. */
   readonly measured: string;
   /** Bytes with what stands around them. */
@@ -42,18 +42,18 @@ export interface PageBody extends PageFacts {
 }
 
 /** What stands before the features of a page. */
-const head = Buffer.from('{"type":"FeatureCollection","features":[');
+const pagePrefix = Buffer.from('{"type":"FeatureCollection","features":[');
 
 /** What stands behind them: JSON from `]` on. */
-export type Tail = (facts: PageFacts) => Buffer;
+export type PageSuffix = (facts: PageMetadata) => Buffer;
 
 /** Calls it once the response has ended, in whatever way, or has already. */
-export function whenClosed(response: ServerResponse, release: Release): void {
+export function onResponseClosed(response: ServerResponse, release: Release): void {
   if (response.closed) release();
   else response.once("close", release);
 }
 
-export const releaseAfter = ({ raw }: FastifyReply, { release }: PageBody): void => whenClosed(raw, release);
+export const releaseOnClose = ({ raw }: FastifyReply, { release }: PageBody): void => onResponseClosed(raw, release);
 
 /** Its length is known, so that a reader sees where it breaks off. */
 export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
@@ -62,40 +62,40 @@ export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
   return reply.send(page.send());
 }
 
-const measured = (facts: PageFacts, tail: Tail): PageBody => ({
+const measuredPage = (facts: PageMetadata, tail: PageSuffix): PageBody => ({
   ...facts,
   measured: facts.version,
-  length: head.length + facts.bytes + tail(facts).length,
+  length: pagePrefix.length + facts.bytes + tail(facts).length,
   isLarge: true,
   send: () => Readable.from([]),
   release: () => {},
 });
 
-function inMemory({ text, ...facts }: Page, tail: Tail): Omit<PageBody, "release"> {
+function memoryPage({ text, ...facts }: FeaturePage, tail: PageSuffix): Omit<PageBody, "release"> {
   const end = tail(facts);
   return {
     ...facts,
     measured: facts.version,
-    length: head.length + text.length + end.length,
+    length: pagePrefix.length + text.length + end.length,
     isLarge: false,
-    send: () => Buffer.concat([head, text, end]),
+    send: () => Buffer.concat([pagePrefix, text, end]),
   };
 }
 
-function isDiskFull(error: unknown): boolean {
+function isDiskFullError(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return code === "disk-full" || isNoRoom(code);
+  return code === "disk-full" || isDiskFull(code);
 }
 
 /** A page in a file without a name, for as long as it has readers. */
-interface Spool {
-  readonly facts: PageFacts;
+interface SpooledPage {
+  readonly facts: PageMetadata;
   readonly file: FileHandle;
   readers: number;
   readonly close: () => void;
 }
 
-export interface PageBodiesOptions {
+export interface PageBodyReaderOptions {
   readonly store: Pick<FeatureStore, "page" | "spool">;
   /** Where files are made, which have no name and are gone with the process. */
   readonly folder: string;
@@ -103,12 +103,12 @@ export interface PageBodiesOptions {
   readonly disk: ByteBudget;
 }
 
-export class PageBodies {
-  readonly #options: PageBodiesOptions;
+export class PageBodyReader {
+  readonly #options: PageBodyReaderOptions;
   /** Of pages that are being read, by what they are of: many readers of one page have one file. */
-  readonly #spools = new Map<string, Promise<Spool>>();
+  readonly #spools = new Map<string, Promise<SpooledPage>>();
 
-  constructor(options: PageBodiesOptions) {
+  constructor(options: PageBodyReaderOptions) {
     this.#options = options;
   }
 
@@ -117,26 +117,26 @@ export class PageBodies {
    * @param method of HEAD, a large page is measured and not read
    * @throws overloaded where there is no room in memory or on the disk; bad-query where the page is too large
    */
-  async read(question: PageQuestion, account: string, method: string, tail: Tail): Promise<PageBody | null> {
-    const page = await this.#options.store.page({ ...question, most: mostInMemory });
+  async read(question: PageRequest, account: string, method: string, tail: PageSuffix): Promise<PageBody | null> {
+    const page = await this.#options.store.page({ ...question, most: maxMemoryPageBytes });
     if (page === null) return null;
     if (page.text.length === page.bytes) return this.#fromMemory(page, account, tail);
-    if (method === "HEAD") return measured(page, tail);
+    if (method === "HEAD") return measuredPage(page, tail);
     return this.#fromFile(page, question, account, tail).catch((error: unknown) => {
-      if (!isDiskFull(error)) throw error;
+      if (!isDiskFullError(error)) throw error;
       return this.#withoutFile(page, question, account, tail, error);
     });
   }
 
   /** Without its text. Null where there is no such map. */
-  measure(question: PageQuestion): Promise<PageFacts | null> {
+  measure(question: PageRequest): Promise<PageMetadata | null> {
     return this.#options.store.page({ ...question, most: -1 });
   }
 
-  #fromMemory(page: Page, account: string, tail: Tail): PageBody {
+  #fromMemory(page: FeaturePage, account: string, tail: PageSuffix): PageBody {
     const { memory } = this.#options;
-    const body = inMemory(page, tail);
-    const release = body.length < leastCounted ? () => {} : memory.take(account, body.length);
+    const body = memoryPage(page, tail);
+    const release = body.length < minBudgetedBytes ? () => {} : memory.take(account, body.length);
     if (!release) throw memory.refuse();
     return { ...body, release };
   }
@@ -146,10 +146,10 @@ export class PageBodies {
    * @param cause why there is no file
    */
   async #withoutFile(
-    { bytes }: PageFacts,
-    question: PageQuestion,
+    { bytes }: PageMetadata,
+    question: PageRequest,
     account: string,
-    tail: Tail,
+    tail: PageSuffix,
     cause: unknown,
   ): Promise<PageBody | null> {
     const { store, memory } = this.#options;
@@ -159,7 +159,7 @@ export class PageBodies {
     try {
       const page = await store.page({ ...question, most: bytes });
       if (page !== null && page.text.length < page.bytes) throw memory.refuse(cause);
-      if (page !== null) return { ...inMemory(page, tail), release };
+      if (page !== null) return { ...memoryPage(page, tail), release };
     } catch (error) {
       release();
       throw error;
@@ -168,9 +168,9 @@ export class PageBodies {
     return null;
   }
 
-  async #fromFile(page: PageFacts, question: PageQuestion, account: string, tail: Tail): Promise<PageBody> {
+  async #fromFile(page: PageMetadata, question: PageRequest, account: string, tail: PageSuffix): Promise<PageBody> {
     const { memory } = this.#options;
-    const releaseMemory = memory.take(account, readerBytes);
+    const releaseMemory = memory.take(account, spoolReaderBytes);
     if (!releaseMemory) throw memory.refuse();
     try {
       const spool = await this.#spoolOf(page, question, account);
@@ -184,9 +184,9 @@ export class PageBodies {
         if (--spool.readers === 0) spool.close();
       };
       async function* pieces(): AsyncGenerator<Buffer> {
-        yield head;
+        yield pagePrefix;
         for (let at = 0; at < facts.bytes; ) {
-          const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, facts.bytes - at));
+          const piece = Buffer.allocUnsafeSlow(Math.min(chunkBytes, facts.bytes - at));
           const { bytesRead } = await file.read(piece, 0, piece.length, at);
           if (bytesRead === 0) throw new Error(`a page of ${facts.bytes} bytes ends after ${at}`);
           yield piece.subarray(0, bytesRead);
@@ -194,7 +194,7 @@ export class PageBodies {
         }
         yield end;
       }
-      const length = head.length + facts.bytes + end.length;
+      const length = pagePrefix.length + facts.bytes + end.length;
       const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
       return { ...facts, measured: page.version, length, isLarge: true, send, release };
     } catch (error) {
@@ -204,7 +204,7 @@ export class PageBodies {
   }
 
   /** With one reader more. */
-  async #spoolOf(page: PageFacts, question: PageQuestion, account: string): Promise<Spool> {
+  async #spoolOf(page: PageMetadata, question: PageRequest, account: string): Promise<SpooledPage> {
     const name = [question.map, page.version, page.first, page.last, question.size].join(" ");
     for (;;) {
       const known = this.#spools.get(name);
@@ -221,10 +221,10 @@ export class PageBodies {
     return made;
   }
 
-  async #make(page: PageFacts, question: PageQuestion, account: string, onClose: () => void): Promise<Spool> {
+  async #make(page: PageMetadata, question: PageRequest, account: string, onClose: () => void): Promise<SpooledPage> {
     const { store, disk } = this.#options;
     let most = page.bytes;
-    for (let n = 0; n < tries; n++) {
+    for (let n = 0; n < maxSpoolAttempts; n++) {
       const release = disk.take(account, most);
       if (!release) throw disk.refuse();
       const file = await this.#newFile().catch((error: unknown) => {

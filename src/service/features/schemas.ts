@@ -4,11 +4,11 @@
  * test holds it against the schemas here.
  */
 import { type TSchema, Type } from "typebox";
-import { featuresPerRequest, pageSize } from "../../remote/wire.js";
+import { maxFeaturesPerRequest, pageSize } from "../../remote/wire.js";
 
-const text = { description: "Unicode text without U+0000 and lone surrogates" };
+const textSchema = { description: "Unicode text without U+0000 and lone surrogates" };
 
-export const Id = Type.String({ format: "uuid", description: "UUID, assigned by the service" });
+export const IdSchema = Type.String({ format: "uuid", description: "UUID, assigned by the service" });
 
 const position = Type.Unsafe<number[]>({
   type: "array",
@@ -23,18 +23,18 @@ const position = Type.Unsafe<number[]>({
   minItems: 2,
   maxItems: 3,
 });
-const empty = Type.Unsafe<never[]>({ type: "array", items: false, maxItems: 0 });
-const atLeast = (items: TSchema, minItems: number) => Type.Array(items, { minItems });
-const ring = atLeast(position, 4);
+const emptyArray = Type.Unsafe<never[]>({ type: "array", items: false, maxItems: 0 });
+const arrayOfAtLeast = (items: TSchema, minItems: number) => Type.Array(items, { minItems });
+const ring = arrayOfAtLeast(position, 4);
 
 /** `coordinates` by the type of geometry (RFC 7946, 3.1.2 – 3.1.7); an empty array is a geometry without positions. */
 const coordinates = {
-  Point: Type.Union([position, empty]),
+  Point: Type.Union([position, emptyArray]),
   MultiPoint: Type.Array(position),
-  LineString: Type.Union([atLeast(position, 2), empty]),
-  MultiLineString: Type.Array(atLeast(position, 2)),
+  LineString: Type.Union([arrayOfAtLeast(position, 2), emptyArray]),
+  MultiLineString: Type.Array(arrayOfAtLeast(position, 2)),
   Polygon: Type.Array(ring),
-  MultiPolygon: Type.Array(atLeast(ring, 1)),
+  MultiPolygon: Type.Array(arrayOfAtLeast(ring, 1)),
 };
 
 const simpleGeometries = Object.entries(coordinates).map(([type, of]) =>
@@ -56,7 +56,7 @@ export const Geometry = Type.Unsafe<object>({
   ],
 });
 
-const Properties = Type.Record(Type.String(text), Type.Unknown(), {
+const Properties = Type.Record(Type.String(textSchema), Type.Unknown(), {
   description: "Any members; integers must be smaller than 2^53 in amount, texts without U+0000 and lone surrogates",
 });
 
@@ -77,7 +77,7 @@ export const Feature = Type.Object(
 export const StoredFeature = Type.Object(
   {
     type: Type.Literal("Feature"),
-    id: Id,
+    id: IdSchema,
     geometry: geometryOrNull,
     properties: Properties,
   },
@@ -96,7 +96,7 @@ export const FeatureChange = Type.Object(
 );
 
 /** What PATCH does with a property whose value is null (RFC 7396 removes it). */
-const nulls = Type.Optional(
+const nullHandling = Type.Optional(
   Type.Union([Type.Literal("remove"), Type.Literal("set")], {
     default: "remove",
     description: "Whether a property that is sent as null is removed, or set to null",
@@ -104,10 +104,13 @@ const nulls = Type.Optional(
 );
 
 /** The body of a PATCH of one feature. */
-export const OneFeatureChange = Type.Object({ ...FeatureChange.properties, nulls }, { title: "OneFeatureChange" });
+export const SingleFeatureChange = Type.Object(
+  { ...FeatureChange.properties, nulls: nullHandling },
+  { title: "OneFeatureChange" },
+);
 
 /** As DELETE takes it. */
-export const FeatureName = Type.Object(
+export const FeatureSelector = Type.Object(
   {
     id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
     properties: Type.Optional(Properties),
@@ -116,9 +119,9 @@ export const FeatureName = Type.Object(
 );
 
 /** The wrapper of section 2.3, around features of one kind. */
-export const collection = (feature: TSchema) =>
+export const collectionSchema = (feature: TSchema) =>
   Type.Object({
-    ...(feature === FeatureChange ? { nulls } : {}),
+    ...(feature === FeatureChange ? { nulls: nullHandling } : {}),
     type: Type.Optional(Type.Literal("FeatureCollection")),
     remoteField: Type.Optional(
       Type.Union([
@@ -131,7 +134,7 @@ export const collection = (feature: TSchema) =>
         Type.Null({ description: "As if it were absent" }),
       ]),
     ),
-    features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: featuresPerRequest }),
+    features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: maxFeaturesPerRequest }),
   });
 
 export const Page = Type.Object(
@@ -142,13 +145,13 @@ export const Page = Type.Object(
   { title: "Page" },
 );
 
-const failures = Type.Array(Type.Object({ id: Id, path: Type.String(), message: Type.String() }));
+const failureList = Type.Array(Type.Object({ id: IdSchema, path: Type.String(), message: Type.String() }));
 
 /** Section 2.4. */
 export const OperationResult = Type.Object(
   {
-    success: Type.Array(Type.Object({ id: Id, message: Type.String() })),
-    failed: failures,
+    success: Type.Array(Type.Object({ id: IdSchema, message: Type.String() })),
+    failed: failureList,
     deleted: Type.Optional(Type.Integer({ minimum: 0, description: "Features that a synchronisation deleted" })),
     droppedRemoteField: Type.Optional(
       Type.String({
@@ -204,7 +207,7 @@ export const ProblemBody = Type.Object(
     message: Type.String(),
     code: Type.String(),
     requestId: Type.String(),
-    failed: Type.Optional(failures),
+    failed: Type.Optional(failureList),
   },
   { title: "Problem" },
 );

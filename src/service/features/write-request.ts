@@ -1,9 +1,9 @@
 /** What a request asks of a store, by its headers and its body. */
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { bearerOf, mapOf } from "../auth/bearer.js";
-import { allowedVersions, checkNotKnown, checkVersion } from "../conditions.js";
-import { problem } from "../problems.js";
+import { getBearer, getRequestMap } from "../auth/api-authorization.js";
+import { checkIfMatch, checkIfNoneMatch, parseIfMatch } from "../http/conditional-requests.js";
+import { problem } from "../http/problems.js";
 import type { WriteItem, WriteKind, WriteRequest } from "../store/contract.js";
 
 declare module "fastify" {
@@ -13,7 +13,7 @@ declare module "fastify" {
   }
 }
 
-interface Asked {
+interface WriteInput {
   readonly kind: WriteKind;
   readonly remoteField: string | null;
   readonly nulls: WriteRequest["nulls"];
@@ -21,17 +21,20 @@ interface Asked {
   readonly now: number;
 }
 
-export function writeRequest(request: FastifyRequest, { kind, remoteField, nulls, items, now }: Asked): WriteRequest {
-  const { account } = bearerOf(request);
+export function buildWriteRequest(
+  request: FastifyRequest,
+  { kind, remoteField, nulls, items, now }: WriteInput,
+): WriteRequest {
+  const { account } = getBearer(request);
   return {
-    map: mapOf(request).id,
+    map: getRequestMap(request).id,
     kind,
     remoteField,
     ...(nulls ? { nulls } : {}),
     items,
     strict: isStrict(request),
-    versions: allowedVersions(request.headers["if-match"]),
-    idempotency: idempotencyOf(request, account),
+    versions: parseIfMatch(request.headers["if-match"]),
+    idempotency: buildIdempotency(request, account),
     now,
     audit: { account, action: "features-written", address: request.ip },
   };
@@ -44,10 +47,10 @@ export function isStrict({ headers }: FastifyRequest): boolean {
 }
 
 /** Where requests that are not idempotent in themselves can be made so (draft-ietf-httpapi-idempotency-key-header). */
-const idempotentByKey: readonly string[] = ["POST", "PATCH"];
+const idempotencyKeyMethods: readonly string[] = ["POST", "PATCH"];
 
 /** A text as in RFC 8941, 3.3.3, or without its quotes as most send it. */
-function idempotencyKey({ headers }: FastifyRequest): string | null {
+function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const name = "Idempotency-Key";
   const header = headers["idempotency-key"];
   if (header === undefined) return null;
@@ -59,9 +62,9 @@ function idempotencyKey({ headers }: FastifyRequest): string | null {
   return key;
 }
 
-function idempotencyOf(request: FastifyRequest, scope: string): WriteRequest["idempotency"] {
-  if (!idempotentByKey.includes(request.method)) return null;
-  const key = idempotencyKey(request);
+function buildIdempotency(request: FastifyRequest, scope: string): WriteRequest["idempotency"] {
+  if (!idempotencyKeyMethods.includes(request.method)) return null;
+  const key = readIdempotencyKey(request);
   if (key === null) return null;
   const fingerprint = createHash("sha256")
     .update(`${request.method} ${request.url}\n`)
@@ -74,9 +77,9 @@ function idempotencyOf(request: FastifyRequest, scope: string): WriteRequest["id
  * 412 comes before what is wrong with the features. A request that may be the repetition of one that was carried out
  * is not held against what came after it: the store knows.
  */
-export function checkPrecondition(request: FastifyRequest): void {
-  const { version } = mapOf(request);
-  checkNotKnown(request.headers["if-none-match"], version);
-  if (idempotentByKey.includes(request.method) && request.headers["idempotency-key"] !== undefined) return;
-  checkVersion(allowedVersions(request.headers["if-match"]), version);
+export function checkWritePrecondition(request: FastifyRequest): void {
+  const { version } = getRequestMap(request);
+  checkIfNoneMatch(request.headers["if-none-match"], version);
+  if (idempotencyKeyMethods.includes(request.method) && request.headers["idempotency-key"] !== undefined) return;
+  checkIfMatch(parseIfMatch(request.headers["if-match"]), version);
 }

@@ -5,11 +5,11 @@ import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
-import { notFound } from "./faults.js";
+import { pageNotFound } from "./rendering/error-page.js";
 
 const manifestPath = createRequire(import.meta.url).resolve("#service-assets");
 
-export type AssetName =
+export type PageAssetName =
   | "maplibre-gl.js"
   | "maplibre-gl-worker.js"
   | "maplibre-gl.css"
@@ -27,9 +27,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-const packed = promisify(gzip);
+const gzipBuffer = promisify(gzip);
 
-export class Assets {
+export class PageAssets {
   readonly #addresses = new Map<string, string>();
   readonly #files = new Map<string, { readonly type: string; readonly bytes: Buffer; gzipped?: Promise<Buffer> }>();
 
@@ -43,19 +43,19 @@ export class Assets {
   }
 
   /** Its address on this service. */
-  address(name: AssetName): string {
+  address(name: PageAssetName): string {
     return this.#addresses.get(name)!;
   }
 
   serve(app: FastifyInstance): void {
     app.get<{ Params: { file: string } }>("/assets/:file", async (request, reply) => {
       const file = this.#files.get(request.params.file);
-      if (!file) throw notFound();
+      if (!file) throw pageNotFound();
       reply.header("cache-control", "public, max-age=31536000, immutable");
       reply.header("content-type", file.type);
       reply.header("vary", "accept-encoding");
       if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? "")) return reply.send(file.bytes);
-      file.gzipped ??= packed(file.bytes);
+      file.gzipped ??= gzipBuffer(file.bytes);
       return reply.header("content-encoding", "gzip").send(await file.gzipped);
     });
   }

@@ -7,19 +7,19 @@ export type CookieName = "browser" | "notice";
  * Over https with the prefix `__Host-`: only this very host can have set it (RFC 6265bis, 4.1.3.2). Cookies do not
  * know ports, and with that prefix no paths, so that two services on one machine need names of their own.
  */
-function fullName(name: CookieName, base: URL): string {
+function cookieName(name: CookieName, base: URL): string {
   const path = base.pathname.replace(/\/+$/, "").replaceAll("/", "!");
   if (base.protocol === "https:") return `__Host-geoferry-${name}${path}`;
   return `geoferry-${name}-${base.port || "80"}${path}`;
 }
 
 export function readCookie(header: string | undefined, name: CookieName, base: URL): string | undefined {
-  return header === undefined ? undefined : parseCookie(header)[fullName(name, base)];
+  return header === undefined ? undefined : parseCookie(header)[cookieName(name, base)];
 }
 
 /** The header `Set-Cookie`. Kept until the browser is closed; taken away where `value` is null. */
-export function cookie(name: CookieName, value: string | null, base: URL): string {
-  return serializeCookie(fullName(name, base), value ?? "", {
+export function serializePageCookie(name: CookieName, value: string | null, base: URL): string {
+  return serializeCookie(cookieName(name, base), value ?? "", {
     path: "/",
     httpOnly: true,
     sameSite: "lax",

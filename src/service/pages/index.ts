@@ -1,28 +1,28 @@
 /** The pages as a plugin of the server: a request becomes a visit, and what a page answers becomes the reply. */
 import compress from "@fastify/compress";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { basePath } from "../address.js";
-import { Attempts } from "../auth/attempts.js";
-import { type PageBodies, releaseAfter, sendPage } from "../features/page-bodies.js";
+import { AttemptLimiter } from "../auth/attempt-limiter.js";
+import { type PageBodyReader, releaseOnClose, sendPage } from "../features/page-bodies.js";
+import { basePath } from "../http/public-url.js";
 import type { Settings } from "../settings.js";
 import type { Store } from "../store/contract.js";
-import { Assets } from "./assets.js";
-import { BrowserVisit } from "./browser-visit.js";
-import { credentialRoutes } from "./credentials.js";
-import { faultOfStatus, faultPage, foreignForm, notFound, PageFault } from "./faults.js";
-import { layout } from "./layout.js";
-import { mapRoutes } from "./map-page.js";
-import { mapSettingsRoutes } from "./map-settings.js";
-import { mapsRoutes } from "./maps.js";
-import { profileRoutes } from "./profile.js";
+import { credentialRoutes } from "./account/credentials.js";
+import { profileRoutes } from "./account/profile.js";
+import { setupRoutes } from "./account/setup.js";
+import { signInAddress, signInRoutes } from "./account/sign-in.js";
+import { PageAssets } from "./assets.js";
+import { HttpPageContext } from "./http-page-context.js";
+import { mapListRoutes } from "./maps/map-list.js";
+import { mapPageRoutes } from "./maps/map-page.js";
+import { mapSettingsRoutes } from "./maps/map-settings.js";
+import { type PageResult, type PageRoute, type PageServices, redirectTo } from "./page-context.js";
+import { csrfRejected, PageError, pageErrorForStatus, pageNotFound, renderErrorPage } from "./rendering/error-page.js";
+import { renderLayout } from "./rendering/layout.js";
 import { securityHeaders } from "./security-headers.js";
-import { setupRoutes } from "./set-up.js";
-import { signInAddress, signInRoutes } from "./sign-in.js";
-import { type Answer, type Route, redirect, type Site } from "./visit.js";
 
 export interface PagesOptions {
   readonly store: Store;
-  readonly bodies: PageBodies;
+  readonly bodies: PageBodyReader;
   readonly settings: Settings;
   readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
@@ -32,27 +32,27 @@ export interface PagesOptions {
 }
 
 /** Bytes of a form; the longest field has some hundred characters. */
-const formBytes = 64 * 1024;
+const maxFormBytes = 64 * 1024;
 
-const startRoute: Route = {
+const rootRoute: PageRoute = {
   method: "GET",
   url: "/",
   open: true,
-  answer: async ({ visitor }) => redirect(visitor === null ? "/sign-in" : "/maps"),
+  answer: async ({ visitor }) => redirectTo(visitor === null ? "/sign-in" : "/maps"),
 };
 
-const routes: readonly Route[] = [
-  startRoute,
+const routes: readonly PageRoute[] = [
+  rootRoute,
   ...setupRoutes,
   ...signInRoutes,
   ...profileRoutes,
   ...credentialRoutes,
-  ...mapsRoutes,
+  ...mapListRoutes,
   ...mapSettingsRoutes,
-  ...mapRoutes,
+  ...mapPageRoutes,
 ];
 
-export interface Pages {
+export interface PagesPlugin {
   /** The plugin. */
   register(app: FastifyInstance): Promise<void>;
   /** For where there is nothing: whether a page is to say so. */
@@ -61,24 +61,24 @@ export interface Pages {
 }
 
 /** Reads what pages load, once. */
-export function makePages({ store, bodies, settings, publicUrl, now, markSignedIn }: PagesOptions): Pages {
+export function createPages({ store, bodies, settings, publicUrl, now, markSignedIn }: PagesOptions): PagesPlugin {
   const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
-  const attempts = new Attempts(store, settings, now);
-  const site: Site = { store, bodies, assets: new Assets(), now, publicUrl, sessions, attempts };
+  const attempts = new AttemptLimiter(store, settings, now);
+  const site: PageServices = { store, bodies, assets: new PageAssets(), now, publicUrl, sessions, attempts };
   return {
-    register: (app) => register(app, site, settings, markSignedIn),
+    register: (app) => registerPages(app, site, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
     async sayNotFound(request, reply) {
-      const visit = new BrowserVisit(request, site);
+      const visit = new HttpPageContext(request, site);
       await visit.recognise();
-      return send(reply.headers(securityHeaders), visit, faultPage(notFound(), request.id));
+      return sendPageResult(reply.headers(securityHeaders), visit, renderErrorPage(pageNotFound(), request.id));
     },
   };
 }
 
-async function register(
+async function registerPages(
   app: FastifyInstance,
-  site: Site,
+  site: PageServices,
   settings: Settings,
   markSignedIn: PagesOptions["markSignedIn"],
 ): Promise<void> {
@@ -87,26 +87,30 @@ async function register(
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     "application/x-www-form-urlencoded",
-    { parseAs: "string", bodyLimit: formBytes },
+    { parseAs: "string", bodyLimit: maxFormBytes },
     async (_request: FastifyRequest, text: string) => new URLSearchParams(text),
   );
   /** So that a page of a fault, too, knows who is signed in. */
-  const visits = new WeakMap<FastifyRequest, BrowserVisit>();
-  app.setErrorHandler<FastifyError | PageFault>((error, request, reply) => {
-    const fault = error instanceof PageFault ? error : faultOfStatus(statusOf(error));
+  const visits = new WeakMap<FastifyRequest, HttpPageContext>();
+  app.setErrorHandler<FastifyError | PageError>((error, request, reply) => {
+    const fault = error instanceof PageError ? error : pageErrorForStatus(statusOfError(error));
     if (fault.status >= 500) request.log.error({ err: error }, fault.title);
-    return send(reply, visits.get(request) ?? new BrowserVisit(request, site), faultPage(fault, request.id));
+    return sendPageResult(
+      reply,
+      visits.get(request) ?? new HttpPageContext(request, site),
+      renderErrorPage(fault, request.id),
+    );
   });
   for (const route of routes) {
     app.route({
       method: route.method,
       url: route.url,
       handler: async (request, reply) => {
-        const visit = new BrowserVisit(request, site);
+        const visit = new HttpPageContext(request, site);
         visits.set(request, visit);
         await visit.recognise();
         if (visit.visitor) markSignedIn(request, visit.visitor.account);
-        return send(reply, visit, await answerOf(route, visit));
+        return sendPageResult(reply, visit, await runRoute(route, visit));
       },
     });
   }
@@ -114,24 +118,24 @@ async function register(
 }
 
 /** A store that is away says so by its code. */
-const statusOf = ({ statusCode, code }: FastifyError): number =>
+const statusOfError = ({ statusCode, code }: FastifyError): number =>
   statusCode ?? (code === "store-unavailable" ? 503 : 500);
 
-async function answerOf(route: Route, visit: BrowserVisit): Promise<Answer> {
-  if (route.method === "POST" && !visit.isOwnForm()) throw foreignForm();
+async function runRoute(route: PageRoute, visit: HttpPageContext): Promise<PageResult> {
+  if (route.method === "POST" && !visit.isOwnForm()) throw csrfRejected();
   if (route.open) return route.answer(visit);
   const { visitor } = visit;
   if (visitor !== null) return route.answer(Object.assign(visit, { visitor }));
-  if (route.method === "GET") return redirect(signInAddress(visit.path));
-  return redirect("/sign-in", "You were signed out meanwhile. Nothing was changed: sign in, and do it once more.");
+  if (route.method === "GET") return redirectTo(signInAddress(visit.path));
+  return redirectTo("/sign-in", "You were signed out meanwhile. Nothing was changed: sign in, and do it once more.");
 }
 
-function send(reply: FastifyReply, visit: BrowserVisit, answer: Answer): FastifyReply {
+function sendPageResult(reply: FastifyReply, visit: HttpPageContext, answer: PageResult): FastifyReply {
   reply.header("cache-control", "no-store");
   // What was said once is taken away; data for a script says nothing.
   const said = visit.notice === null ? undefined : null;
   if (answer.kind === "data") {
-    releaseAfter(reply, answer.page);
+    releaseOnClose(reply, answer.page);
     return sendPage(reply.type("application/json"), answer.page);
   }
   if (answer.kind === "redirect") {
@@ -139,7 +143,7 @@ function send(reply: FastifyReply, visit: BrowserVisit, answer: Answer): Fastify
       .header("set-cookie", visit.cookies(answer.notice))
       .redirect(basePath(visit.site.publicUrl) + answer.to, 303);
   }
-  const text = layout(answer, visit);
+  const text = renderLayout(answer, visit);
   if (answer.retryAfter !== undefined) reply.header("retry-after", String(answer.retryAfter));
   reply.header("set-cookie", visit.cookies(said));
   return reply

@@ -9,20 +9,20 @@ export type Notice =
   | { readonly kind: "credential"; readonly name: string; readonly clientId: string; readonly clientSecret: string };
 
 const cipher = "aes-256-gcm";
-const keyOf = (browserToken: string): Buffer => createHmac("sha256", browserToken).update("notice").digest();
+const deriveKey = (browserToken: string): Buffer => createHmac("sha256", browserToken).update("notice").digest();
 
-export function seal(notice: Notice, browserToken: string): string {
+export function encryptNotice(notice: Notice, browserToken: string): string {
   const nonce = randomBytes(12);
-  const sealing = createCipheriv(cipher, keyOf(browserToken), nonce);
+  const sealing = createCipheriv(cipher, deriveKey(browserToken), nonce);
   const text = Buffer.concat([sealing.update(JSON.stringify(notice)), sealing.final()]);
   return Buffer.concat([nonce, sealing.getAuthTag(), text]).toString("base64url");
 }
 
 /** Null for what was not sealed for this browser. */
-export function unseal(sealed: string, browserToken: string): Notice | null {
+export function decryptNotice(sealed: string, browserToken: string): Notice | null {
   const bytes = Buffer.from(sealed, "base64url");
   if (bytes.length < 28) return null;
-  const opening = createDecipheriv(cipher, keyOf(browserToken), bytes.subarray(0, 12));
+  const opening = createDecipheriv(cipher, deriveKey(browserToken), bytes.subarray(0, 12));
   opening.setAuthTag(bytes.subarray(12, 28));
   try {
     return JSON.parse(opening.update(bytes.subarray(28), undefined, "utf8") + opening.final("utf8")) as Notice;

@@ -59,7 +59,7 @@ export interface AuditEntry {
   readonly address: string | null;
 }
 
-export interface PeopleStore {
+export interface AccountStore {
   /** False where there is an account with that email. */
   addAccount(account: Account): Promise<boolean>;
   accountByEmail(email: string): Promise<Account | null>;
@@ -127,7 +127,7 @@ export interface StoredMap {
   readonly version: string;
 }
 
-export interface MapsQuestion {
+export interface MapListRequest {
   readonly account: string;
   readonly readable: boolean;
   /** Not more than so many; all of them where it is not told. */
@@ -142,15 +142,15 @@ export interface MapStore {
   addMap(map: { id: string; owner: string; name: string; private: boolean; created: number }): Promise<void>;
   map(id: string): Promise<StoredMap | null>;
   /** Those of one account, and with `readable` also those of others that are not private; by name, then id. */
-  maps(question: MapsQuestion): Promise<readonly StoredMap[]>;
+  maps(question: MapListRequest): Promise<readonly StoredMap[]>;
   changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
   /** With everything on it. False where there is none. */
   deleteMap(id: string): Promise<boolean>;
   /** Who a token belongs to, unless it has expired or was ended, and the map: both in one question, as every request asks. */
-  access(question: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<Access>;
+  access(question: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<AccessResult>;
 }
 
-export interface Access {
+export interface AccessResult {
   readonly bearer: Bearer | null;
   readonly map: StoredMap | null;
 }
@@ -158,7 +158,7 @@ export interface Access {
 // ---- features -------------------------------------------------------------------------------------------------------
 
 /** A page without the texts of its features. */
-export interface PageFacts {
+export interface PageMetadata {
   readonly count: number;
   /** Of the text. */
   readonly bytes: number;
@@ -178,12 +178,12 @@ export interface PageFacts {
  * `geometry`, `properties` in this order, a comma between two, nothing before or behind. Empty where it has more bytes
  * than the question's `most`.
  */
-export interface Page extends PageFacts {
+export interface FeaturePage extends PageMetadata {
   readonly text: Uint8Array;
 }
 
 /** Which features: a page by its number, from 1 on, or those behind a place that an earlier page gave as its `last`. */
-export type PageQuestion = {
+export type PageRequest = {
   readonly map: string;
   readonly size: number;
   /** Bytes of the text that comes with the page at most, all of it by default; `spool` writes a larger one to a file. */
@@ -191,7 +191,7 @@ export type PageQuestion = {
 } & ({ readonly page: number; readonly after?: undefined } | { readonly after: number; readonly page?: undefined });
 
 /** The features behind a place, and the bytes that their text may have. */
-export type SpoolQuestion = Readonly<Record<"size" | "after" | "most", number>> & { readonly map: string };
+export type SpoolRequest = Readonly<Record<"size" | "after" | "most", number>> & { readonly map: string };
 
 /**
  * - `create`: every feature is new (POST);
@@ -215,10 +215,10 @@ export interface WriteItem {
   /** JSON object; for `update` what is merged into the properties: null removes one. */
   readonly properties?: string;
   /** Why it cannot be written: it only protects what it names from deletion. */
-  readonly failure?: Failure;
+  readonly failure?: FeatureFailure;
 }
 
-export interface Failure {
+export interface FeatureFailure {
   /** Below the feature: `geometry.coordinates[1]`; "" for the feature as a whole. */
   readonly path: string;
   readonly message: string;
@@ -246,14 +246,14 @@ export interface WriteRequest {
   readonly audit: Pick<AuditEntry, "account" | "action" | "address">;
 }
 
-export interface Written {
+export interface WrittenFeature {
   readonly index: number;
   readonly id: string;
   readonly what: "created" | "updated" | "deleted";
 }
 
 /** What an answer tells of features that a write was carried out on. */
-export interface WrittenText {
+export interface WriteResultJson {
   /** A list of objects. */
   readonly json: string;
   readonly count: number;
@@ -261,7 +261,7 @@ export interface WrittenText {
   readonly created: number;
 }
 
-export interface NotWritten extends Failure {
+export interface FailedFeature extends FeatureFailure {
   readonly index: number;
   /** Of the feature that it names on the map, else the id that was sent, else the nil UUID. */
   readonly id: string;
@@ -271,10 +271,10 @@ export type WriteOutcome =
   /** Carried out, or nothing of it where all failed; in the order of the request. */
   | {
       readonly kind: "done";
-      readonly success: readonly Written[];
+      readonly success: readonly WrittenFeature[];
       /** The same, where the store has made it in a thread of its own. */
-      readonly text?: WrittenText;
-      readonly failed: readonly NotWritten[];
+      readonly text?: WriteResultJson;
+      readonly failed: readonly FailedFeature[];
       /** By a full synchronisation: features that were not named. */
       readonly deleted: number;
       readonly revision: number;
@@ -288,7 +288,7 @@ export type WriteOutcome =
       readonly replayed: boolean;
     }
   /** `strict`, and some failed: nothing was applied. */
-  | { readonly kind: "refused"; readonly failed: readonly NotWritten[] }
+  | { readonly kind: "refused"; readonly failed: readonly FailedFeature[] }
   | { readonly kind: "other-version"; readonly version: string }
   | { readonly kind: "key-used-otherwise" }
   | { readonly kind: "key-in-flight" }
@@ -300,20 +300,20 @@ export interface FeatureStore {
    * Null where there is no such map. A page costs the same at any depth.
    * @throws bad-query of the service's problems where its features are too large together
    */
-  page(question: PageQuestion): Promise<Page | null>;
+  page(question: PageRequest): Promise<FeaturePage | null>;
   /**
    * Writes the text of a page to a file, from its beginning, a piece after the other and all of one state; nothing
    * where it has more than `most` bytes, or no feature. Null where there is no such map.
    * @param file number of an open file of this process
    * @throws disk-full of the service's problems where the file's disk is full
    */
-  spool(question: SpoolQuestion, file: number): Promise<PageFacts | null>;
+  spool(question: SpoolRequest, file: number): Promise<PageMetadata | null>;
   /** One transaction; writes to one map are serial. What it reported survives the loss of power. */
   write(request: WriteRequest): Promise<WriteOutcome>;
 }
 
 /** A client's way through a map, page by page by numbers. */
-export interface PageLoop {
+export interface PaginationSession {
   readonly map: string;
   readonly size: number;
   readonly credential: string;
@@ -322,7 +322,7 @@ export interface PageLoop {
 }
 
 /** Where a page ended that had as many features as were asked for. */
-export interface PageEnd {
+export interface PaginationCursor {
   /** Of the loop. */
   readonly token: number;
   /** Place of its last feature. */
@@ -335,20 +335,25 @@ export interface PageEnd {
 }
 
 /** What is known of pages that were read a moment ago; a store may forget it. */
-export interface PageEndStore {
+export interface PaginationCursorStore {
   /** Ends of the page of a number, in loops with any token of the credential, that were kept since. */
-  pageEnds(question: { loop: PageLoop; page: number; since: number }): Promise<readonly PageEnd[]>;
+  pageEnds(question: { loop: PaginationSession; page: number; since: number }): Promise<readonly PaginationCursor[]>;
   /**
    * Keeps the end of a page; null where it was the last. Of the loops with the same token, forgets the end that is
    * furthest on of the page before the one before, as a client that asks for a page has the one before; behind the last
    * page, of the one before, too.
    */
-  keepPageEnd(kept: { loop: PageLoop; page: number; end: PageEnd | null; now: number }): Promise<void>;
+  keepPageEnd(kept: {
+    loop: PaginationSession;
+    page: number;
+    end: PaginationCursor | null;
+    now: number;
+  }): Promise<void>;
 }
 
 // ---- the whole ------------------------------------------------------------------------------------------------------
 
-export interface Store extends PeopleStore, MapStore, FeatureStore, PageEndStore, AsyncDisposable {
+export interface Store extends AccountStore, MapStore, FeatureStore, PaginationCursorStore, AsyncDisposable {
   /** What it is, for logs: "sqlite", "postgresql". */
   readonly name: string;
   /** Throws where the store does not answer. */
@@ -360,4 +365,4 @@ export interface Store extends PeopleStore, MapStore, FeatureStore, PageEndStore
 }
 
 /** How long the outcome of an idempotent request is kept, in milliseconds. */
-export const idempotencyLifetime = 24 * 3600 * 1000;
+export const idempotencyLifetimeMs = 24 * 3600 * 1000;

@@ -1,4 +1,4 @@
-import { membersOf, objectOf } from "../json/members.js";
+import { joinMembers, splitMembers } from "../json/object-members.js";
 
 /**
  * Properties, one level deep, with the changes of a PATCH: a value replaces, null removes unless it is to be set, new
@@ -6,10 +6,10 @@ import { membersOf, objectOf } from "../json/members.js";
  * parsing them.
  */
 export function mergeProperties(stored: string, change: string, nulls: "remove" | "set" = "remove"): string {
-  const merged = membersOf(stored);
-  for (const [name, value] of membersOf(change)) {
+  const merged = splitMembers(stored);
+  for (const [name, value] of splitMembers(change)) {
     if (value === "null" && nulls === "remove") merged.delete(name);
     else merged.set(name, value);
   }
-  return objectOf(merged);
+  return joinMembers(merged);
 }

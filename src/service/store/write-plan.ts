@@ -1,24 +1,24 @@
 import { nilId } from "../../remote/wire.js";
-import { newId } from "../new-id.js";
-import type { Failure, NotWritten, WriteItem, WriteKind, WriteRequest, Written } from "./contract.js";
-import type { ChangedRow, LockedMap, Match, NewRow, StoredKey } from "./transaction.js";
-import { namedTwice, notOnMap, severalOnMap } from "./write-failures.js";
+import { newUuidV7 } from "../identifiers/uuid-v7.js";
+import type { FailedFeature, FeatureFailure, WriteItem, WriteKind, WriteRequest, WrittenFeature } from "./contract.js";
+import { ambiguousOnMap, duplicateInRequest, missingOnMap } from "./write-failures.js";
+import type { FeatureMatch, LockedMap, NewFeatureRow, StoredKey, UpdatedFeatureRow } from "./write-transaction.js";
 
 /** What a write will do to a map. */
 export interface WritePlan {
-  readonly success: readonly Written[];
-  readonly failed: readonly NotWritten[];
-  readonly created: readonly NewRow[];
+  readonly success: readonly WrittenFeature[];
+  readonly failed: readonly FailedFeature[];
+  readonly created: readonly NewFeatureRow[];
   /** Keys of those that were created, where the request matches by keys. */
   readonly createdKeys: readonly StoredKey[];
   /** Of `update`, with properties that are to be merged. */
-  readonly updated: readonly ChangedRow[];
+  readonly updated: readonly UpdatedFeatureRow[];
   readonly removed: readonly number[];
   /** Features that stay, ascending, where all others go; null where the others stay. */
   readonly kept: readonly number[] | null;
 }
 
-interface Rule {
+interface MatchRule {
   /** What becomes of a feature that the map does not have … */
   readonly absent: "create" | "fail";
   /** … of one that it has more than once … */
@@ -26,7 +26,7 @@ interface Rule {
   /** … and of one that the request names more than once. */
   readonly copies: "fail" | "as one";
 }
-const rules: Readonly<Record<WriteKind, Rule>> = {
+const matchRules: Readonly<Record<WriteKind, MatchRule>> = {
   create: { absent: "create", several: "fail", copies: "fail" },
   upsert: { absent: "create", several: "fail", copies: "fail" },
   // The others go with all that is not kept.
@@ -37,20 +37,20 @@ const rules: Readonly<Record<WriteKind, Rule>> = {
 };
 
 /** An item with what is known of it before anything is done. */
-export interface Candidate {
+export interface WriteCandidate {
   readonly item: WriteItem;
   /** Features of the map that it names, oldest first. */
-  readonly matches: readonly Match[];
+  readonly matches: readonly FeatureMatch[];
   /** How many items of the request name the same. */
   readonly copies: number;
 }
 
-function failureOf({ item, matches, copies }: Candidate, request: WriteRequest): Failure | null {
+function checkCandidate({ item, matches, copies }: WriteCandidate, request: WriteRequest): FeatureFailure | null {
   if (item.failure) return item.failure;
-  const rule = rules[request.kind];
-  if (copies > 1 && rule.copies === "fail") return namedTwice(request.remoteField);
-  if (matches.length === 0 && rule.absent === "fail") return notOnMap(request.remoteField);
-  if (matches.length > 1 && rule.several === "fail") return severalOnMap(request.remoteField, matches.length);
+  const rule = matchRules[request.kind];
+  if (copies > 1 && rule.copies === "fail") return duplicateInRequest(request.remoteField);
+  if (matches.length === 0 && rule.absent === "fail") return missingOnMap(request.remoteField);
+  if (matches.length > 1 && rule.several === "fail") return ambiguousOnMap(request.remoteField, matches.length);
   return null;
 }
 
@@ -61,14 +61,14 @@ function failureOf({ item, matches, copies }: Candidate, request: WriteRequest):
 export function planWrite(
   request: WriteRequest,
   map: LockedMap,
-  candidates: readonly Candidate[],
+  candidates: readonly WriteCandidate[],
   taken: ReadonlySet<string>,
 ): WritePlan {
-  const success: Written[] = [];
-  const failed: NotWritten[] = [];
-  const created: NewRow[] = [];
+  const success: WrittenFeature[] = [];
+  const failed: FailedFeature[] = [];
+  const created: NewFeatureRow[] = [];
   const createdKeys: StoredKey[] = [];
-  const updated: ChangedRow[] = [];
+  const updated: UpdatedFeatureRow[] = [];
   const removed: number[] = [];
   const kept: number[] = [];
   const used = new Set<string>();
@@ -77,7 +77,7 @@ export function planWrite(
   const create = ({ index, id: sent, key, geometry = "null", properties = "{}" }: WriteItem): void => {
     const seq = map.next + created.length;
     const free = request.kind === "synchronise" && sent !== null && !taken.has(sent) && !used.has(sent);
-    const id = free ? sent : newId();
+    const id = free ? sent : newUuidV7();
     used.add(id);
     created.push({ seq, id, geometry, properties });
     if (key !== null) createdKeys.push({ seq, digest: key });
@@ -87,7 +87,7 @@ export function planWrite(
   for (const candidate of candidates) {
     const { item, matches } = candidate;
     const { index } = item;
-    const failure = failureOf(candidate, request);
+    const failure = checkCandidate(candidate, request);
     if (failure) {
       failed.push({ index, id: matches[0]?.id ?? item.id ?? nilId, path: failure.path, message: failure.message });
       for (const { seq } of matches) kept.push(seq);

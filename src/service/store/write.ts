@@ -1,25 +1,32 @@
-import { bucketCounts } from "./buckets.js";
-import { idempotencyLifetime, type WriteOutcome, type WriteRequest } from "./contract.js";
-import { type DroppedField, putKeysOf, useKeyField } from "./key-fields.js";
+import { idempotencyLifetimeMs, type WriteOutcome, type WriteRequest } from "./contract.js";
+import { countByBucket } from "./count-buckets.js";
+import { type EvictedField, saveKeys, useKeyField } from "./key-fields.js";
+import type { KeyIndexPending, KeyIndexProgress } from "./key-index-builder.js";
+import { createMapVersion } from "./map-version.js";
 import { mergeProperties } from "./merge-properties.js";
-import type { KeyProgress, ReadingKeys } from "./reading-keys.js";
-import type { ChangedRow, DoneOutcome, KeyField, LockedMap, Match, WriteTransaction } from "./transaction.js";
-import { newVersion } from "./version.js";
-import { type Candidate, planWrite, type WritePlan } from "./write-plan.js";
+import { planWrite, type WriteCandidate, type WritePlan } from "./write-plan.js";
+import type {
+  DoneOutcome,
+  FeatureMatch,
+  KeyField,
+  LockedMap,
+  UpdatedFeatureRow,
+  WriteTransaction,
+} from "./write-transaction.js";
 
 /**
  * Carries out a write: the one algorithm of all stores. Everything is read and decided first, then done in bulk; the
  * store commits after it, and undoes all where it throws. `reading-keys`: to be asked again (`KeyReader`).
  */
-export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome | ReadingKeys> {
-  const earlier = await earlierOutcome(tx, request);
+export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome | KeyIndexPending> {
+  const earlier = await findReplayedOutcome(tx, request);
   if (earlier) return earlier;
   const map = await tx.lockMap(request.map);
   if (!map) return { kind: "no-map" };
   if (request.versions && !request.versions.includes(map.version)) {
     return { kind: "other-version", version: map.version };
   }
-  const matching = await fieldsFor(tx, map, request);
+  const matching = await resolveMatchFields(tx, map, request);
   if ("read" in matching) return { kind: "reading-keys", ...matching };
   const { field } = matching;
   const { candidates, taken } = await findCandidates(tx, map, field, request);
@@ -28,14 +35,14 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
 
   const { droppedField } = matching;
   const nothing = request.items.length > 0 && plan.success.length === 0;
-  const done = nothing ? { changed: false, deleted: 0 } : await carryOut(tx, map, matching, request, plan);
+  const done = nothing ? { changed: false, deleted: 0 } : await applyPlan(tx, map, matching, request, plan);
   const revision = map.revision + (done.changed ? 1 : 0);
-  const version = done.changed ? newVersion(revision) : map.version;
+  const version = done.changed ? createMapVersion(revision) : map.version;
   const { success, failed } = plan;
   const { deleted } = done;
   const dropped = droppedField !== undefined && { droppedField };
   const outcome = { kind: "done", success, failed, deleted, revision, version, replayed: false, ...dropped } as const;
-  if (done.changed) await conclude(tx, map, request, plan, outcome);
+  if (done.changed) await recordWrite(tx, map, request, plan, outcome);
   if (request.idempotency) {
     const { fingerprint } = request.idempotency;
     await tx.keepOutcome(request.idempotency, { fingerprint, outcome }, request.now);
@@ -43,9 +50,12 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   return outcome;
 }
 
-async function earlierOutcome(tx: WriteTransaction, { idempotency, now }: WriteRequest): Promise<WriteOutcome | null> {
+async function findReplayedOutcome(
+  tx: WriteTransaction,
+  { idempotency, now }: WriteRequest,
+): Promise<WriteOutcome | null> {
   if (!idempotency) return null;
-  const kept = await tx.keptOutcome(idempotency, now - idempotencyLifetime);
+  const kept = await tx.keptOutcome(idempotency, now - idempotencyLifetimeMs);
   if (kept === null) return null;
   if (kept === "in-flight") return { kind: "key-in-flight" };
   const same = Buffer.compare(kept.fingerprint, idempotency.fingerprint) === 0;
@@ -53,26 +63,26 @@ async function earlierOutcome(tx: WriteTransaction, { idempotency, now }: WriteR
 }
 
 /** The field that the request matches by, and all whose keys are kept. */
-interface Fields extends DroppedField {
+interface MatchFields extends EvictedField {
   readonly field: KeyField | null;
   readonly fields: readonly KeyField[];
 }
 
 /** Where not all keys of the field are read: up to where they are. */
-async function fieldsFor(
+async function resolveMatchFields(
   tx: WriteTransaction,
   map: LockedMap,
   request: WriteRequest,
-): Promise<Fields | (KeyProgress & DroppedField)> {
+): Promise<MatchFields | (KeyIndexProgress & EvictedField)> {
   // Whoever empties a map, looks for nothing.
   if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
   return useKeyField(tx, map, request.remoteField);
 }
 
 /** What one or several items name. */
-interface Named {
+interface IdentityGroup {
   copies: number;
-  readonly matches: Match[];
+  readonly matches: FeatureMatch[];
 }
 
 /** What the items of a request name on the map. */
@@ -81,10 +91,10 @@ async function findCandidates(
   map: LockedMap,
   field: KeyField | null,
   request: WriteRequest,
-): Promise<{ readonly candidates: readonly Candidate[]; readonly taken: ReadonlySet<string> }> {
+): Promise<{ readonly candidates: readonly WriteCandidate[]; readonly taken: ReadonlySet<string> }> {
   const { items, kind } = request;
-  const named = new Map<string, Named>();
-  const nameless: Named = { copies: 1, matches: [] };
+  const named = new Map<string, IdentityGroup>();
+  const nameless: IdentityGroup = { copies: 1, matches: [] };
   const meant = items.map(({ id, key }) => {
     const name = kind === "create" ? null : field ? key : id;
     if (name === null) return nameless;
@@ -93,7 +103,7 @@ async function findCandidates(
       known.copies++;
       return known;
     }
-    const first: Named = { copies: 1, matches: [] };
+    const first: IdentityGroup = { copies: 1, matches: [] };
     named.set(name, first);
     return first;
   });
@@ -104,53 +114,54 @@ async function findCandidates(
   for (const match of found) distinct[match.of]!.matches.push(match);
 
   const candidates = items.map((item, i) => ({ item, copies: meant[i]!.copies, matches: meant[i]!.matches }));
-  return { candidates, taken: field && kind === "synchronise" ? await takenIds(tx, map, candidates) : new Set() };
+  return { candidates, taken: field && kind === "synchronise" ? await findTakenIds(tx, map, candidates) : new Set() };
 }
 
 /** Where keys match, an id that a new feature comes with may be that of another. */
-async function takenIds(
+async function findTakenIds(
   tx: WriteTransaction,
   map: LockedMap,
-  candidates: readonly Candidate[],
+  candidates: readonly WriteCandidate[],
 ): Promise<ReadonlySet<string>> {
   const ids = candidates.flatMap(({ item, matches }) => (item.id !== null && matches.length === 0 ? [item.id] : []));
   return new Set((await tx.findByIds(map.number, [...new Set(ids)])).map(({ id }) => id));
 }
 
-async function carryOut(
+async function applyPlan(
   tx: WriteTransaction,
   map: LockedMap,
-  { field, fields }: Fields,
+  { field, fields }: MatchFields,
   request: WriteRequest,
   plan: WritePlan,
 ): Promise<{ readonly changed: boolean; readonly deleted: number }> {
   const { created, kept, removed } = plan;
   const deleted = kept && kept.length < map.features ? await tx.removeAllBut(map.number, kept) : 0;
   await tx.remove(map.number, removed);
-  const updated = request.kind === "update" ? await merged(tx, map, plan.updated, request.nulls) : plan.updated;
+  const updated = request.kind === "update" ? await mergeUpdates(tx, map, plan.updated, request.nulls) : plan.updated;
   const changed = await tx.update(map.number, updated);
   await tx.insert(map.number, created);
 
   // Features that were found by a key go on having it.
   const others = fields.filter(({ number }) => number !== field?.number);
   if (field) await tx.putKeys(field.number, plan.createdKeys);
-  await putKeysOf(tx, field ? others : fields, created, false);
-  if (changed > 0) await putKeysOf(tx, others, updated.filter(hasProperties), true);
+  await saveKeys(tx, field ? others : fields, created, false);
+  if (changed > 0) await saveKeys(tx, others, updated.filter(hasProperties), true);
 
   const added = created.map(({ seq }) => seq);
   if (deleted > 0) await tx.forgetCounts(map.number);
-  await tx.addCounts(map.number, bucketCounts(deleted > 0 ? [...kept!, ...added] : added, removed));
+  await tx.addCounts(map.number, countByBucket(deleted > 0 ? [...kept!, ...added] : added, removed));
   return { changed: created.length + changed + removed.length + deleted > 0, deleted };
 }
 
-const hasProperties = (row: ChangedRow): row is ChangedRow & { readonly properties: string } => row.properties !== null;
+const hasProperties = (row: UpdatedFeatureRow): row is UpdatedFeatureRow & { readonly properties: string } =>
+  row.properties !== null;
 
-async function merged(
+async function mergeUpdates(
   tx: WriteTransaction,
   map: LockedMap,
-  rows: readonly ChangedRow[],
+  rows: readonly UpdatedFeatureRow[],
   nulls: WriteRequest["nulls"],
-): Promise<readonly ChangedRow[]> {
+): Promise<readonly UpdatedFeatureRow[]> {
   const touched = rows.filter(hasProperties).map(({ seq }) => seq);
   const stored = new Map((await tx.propertiesOf(map.number, touched)).map((row) => [row.seq, row.properties]));
   return rows.map((row) =>
@@ -159,7 +170,7 @@ async function merged(
 }
 
 /** The map's row and the audit log, after something changed. */
-async function conclude(
+async function recordWrite(
   tx: WriteTransaction,
   map: LockedMap,
   request: WriteRequest,

@@ -2,11 +2,11 @@ import type { Batch } from "../../model/batch.js";
 import { keepRows } from "../rows.js";
 import { type Settings, textSetting } from "../settings.js";
 import type { Stage } from "../stage.js";
-import { Truth } from "./compare.js";
+import { TruthValue } from "./compare.js";
 import { compile } from "./compile.js";
 import { parseExpression } from "./parse.js";
 
-export { fieldsAsValues, fieldsOf } from "./parse.js";
+export { fieldsMeantAsValues, referencedFields } from "./parse.js";
 
 export interface WhereSettings {
   /** In the language of docs/where.md. */
@@ -23,7 +23,7 @@ export function build(settings: Settings): Stage {
     apply(batch: Batch): Batch {
       const test = compile(expression, batch);
       const keep = new Uint8Array(batch.length);
-      for (let row = 0; row < batch.length; row++) if (test(row) === Truth.true) keep[row] = 1;
+      for (let row = 0; row < batch.length; row++) if (test(row) === TruthValue.true) keep[row] = 1;
       return keepRows(batch, keep);
     },
   };

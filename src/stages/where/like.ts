@@ -1,5 +1,5 @@
 /** A character of a pattern: itself, or one of the wildcards. */
-type Piece = { readonly character: string } | "any" | "one";
+type PatternPart = { readonly character: string } | "any" | "one";
 
 /** Whether the pattern ends with an escape character that escapes nothing. */
 export function hasDanglingEscape(pattern: string, escapedBy: string): boolean {
@@ -9,8 +9,8 @@ export function hasDanglingEscape(pattern: string, escapedBy: string): boolean {
   return at > characters.length;
 }
 
-function pieces(pattern: string, escapedBy: string): Piece[] {
-  const found: Piece[] = [];
+function parsePattern(pattern: string, escapedBy: string): PatternPart[] {
+  const found: PatternPart[] = [];
   const characters = [...pattern];
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at]!;
@@ -23,10 +23,10 @@ function pieces(pattern: string, escapedBy: string): Piece[] {
 }
 
 /** UTF-16 units of the character that begins at `at`. */
-const widthAt = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
+const characterWidth = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
 
 /** Case taken away, character by character, so that `_` still counts what was written: ß stays ß, all sigmas are Σ. */
-function folded(text: string): string {
+function foldCase(text: string): string {
   const upper = text.toUpperCase();
   if (upper.length === text.length) return upper;
   return Array.from(text, (character) => {
@@ -40,11 +40,11 @@ function folded(text: string): string {
  * times text at worst, whatever the pattern.
  */
 export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: boolean): (text: string) => boolean {
-  const wanted = pieces(pattern, escapedBy).map((piece) =>
-    ignoreCase && typeof piece === "object" ? { character: folded(piece.character) } : piece,
+  const wanted = parsePattern(pattern, escapedBy).map((piece) =>
+    ignoreCase && typeof piece === "object" ? { character: foldCase(piece.character) } : piece,
   );
   return (written) => {
-    const text = ignoreCase ? folded(written) : written;
+    const text = ignoreCase ? foldCase(written) : written;
     let at = 0;
     let next = 0;
     // Only the last % can still give way, so there is one place to come back to.
@@ -57,20 +57,20 @@ export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: bool
         retryAt = at;
         continue;
       }
-      if (piece === undefined ? at === text.length : at < text.length && begins(text, at, piece)) {
+      if (piece === undefined ? at === text.length : at < text.length && matchesAt(text, at, piece)) {
         if (piece === undefined) return true;
-        at += piece === "one" ? widthAt(text, at) : piece.character.length;
+        at += piece === "one" ? characterWidth(text, at) : piece.character.length;
         next++;
         continue;
       }
       if (retryPiece < 0 || retryAt >= text.length) return false;
-      retryAt += widthAt(text, retryAt);
+      retryAt += characterWidth(text, retryAt);
       at = retryAt;
       next = retryPiece;
     }
   };
 }
 
-function begins(text: string, at: number, piece: Exclude<Piece, "any">): boolean {
+function matchesAt(text: string, at: number, piece: Exclude<PatternPart, "any">): boolean {
   return piece === "one" || text.startsWith(piece.character, at);
 }

@@ -1,16 +1,16 @@
 import type { Comparison, Expression, Operand } from "./expression.js";
 import { hasDanglingEscape } from "./like.js";
-import { invalidExpression, type Token, tokenise } from "./tokens.js";
+import { invalidExpressionError, type Token, tokenize } from "./tokenize.js";
 
 /** How strongly operators bind, as in SQL: OR, AND, NOT, then comparisons and the predicates. */
-const Binding = { or: 1, and: 2, not: 3, predicate: 4 } as const;
+const BindingPower = { or: 1, and: 2, not: 3, predicate: 4 } as const;
 
 const comparisons: readonly string[] = ["=", "<>", "<", "<=", ">", ">="];
 const predicates: readonly string[] = ["in", "like", "ilike", "between", "is", "not"];
 const specials = ["$id", "$type"] as const;
 
 /** Enough for people; what is deeper would exhaust the stack. */
-const deepest = 200;
+const maxDepth = 200;
 
 function isOperand(expression: Expression): expression is Operand {
   return expression.kind === "field" || expression.kind === "special" || expression.kind === "literal";
@@ -23,7 +23,7 @@ class Parser {
   private depth = 0;
 
   constructor(private readonly text: string) {
-    this.tokens = tokenise(text);
+    this.tokens = tokenize(text);
   }
 
   whole(): Expression {
@@ -64,7 +64,7 @@ class Parser {
   }
 
   private fail(token: Token, reason: string) {
-    return invalidExpression(this.text, token.start, reason);
+    return invalidExpressionError(this.text, token.start, reason);
   }
 
   /** An expression whose value is a truth. */
@@ -77,23 +77,23 @@ class Parser {
 
   private operand(): Operand {
     const start = this.peek();
-    const expression = this.expression(Binding.predicate);
+    const expression = this.expression(BindingPower.predicate);
     if (isOperand(expression)) return expression;
     throw this.fail(start, "a condition stands where a value is expected");
   }
 
   private expression(least: number): Expression {
     const start = this.peek();
-    if (++this.depth > deepest) throw this.fail(start, "the expression is nested too deeply");
+    if (++this.depth > maxDepth) throw this.fail(start, "the expression is nested too deeply");
     let left = this.prefix();
     for (;;) {
       const token = this.peek();
       const logical = token.kind === "keyword" && (token.text === "and" || token.text === "or") ? token.text : null;
       if (logical) {
-        if (Binding[logical] <= least) break;
+        if (BindingPower[logical] <= least) break;
         this.requireCondition(left, start);
         left = this.chain(logical, left);
-      } else if (this.beginsPredicate(token) && Binding.predicate > least) {
+      } else if (this.beginsPredicate(token) && BindingPower.predicate > least) {
         if (!isOperand(left)) throw this.fail(token, `what stands before ${this.shown(token)} is no value`);
         left = this.predicate(left);
       } else break;
@@ -117,7 +117,7 @@ class Parser {
   /** `a and b and c` as one list, however long. */
   private chain(logical: "and" | "or", first: Expression): Expression {
     const operands = [first];
-    while (this.accept("keyword", logical)) operands.push(this.condition(Binding[logical]));
+    while (this.accept("keyword", logical)) operands.push(this.condition(BindingPower[logical]));
     return { kind: logical, operands };
   }
 
@@ -131,7 +131,7 @@ class Parser {
       case "text":
         return { kind: "literal", value: token.text };
       case "number":
-        return { kind: "literal", value: numberValue(token.text) };
+        return { kind: "literal", value: parseNumberLiteral(token.text) };
       case "keyword":
         return this.keyword(token);
       case "symbol":
@@ -141,7 +141,7 @@ class Parser {
           return inner;
         }
         if ((token.text === "-" || token.text === "+") && this.peek().kind === "number") {
-          const value = numberValue(this.take().text);
+          const value = parseNumberLiteral(this.take().text);
           return { kind: "literal", value: token.text === "-" ? -value : value };
         }
     }
@@ -157,7 +157,7 @@ class Parser {
   private keyword(token: Token): Expression {
     switch (token.text) {
       case "not":
-        return { kind: "not", operand: this.condition(Binding.not - 1) };
+        return { kind: "not", operand: this.condition(BindingPower.not - 1) };
       case "null":
         return { kind: "literal", value: null };
       case "true":
@@ -230,7 +230,7 @@ class Parser {
 }
 
 /** A whole number that a double does not hold exactly is a bigint, so that 64-bit fields compare exactly. */
-function numberValue(text: string): number | bigint {
+function parseNumberLiteral(text: string): number | bigint {
   const value = Number(text);
   return /^\d+$/.test(text) && !Number.isSafeInteger(value) ? BigInt(text) : value;
 }
@@ -242,27 +242,27 @@ export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
 }
 
-function collect(expression: Expression, names: Set<string>): void {
+function collectFields(expression: Expression, names: Set<string>): void {
   switch (expression.kind) {
     case "field":
       names.add(expression.name);
       break;
     case "and":
     case "or":
-      for (const operand of expression.operands) collect(operand, names);
+      for (const operand of expression.operands) collectFields(operand, names);
       break;
     case "compare":
-      collect(expression.left, names);
-      collect(expression.right, names);
+      collectFields(expression.left, names);
+      collectFields(expression.right, names);
       break;
     case "in":
-      collect(expression.operand, names);
-      for (const item of expression.list) collect(item, names);
+      collectFields(expression.operand, names);
+      for (const item of expression.list) collectFields(item, names);
       break;
     case "not":
     case "like":
     case "is-null":
-      collect(expression.operand, names);
+      collectFields(expression.operand, names);
   }
 }
 
@@ -270,21 +270,21 @@ function collect(expression: Expression, names: Set<string>): void {
  * The fields that an expression names, in the order of their first appearance.
  * @throws expression-invalid
  */
-export function fieldsOf(expression: string): string[] {
+export function referencedFields(expression: string): string[] {
   const names = new Set<string>();
-  collect(parseExpression(expression), names);
+  collectFields(parseExpression(expression), names);
   return [...names];
 }
 
-function collectValues(expression: Expression, names: Set<string>): void {
+function collectValueFields(expression: Expression, names: Set<string>): void {
   const add = (operand: Operand) => operand.kind === "field" && names.add(operand.name);
   switch (expression.kind) {
     case "and":
     case "or":
-      for (const operand of expression.operands) collectValues(operand, names);
+      for (const operand of expression.operands) collectValueFields(operand, names);
       break;
     case "not":
-      collectValues(expression.operand, names);
+      collectValueFields(expression.operand, names);
       break;
     case "compare":
       add(expression.right);
@@ -298,8 +298,8 @@ function collectValues(expression: Expression, names: Set<string>): void {
  * The fields that an expression names where most people write a value: `Berlin` of `name = Berlin`.
  * @throws expression-invalid
  */
-export function fieldsAsValues(expression: string): string[] {
+export function fieldsMeantAsValues(expression: string): string[] {
   const names = new Set<string>();
-  collectValues(parseExpression(expression), names);
+  collectValueFields(parseExpression(expression), names);
   return [...names];
 }

@@ -3,28 +3,28 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { basename, dirname, join } from "node:path";
 import { GeoferryError } from "../../errors.js";
 import type { Format } from "../../plugin/format.js";
+import { type CheckSubject, capabilitiesOf, withTemporaryFolder } from "../check-subject.js";
 import { Random } from "../random.js";
-import { readFile } from "../read-all.js";
+import { readFile } from "../read-file.js";
 import { sampleBatch } from "../sample-layer.js";
-import { acceptsOf, type Subject, withScratch } from "../subject.js";
 import { Watchdog } from "../watchdog.js";
-import { writeFile } from "../write-all.js";
-import { copySet } from "./reading.js";
+import { writeFile } from "../write-file.js";
+import { copyWithCompanions } from "./reading.js";
 
-type Damage = (bytes: Buffer, random: Random) => Buffer;
+type DamageBytes = (bytes: Buffer, random: Random) => Buffer;
 
-const span = (bytes: Buffer, random: Random): [from: number, to: number] => {
+const randomRange = (bytes: Buffer, random: Random): [from: number, to: number] => {
   const from = random.below(bytes.length);
   return [from, Math.min(bytes.length, from + 1 + random.below(64))];
 };
 
-const overwritten =
-  (byte: number): Damage =>
+const overwriteWith =
+  (byte: number): DamageBytes =>
   (bytes, random) =>
-    Buffer.from(bytes).fill(byte, ...span(bytes, random));
+    Buffer.from(bytes).fill(byte, ...randomRange(bytes, random));
 
 /** What disks, transfers and programs do to files. */
-const damages: Readonly<Record<string, Damage>> = {
+const damageKinds: Readonly<Record<string, DamageBytes>> = {
   "cut off": (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
   "cut off near its start": (bytes, random) => bytes.subarray(0, random.below(Math.min(bytes.length, 120))),
   "cut off by a byte": (bytes) => bytes.subarray(0, -1),
@@ -44,14 +44,14 @@ const damages: Readonly<Record<string, Damage>> = {
     for (let n = 0; n < 8; n++) changed[random.below(bytes.length)] = random.below(256);
     return changed;
   },
-  "a block of zeros": overwritten(0),
-  "a block of 0xFF": overwritten(0xff),
+  "a block of zeros": overwriteWith(0),
+  "a block of 0xFF": overwriteWith(0xff),
   "a block lost": (bytes, random) => {
-    const [from, to] = span(bytes, random);
+    const [from, to] = randomRange(bytes, random);
     return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
   },
   "a block twice": (bytes, random) => {
-    const [from, to] = span(bytes, random);
+    const [from, to] = randomRange(bytes, random);
     return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);
   },
   "junk at its end": (bytes, random) =>
@@ -59,19 +59,19 @@ const damages: Readonly<Record<string, Damage>> = {
 };
 
 /** Larger files are not damaged: each copy is read twice. */
-const greatestSize = 1 << 18;
+const maxDamagedBytes = 1 << 18;
 
 /** How many features and positions there may sensibly be for each byte of the input; compressed ones may have more. */
-const most = { featuresPerByte: 4, memory: 1 << 29 } as const;
+const limits = { featuresPerByte: 4, memory: 1 << 29 } as const;
 
 /** Whether a damaged file is read, or refused with a sentence; never anything else. */
-export function checkDamage(subject: Subject): void {
+export function checkDamage(subject: CheckSubject): void {
   const { format, check, samples, readerOptions } = subject;
   if (!format.reader) return;
   if (format.writer) {
     check("reads damaged files or refuses them in words", async () => {
-      const accepts = acceptsOf(subject);
-      await withScratch(async (scratch) => {
+      const accepts = capabilitiesOf(subject);
+      await withTemporaryFolder(async (scratch) => {
         const whole = scratch.path("whole");
         mkdirSync(whole);
         const batch = sampleBatch({
@@ -85,31 +85,36 @@ export function checkDamage(subject: Subject): void {
         const written = await writeFile(format, whole, batch, { options: subject.writerOptions });
         const mutations = Math.ceil(subject.mutations / written.length);
         for (const { path } of written) {
-          await damageSet({ ...subject, mutations }, path, readerOptions, scratch.path(`damaged-${basename(path)}`));
+          await checkDamagedFiles(
+            { ...subject, mutations },
+            path,
+            readerOptions,
+            scratch.path(`damaged-${basename(path)}`),
+          );
         }
       });
     });
   }
   for (const { path, options } of samples) {
-    if (statSync(path).size > greatestSize) continue;
+    if (statSync(path).size > maxDamagedBytes) continue;
     check(`reads damaged copies of ${basename(path)} or refuses them in words`, async () => {
-      await withScratch(async (scratch) => {
-        const copy = copySet(path, scratch.path("whole"));
-        await damageSet(subject, copy, { ...readerOptions, ...options }, scratch.path("damaged"));
+      await withTemporaryFolder(async (scratch) => {
+        const copy = copyWithCompanions(path, scratch.path("whole"));
+        await checkDamagedFiles(subject, copy, { ...readerOptions, ...options }, scratch.path("damaged"));
       });
     });
   }
 }
 
-async function damageSet(
-  subject: Subject,
+async function checkDamagedFiles(
+  subject: CheckSubject,
   main: string,
   options: Readonly<Record<string, string>>,
   folder: string,
 ): Promise<void> {
   const random = new Random(subject.seed);
   const watchdog = new Watchdog(subject.timeLimit);
-  const names = Object.keys(damages);
+  const names = Object.keys(damageKinds);
   const stem = basename(main).slice(0, basename(main).indexOf(".") + 1);
   const set = readdirSync(dirname(main)).filter((name) => name.startsWith(stem));
   mkdirSync(folder);
@@ -123,12 +128,12 @@ async function damageSet(
         const isGone = n === subject.mutations - 1 && name !== basename(main);
         const isEmpty = n === subject.mutations - 2 || intact.length === 0;
         if (isGone) rmSync(join(folder, name));
-        else writeFileSync(join(folder, name), isEmpty ? "" : damages[kind]!(intact, random));
+        else writeFileSync(join(folder, name), isEmpty ? "" : damageKinds[kind]!(intact, random));
         const what = `${name}, ${isGone ? "missing" : kind} (damage ${n}, seed ${subject.seed})`;
         for (const skipErrors of [false, true]) {
           const how = `reading ${what}${skipErrors ? " with skipErrors" : ""}`;
           const path = join(folder, basename(main));
-          await watchdog.guard(how, () => survives(subject.format, path, options, skipErrors, how));
+          await watchdog.guard(how, () => readsOrRefuses(subject.format, path, options, skipErrors, how));
         }
       }
       writeFileSync(join(folder, name), intact);
@@ -138,7 +143,7 @@ async function damageSet(
   }
 }
 
-async function survives(
+async function readsOrRefuses(
   format: Format,
   path: string,
   options: Readonly<Record<string, string>>,
@@ -146,11 +151,11 @@ async function survives(
   what: string,
 ): Promise<void> {
   const bytes = readdirSync(dirname(path)).reduce((sum, name) => sum + statSync(join(dirname(path), name)).size, 0);
-  const limit = 1000 + bytes * most.featuresPerByte;
-  const start = memory();
+  const limit = 1000 + bytes * limits.featuresPerByte;
+  const start = residentBytes();
   const look = () => {
-    const used = memory() - start;
-    assert.ok(used < most.memory, `${what} takes ${Math.round(used / 2 ** 20)} MiB of memory for ${bytes} bytes`);
+    const used = residentBytes() - start;
+    assert.ok(used < limits.memory, `${what} takes ${Math.round(used / 2 ** 20)} MiB of memory for ${bytes} bytes`);
   };
   let features = 0;
   const each = ({ length }: { readonly length: number }) => {
@@ -177,7 +182,7 @@ async function survives(
   }
 }
 
-function memory(): number {
+function residentBytes(): number {
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { GeoferryError } from "../../errors.js";
 import { fieldTypes } from "../../model/field.js";
 import { geometryTypes } from "../../model/geometry.js";
-import type { Accepts } from "../../plugin/format.js";
+import type { WriterCapabilities } from "../../plugin/format.js";
 import { type OptionSpec, type OptionTable, parseOptions } from "../../plugin/options.js";
-import { flawOf } from "../../plugin/shape.js";
-import type { Subject } from "../subject.js";
+import { validateFormat } from "../../plugin/validate-format.js";
+import type { CheckSubject } from "../check-subject.js";
 
 /** What the format says of itself: its shape, its options, what its writer accepts. */
-export function checkDeclaration({ format, check }: Subject): void {
+export function checkDeclaration({ format, check }: CheckSubject): void {
   check("declares itself as the contract asks", async () => {
-    assert.equal(flawOf(format), null);
+    assert.equal(validateFormat(format), null);
     assert.equal(new Set(format.extensions).size, format.extensions.length, "an extension is there twice");
     if (format.writer) assert.ok(format.extensions.length > 0, "outputs get the first extension: a writer needs one");
     for (const companion of format.companions ?? []) {
@@ -32,25 +32,25 @@ export function checkDeclaration({ format, check }: Subject): void {
 
   for (const half of ["reader", "writer"] as const) {
     const table = format[half]?.options;
-    if (table) check(`has ${half} options that explain themselves`, async () => checkOptions(format.id, table));
+    if (table) check(`has ${half} options that explain themselves`, async () => checkOptionTable(format.id, table));
   }
 
   const { writer } = format;
   if (!writer) return;
   check("accepts what can be accepted, with every choice of its options", async () => {
-    checkAccepts(writer.accepts(parseOptions(format.id, writer.options, {})));
+    checkCapabilities(writer.accepts(parseOptions(format.id, writer.options, {})));
     for (const [name, spec] of Object.entries(writer.options)) {
-      for (const text of valuesToTry(spec)) {
-        checkAccepts(writer.accepts(parseOptions(format.id, writer.options, { [name]: text })));
+      for (const text of optionValues(spec)) {
+        checkCapabilities(writer.accepts(parseOptions(format.id, writer.options, { [name]: text })));
       }
     }
   });
 }
 
-const valuesToTry = (spec: OptionSpec): readonly string[] =>
+const optionValues = (spec: OptionSpec): readonly string[] =>
   spec.type === "choice" ? spec.choices : spec.type === "boolean" ? ["yes", "no"] : [];
 
-function checkOptions(id: string, table: OptionTable): void {
+function checkOptionTable(id: string, table: OptionTable): void {
   for (const [name, spec] of Object.entries(table)) {
     assert.match(name, /^[a-z][A-Za-z0-9]*$/, `option ${name}: a name is in camelCase, so that it has one kebab-case`);
     assert.ok(spec.help.trim().length >= 8, `option ${name}: its help does not say much: "${spec.help}"`);
@@ -67,7 +67,7 @@ function checkOptions(id: string, table: OptionTable): void {
   );
 }
 
-function checkAccepts(accepts: Accepts): void {
+function checkCapabilities(accepts: WriterCapabilities): void {
   const { families, fieldNames } = accepts;
   const oneOf = (value: unknown, choices: readonly unknown[], member: string) =>
     assert.ok(choices.includes(value), `accepts.${member} is ${String(value)}, not one of ${choices.join(", ")}`);

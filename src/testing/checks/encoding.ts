@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { crsContext } from "../../crs/index.js";
-import { fault } from "../../errors.js";
+import { createError } from "../../errors.js";
 import { Batch, type BatchData } from "../../model/batch.js";
 import type { Sink } from "../../plugin/format.js";
-import { contentsOf } from "../folder.js";
-import { throughThread } from "../read-all.js";
-import { Recording } from "../recording.js";
+import { type CheckSubject, capabilitiesOf, withTemporaryFolder } from "../check-subject.js";
+import { cloneThroughThread } from "../read-file.js";
+import { RecordingContext } from "../recording-context.js";
 import { sampleBatch } from "../sample-layer.js";
-import { acceptsOf, type Subject, withScratch } from "../subject.js";
-import { fittedBatches, openWriter, planTargets, writeFile, writeLayers } from "../write-all.js";
+import { folderContents } from "../temporary-folder.js";
+import { fittedBatches, openWriter, planTargets, writeFile, writeLayers } from "../write-file.js";
 
-function generated(subject: Subject, features: number): Batch {
-  const accepts = acceptsOf(subject);
+function generatedBatch(subject: CheckSubject, features: number): Batch {
+  const accepts = capabilitiesOf(subject);
   return sampleBatch({
     features,
     types: accepts.geometryTypes,
@@ -25,22 +25,26 @@ function generated(subject: Subject, features: number): Batch {
 }
 
 /** Whether encoding is pure and the output does not depend on how the features came. */
-export function checkEncoding(subject: Subject): void {
+export function checkEncoding(subject: CheckSubject): void {
   const { format, check, writerOptions } = subject;
   if (!format.writer) return;
 
   check("encodes the same batch to the same chunk, on any thread", async () => {
     const { module, options, accepts } = await openWriter(format, writerOptions);
-    const batch = generated(subject, 120);
+    const batch = generatedBatch(subject, 120);
     for (const target of planTargets(format, accepts, batch, "sample", crsContext.wgs84)) {
-      const one = await module.encoder(target.layer, options, new Recording());
-      const other = await module.encoder(structuredClone(target.layer), structuredClone(options), new Recording());
+      const one = await module.encoder(target.layer, options, new RecordingContext());
+      const other = await module.encoder(
+        structuredClone(target.layer),
+        structuredClone(options),
+        new RecordingContext(),
+      );
       for (const given of fittedBatches(target, batch, 50)) {
         const before = structuredClone<BatchData>(given.data());
         const expected = structuredClone(one.encode(given));
         assert.deepEqual(structuredClone<BatchData>(given.data()), before, "encode must not change the batch");
         // Handing a chunk over tears from the encoder what it keeps of it.
-        assert.deepEqual(throughThread(one.encode(given)), expected, "encode gave another chunk the second time");
+        assert.deepEqual(cloneThroughThread(one.encode(given)), expected, "encode gave another chunk the second time");
         assert.deepEqual(
           structuredClone(one.encode(given)),
           expected,
@@ -53,14 +57,14 @@ export function checkEncoding(subject: Subject): void {
   });
 
   check("writes the same bytes whatever the size of the batches", async () => {
-    await withScratch(async (scratch) => {
-      const batch = generated(subject, 2100);
+    await withTemporaryFolder(async (scratch) => {
+      const batch = generatedBatch(subject, 2100);
       let expected: Map<string, Buffer> | undefined;
       for (const batchSize of [1000, 1, 7]) {
         const folder = scratch.path(String(batchSize));
         mkdirSync(folder);
         await writeFile(format, folder, batch, { options: writerOptions, batchSize, throughThreads: batchSize !== 1 });
-        const contents = contentsOf(folder);
+        const contents = folderContents(folder);
         expected ??= contents;
         assert.deepEqual([...contents.keys()], [...expected.keys()], "other files were written");
         for (const [name, bytes] of contents) {
@@ -71,17 +75,17 @@ export function checkEncoding(subject: Subject): void {
     });
   });
 
-  if (!acceptsOf(subject).stream) return;
+  if (!capabilitiesOf(subject).stream) return;
   check("writes to a stream what it writes to a file", async () => {
-    await withScratch(async (scratch) => {
-      const batch = generated(subject, 100);
+    await withTemporaryFolder(async (scratch) => {
+      const batch = generatedBatch(subject, 100);
       const writer = await openWriter(format, writerOptions);
       const files = await writeFile(format, scratch.folder, batch, { options: writerOptions });
-      const contents = contentsOf(scratch.folder);
+      const contents = folderContents(scratch.folder);
       for (const target of planTargets(format, writer.accepts, batch, "sample", crsContext.wgs84)) {
-        const { sink, bytes } = streamSink();
+        const { sink, bytes } = createStreamSink();
         const layers = [{ target: target.layer, batches: fittedBatches(target, batch, 1000) }];
-        await writeLayers(writer, sink, layers, new Recording(), false);
+        await writeLayers(writer, sink, layers, new RecordingContext(), false);
         const file = files.find(({ layer }) => layer === target.layer.name)!;
         const same = bytes().equals(contents.get(file.path.slice(scratch.folder.length + 1))!);
         assert.ok(same, `${target.layer.name}: other bytes go to a stream than to a file`);
@@ -91,10 +95,10 @@ export function checkEncoding(subject: Subject): void {
 }
 
 /** A sink like stdout: one file, no path, no way back. */
-function streamSink(): { sink: Sink; bytes: () => Buffer } {
+function createStreamSink(): { sink: Sink; bytes: () => Buffer } {
   const written: Uint8Array[] = [];
   let size = 0;
-  const refuse = () => fault("output-not-stream", { format: "the format (its accepts.stream is true)" });
+  const refuse = () => createError("output-not-stream", { format: "the format (its accepts.stream is true)" });
   const sink: Sink = {
     name: "stdout",
     update: null,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import type { Format, Likeness } from "../../plugin/format.js";
+import type { Confidence, Format } from "../../plugin/format.js";
+import { type CheckSubject, capabilitiesOf, withTemporaryFolder } from "../check-subject.js";
 import { Random } from "../random.js";
 import { sampleBatch } from "../sample-layer.js";
-import { acceptsOf, type Subject, withScratch } from "../subject.js";
-import { writeFile } from "../write-all.js";
+import { writeFile } from "../write-file.js";
 
 const headLength = 1 << 16;
 
@@ -12,7 +12,7 @@ const bytes = (...values: number[]) => Buffer.from(values);
 const feature = '{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{}}';
 
 /** Beginnings of files, and the extensions of formats that may say "yes" to them. */
-const heads: readonly { readonly name: string; readonly of: readonly string[]; readonly head: Buffer }[] = [
+const fileHeads: readonly { readonly name: string; readonly of: readonly string[]; readonly head: Buffer }[] = [
   { name: "one byte", of: [], head: bytes(0x7b) },
   { name: "zeros", of: [], head: Buffer.alloc(4096) },
   {
@@ -81,12 +81,12 @@ const heads: readonly { readonly name: string; readonly of: readonly string[]; r
     of: ["xml"],
     head: Buffer.from('<?xml version="1.0"?>\n<project name="x"><target name="y"/></project>\n'),
   },
-  { name: "a .shp", of: ["shp", "shx"], head: shapeHead() },
-  { name: "a .dbf", of: ["dbf", "shp"], head: dbfHead() },
+  { name: "a .shp", of: ["shp", "shx"], head: shapefileHeader() },
+  { name: "a .dbf", of: ["dbf", "shp"], head: dbfHeader() },
 ];
 
 /** The header of a .shp with no record: file code 9994, version 1000, type 1 (ESRI Shapefile Description, table 1). */
-function shapeHead(): Buffer {
+function shapefileHeader(): Buffer {
   const head = Buffer.alloc(100);
   head.writeInt32BE(9994, 0);
   head.writeInt32BE(50, 24);
@@ -96,7 +96,7 @@ function shapeHead(): Buffer {
 }
 
 /** A dBASE III table of one field and no record. */
-function dbfHead(): Buffer {
+function dbfHeader(): Buffer {
   const head = Buffer.alloc(66);
   head.set([3, 124, 2, 29]);
   head.writeUInt16LE(65, 8);
@@ -109,8 +109,8 @@ function dbfHead(): Buffer {
   return head;
 }
 
-function identify(format: Format, head: Buffer, name: string): Likeness {
-  let likeness: Likeness;
+function identify(format: Format, head: Buffer, name: string): Confidence {
+  let likeness: Confidence;
   try {
     likeness = format.identify(head, { name, size: head.length, sibling: () => null });
   } catch (error) {
@@ -121,7 +121,7 @@ function identify(format: Format, head: Buffer, name: string): Likeness {
 }
 
 /** Whether `identify` knows its own and leaves others alone. */
-export function checkIdentification(subject: Subject): void {
+export function checkIdentification(subject: CheckSubject): void {
   const { format, check, samples } = subject;
   if (!format.reader) return;
 
@@ -131,8 +131,8 @@ export function checkIdentification(subject: Subject): void {
       assert.notEqual(likeness, "no", `${path} is a sample of the format and is not identified as one`);
     }
     if (!format.writer) return;
-    const { geometryTypes } = acceptsOf(subject);
-    await withScratch(async (scratch) => {
+    const { geometryTypes } = capabilitiesOf(subject);
+    await withTemporaryFolder(async (scratch) => {
       const batch = sampleBatch({ features: 30, types: geometryTypes, fieldTypes: ["text", "int32"] });
       for (const { path } of await writeFile(format, scratch.folder, batch, { options: subject.writerOptions })) {
         const head = readFileSync(path).subarray(0, headLength);
@@ -153,7 +153,7 @@ export function checkIdentification(subject: Subject): void {
       head: Buffer.from(Array.from({ length: 1 + random.below(2000) }, () => random.below(256))),
     }));
     const empty = { name: "an empty file", of: [], head: Buffer.alloc(0) };
-    for (const { name, of, head } of [empty, ...heads, ...noise]) {
+    for (const { name, of, head } of [empty, ...fileHeads, ...noise]) {
       const own = of.some((extension: string) => format.extensions.includes(extension));
       const likeness = identify(format, head, `file-${name.replace(/\W+/g, "-")}`);
       if (!own) assert.notEqual(likeness, "yes", `identify says "yes" to ${name}`);

@@ -4,19 +4,19 @@ import { basename, dirname, extname, join } from "node:path";
 import { GeoferryError } from "../../errors.js";
 import type { Batch } from "../../model/batch.js";
 import { geometryTypes } from "../../model/geometry.js";
-import { assertSameReading } from "../compare.js";
-import { fingerprint } from "../folder.js";
-import { batchesOf, countOf, openFile, type ReadLayer, readFile } from "../read-all.js";
-import { Recording } from "../recording.js";
+import { type CheckSubject, capabilitiesOf, type Sample, withTemporaryFolder } from "../check-subject.js";
+import { assertSameBatches } from "../compare-batches.js";
+import { countOf, type LayerContent, layerBatches, openDataset, readFile } from "../read-file.js";
+import { RecordingContext } from "../recording-context.js";
 import { sampleBatch } from "../sample-layer.js";
 import { edgeValues } from "../sample-values.js";
-import { acceptsOf, type Sample, type Subject, withScratch } from "../subject.js";
-import { SourceWatch } from "../watched-source.js";
-import { writeFile } from "../write-all.js";
-import { assertTrueInfo } from "./round-trip.js";
+import { folderFingerprint } from "../temporary-folder.js";
+import { SourceMonitor } from "../watched-source.js";
+import { writeFile } from "../write-file.js";
+import { assertLayerInfo } from "./round-trip.js";
 
 /** Copies a file and those that share its stem into a folder of their own; gives the path of the copy. */
-export function copySet(path: string, folder: string): string {
+export function copyWithCompanions(path: string, folder: string): string {
   const stem = basename(path, extname(path)).toLowerCase();
   mkdirSync(folder, { recursive: true });
   for (const entry of readdirSync(dirname(path))) {
@@ -27,16 +27,16 @@ export function copySet(path: string, folder: string): string {
 }
 
 /** A file to read, and the options that it takes. */
-interface ToRead {
+interface ReadCase {
   readonly path: string;
   readonly options: Readonly<Record<string, string>>;
 }
 
 /** Files large enough to have several splits, small enough to be read often; the samples, where there is no writer. */
-async function largeFiles(subject: Subject, folder: string): Promise<ToRead[]> {
+async function writeLargeFiles(subject: CheckSubject, folder: string): Promise<ReadCase[]> {
   const { format, readerOptions, writerOptions, samples } = subject;
   if (!format.writer) return samples.map(({ path, options }) => ({ path, options: { ...readerOptions, ...options } }));
-  const accepts = acceptsOf(subject);
+  const accepts = capabilitiesOf(subject);
   const types = accepts.families?.at(-1)?.types ?? accepts.geometryTypes;
   const text = { name: "f_text", type: "text", values: edgeValues.text } as const;
   const padding = { name: "f_padding", type: "text", values: ["lorem ipsum dolor sit amet ".repeat(9)] } as const;
@@ -53,38 +53,38 @@ async function largeFiles(subject: Subject, folder: string): Promise<ToRead[]> {
 }
 
 /** Whether a reader reads the same however it is asked, and leaves everything as it was. */
-export function checkReading(subject: Subject): void {
+export function checkReading(subject: CheckSubject): void {
   const { format, check, samples, readerOptions } = subject;
   if (!format.reader) return;
 
   for (const sample of samples) {
     check(`reads ${basename(sample.path)} as it is known`, async () => {
-      await withScratch(async (scratch) => {
-        const path = copySet(sample.path, scratch.path("copy"));
-        const before = fingerprint(dirname(path));
+      await withTemporaryFolder(async (scratch) => {
+        const path = copyWithCompanions(sample.path, scratch.path("copy"));
+        const before = folderFingerprint(dirname(path));
         const layers = await readFile(format, path, { options: { ...readerOptions, ...sample.options } });
-        checkKnown(sample, layers);
-        layers.forEach(assertTrueInfo);
-        assert.equal(fingerprint(dirname(path)), before, "reading changed the input, or its folder");
+        checkSampleContent(sample, layers);
+        layers.forEach(assertLayerInfo);
+        assert.equal(folderFingerprint(dirname(path)), before, "reading changed the input, or its folder");
       });
     });
   }
   check("reads by splits what it reads whole, and leaves the input as it was", async () => {
-    await withScratch(async (scratch) => {
-      const files = await largeFiles(subject, scratch.path("."));
-      const before = fingerprint(scratch.folder);
+    await withTemporaryFolder(async (scratch) => {
+      const files = await writeLargeFiles(subject, scratch.path("."));
+      const before = folderFingerprint(scratch.folder);
       for (const file of files) await checkSplits(subject, file);
-      assert.equal(fingerprint(scratch.folder), before, "reading changed the input, or its folder");
+      assert.equal(folderFingerprint(scratch.folder), before, "reading changed the input, or its folder");
     });
   });
   check("stops when it is aborted, and closes its files", async () => {
-    await withScratch(async (scratch) => {
-      for (const file of await largeFiles(subject, scratch.folder)) await checkAbort(subject, file);
+    await withTemporaryFolder(async (scratch) => {
+      for (const file of await writeLargeFiles(subject, scratch.folder)) await checkAbort(subject, file);
     });
   });
 }
 
-function checkKnown(sample: Sample, layers: readonly ReadLayer[]): void {
+function checkSampleContent(sample: Sample, layers: readonly LayerContent[]): void {
   if (!sample.layers) return;
   assert.equal(layers.length, sample.layers.length, `layers: ${layers.map(({ info }) => info.name).join(", ")}`);
   for (const [index, known] of sample.layers.entries()) {
@@ -109,30 +109,30 @@ function checkKnown(sample: Sample, layers: readonly ReadLayer[]): void {
   }
 }
 
-async function checkSplits(subject: Subject, { path, options }: ToRead): Promise<void> {
+async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): Promise<void> {
   const { format } = subject;
   const whole = await readFile(format, path, { options });
   const split = await readFile(format, path, { options, bySplits: true });
   assert.equal(split.length, whole.length, "a second open() gives another number of layers");
   for (const [index, layer] of split.entries()) {
     const other = whole[index]!;
-    assertSameReading(other.batches, layer.batches, "read by splits, not as when read whole");
+    assertSameBatches(other.batches, layer.batches, "read by splits, not as when read whole");
     assert.deepEqual(layer.records, other.records, "the records (made absolute) are others by splits than whole");
-    const said = ({ rejects }: ReadLayer) => rejects.map(({ code, place }) => [code, place.record]);
+    const said = ({ rejects }: LayerContent) => rejects.map(({ code, place }) => [code, place.record]);
     assert.deepEqual(said(layer), said(other), "other rejects by splits than whole");
   }
-  const context = new Recording();
-  await using dataset = await openFile(format, path, context, options);
+  const context = new RecordingContext();
+  await using dataset = await openDataset(format, path, context, options);
   const blueprint: unknown = structuredClone(dataset.blueprint);
   // Opened as another thread does it; the splits come from the first.
-  await using elsewhere = await openFile(format, path, new Recording(false, blueprint), options);
+  await using elsewhere = await openDataset(format, path, new RecordingContext(false, blueprint), options);
   for (const [index, layer] of dataset.layers.entries()) {
     const there = elsewhere.layers[index]!;
     const pieces: (readonly Batch[])[] = [];
     for (const time of ["first", "second"]) {
       const batches: Batch[] = [];
-      for await (const batch of batchesOf(layer)) batches.push(batch);
-      assertSameReading(whole[index]!.batches, batches, `batches() called again (a ${time} time on one dataset)`);
+      for await (const batch of layerBatches(layer)) batches.push(batch);
+      assertSameBatches(whole[index]!.batches, batches, `batches() called again (a ${time} time on one dataset)`);
     }
     if (!layer.splits) continue;
     const first = split[index]!.splits!;
@@ -145,11 +145,11 @@ async function checkSplits(subject: Subject, { path, options }: ToRead): Promise
       bytes += piece.bytes;
       second.push(copy);
       const batches: Batch[] = [];
-      for await (const batch of batchesOf(there, copy)) batches.push(batch);
+      for await (const batch of layerBatches(there, copy)) batches.push(batch);
       pieces.push(batches);
     }
     assert.deepEqual(second, first, "splits() must give the same pieces at every call");
-    assertSameReading(whole[index]!.batches, pieces.flat(), "splits read by a second open() with the blueprint");
+    assertSameBatches(whole[index]!.batches, pieces.flat(), "splits read by a second open() with the blueprint");
     if (layer.bytes > 0) {
       assert.ok(
         bytes <= layer.bytes * 1.01 + 4096,
@@ -160,14 +160,14 @@ async function checkSplits(subject: Subject, { path, options }: ToRead): Promise
     const last = first.at(-1);
     if (!last) continue;
     const batches: Batch[] = [];
-    for await (const batch of batchesOf(there, last)) batches.push(batch);
-    assertSameReading(pieces.at(-1)!, batches, "the last split read again, out of order");
+    for await (const batch of layerBatches(there, last)) batches.push(batch);
+    assertSameBatches(pieces.at(-1)!, batches, "the last split read again, out of order");
   }
 }
 
-async function checkAbort(subject: Subject, { path, options }: ToRead): Promise<void> {
+async function checkAbort(subject: CheckSubject, { path, options }: ReadCase): Promise<void> {
   const { format } = subject;
-  const watch = new SourceWatch();
+  const watch = new SourceMonitor();
   const aborter = new AbortController();
   const reason = new Error("aborted by the check");
   const allowed = (error: unknown) =>
@@ -176,7 +176,13 @@ async function checkAbort(subject: Subject, { path, options }: ToRead): Promise<
       `aborted, it must end with the signal's reason or "interrupted", not with ${String(error)}`,
     );
   {
-    await using dataset = await openFile(format, path, new Recording(false, undefined, aborter.signal), options, watch);
+    await using dataset = await openDataset(
+      format,
+      path,
+      new RecordingContext(false, undefined, aborter.signal),
+      options,
+      watch,
+    );
     for (const layer of dataset.layers) {
       // The host stops asking between batches; what is left open then must be closed with the dataset.
       for await (const batch of layer.batches()) if (batch.length > 0) break;
@@ -193,7 +199,13 @@ async function checkAbort(subject: Subject, { path, options }: ToRead): Promise<
   }
   assert.deepEqual(watch.stillOpen(), [], "files stay open after reading was broken off and the dataset disposed of");
   try {
-    await using _ = await openFile(format, path, new Recording(false, undefined, aborter.signal), options, watch);
+    await using _ = await openDataset(
+      format,
+      path,
+      new RecordingContext(false, undefined, aborter.signal),
+      options,
+      watch,
+    );
   } catch (error) {
     allowed(error);
   }

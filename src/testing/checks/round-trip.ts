@@ -6,19 +6,19 @@ import type { Batch } from "../../model/batch.js";
 import type { FieldType } from "../../model/field.js";
 import { geometryTypes as allTypes, type GeometryType, positionRange } from "../../model/geometry.js";
 import type { Crs } from "../../model/layer.js";
-import type { Accepts } from "../../plugin/format.js";
-import { assertSameBut } from "../compare.js";
-import { FolderSink } from "../folder.js";
-import { countOf, type ReadLayer, readFile } from "../read-all.js";
-import { Recording } from "../recording.js";
+import type { WriterCapabilities } from "../../plugin/format.js";
+import { type CheckSubject, capabilitiesOf, comparisonRulesFor, withTemporaryFolder } from "../check-subject.js";
+import { assertOnlyReportedChanges } from "../compare-batches.js";
+import { countOf, type LayerContent, readFile } from "../read-file.js";
+import { RecordingContext } from "../recording-context.js";
 import type { Dimensions } from "../sample-geometries.js";
 import { type SampleLayer, sampleBatch } from "../sample-layer.js";
-import { edgeNames, edgeValues, longTexts, nonFinite } from "../sample-values.js";
-import { acceptsOf, exactnessOf, type Subject, withScratch } from "../subject.js";
-import { fittedBatches, openWriter, planTargets, writeFile, writeLayers } from "../write-all.js";
+import { edgeFieldNames, edgeValues, longTexts, nonFinite } from "../sample-values.js";
+import { TestFolderSink } from "../temporary-folder.js";
+import { fittedBatches, openWriter, planTargets, writeFile, writeLayers } from "../write-file.js";
 
 /** Whether what a layer says of itself before it is read is true of what is then read. */
-export function assertTrueInfo({ info, batches, rejects }: ReadLayer): void {
+export function assertLayerInfo({ info, batches, rejects }: LayerContent): void {
   assert.ok(typeof info.name === "string" && info.name !== "", "a layer has a name");
   if (info.featureCount !== null) {
     const count = countOf(batches) + rejects.length;
@@ -41,7 +41,7 @@ export function assertTrueInfo({ info, batches, rejects }: ReadLayer): void {
 }
 
 /** The features in the order in which a format that sorts them gives them back. */
-function inGroups(batches: readonly Batch[], groupOf: Subject["groupOf"]): readonly Batch[] {
+function sortByGroup(batches: readonly Batch[], groupOf: CheckSubject["groupOf"]): readonly Batch[] {
   if (!groupOf) return batches;
   const groups = batches.map((batch) => [...batch.features()].map(({ geometry }) => groupOf(geometry)));
   const numbers = [...new Set(groups.flat())].sort((a, b) => a - b);
@@ -54,11 +54,11 @@ function inGroups(batches: readonly Batch[], groupOf: Subject["groupOf"]): reado
 }
 
 /** Writes generated features, reads them, and compares; gives what was read of each file. */
-async function roundTrip(subject: Subject, layer: SampleLayer, crs?: Crs | null): Promise<ReadLayer[]> {
+async function roundTrip(subject: CheckSubject, layer: SampleLayer, crs?: Crs | null): Promise<LayerContent[]> {
   const { format, readerOptions, writerOptions } = subject;
-  const accepts = acceptsOf(subject);
-  const read: ReadLayer[] = [];
-  await withScratch(async (scratch) => {
+  const accepts = capabilitiesOf(subject);
+  const read: LayerContent[] = [];
+  await withTemporaryFolder(async (scratch) => {
     const wanted = { options: writerOptions, ...(crs === undefined ? {} : { crs }) };
     for (const file of await writeFile(format, scratch.folder, sampleBatch(layer), wanted)) {
       // The host refuses a file without a byte before any reader sees it.
@@ -69,17 +69,17 @@ async function roundTrip(subject: Subject, layer: SampleLayer, crs?: Crs | null)
         `one layer was written to ${file.path} and ${others.length + 1} came back`,
       );
       assert.deepEqual(only.rejects, [], "the reader rejects what the writer wrote");
-      assertTrueInfo(only);
+      assertLayerInfo(only);
       const declares = only.info.fields !== null;
-      const given = inGroups(file.given, subject.groupOf);
-      assertSameBut(file.losses, given, only.batches, exactnessOf(subject, accepts, declares));
+      const given = sortByGroup(file.given, subject.groupOf);
+      assertOnlyReportedChanges(file.losses, given, only.batches, comparisonRulesFor(subject, accepts, declares));
       read.push(only);
     }
   });
   return read;
 }
 
-const dimensionsOf = (accepts: Accepts): Dimensions[] => [
+const supportedDimensions = (accepts: WriterCapabilities): Dimensions[] => [
   "xy",
   ...(accepts.z ? (["xyz", "some-z"] as const) : []),
   ...(accepts.m ? (["xym"] as const) : []),
@@ -87,10 +87,10 @@ const dimensionsOf = (accepts: Accepts): Dimensions[] => [
 ];
 
 /** Whether what the writer writes is what the reader reads. */
-export function checkRoundTrip(subject: Subject): void {
+export function checkRoundTrip(subject: CheckSubject): void {
   const { format, check } = subject;
   if (!format.reader || !format.writer) return;
-  const accepts = acceptsOf(subject);
+  const accepts = capabilitiesOf(subject);
   const { geometryTypes } = accepts;
   const [first] = geometryTypes;
   checkGeometries(subject, accepts);
@@ -104,15 +104,15 @@ export function checkRoundTrip(subject: Subject): void {
     });
   }
   if (accepts.layers === "many") {
-    check("brings back several layers of one file", () => severalLayers(subject, accepts));
+    check("brings back several layers of one file", () => checkSeveralLayers(subject, accepts));
   }
-  check("claims no other reference system than the one written", () => referenceSystems(subject, accepts));
+  check("claims no other reference system than the one written", () => checkReferenceSystems(subject, accepts));
 }
 
-function checkGeometries(subject: Subject, accepts: Accepts): void {
+function checkGeometries(subject: CheckSubject, accepts: WriterCapabilities): void {
   const { check, seed } = subject;
   for (const type of accepts.geometryTypes) {
-    for (const dimensions of dimensionsOf(accepts)) {
+    for (const dimensions of supportedDimensions(accepts)) {
       check(`brings back ${type}s (${dimensions})`, async () => {
         await roundTrip(subject, { features: 12, types: [type], dimensions, fieldTypes: ["int32"], seed });
       });
@@ -138,7 +138,7 @@ function checkGeometries(subject: Subject, accepts: Accepts): void {
   });
 }
 
-function checkFields(subject: Subject, accepts: Accepts, type: GeometryType): void {
+function checkFields(subject: CheckSubject, accepts: WriterCapabilities, type: GeometryType): void {
   const { check } = subject;
   const types = [type];
   for (const fieldType of accepts.fieldTypes) {
@@ -162,7 +162,7 @@ function checkFields(subject: Subject, accepts: Accepts, type: GeometryType): vo
     });
   }
   check("brings back fields of any name", async () => {
-    const fields = edgeNames.map((name, n) => ({ name, type: "text" as const, values: [`value ${n}`] }));
+    const fields = edgeFieldNames.map((name, n) => ({ name, type: "text" as const, values: [`value ${n}`] }));
     await roundTrip(subject, { features: 3, types, fields });
   });
   check("brings back layers without fields", async () => {
@@ -175,9 +175,9 @@ function checkFields(subject: Subject, accepts: Accepts, type: GeometryType): vo
   }
 }
 
-async function severalLayers(subject: Subject, accepts: Accepts): Promise<void> {
+async function checkSeveralLayers(subject: CheckSubject, accepts: WriterCapabilities): Promise<void> {
   const { format, seed } = subject;
-  await withScratch(async (scratch) => {
+  await withTemporaryFolder(async (scratch) => {
     const writer = await openWriter(format, subject.writerOptions);
     const parts = ["first", "second", "third"].flatMap((name, n) => {
       const batch = sampleBatch({
@@ -190,8 +190,8 @@ async function severalLayers(subject: Subject, accepts: Accepts): Promise<void> 
       return targets.map((target) => ({ target: target.layer, batches: fittedBatches(target, batch, 4) }));
     });
     const path = scratch.path(`several.${format.extensions[0]}`);
-    const sink = new FolderSink(path);
-    const context = new Recording();
+    const sink = new TestFolderSink(path);
+    const context = new RecordingContext();
     await writeLayers(writer, sink, parts, context, false).finally(() => sink.close());
     const read = await readFile(format, path, { options: subject.readerOptions });
     const names = (layers: readonly { readonly name: string }[]) => layers.map((layer) => layer.name);
@@ -201,16 +201,21 @@ async function severalLayers(subject: Subject, accepts: Accepts): Promise<void> 
       "other layers came back",
     );
     const all = (batches: readonly (readonly Batch[])[]) => batches.flat();
-    const how = exactnessOf(
+    const how = comparisonRulesFor(
       subject,
       accepts,
       read.some(({ info }) => info.fields !== null),
     );
-    assertSameBut(context.losses, all(parts.map((part) => part.batches)), all(read.map((layer) => layer.batches)), how);
+    assertOnlyReportedChanges(
+      context.losses,
+      all(parts.map((part) => part.batches)),
+      all(read.map((layer) => layer.batches)),
+      how,
+    );
   });
 }
 
-async function referenceSystems(subject: Subject, accepts: Accepts): Promise<void> {
+async function checkReferenceSystems(subject: CheckSubject, accepts: WriterCapabilities): Promise<void> {
   const codes = accepts.crs === "any" ? ["EPSG:4326", "EPSG:25832", "EPSG:2154"] : ["EPSG:4326"];
   for (const code of codes) {
     const crs = await crsContext.parse(code).catch((error: unknown) => {

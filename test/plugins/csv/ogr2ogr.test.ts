@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import type { Feature } from "../../../src/model/index.js";
-import { Scratch } from "../../support/recording.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
 import { readFile } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const names = (option: string, list: string) => ["-oo", `${option}_POSSIBLE_NAMES=${list}`];

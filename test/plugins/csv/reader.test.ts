@@ -2,10 +2,10 @@ import { writeFileSync } from "node:fs";
 import iconv from "iconv-lite";
 import { afterAll, describe, expect, test } from "vitest";
 import { GeoferryError } from "../../../src/errors.js";
-import { Scratch } from "../../support/recording.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
 import { geometries, properties, readText, types } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const read = (
   content: string | Uint8Array,
@@ -318,6 +318,13 @@ describe("records", () => {
     const { features, recording } = await read(text, {}, { skipErrors: true });
     expect(features.length).toBe(2);
     expect(recording.rejects).toMatchObject([{ code: "record-binary", place: { record: 2, line: 3 } }]);
+    expect(recording.notices).toEqual([]);
+  });
+
+  test("NUL bytes in the names of columns are noticed when they are read past", async () => {
+    const { features, recording } = await read("lat,l\0n\n1,2\n3,4\n", {}, { skipErrors: true });
+    expect(features.length).toBe(2);
+    expect(recording.notices).toMatchObject([{ code: "header-binary", count: 1 }]);
   });
 });
 

@@ -4,13 +4,13 @@ import { afterAll, expect, test } from "vitest";
 import { readerOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
 import { GeoferryError } from "../../../src/errors.js";
-import { FileSource } from "../../../src/io/source.js";
+import { FileSource } from "../../../src/io/input/source.js";
 import type { Feature } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
-import { batchesOf, Recording, Scratch } from "../../support/recording.js";
+import { RecordingContext, readBatches, TemporaryFolder } from "../../support/read-layers.js";
 import { readFile } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const ugly =
@@ -19,7 +19,7 @@ const ugly =
 /** What each worker reads of its split, places made absolute as the host does it. */
 async function bySplits(path: string, length: number, options: Readonly<Record<string, string>> = {}) {
   const values = parseOptions("csv", readerOptions, options);
-  const scout = new Recording();
+  const scout = new RecordingContext();
   await using dataset = await open(FileSource.at(path), values, scout, length);
   const features: Feature[] = [];
   const records: number[] = [];
@@ -27,7 +27,7 @@ async function bySplits(path: string, length: number, options: Readonly<Record<s
   let [passedRecords, passedLines, splits, bytes] = [0, 0, 0, 0];
   for await (const split of dataset.layers[0]!.splits!()) {
     // A worker has the blueprint, as structured cloning gives it, and nothing else.
-    const worker = new Recording(false, structuredClone(dataset.blueprint));
+    const worker = new RecordingContext(false, structuredClone(dataset.blueprint));
     await using copy = await open(FileSource.at(path), values, worker, length);
     for await (const batch of copy.layers[0]!.batches(structuredClone(split))) {
       if (Array.isArray(batch)) throw new Error("no batch");
@@ -113,9 +113,13 @@ test("batches have about a thousand rows, fewer where geometries are large", asy
   const path = scratch.path("many.csv");
   writeFileSync(path, `id,wkt\n${[...new Array(2500).keys()].map((i) => `${i},POINT (1 2)`).join("\n")}`);
   const sizes = async () => {
-    await using dataset = await open(FileSource.at(path), parseOptions("csv", readerOptions, {}), new Recording());
+    await using dataset = await open(
+      FileSource.at(path),
+      parseOptions("csv", readerOptions, {}),
+      new RecordingContext(),
+    );
     const lengths: number[] = [];
-    for await (const batch of batchesOf(dataset.layers[0]!, true)) lengths.push(batch.length);
+    for await (const batch of readBatches(dataset.layers[0]!, true)) lengths.push(batch.length);
     return lengths;
   };
   expect(await sizes()).toEqual([1000, 1000, 500]);

@@ -1,16 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { readerOptions } from "../../../plugins/csv/options.js";
 import { open } from "../../../plugins/csv/reader.js";
-import { FileSource } from "../../../src/io/source.js";
+import { FileSource } from "../../../src/io/input/source.js";
 import type { Crs, Feature, Field, LayerInfo } from "../../../src/model/index.js";
 import { parseOptions } from "../../../src/plugin/options.js";
-import { batchesOf, Recording, type Scratch } from "../../support/recording.js";
+import { RecordingContext, readBatches, type TemporaryFolder } from "../../support/read-layers.js";
 
 export interface Read {
   readonly features: Feature[];
   readonly fields: readonly Field[];
   readonly layer: LayerInfo;
-  readonly recording: Recording;
+  readonly recording: RecordingContext;
 }
 
 interface More {
@@ -28,14 +28,14 @@ export async function readFile(
   options: Readonly<Record<string, string>> = {},
   { length, skipErrors = false, stated = null, swapXy = false }: More = {},
 ): Promise<Read> {
-  const recording = new Recording(skipErrors);
+  const recording = new RecordingContext(skipErrors);
   recording.statedCrs = stated;
   recording.swapsXy = swapXy;
   const dataset = await open(FileSource.at(path), parseOptions("csv", readerOptions, options), recording, length);
   try {
     const layer = dataset.layers[0]!;
     const features: Feature[] = [];
-    for await (const batch of batchesOf(layer, false)) features.push(...batch.features());
+    for await (const batch of readBatches(layer, false)) features.push(...batch.features());
     return { features, fields: layer.fields!, layer, recording };
   } finally {
     await dataset[Symbol.asyncDispose]();
@@ -44,7 +44,7 @@ export async function readFile(
 
 /** Reads text or bytes by way of a file. */
 export async function readText(
-  scratch: Scratch,
+  scratch: TemporaryFolder,
   content: string | Uint8Array,
   options: Readonly<Record<string, string>> = {},
   more: More & { readonly name?: string } = {},

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry, main, samples } from "../../support/command.js";
-import { Scratch } from "../../support/recording.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
 import { hasGdal, ogr2ogr } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 interface Collection {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { has } from "../../support/command.js";
+import { hasProgram } from "../../support/command.js";
 
 function installed(): boolean {
   try {
@@ -12,7 +12,7 @@ function installed(): boolean {
 }
 
 /** Under CI GDAL must be there; elsewhere its absence is told, loudly. */
-export const hasGdal = installed() && has("ogr2ogr");
+export const hasGdal = installed() && hasProgram("ogr2ogr");
 if (!hasGdal) {
   if (process.env.CI) throw new Error("gdal-async is missing, and CI must not leave its tests out");
   console.warn("NOT TESTED: gdal-async or ogr2ogr is missing, so nothing is read or written through GDAL");

@@ -1,20 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { GeoJsonDataset, open } from "../../../plugins/geojson/reader.js";
-import { FileSource } from "../../../src/io/source.js";
+import { FileSource } from "../../../src/io/input/source.js";
 import { type Batch, Presence } from "../../../src/model/index.js";
-import { batchesOf, featuresOf, Recording, Scratch } from "../../support/recording.js";
-import { collection, feature, point, read } from "./reading.js";
+import { RecordingContext, readBatches, readFeatures, TemporaryFolder } from "../../support/read-layers.js";
+import { collection, feature, point, read } from "./read-geojson.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 async function batches(features: unknown[]): Promise<Batch[]> {
   const path = scratch.path("b.geojson");
   writeFileSync(path, JSON.stringify(collection(...features)));
-  await using dataset = await open(FileSource.at(path), { fid: undefined }, new Recording());
+  await using dataset = await open(FileSource.at(path), { fid: undefined }, new RecordingContext());
   const found: Batch[] = [];
-  for await (const batch of batchesOf(dataset.layers[0]!, true)) found.push(batch);
+  for await (const batch of readBatches(dataset.layers[0]!, true)) found.push(batch);
   return found;
 }
 
@@ -25,7 +25,7 @@ describe("batches", () => {
       path,
       JSON.stringify(collection(...Array.from({ length: 50 }, (_, i) => feature(point(i, 0), { i })))),
     );
-    const context = new Recording();
+    const context = new RecordingContext();
     await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 500);
     const [layer] = dataset.layers;
     let splits = 0;
@@ -86,8 +86,8 @@ describe("batches", () => {
     ] as const) {
       const rows = values.slice(0, n).map((v) => `{"type":"Feature","geometry":null,"properties":{"v":${v}}}`);
       writeFileSync(path, `{"type":"FeatureCollection","features":[${rows.join(",")}]}`);
-      await using dataset = await open(FileSource.at(path), { fid: undefined }, new Recording());
-      for await (const batch of batchesOf(dataset.layers[0]!, true)) {
+      await using dataset = await open(FileSource.at(path), { fid: undefined }, new RecordingContext());
+      for await (const batch of readBatches(dataset.layers[0]!, true)) {
         expect(batch.fields[0]!.type).toBe(type);
         const column = batch.columns[0]!;
         if (column.type === "int64") expect([...column.values].map(String)).toEqual(values.slice(0, n));
@@ -125,11 +125,11 @@ describe("batches", () => {
     const made = Array.from({ length: 50 }, (_, i) => feature(point(i, 1), { i }));
     writeFileSync(path, JSON.stringify({ name: "n", ...collection(...made) }));
     const source = FileSource.at(path);
-    await using first = await open(source, { fid: undefined }, new Recording());
+    await using first = await open(source, { fid: undefined }, new RecordingContext());
     const blueprint = structuredClone(first.blueprint);
-    await using second = await open(source, { fid: undefined }, new Recording(false, blueprint));
+    await using second = await open(source, { fid: undefined }, new RecordingContext(false, blueprint));
     expect(second.layers[0]!.name).toBe("n");
-    expect(await featuresOf(second)).toEqual(made);
+    expect(await readFeatures(second)).toEqual(made);
   });
 });
 

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { GeoferryError } from "../../../src/errors.js";
 import { packFeatures } from "../../../src/model/index.js";
-import { Scratch } from "../../support/recording.js";
-import { collection, read } from "./reading.js";
-import { write, writeBatches } from "./writing.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+import { collection, read } from "./read-geojson.js";
+import { write, writeBatches } from "./write-geojson.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 // −0 is a number of JSON, but not one that every reader keeps apart.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { geojson, geojsonseq } from "../../../plugins/geojson/index.js";
-import { collection, feature, point } from "./reading.js";
+import { collection, feature, point } from "./read-geojson.js";
 
 function identify(text: string | Buffer, name = "a.geojson", size?: number): string {
   const head = Buffer.from(text).subarray(0, 65536);

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import type { GeoferryError } from "../../../src/errors.js";
 import type { Feature } from "../../../src/model/index.js";
-import { Scratch } from "../../support/recording.js";
-import { collection, feature, point, read } from "./reading.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+import { collection, feature, point, read } from "./read-geojson.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const one = (geometry: string, properties = "{}") =>
@@ -265,6 +265,18 @@ describe("properties", () => {
     const { features, context } = await read(scratch, text);
     expect(features[0]!.properties).toEqual({ a: "x\ufffdy", b: "ü" });
     expect(context.notices).toMatchObject([{ code: "invalid-utf8", field: "a", count: 1 }]);
+  });
+
+  it("says so, too, where names are not UTF-8 or have halves of surrogate pairs", async () => {
+    const features = [1, 2].map((value) => one("null", `{"a~":${value},"\\ud83db":null}`));
+    const text = Buffer.from(inside(...features, one("null", '{"c":3}')));
+    for (let at = text.indexOf("~"); at >= 0; at = text.indexOf("~")) text[at] = 0xe9;
+    const { features: found, context } = await read(scratch, text);
+    expect(found[1]!.properties).toEqual({ "a\ufffd": 2, "\ufffdb": null });
+    expect(context.notices).toMatchObject([
+      { code: "invalid-utf8", field: "a\ufffd", count: 2 },
+      { code: "lone-surrogate", field: "\ufffdb", count: 2 },
+    ]);
   });
 
   it("takes the last of two members of one name, and any name", async () => {
@@ -562,6 +574,17 @@ describe("damage", () => {
       await fails(text.slice(0, length), "input-truncated", length);
     }
     await fails('{"type":', "input-truncated", 8);
+  });
+
+  it.each([
+    ["its first name", '{"type" "FeatureCollection","features":[]}'],
+    ["a member before the features", `{"type":"FeatureCollection","name":"x" ${inside(good).slice(1)}`],
+    ["the end, before the features", '{"type":"FeatureColl'],
+  ])("does not advise to skip damage where that does not help: %s", async (_, text) => {
+    for (const skipErrors of [false, true]) {
+      const error = await read(scratch, text, { skipErrors }).catch((thrown: GeoferryError) => thrown);
+      expect(error).toMatchObject({ kind: "input", message: expect.not.stringContaining("skip-errors") });
+    }
   });
 
   it("refuses what follows the document", async () => {

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { Batch, type Column, type Feature, GeometryBuilder, packFeatures } from "../../../src/model/index.js";
-import { Scratch } from "../../support/recording.js";
-import { feature, point } from "./reading.js";
-import { write, writeBatches } from "./writing.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+import { feature, point } from "./read-geojson.js";
+import { write, writeBatches } from "./write-geojson.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const pack = (...features: unknown[]) => packFeatures(features as Feature[], 1);

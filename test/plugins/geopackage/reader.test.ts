@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
 import geopackage from "../../../plugins/geopackage/index.js";
-import { openFile, Recording, Scratch } from "../../../src/testing/index.js";
+import type { Batch } from "../../../src/model/index.js";
+import { openDataset, Random, RecordingContext, TemporaryFolder } from "../../../src/testing/index.js";
 import { blobOf, featuresOf, newPackage, pointWkb, readLayers, register } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let files = 0;
 const newPath = () => scratch.path(`r${files++}.gpkg`);
@@ -421,13 +423,114 @@ describe("what a file is", () => {
     const leaf = bytes.readUInt32BE(root + bytes.readUInt16BE(root + 12 + 2));
     bytes.fill(0xee, (leaf - 1) * 4096, leaf * 4096);
     writeFileSync(path, bytes);
-    await expect(readLayers(path)).rejects.toThrow(new RegExp(`byte ${(leaf - 1) * 4096}: page ${leaf}`));
-    const context = new Recording(true);
-    await using dataset = await openFile(geopackage, path, context);
+    await expect(readLayers(path)).rejects.toThrow(
+      new RegExp(`byte ${(leaf - 1) * 4096}: page ${leaf}.*read past it with --skip-errors$`),
+    );
+    const context = new RecordingContext(true);
+    await using dataset = await openDataset(geopackage, path, context);
     let count = 0;
     for await (const batch of dataset.layers[0]!.batches()) count += batch.length;
     expect(count).toBeGreaterThan(1900);
     expect(count).toBeLessThan(2000);
     expect(context.gaps).toMatchObject([{ place: { byte: (leaf - 1) * 4096 } }]);
   });
+
+  /** A table of a single page, five rows on it, and what is done to the page. */
+  async function damagedPage(damage: (page: Buffer) => void) {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+    database.exec("INSERT INTO t (a) VALUES ('one'), ('two'), ('three'), ('four'), ('fives')");
+    register(database, "t");
+    const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = 't'").get() as {
+      rootpage: number;
+    };
+    database.close();
+    const bytes = readFileSync(path);
+    const at = (rootpage - 1) * 4096;
+    damage(bytes.subarray(at, at + 4096));
+    writeFileSync(path, bytes);
+    const whole = new Sqlite(path);
+    const verdict = whole.pragma("integrity_check", { simple: true });
+    whole.close();
+    const error = await readLayers(path).catch((thrown: unknown) => thrown);
+    const context = new RecordingContext(true);
+    await using dataset = await openDataset(geopackage, path, context);
+    const values = [];
+    for await (const batch of dataset.layers[0]!.batches()) {
+      for (const { properties } of (batch as Batch).features()) values.push(properties.a);
+    }
+    return { verdict, error, values, gaps: context.gaps, at };
+  }
+
+  it.each([
+    ["has lost its last row", (page: Buffer) => page.writeUInt16BE(4, 3), ["one", "two", "three", "four"]],
+    ["has lost all rows", (page: Buffer) => page.writeUInt16BE(0, 3), []],
+    // "three" and "fives" take as many bytes.
+    [
+      "names one row twice and another one not at all",
+      (page: Buffer) => page.copy(page, 8 + 2 * 4, 8 + 2 * 2, 8 + 2 * 3),
+      ["one", "two", "three", "four", "three"],
+    ],
+  ])("is an error, as it is for SQLite, where a page %s", async (_, damage, read) => {
+    const { verdict, error, values, gaps, at } = await damagedPage(damage);
+    expect(verdict).not.toBe("ok");
+    expect(error).toMatchObject({ code: "input-corrupt", message: expect.stringContaining(`byte ${at}: page`) });
+    expect(values).toEqual(read);
+    expect(gaps).toMatchObject([{ place: { byte: at } }]);
+  });
+
+  it("is an error, as it is for SQLite, where the page above those of the rows has lost all but the last", async () => {
+    const path = newPath();
+    const database = newPackage(path);
+    database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+    const texts = Array(2000).fill("('text of some length, so that there are pages')");
+    database.exec(`INSERT INTO t (a) VALUES ${texts.join(",")}`);
+    register(database, "t");
+    const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_master WHERE name = 't'").get() as {
+      rootpage: number;
+    };
+    database.close();
+    const bytes = readFileSync(path);
+    const at = (rootpage - 1) * 4096;
+    expect(bytes[at]).toBe(5);
+    bytes.writeUInt16BE(0, at + 3);
+    writeFileSync(path, bytes);
+    const whole = new Sqlite(path);
+    expect(whole.pragma("integrity_check", { simple: true })).not.toBe("ok");
+    whole.close();
+    await expect(readLayers(path)).rejects.toMatchObject({
+      code: "input-corrupt",
+      message: expect.stringContaining(`byte ${at}: page ${rootpage}: its 0 entries take 0 bytes`),
+    });
+  });
+
+  it.each([512, 4096, 65_536])(
+    "is whole, with pages of %i bytes, where rows were often changed and deleted",
+    async (size) => {
+      const path = newPath();
+      const database = newPackage(path, `PRAGMA page_size = ${size}`);
+      database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, a)");
+      register(database, "t");
+      const random = new Random(size);
+      const put = database.prepare("INSERT OR REPLACE INTO t VALUES (?, ?)");
+      const remove = database.prepare("DELETE FROM t WHERE fid = ?");
+      database.transaction(() => {
+        for (let n = 0; n < 6000; n++) {
+          const [id, width] = [
+            random.below(700) - 50,
+            random.below(4) === 0 ? random.below(2 * size) : random.below(30),
+          ];
+          if (random.below(3) === 0) remove.run(id);
+          else put.run(id, "x".repeat(width));
+        }
+      })();
+      const rows = database.prepare("SELECT fid AS id, length(a) AS length FROM t ORDER BY fid").all();
+      expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+      database.close();
+      const [layer] = await readLayers(path);
+      const found = featuresOf(layer!).map(({ id, properties }) => ({ id, length: (properties.a as string).length }));
+      expect(found).toEqual(rows);
+    },
+  );
 });

@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
 import geopackage from "../../../plugins/geopackage/index.js";
-import { WkbWriter } from "../../../plugins/shared/wkb.js";
+import { WkbWriter } from "../../../plugins/shared/wkb/index.js";
 import {
   type Batch,
   type Extent,
@@ -10,12 +10,12 @@ import {
   GeometryBuilder,
   Kind,
   packFeatures,
-  Summariser,
+  Summarizer,
 } from "../../../src/model/index.js";
-import { openFile, Recording, Scratch } from "../../../src/testing/index.js";
+import { openDataset, RecordingContext, TemporaryFolder } from "../../../src/testing/index.js";
 import { blobOf, newPackage, register } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let files = 0;
 
@@ -49,8 +49,8 @@ async function summaryOf(geometries: readonly (Buffer | null)[], within: Extent 
   const insert = database.prepare("INSERT INTO t VALUES (?, ?, ?, ?)");
   for (const [i, geometry] of geometries.entries()) insert.run(i + 1, geometry, i === 0 ? null : `name ${i}`, -i);
   database.close();
-  const context = new Recording(false);
-  await using dataset = await openFile(geopackage, path, context);
+  const context = new RecordingContext(false);
+  await using dataset = await openDataset(geopackage, path, context);
   const summary = await dataset.layers[0]!.summary!({ within, isLimited: false, withExtent: false });
   expect(context.losses).toEqual([]);
   return summary;
@@ -108,7 +108,7 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
   insert.run(-70000, blob(line), "Ø", null, null, -7n, 3, 0);
   database.close();
   const told = async () => {
-    await using dataset = await openFile(geopackage, path, new Recording(false));
+    await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
     const { fields, idBytes } = (await dataset.layers[0]!.summary!({
       within: null,
       isLimited: false,
@@ -191,9 +191,9 @@ it("of points is what a full reading says", async () => {
       for (const [i, { place, name, n, share, day }] of all.entries())
         insert.run(7 * i - 40, place && point(...place), name, n, share, day);
       database.close();
-      await using dataset = await openFile(geopackage, path, new Recording(false));
+      await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
       const layer = dataset.layers[0]!;
-      const full = new Summariser(false);
+      const full = new Summarizer(false);
       full.add(packFeatures([], 1, layer.fields));
       for await (const batch of layer.batches()) full.add(batch as Batch);
       const told = await layer.summary!({ within: globe, isLimited: false, withExtent: false });

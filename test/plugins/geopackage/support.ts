@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import geopackage from "../../../plugins/geopackage/index.js";
 import type { Feature } from "../../../src/model/index.js";
-import { type ReadLayer, readFile } from "../../../src/testing/index.js";
+import { type LayerContent, readFile } from "../../../src/testing/index.js";
 
 /** The tables about tables as OGC 12-128r19, Annex C has them, with WGS84. */
 const core = `
@@ -76,4 +76,4 @@ export function pointWkb(x: number, y: number, big = false): Buffer {
 export const readLayers = (path: string, options: Record<string, string> = {}, skipErrors = false) =>
   readFile(geopackage, path, { options, skipErrors });
 
-export const featuresOf = (layer: ReadLayer): Feature[] => layer.batches.flatMap((batch) => [...batch.features()]);
+export const featuresOf = (layer: LayerContent): Feature[] => layer.batches.flatMap((batch) => [...batch.features()]);

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Database } from "../../../plugins/geopackage/database.js";
-import { FileSource } from "../../../src/io/source.js";
-import { Recording, Scratch } from "../../../src/testing/index.js";
-import { randomFrom } from "../../support/random.js";
+import { Database } from "../../../plugins/geopackage/sqlite/database.js";
+import { FileSource } from "../../../src/io/input/source.js";
+import { RecordingContext, TemporaryFolder } from "../../../src/testing/index.js";
+import { createRandom } from "../../support/random.js";
 import { blobOf, featuresOf, newPackage, pointWkb, readLayers, register } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 type Random = () => number;
@@ -35,7 +35,7 @@ function valueFrom(random: Random): null | bigint | number | string | Buffer {
 
 /** What page-by-page reading gives of a table: rowids and values. */
 async function rowsOf(path: string, table: string) {
-  const database = await Database.open(FileSource.at(path), new Recording(), null);
+  const database = await Database.open(FileSource.at(path), new RecordingContext(), null);
   try {
     const entry = (await database.schema()).get(table)!;
     const rows: unknown[] = [];
@@ -56,7 +56,7 @@ describe("tables of any layout hold what SQLite reads from them", () => {
   );
   it.each(layouts)("pages of $pageSize bytes, $encoding", async ({ pageSize, encoding }) => {
     const path = scratch.path(`layout-${pageSize}-${encoding}.gpkg`);
-    const random = randomFrom(pageSize + encoding.length);
+    const random = createRandom(pageSize + encoding.length);
     const vacuum = random() < 0.5 ? "FULL" : "NONE";
     const before = `PRAGMA page_size=${pageSize}; PRAGMA encoding='${encoding}'; PRAGMA auto_vacuum=${vacuum};`;
     const database = newPackage(path, before);
@@ -171,7 +171,7 @@ describe("what a program left beside the database", () => {
       spoil(journal);
       writeFileSync(path, sound.file);
       writeFileSync(`${path}-journal`, journal);
-      const database = await Database.open(FileSource.at(path), new Recording(), null);
+      const database = await Database.open(FileSource.at(path), new RecordingContext(), null);
       const pages: Buffer[] = [];
       for (let page = 1; page <= database.pages.count; page++) pages.push(Buffer.from(await database.pages.page(page)));
       await database.close();

@@ -3,15 +3,15 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
-import { outputFault } from "../../../plugins/geopackage/sql-session.js";
-import { LibraryMissing } from "../../../plugins/geopackage/sqlite-library.js";
-import { Scratch } from "../../../src/testing/index.js";
-import { has, samples } from "../../support/command.js";
-import { converted } from "../../support/host.js";
-import { randomFrom } from "../../support/random.js";
+import { toOutputError } from "../../../plugins/geopackage/sql/session.js";
+import { SqliteMissing } from "../../../plugins/geopackage/sqlite/library.js";
+import { TemporaryFolder } from "../../../src/testing/index.js";
+import { hasProgram, samples } from "../../support/command.js";
+import { convertFile } from "../../support/host.js";
+import { createRandom } from "../../support/random.js";
 import { featuresOf, readLayers } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let files = 0;
 const newPath = (extension = "gpkg") => scratch.path(`w${files++}.${extension}`);
@@ -28,7 +28,7 @@ async function written(features: readonly Row[], options: Record<string, string>
   const list = features.map((feature) => ({ type: "Feature", geometry: null, properties: {}, ...feature }));
   writeFileSync(input, JSON.stringify({ type: "FeatureCollection", features: list }));
   const path = newPath();
-  const report = await converted(input, path, { writerOptions: options, layerName: "t", ...request });
+  const report = await convertFile(input, path, { writerOptions: options, layerName: "t", ...request });
   return { path, report };
 }
 
@@ -71,7 +71,7 @@ describe("ids", () => {
   });
 
   it("in any order are kept too, and every feature is found by the index", async () => {
-    const random = randomFrom(5);
+    const random = createRandom(5);
     const ids = Array.from({ length: 3000 }, (_, i) => i * 3 + 1).sort(() => random() - 0.5);
     const { path } = await written(ids.map((id) => ({ id, geometry: pointAt(id / 100, 1), properties: { id } })));
     const features = featuresOf((await readLayers(path))[0]!);
@@ -105,7 +105,7 @@ describe("ids", () => {
 
 describe("tables", () => {
   it("of many pages and levels, with records longer than a page, are what SQLite takes for sound", async () => {
-    const random = randomFrom(9);
+    const random = createRandom(9);
     const features = Array.from({ length: 60_000 }, (_, i) => {
       const [x, y] = [random() * 360 - 180, random() * 180 - 90];
       const text = i % 997 === 0 ? "long ".repeat(Math.floor(random() * 9000)) : `name ${i}`;
@@ -157,7 +157,7 @@ describe("tables", () => {
       "lon,lat,b,i,l,d,t,day,hour,moment\n1,2,true,7,12345678901,0.5,text,2020-02-29,10:11:12,2020-02-29T10:11:12.5Z\n",
     );
     const path = newPath();
-    await converted(input, path, { layerName: "t" });
+    await convertFile(input, path, { layerName: "t" });
     const [{ sql }] = query<{ sql: string }>(path, "SELECT sql FROM sqlite_master WHERE name = 't'") as [
       { sql: string },
     ];
@@ -196,7 +196,7 @@ describe("tables", () => {
       "a\n2020-01-01T12:00:00+05:45\n2020-01-01T12:00:00\n2020-01-01T12:00:00.1239Z\n2020-01-01T12:00:00Z\n",
     );
     const path = newPath();
-    const report = await converted(input, path, { layerName: "t" });
+    const report = await convertFile(input, path, { layerName: "t" });
     expect(query(path, "SELECT a FROM t").map((row) => (row as { a: string }).a)).toEqual([
       "2020-01-01T06:15:00.000Z",
       "2020-01-01T12:00:00.000Z",
@@ -310,15 +310,15 @@ describe("what a file says of itself", () => {
 
   it("the same bytes come for the same input", async () => {
     const bytes = [newPath(), newPath()];
-    for (const path of bytes) await converted(`${samples}/parks.geojson`, path, { layerName: "parks" });
+    for (const path of bytes) await convertFile(`${samples}/parks.geojson`, path, { layerName: "parks" });
     expect(readFileSync(bytes[0]!).equals(readFileSync(bytes[1]!))).toBe(true);
   });
 });
 
-describe.runIf(has("ogrinfo"))("other programs", () => {
+describe.runIf(hasProgram("ogrinfo"))("other programs", () => {
   it.each(["capitals", "parks", "rivers", "mixed", "huts"])("GDAL opens %s without a warning", async (name) => {
     const path = newPath();
-    await converted(`${samples}/${name}.geojson`, path, { writerOptions: { version: "1.2" } });
+    await convertFile(`${samples}/${name}.geojson`, path, { writerOptions: { version: "1.2" } });
     const said = execFileSync("sh", ["-c", `ogrinfo -al -so "${path}" 2>&1`], { encoding: "utf8" });
     expect(said).not.toMatch(/warning|error/i);
     expect(said).toContain(`Feature Count: ${featuresOf((await readLayers(path))[0]!).length}`);
@@ -333,8 +333,8 @@ const validator = ["/usr/bin/python3", "python3"].find(
 describe.runIf(validator !== undefined)("GDAL's validator", () => {
   it.each(["capitals", "parks", "mixed"])("finds no fault in %s", async (name) => {
     const path = newPath();
-    await converted(`${samples}/${name}.geojson`, path, { writerOptions: { version: "1.2" } });
-    await converted(`${samples}/rivers.geojson`, path, { append: true });
+    await convertFile(`${samples}/${name}.geojson`, path, { writerOptions: { version: "1.2" } });
+    await convertFile(`${samples}/rivers.geojson`, path, { append: true });
     const check = spawnSync(validator!, ["-m", "osgeo_utils.samples.validate_gpkg", "-k", path], { encoding: "utf8" });
     expect(check.stdout + check.stderr).toBe("");
     expect(check.status).toBe(0);
@@ -343,9 +343,9 @@ describe.runIf(validator !== undefined)("GDAL's validator", () => {
 
 describe("a machine without SQLite", () => {
   it("is told what to do", () => {
-    const missing = outputFault(
+    const missing = toOutputError(
       "out.gpkg",
-      new LibraryMissing(new Error("Could not locate the bindings file. Tried:")),
+      new SqliteMissing(new Error("Could not locate the bindings file. Tried:")),
     );
     expect(missing).toMatchObject({ code: "unsupported", kind: "unsupported" });
     expect((missing as Error).message).toMatch(

@@ -1,12 +1,12 @@
 /** Elements in extensions as programs write them: without a namespace of their own, several times, in each other. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { Scratch } from "../../../src/testing/index.js";
-import { converted } from "../../support/host.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
-import { featuresIn, inGpx } from "./reading.js";
+import { TemporaryFolder } from "../../../src/testing/index.js";
+import { convertFile } from "../../support/host.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
+import { featuresIn, gpxDocument } from "./read-gpx.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const isTestable = canValidate("gpx-1.1.xsd");
 let count = 0;
@@ -15,7 +15,7 @@ async function rewritten(document: string, extension = "gpx", readerOptions: Rec
   const folder = scratch.path(`e${count++}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/in.gpx`, document);
-  const report = await converted(`${folder}/in.gpx`, `${folder}/out.${extension}`, { readerOptions });
+  const report = await convertFile(`${folder}/in.gpx`, `${folder}/out.${extension}`, { readerOptions });
   const text = readFileSync(`${folder}/out.${extension}`, "utf8");
   return { text, losses: report.losses.map(({ code, count: n }) => `${code} ${n}`), notices: report.notices };
 }
@@ -54,7 +54,7 @@ describe("elements of GPX's own namespace, or of none", () => {
       ["<gpxtpx:TrackPointExtension><hr>100</hr></gpxtpx:TrackPointExtension>"],
     ],
   ])("%s keep their names and namespaces, with a note", async (_, inner, expected) => {
-    const document = inGpx(inner, attributes);
+    const document = gpxDocument(inner, attributes);
     const { text, losses, notices } = await rewritten(document);
     expect(extensionsIn(text)).toEqual(expected);
     expect(text).not.toContain("geoferry:power");
@@ -64,18 +64,21 @@ describe("elements of GPX's own namespace, or of none", () => {
     expect(await featuresIn(text, options)).toEqual(await featuresIn(document, options));
     if (isTestable) {
       // Only what GPX 1.1 does not allow in the source, either.
-      const errors = schemaErrors(text, "gpx-1.1.xsd").match(/: element \S+: /g) ?? [];
+      const errors = validateDocument(text, "gpx-1.1.xsd").match(/: element \S+: /g) ?? [];
       for (const error of errors) expect(error).toMatch(/^: element (power|hAcc|a|hr): $/);
     }
   });
 
   test("in a document without any namespace", async () => {
-    const { text } = await rewritten(inGpx(track(...power), ""));
+    const { text } = await rewritten(gpxDocument(track(...power), ""));
     expect(extensionsIn(text)).toEqual(power);
   });
 
   test("beside the elements of a point, where only GPX 1.0 has them, are not moved into extensions by that name", async () => {
-    const document = inGpx('<trk><trkseg><trkpt lat="1" lon="2"><mood>good</mood></trkpt></trkseg></trk>', attributes);
+    const document = gpxDocument(
+      '<trk><trkseg><trkpt lat="1" lon="2"><mood>good</mood></trkpt></trkseg></trk>',
+      attributes,
+    );
     const { text } = await rewritten(document);
     expect(text).toContain("<geoferry:mood");
   });
@@ -87,7 +90,7 @@ describe("elements that a point has several times", () => {
     "<gpxtpx:TrackPointExtension><gpxtpx:atemp>11</gpxtpx:atemp><gpxtpx:atemp>20</gpxtpx:atemp></gpxtpx:TrackPointExtension>";
   const once = "<gpxtpx:TrackPointExtension><gpxtpx:atemp>9.5</gpxtpx:atemp></gpxtpx:TrackPointExtension>";
   const thrice = twice.replace("<gpxtpx:atemp>20</gpxtpx:atemp>", "$&<gpxtpx:atemp>a,b</gpxtpx:atemp>");
-  const document = inGpx(track(once, twice, once, thrice), attributes);
+  const document = gpxDocument(track(once, twice, once, thrice), attributes);
 
   test("are an array for that point", async () => {
     const { text, losses } = await rewritten(document, "geojson");
@@ -114,7 +117,7 @@ test.each([
 ])(
   "elements that are repeated with others in them are a loss, as nothing says what belongs together: %s",
   async (_, inner, expected) => {
-    const { losses } = await rewritten(inGpx(inner, attributes));
+    const { losses } = await rewritten(gpxDocument(inner, attributes));
     expect(losses).toEqual(expected === 0 ? [] : [`extension-regrouped ${expected}`]);
   },
 );
@@ -123,12 +126,12 @@ test.each([
   ["of features", wpt('<x:a xlink:href="#b" xml:lang="de" k="1">c</x:a>')],
   ["of points", track('<x:a xlink:href="#b" xml:lang="de" k="1">c</x:a>')],
 ])("attributes with a prefix keep it: %s", async (_, inner) => {
-  const document = inGpx(inner, attributes);
+  const document = gpxDocument(inner, attributes);
   const { text, losses } = await rewritten(document);
   expect(losses).toEqual([]);
   expect(extensionsIn(text)).toEqual(['<x:a xlink:href="#b" xml:lang="de" k="1">c</x:a>']);
   expect(text).toContain('xmlns:xlink="http://www.w3.org/1999/xlink"');
-  if (isTestable) expect(schemaErrors(text, "gpx-1.1.xsd")).toBe("");
+  if (isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
 });
 
 describe("positions that Garmin gives a route between its points (GpxExtensions v3, RoutePointExtension_t)", () => {
@@ -137,7 +140,7 @@ describe("positions that Garmin gives a route between its points (GpxExtensions 
   const second = '<gpxx:RoutePointExtension><gpxx:rpt lat="3.1" lon="4.1"></gpxx:rpt></gpxx:RoutePointExtension>';
   const rtept = (n: number, extensions = "") =>
     `<rtept lat="${n}" lon="${n + 1}"><ele>9</ele><name>p${n}</name>${extensions && `<extensions>${extensions}</extensions>`}</rtept>`;
-  const document = inGpx(`<rte>${rtept(1, first)}${rtept(3, second)}${rtept(5)}</rte>`, attributes);
+  const document = gpxDocument(`<rte>${rtept(1, first)}${rtept(3, second)}${rtept(5)}</rte>`, attributes);
 
   test("are values of their points, with a note that the line lacks them", async () => {
     const { text, losses, notices } = await rewritten(document, "geojson");
@@ -160,7 +163,7 @@ describe("positions that Garmin gives a route between its points (GpxExtensions 
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     expect(extensionsIn(text)).toEqual([first, second]);
-    if (isTestable) expect(schemaErrors(text, "gpx-1.1.xsd")).toBe("");
+    if (isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
   });
 
   test("are positions of the line where that is wanted", async () => {

@@ -2,13 +2,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
-import { Scratch } from "../../../src/testing/index.js";
-import { converted } from "../../support/host.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { TemporaryFolder } from "../../../src/testing/index.js";
+import { convertFile } from "../../support/host.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
 
 const schema = "gpx-1.1.xsd";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const described = (desc: string, rest = ""): string =>
@@ -32,15 +32,15 @@ describe("the metadata of a GPX", () => {
 
   test("are the same in a GPX made of it", async () => {
     const output = scratch.path("copy.gpx");
-    const report = await converted(input, output);
+    const report = await convertFile(input, output);
     expect(report.losses).toEqual([]);
     expect(readFileSync(output, "utf8")).toContain(described("A day &amp; a night", rest));
   });
 
   test.runIf(canValidate(schema))("are valid by the schema", async () => {
     const output = scratch.path("valid.gpx");
-    await converted(input, output);
-    expect(schemaErrors(readFileSync(output), schema)).toBe("");
+    await convertFile(input, output);
+    expect(validateDocument(readFileSync(output), schema)).toBe("");
   });
 
   test("of GPX 1.0 stand in the places of GPX 1.1", async () => {
@@ -52,14 +52,14 @@ describe("the metadata of a GPX", () => {
       ),
     );
     const output = scratch.path("new.gpx");
-    await converted(old, output);
+    await convertFile(old, output);
     expect(readFileSync(output, "utf8")).toContain(
       '<metadata><name>Walk</name><desc>d</desc><author><name>Ann</name><email id="ann" domain="example.org"/></author><link href="http://example.org/1"><text>One</text></link><keywords>k</keywords></metadata>',
     );
   });
 
   test("are a loss where the target has no place, once for the layer", async () => {
-    const { losses } = await converted(input, scratch.path("walk.csv"));
+    const { losses } = await convertFile(input, scratch.path("walk.csv"));
     expect(losses).toMatchObject([
       {
         code: "metadata-left-out",
@@ -71,7 +71,7 @@ describe("the metadata of a GPX", () => {
 
   test("are the description of a GeoPackage's contents", async () => {
     const output = scratch.path("walk.gpkg");
-    const { losses } = await converted(input, output);
+    const { losses } = await convertFile(input, output);
     const database = new Database(output, { readonly: true });
     const contents = database.prepare("SELECT identifier, description FROM gpkg_contents").all();
     database.close();
@@ -83,7 +83,7 @@ describe("the metadata of a GPX", () => {
     const one = written("one.gpx", gpx(described("same", "<keywords>a</keywords>")));
     const two = written("two.gpx", gpx(described("same", "<keywords>b</keywords>")));
     const output = scratch.path("both.gpx");
-    const { losses } = await converted(one, output, { inputs: [one, two] });
+    const { losses } = await convertFile(one, output, { inputs: [one, two] });
     expect(readFileSync(output, "utf8")).toContain("<desc>same</desc></metadata>");
     expect(losses).toMatchObject([{ code: "metadata-left-out", example: expect.stringMatching(/: keywords$/) }]);
   });

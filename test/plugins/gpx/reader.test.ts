@@ -2,15 +2,15 @@ import { gpx as togeojson } from "@tmcw/togeojson";
 import { DOMParser } from "@xmldom/xmldom";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Recording } from "../../../src/testing/recording.js";
-import { featuresIn, inGpx, readGpx } from "./reading.js";
+import { RecordingContext } from "../../../src/testing/recording-context.js";
+import { featuresIn, gpxDocument, readGpx } from "./read-gpx.js";
 
 const ns = 'xmlns="http://www.topografix.com/GPX/1/1"';
 
 describe("waypoints", () => {
   test("have all elements that GPX 1.1 gives them, each in its type", async () => {
     const { layers } = await readGpx(
-      inGpx(`<wpt lat="48.2" lon="16.4"><ele>171.5</ele><time>2024-05-06T07:08:09.5Z</time><magvar>3.5</magvar>
+      gpxDocument(`<wpt lat="48.2" lon="16.4"><ele>171.5</ele><time>2024-05-06T07:08:09.5Z</time><magvar>3.5</magvar>
         <geoidheight>44</geoidheight><name>Wien</name><cmt>c</cmt><desc>d &amp; e</desc><src>s</src>
         <link href="http://a/"><text>A</text><type>text/html</type></link><link href="b"/>
         <sym>Flag</sym><type>city</type><fix>3d</fix><sat>7</sat><hdop>1.5</hdop><vdop>2</vdop><pdop>0.5</pdop>
@@ -42,7 +42,9 @@ describe("waypoints", () => {
   });
 
   test("at 0, 0 are points, and those without a place are rejected with theirs in the file", async () => {
-    const document = inGpx(`<wpt lat="0" lon="0"/><wpt lat="x" lon="1"/><wpt lat="1"/><wpt lat=" 1 " lon="&#50;"/>`);
+    const document = gpxDocument(
+      `<wpt lat="0" lon="0"/><wpt lat="x" lon="1"/><wpt lat="1"/><wpt lat=" 1 " lon="&#50;"/>`,
+    );
     const { layers, context } = await readGpx(document);
     expect(layers[0]!.features.map(({ geometry }) => geometry)).toEqual([
       { type: "Point", coordinates: [0, 0] },
@@ -56,7 +58,7 @@ describe("waypoints", () => {
 
   test("keep a text where one in the file is not of the type that GPX names", async () => {
     const { layers } = await readGpx(
-      inGpx(`<wpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><sat>4</sat></wpt>
+      gpxDocument(`<wpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><sat>4</sat></wpt>
         <wpt lat="1" lon="2"><time>yesterday</time><sat>4</sat></wpt>`),
     );
     expect(layers[0]!.fields).toMatchObject({ time: "text", sat: "int32" });
@@ -65,7 +67,7 @@ describe("waypoints", () => {
 
   test("have no height where ele is empty or none, which is told", async () => {
     const { layers, context } = await readGpx(
-      inGpx(`<wpt lat="1" lon="2"><ele/></wpt><wpt lat="1" lon="2"><ele>high</ele></wpt>`),
+      gpxDocument(`<wpt lat="1" lon="2"><ele/></wpt><wpt lat="1" lon="2"><ele>high</ele></wpt>`),
     );
     const points = layers[0]!.features.map(({ geometry }) => geometry);
     expect(points).toEqual(Array(2).fill({ type: "Point", coordinates: [2, 1] }));
@@ -76,7 +78,7 @@ describe("waypoints", () => {
 describe("routes and tracks", () => {
   test("have their own name, not that of a point in them", async () => {
     const features = await featuresIn(
-      inGpx(`<rte><rtept lat="1" lon="2"><name>point</name></rtept><rtept lat="3" lon="4"/></rte>
+      gpxDocument(`<rte><rtept lat="1" lon="2"><name>point</name></rtept><rtept lat="3" lon="4"/></rte>
         <trk><name>track</name><trkseg><trkpt lat="1" lon="2"><name>p</name></trkpt><trkpt lat="3" lon="4"/></trkseg></trk>`),
     );
     expect(features.map(({ properties }) => properties)).toEqual([
@@ -87,7 +89,7 @@ describe("routes and tracks", () => {
 
   test("tell the times and extensions of their points as arrays, null where one is missing", async () => {
     const [feature] = await featuresIn(
-      inGpx(
+      gpxDocument(
         `<trk><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><extensions><g:TrackPointExtension>
           <g:hr>121</g:hr><g:cad>80</g:cad></g:TrackPointExtension></extensions></trkpt>
           <trkpt lat="1" lon="3"><extensions><power>250</power></extensions></trkpt>
@@ -106,7 +108,7 @@ describe("routes and tracks", () => {
   test("of several segments are MultiLineStrings, with arrays for each segment that has points", async () => {
     const point = (lon: number, inner = "") => `<trkpt lat="1" lon="${lon}">${inner}</trkpt>`;
     const { layers, context } = await readGpx(
-      inGpx(`<trk><trkseg>${point(1)}${point(2)}</trkseg><trkseg/>
+      gpxDocument(`<trk><trkseg>${point(1)}${point(2)}</trkseg><trkseg/>
         <trkseg>${point(3, "<sym>x</sym>")}${point(4)}${point(5, "<sym>y</sym>")}</trkseg></trk>`),
     );
     expect(layers[0]!.features[0]).toMatchObject({
@@ -118,7 +120,7 @@ describe("routes and tracks", () => {
 
   test("of a single point are points, which every format has", async () => {
     const { layers, context } = await readGpx(
-      inGpx(`<trk><name>one</name><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time></trkpt></trkseg></trk>
+      gpxDocument(`<trk><name>one</name><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time></trkpt></trkseg></trk>
         <rte><rtept lat="3" lon="4"><ele>5</ele></rtept></rte>`),
     );
     expect(layers[0]!.features).toMatchObject([
@@ -131,7 +133,7 @@ describe("routes and tracks", () => {
     expect(context.notices).toMatchObject([{ code: "line-of-one-point", count: 2 }]);
   });
 
-  const short = inGpx(`<trk><trkseg><trkpt lat="9" lon="9"><time>2024-01-01T00:00:00Z</time></trkpt></trkseg>
+  const short = gpxDocument(`<trk><trkseg><trkpt lat="9" lon="9"><time>2024-01-01T00:00:00Z</time></trkpt></trkseg>
     <trkseg><trkpt lat="1" lon="2"><time>2024-01-02T00:00:00Z</time></trkpt><trkpt lat="1" lon="3"/></trkseg>
     <trkseg><trkpt lat="8" lon="8"><time>2024-01-03T00:00:00Z</time></trkpt></trkseg></trk>`);
 
@@ -154,7 +156,7 @@ describe("routes and tracks", () => {
   });
 
   test("without points are empty lines with their attributes", async () => {
-    const features = await featuresIn(inGpx("<rte><name>r</name></rte><trk><name>t</name><trkseg/></trk>"));
+    const features = await featuresIn(gpxDocument("<rte><name>r</name></rte><trk><name>t</name><trkseg/></trk>"));
     expect(features).toMatchObject([
       { geometry: { type: "LineString", coordinates: [] }, properties: { name: "r" } },
       { geometry: { type: "MultiLineString", coordinates: [] }, properties: { name: "t" } },
@@ -163,7 +165,7 @@ describe("routes and tracks", () => {
 
   test("lose points whose place is none, with the values of these", async () => {
     const { layers, context } = await readGpx(
-      inGpx(`<rte><rtept lat="1" lon="2"><name>a</name></rtept><rtept lat="undefined" lon="3"><name>b</name></rtept>
+      gpxDocument(`<rte><rtept lat="1" lon="2"><name>a</name></rtept><rtept lat="undefined" lon="3"><name>b</name></rtept>
         <rtept lat="1" lon="4"><name>c</name></rtept></rte>`),
     );
     expect(layers[0]!.features[0]!.properties.coordinateProperties).toEqual({ names: ["a", "c"] });
@@ -174,7 +176,7 @@ describe("routes and tracks", () => {
 describe("extensions", () => {
   test("are fields by their prefixed names, those within others by their path, in the type of all values", async () => {
     const { layers } = await readGpx(
-      inGpx(
+      gpxDocument(
         `<wpt lat="1" lon="2"><extensions><o:viz>1</o:viz><o:speed>6.50</o:speed><o:code>007</o:code>
           <o:rings visible="false" number="0"/><g:Route><g:Auto>true</g:Auto><o:mark>x</o:mark></g:Route>
           <o:tag>a</o:tag><o:tag>b</o:tag></extensions></wpt>
@@ -200,7 +202,7 @@ describe("extensions", () => {
   test("of a thousand kinds in one point do not grow the rest of its line without bounds", async () => {
     const many = Array.from({ length: 1000 }, (_, i) => `<x${i}>1</x${i}>`).join("");
     const points = `<rtept lat="1" lon="2"><extensions>${many}</extensions></rtept><rtept lat="1" lon="3"/>`;
-    const { layers, context } = await readGpx(inGpx(`<rte>${points}</rte>`));
+    const { layers, context } = await readGpx(gpxDocument(`<rte>${points}</rte>`));
     const values = layers[0]!.features[0]!.properties.coordinateProperties as object;
     expect(Object.keys(values)).toHaveLength(256);
     expect(context.losses.filter(({ code }) => code === "point-values-left-out")).toHaveLength(744);
@@ -230,7 +232,7 @@ describe("a document", () => {
   });
 
   test("is three layers on demand, each with its own fields", async () => {
-    const document = inGpx(`<trk><number>1</number></trk>${body}<rte><desc>d</desc></rte>`);
+    const document = gpxDocument(`<trk><number>1</number></trk>${body}<rte><desc>d</desc></rte>`);
     const { layers } = await readGpx(document, { layers: "kinds" });
     expect(layers.map(({ name, fields, featureCount }) => [name, Object.keys(fields), featureCount])).toEqual([
       ["waypoints", ["_gpxType", "name"], 1],
@@ -245,18 +247,18 @@ describe("a document", () => {
   });
 
   test("that ends early is refused with the place, and read up to it on demand", async () => {
-    const document = inGpx(body + body).slice(0, -30);
+    const document = gpxDocument(body + body).slice(0, -30);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
-    const { layers, context } = await readGpx(document, {}, new Recording(true));
+    const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
     expect(layers[0]!.features).toHaveLength(1);
     expect(context.gaps).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
   });
 
   test("is read past damage on demand, from the next feature on", async () => {
     const broken = [`<wpt lat="1" lon="2"><name>b</nam></wpt>`, "<wpt lat=1/>", `<trk><trkseg>`];
-    const document = inGpx(broken.map((text) => body + text).join("") + body);
+    const document = gpxDocument(broken.map((text) => body + text).join("") + body);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-corrupt" });
-    const { layers, context } = await readGpx(document, {}, new Recording(true));
+    const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
     expect(layers[0]!.features).toHaveLength(4);
     expect(layers[0]!.featureCount).toBe(4);
     expect(context.gaps.map(({ place, bytes }) => document.slice(place.byte, place.byte! + bytes!))).toEqual(broken);
@@ -269,9 +271,9 @@ describe("a document", () => {
         fc.array(fc.constantFrom(body, trk, "<!-- <wpt> -->", "\n", "<rte/>"), { maxLength: 30 }),
         fc.integer({ min: 1, max: 500 }),
         async (parts, splitSize) => {
-          const document = inGpx(parts.join(""), `${ns} xmlns:x="urn:x"`);
+          const document = gpxDocument(parts.join(""), `${ns} xmlns:x="urn:x"`);
           const whole = await readGpx(document);
-          const split = await readGpx(document, {}, new Recording(), splitSize);
+          const split = await readGpx(document, {}, new RecordingContext(), splitSize);
           expect(split.layers).toEqual(whole.layers);
         },
       ),
@@ -298,7 +300,7 @@ test("what @tmcw/togeojson reads right is read likewise", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(feature, { maxLength: 5 }), async (features) => {
       // togeojson gives tracks first.
-      const document = inGpx([...features].sort((a, b) => (a < b ? 1 : -1)).join(""));
+      const document = gpxDocument([...features].sort((a, b) => (a < b ? 1 : -1)).join(""));
       const dom = new DOMParser().parseFromString(document, "text/xml") as unknown as Parameters<typeof togeojson>[0];
       const expected = togeojson(dom).features.map(({ geometry, properties }) => {
         const { coordinateProperties: _, ...rest } = properties ?? {};
@@ -308,4 +310,28 @@ test("what @tmcw/togeojson reads right is read likewise", async () => {
     }),
     { numRuns: 100 },
   );
+});
+
+describe("text where GPX has elements only", () => {
+  const gpx = (inner: string) =>
+    `<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
+  const inLine = '<trk><trkseg><trkpt lat="1" lon="2"/>trkpt lat="3" lon="4"/><trkpt lat="5" lon="6"/></trkseg></trk>';
+
+  test.each([
+    ["among points, as of a tag that lost its <", inLine],
+    ["in a point", '<wpt lat="1" lon="2">name>A</wpt>'],
+    ["beside the features", '<wpt lat="1" lon="2"/>\n wpt lat="3" lon="4"/>'],
+    ["beside the features, in a CDATA section", '<wpt lat="1" lon="2"/><![CDATA[x]]>'],
+  ])("is a loss %s", async (_, inner) => {
+    const { layers, context } = await readGpx(gpx(inner));
+    expect(layers.flatMap(({ features }) => features)).toHaveLength(1);
+    expect(context.losses).toMatchObject([{ code: "text-left-out", count: 1 }]);
+  });
+
+  test("is none where it is white space, or in an element that is left out", async () => {
+    const { context } = await readGpx(
+      gpx('\n<!-- c -->\n <wpt lat="1" lon="2">\n <!-- d --> \n<name>a</name> </wpt> '),
+    );
+    expect(context.losses).toEqual([]);
+  });
 });

@@ -1,12 +1,12 @@
 /** What GPX says of routes, segments and points stays what it was from GPX to GPX (GPX 1.1, rteType, trksegType, wptType). */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { Scratch } from "../../../src/testing/index.js";
-import { converted } from "../../support/host.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
-import { featuresIn, inGpx } from "./reading.js";
+import { TemporaryFolder } from "../../../src/testing/index.js";
+import { convertFile } from "../../support/host.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
+import { featuresIn, gpxDocument } from "./read-gpx.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 const isTestable = canValidate("gpx-1.1.xsd");
 let count = 0;
@@ -16,9 +16,9 @@ async function rewritten(document: string, extension = "gpx"): Promise<{ text: s
   const folder = scratch.path(`s${count++}`);
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/in.gpx`, document);
-  const { losses } = await converted(`${folder}/in.gpx`, `${folder}/out.${extension}`);
+  const { losses } = await convertFile(`${folder}/in.gpx`, `${folder}/out.${extension}`);
   const text = readFileSync(`${folder}/out.${extension}`, "utf8");
-  if (extension === "gpx" && isTestable) expect(schemaErrors(text, "gpx-1.1.xsd")).toBe("");
+  if (extension === "gpx" && isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
   return { text, losses: losses.map(({ code }) => code) };
 }
 
@@ -32,7 +32,7 @@ const elementsOf = (text: string, name: string): string[] =>
   );
 
 test("a route without points stays a route", async () => {
-  const { text, losses } = await rewritten(inGpx("<rte><name>r</name></rte><trk><name>t</name></trk>"));
+  const { text, losses } = await rewritten(gpxDocument("<rte><name>r</name></rte><trk><name>t</name></trk>"));
   expect(text.match(/<(rte|trk)>/g)).toEqual(["<rte>", "<trk>"]);
   expect(losses).toEqual([]);
   expect((await featuresIn(text)).map(({ properties }) => properties)).toMatchObject([
@@ -45,7 +45,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
   const point = (extensions: string, n: number) =>
     `<trkpt lat="${n}" lon="2"><ele>5</ele><extensions>${extensions}</extensions></trkpt>`;
   const track = (...extensions: string[]) =>
-    inGpx(`<trk><trkseg>${extensions.map(point).join("")}</trkseg></trk>`, attributes);
+    gpxDocument(`<trk><trkseg>${extensions.map(point).join("")}</trkseg></trk>`, attributes);
   const tpx = (inner: string) => `<gpxtpx:TrackPointExtension>${inner}</gpxtpx:TrackPointExtension>`;
 
   test("heart rate, cadence and temperature", async () => {
@@ -69,7 +69,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
       '<opencpn:guid>c</opencpn:guid><speed xmlns="urn:s">3</speed>',
     ];
     const rtept = (extensions: string, n: number) => point(extensions, n).replaceAll("trkpt", "rtept");
-    const document = inGpx(`<rte>${points.map(rtept).join("")}</rte>`, attributes);
+    const document = gpxDocument(`<rte>${points.map(rtept).join("")}</rte>`, attributes);
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     for (const inner of points) {
@@ -87,7 +87,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
       `${folder}/in.geojson`,
       JSON.stringify({ type: "Feature", properties: { coordinateProperties }, geometry }),
     );
-    await converted(`${folder}/in.geojson`, `${folder}/out.gpx`);
+    await convertFile(`${folder}/in.geojson`, `${folder}/out.gpx`);
     const text = readFileSync(`${folder}/out.gpx`, "utf8");
     expect(elementsOf(text, "gpxtpx:hr")).toEqual(["<gpxtpx:hr>100</gpxtpx:hr>", "<gpxtpx:hr>101</gpxtpx:hr>"]);
     expect(text).toContain("<geoferry:mood>good</geoferry:mood>");
@@ -104,15 +104,18 @@ test.each([
   const folder = scratch.path(`s${count++}`);
   mkdirSync(folder, { recursive: true });
   const namespaces = 'xmlns:x="urn:x" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
-  writeFileSync(`${folder}/in.gpx`, inGpx(inner, `xmlns="http://www.topografix.com/GPX/1/1" ${namespaces}`));
-  const { losses } = await converted(`${folder}/in.gpx`, `${folder}/out.gpx`);
+  writeFileSync(`${folder}/in.gpx`, gpxDocument(inner, `xmlns="http://www.topografix.com/GPX/1/1" ${namespaces}`));
+  const { losses } = await convertFile(`${folder}/in.gpx`, `${folder}/out.gpx`);
   expect(losses.map(({ code, count: n }) => [code, n])).toEqual(
     expected === 0 ? [] : [["extension-left-out", expected]],
   );
 });
 
 test("extensions of the file itself are a loss by their names", async () => {
-  const file = inGpx('<wpt lat="1" lon="2"/><extensions><opencpn:version>5</opencpn:version></extensions>', attributes);
+  const file = gpxDocument(
+    '<wpt lat="1" lon="2"/><extensions><opencpn:version>5</opencpn:version></extensions>',
+    attributes,
+  );
   expect((await rewritten(file)).losses).toEqual(["metadata-left-out"]);
 });
 
@@ -122,7 +125,7 @@ describe("extensions of segments", () => {
     `<trkseg>${trkpt(n)}${trkpt(n + 1)}${extensions && `<extensions>${extensions}</extensions>`}</trkseg>`;
   const first = '<opencpn:viz use="1">yes</opencpn:viz><gpxx:Ext><gpxx:Color>Red</gpxx:Color></gpxx:Ext>';
   const second = "<opencpn:viz>no</opencpn:viz>";
-  const document = inGpx(`<trk>${segment(1, first)}${segment(3)}${segment(5, second)}</trk>`, attributes);
+  const document = gpxDocument(`<trk>${segment(1, first)}${segment(3)}${segment(5, second)}</trk>`, attributes);
 
   test("stay where they were", async () => {
     const { text, losses } = await rewritten(document);
@@ -156,7 +159,7 @@ describe("extensions of segments", () => {
 
   test("of segments that are left out are a loss", async () => {
     const empty = "<trkseg><extensions><opencpn:viz>1</opencpn:viz></extensions></trkseg>";
-    const { losses } = await rewritten(inGpx(`<trk>${empty}${segment(1)}</trk>`, attributes));
+    const { losses } = await rewritten(gpxDocument(`<trk>${empty}${segment(1)}</trk>`, attributes));
     expect(losses).toEqual(["extension-left-out"]);
   });
 });

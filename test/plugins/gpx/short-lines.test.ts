@@ -1,18 +1,18 @@
 /** Segments of one point, which GPX has and other formats have not: kept on the way from GPX to GPX. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
-import { Scratch } from "../../../src/testing/index.js";
-import { converted } from "../../support/host.js";
-import { inGpx, readGpx } from "./reading.js";
+import { TemporaryFolder } from "../../../src/testing/index.js";
+import { convertFile } from "../../support/host.js";
+import { gpxDocument, readGpx } from "./read-gpx.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const walk = scratch.path("walk.gpx");
 const time = (day: number) => `<time>2024-01-0${day}T00:00:00Z</time>`;
 writeFileSync(
   walk,
-  inGpx(`<trk><name>walk</name><trkseg><trkpt lat="9" lon="8">${time(1)}</trkpt></trkseg>
+  gpxDocument(`<trk><name>walk</name><trkseg><trkpt lat="9" lon="8">${time(1)}</trkpt></trkseg>
     <trkseg><trkpt lat="1" lon="2">${time(2)}</trkpt><trkpt lat="1" lon="3">${time(3)}</trkpt></trkseg></trk>
     <trk><name>stop</name><trkseg><trkpt lat="5" lon="6"/></trkseg></trk>`),
 );
@@ -28,7 +28,7 @@ const segmentsIn = (path: string) =>
 describe("segments of one point", () => {
   test("stay where they go into GPX, with their times", async () => {
     const output = scratch.path("copy.gpx");
-    const report = await converted(walk, output);
+    const report = await convertFile(walk, output);
     expect(report.losses).toEqual([]);
     expect(segmentsIn(output)).toEqual([[[9], [1, 1]], [[5]]]);
     expect(readFileSync(output, "utf8").match(/<time>/g)).toHaveLength(3);
@@ -36,17 +36,17 @@ describe("segments of one point", () => {
 
   test("stay in a GPX that is added to", async () => {
     const output = scratch.path("longer.gpx");
-    await converted(walk, output);
+    await convertFile(walk, output);
     const places = scratch.path("places.csv");
     writeFileSync(places, "name,lon,lat\nhere,1,2\n");
-    await converted(places, output, { append: true });
+    await convertFile(places, output, { append: true });
     expect(segmentsIn(output)).toEqual([[[9], [1, 1]], [[5]]]);
     expect(readFileSync(output, "utf8").match(/<wpt/g)).toHaveLength(1);
   });
 
   test("are left out with their times elsewhere, and one that is alone is a point", async () => {
     const output = scratch.path("walk.geojson");
-    const report = await converted(walk, output);
+    const report = await convertFile(walk, output);
     expect(report.losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);
     const { features } = JSON.parse(readFileSync(output, "utf8"));
     expect(features).toMatchObject([
@@ -66,7 +66,7 @@ describe("segments of one point", () => {
 
   test("go where it is asked for", async () => {
     const output = scratch.path("short.gpx");
-    const report = await converted(walk, output, { readerOptions: { "short-lines": "no" } });
+    const report = await convertFile(walk, output, { readerOptions: { "short-lines": "no" } });
     expect(report.losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);
     expect(segmentsIn(output)[0]).toEqual([[1, 1]]);
     const { layers } = await readGpx(readFileSync(output, "utf8"));

@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";
-import { converted } from "../../support/host.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
-import { document, placemark, read, scratch } from "./reading.js";
+import { convertFile } from "../../support/host.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
+import { kmlDocument, placemarkXml, read, scratch } from "./read-kml.js";
 
 afterAll(() => scratch.remove());
 const isTestable = canValidate("ogckml22.xsd");
@@ -27,13 +27,13 @@ async function rewritten(
 ): Promise<Rewritten> {
   const folder = scratch.path(`d${count++}`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(`${folder}/in.kml`, document(inner, attributes));
+  writeFileSync(`${folder}/in.kml`, kmlDocument(inner, attributes));
   const path = `${folder}/${name}`;
-  const { losses } = await converted(`${folder}/in.kml`, path, { readerOptions });
+  const { losses } = await convertFile(`${folder}/in.kml`, path, { readerOptions });
   const text = name.endsWith("kmz")
     ? execFileSync("unzip", ["-p", path, "doc.kml"], { encoding: "utf8" })
     : readFileSync(path, name.endsWith("kml") ? "utf8" : "latin1");
-  if (isTestable && /km[lz]$/.test(name)) expect(schemaErrors(text, "ogckml22.xsd")).toBe("");
+  if (isTestable && /km[lz]$/.test(name)) expect(validateDocument(text, "ogckml22.xsd")).toBe("");
   return { text, path, losses: losses.map(({ code, field, count: n }) => [code, field, n].filter(Boolean).join(" ")) };
 }
 
@@ -52,7 +52,7 @@ const rest = `${view}<TimeSpan><begin>2020</begin></TimeSpan>${region}${data}`;
 const inside = (text: string) => text.replace(/\n/g, "");
 
 describe("what a document says of itself", () => {
-  const given = `<name>doc</name>${head}${own}${description}${rest}${placemark(point)}`;
+  const given = `<name>doc</name>${head}${own}${description}${rest}${placemarkXml(point)}`;
 
   test.each(["out.kml", "out.kmz"])("is the same in %s", async (name) => {
     const { text, losses } = await rewritten(given, name);
@@ -74,7 +74,7 @@ describe("what a document says of itself", () => {
   test("stands beside the types of fields that KML does not have", async () => {
     const typed = `<ExtendedData><Data name="a"><value>1</value></Data><gf:field xmlns:gf="urn:x-geoferry:kml" schema="s" name="n" type="int64"/></ExtendedData><Schema id="s" name="s"><SimpleField name="n" type="string"/></Schema>`;
     const { text } = await rewritten(
-      `<name>doc</name>${typed}${placemark(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData></SchemaData></ExtendedData>${point}`)}`,
+      `<name>doc</name>${typed}${placemarkXml(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData></SchemaData></ExtendedData>${point}`)}`,
     );
     expect(inside(text)).toMatch(
       /<ExtendedData><Data name="a"><value>1<\/value><\/Data><gf:field [^>]* name="n" type="int64"\/><\/ExtendedData>/,
@@ -86,7 +86,7 @@ describe("what a document says of itself", () => {
     const { losses } = await rewritten(given, "out.geojson");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const { path } = await rewritten(given, "out.csv");
-    const report = await converted(path.replace("out.csv", "in.kml"), path.replace("out.csv", "b.csv"));
+    const report = await convertFile(path.replace("out.csv", "in.kml"), path.replace("out.csv", "b.csv"));
     expect(report.losses[0]!.example).toBe(
       "Comma-separated values has no place for what the file says of itself: description, author, links, visibility, open, address, Snippet, LookAt, TimeSpan, Region, ExtendedData",
     );
@@ -101,10 +101,10 @@ describe("what a document says of itself", () => {
   });
 
   test("goes to a GPX and comes from one as far as both have a place", async () => {
-    const { path, losses } = await rewritten(`<name>doc</name>${head}${description}${placemark(point)}`, "out.gpx");
+    const { path, losses } = await rewritten(`<name>doc</name>${head}${description}${placemarkXml(point)}`, "out.gpx");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const back = path.replace("out.gpx", "back.kml");
-    await converted(path, back);
+    await convertFile(path, back);
     expect(inside(readFileSync(back, "utf8"))).toContain(
       `<name>doc</name>${head.replace("<visibility>0</visibility><open>1</open>", "")}${description}`,
     );
@@ -112,7 +112,7 @@ describe("what a document says of itself", () => {
 });
 
 describe("what folders say of themselves", () => {
-  const folder = (name: string, inner: string) => `<Folder><name>${name}</name>${inner}${placemark(point)}</Folder>`;
+  const folder = (name: string, inner: string) => `<Folder><name>${name}</name>${inner}${placemarkXml(point)}</Folder>`;
   const given = `<name>doc</name>${folder("a", `<open>0</open>${description}${region}`)}<Folder><name>b</name><visibility>0</visibility>${folder("c", data)}</Folder>`;
 
   test("is the same in a KML", async () => {
@@ -143,13 +143,13 @@ describe("elements that nothing is kept of are losses by their kind", () => {
   const lossesOf = async (inner: string) =>
     (
       await read(
-        document(
+        kmlDocument(
           inner,
           'xmlns="http://www.opengis.net/kml/2.2" xmlns:x="urn:x" xmlns:atom="http://www.w3.org/2005/Atom"',
         ),
       )
     ).losses.map(({ code, field, count: n }) => `${code} ${field} ${n}`);
-  const twice = (inner: string) => placemark(inner + point).repeat(2);
+  const twice = (inner: string) => placemarkXml(inner + point).repeat(2);
 
   test.each([
     ["views and regions", twice(view + region), ["element-left-out LookAt 2", "element-left-out Region 2"]],
@@ -165,12 +165,12 @@ describe("elements that nothing is kept of are losses by their kind", () => {
     ],
     [
       "names of arrays for people",
-      `<Schema id="s" name="s"><gx:SimpleArrayField name="n" type="string"><displayName>N</displayName></gx:SimpleArrayField></Schema>${placemark(point)}`,
+      `<Schema id="s" name="s"><gx:SimpleArrayField name="n" type="string"><displayName>N</displayName></gx:SimpleArrayField></Schema>${placemarkXml(point)}`,
       ["element-left-out displayName 1"],
     ],
     [
       "parts of shared styles",
-      `<Style id="s"><BalloonStyle><text>t</text></BalloonStyle><ListStyle/></Style>${placemark(point)}`,
+      `<Style id="s"><BalloonStyle><text>t</text></BalloonStyle><ListStyle/></Style>${placemarkXml(point)}`,
       ["element-left-out BalloonStyle 1", "element-left-out ListStyle 1"],
     ],
     [
@@ -185,7 +185,7 @@ describe("elements that nothing is kept of are losses by their kind", () => {
     ],
     [
       "styles of features that are pointed at",
-      `<StyleMap id="m"><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair></StyleMap>${placemark(point)}`,
+      `<StyleMap id="m"><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair></StyleMap>${placemarkXml(point)}`,
       ["element-left-out highlight 1"],
     ],
     [
@@ -196,7 +196,7 @@ describe("elements that nothing is kept of are losses by their kind", () => {
     ["old metadata", twice("<Metadata><a>1</a></Metadata>"), ["element-left-out a 2"]],
     [
       "what geometries have beside KML's elements",
-      placemark(
+      placemarkXml(
         `<MultiGeometry><LineString><extrude>1</extrude><gx:drawOrder xmlns:gx="http://www.google.com/kml/ext/2.2">2</gx:drawOrder><coordinates>1,2 3,4</coordinates></LineString><Point><x:y><x:z/></x:y><coordinates>1,2</coordinates></Point></MultiGeometry>`,
       ).repeat(3),
       ["element-left-out gx:drawOrder 3", "element-left-out x:y 3"],

@@ -4,11 +4,11 @@ import { afterAll, expect, test } from "vitest";
 import { elementFields } from "../../../plugins/kml/element-fields.js";
 import kml from "../../../plugins/kml/index.js";
 import type { FieldType, Value } from "../../../src/model/index.js";
-import { assertSameBut, readFile, Scratch, writeFile } from "../../../src/testing/index.js";
-import { batchOf, type GeneratedLayer, generatedLayer } from "../../support/generated-layers.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { assertOnlyReportedChanges, readFile, TemporaryFolder, writeFile } from "../../../src/testing/index.js";
+import { batchOf, type GeneratedLayer, generatedLayer } from "../../support/formats/generated-layers.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const schema = "ogckml22.xsd";
@@ -102,7 +102,7 @@ test("fields called like elements come back whatever is in them, or are told", {
       const [file] = await writeFile(kml, folder, batch, { options });
       if (isTestable) {
         const plain = readFileSync(file!.path, "utf8");
-        if (!plain.includes("<gx:")) expect(schemaErrors(plain, schema)).toBe("");
+        if (!plain.includes("<gx:")) expect(validateDocument(plain, schema)).toBe("");
       }
       const [read] = await readFile(kml, file!.path);
       expect(read!.rejects).toEqual([]);
@@ -113,7 +113,7 @@ test("fields called like elements come back whatever is in them, or are told", {
         const columns = kept.map((f) => each.columns[f]!);
         return each.with({ fields: kept.map((f) => each.fields[f]!), columns });
       });
-      assertSameBut(file!.losses, file!.given, batches, {
+      assertOnlyReportedChanges(file!.losses, file!.given, batches, {
         tolerance: 1e-9,
         singleIsMulti: false,
         absentIsNull: true,

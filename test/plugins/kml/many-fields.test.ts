@@ -3,16 +3,16 @@ import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import kml from "../../../plugins/kml/index.js";
 import { readFile } from "../../../src/testing/index.js";
-import { document, placemark, read, scratch } from "./reading.js";
+import { kmlDocument, placemarkXml, read, scratch } from "./read-kml.js";
 
 afterAll(() => scratch.remove());
 
 const data = (name: string, value: string): string => `<Data name="${name}"><value>${value}</value></Data>`;
-const extended = (inner: string): string => placemark(`<ExtendedData>${inner}</ExtendedData>`);
+const extended = (inner: string): string => placemarkXml(`<ExtendedData>${inner}</ExtendedData>`);
 
 test("fill batches by the values they have, not by how many fields the layer has", async () => {
   const path = scratch.path("distinct.kml");
-  writeFileSync(path, document(Array.from({ length: 1200 }, (_, i) => extended(data(`f${i}`, `v${i}`))).join("")));
+  writeFileSync(path, kmlDocument(Array.from({ length: 1200 }, (_, i) => extended(data(`f${i}`, `v${i}`))).join("")));
   const [layer] = await readFile(kml, path, { options: {} });
   expect(layer!.batches.map(({ length }) => length)).toEqual([1000, 200]);
   const features = layer!.batches.flatMap((batch) => [...batch.features()]);
@@ -25,7 +25,7 @@ test("are absent before and after the one feature that has them, and null where 
   const schema = '<Schema id="s"><SimpleField name="a" type="int"/><SimpleField name="b" type="string"/></Schema>';
   const declared = '<SchemaData schemaUrl="#s"><SimpleData name="a">7</SimpleData></SchemaData>';
   const { features } = await read(
-    document(schema + extended(data("c", "x")) + extended(declared) + extended(data("d", "y"))),
+    kmlDocument(schema + extended(data("c", "x")) + extended(declared) + extended(data("d", "y"))),
   );
   expect(features.map(({ properties }) => properties)).toEqual([{ c: "x" }, { a: 7, b: null }, { d: "y" }]);
 });

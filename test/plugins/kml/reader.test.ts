@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { document, placemark, read, readLayers, readOne, scratch } from "./reading.js";
+import { kmlDocument, placemarkXml, read, readLayers, readOne, scratch } from "./read-kml.js";
 
 afterAll(() => scratch.remove());
 
@@ -43,7 +43,7 @@ describe("elements are found", () => {
   });
 
   test("in Latin-1 and UTF-16 as well", async () => {
-    const text = document(placemark(`<name>Köln</name>${point}`));
+    const text = kmlDocument(placemarkXml(`<name>Köln</name>${point}`));
     for (const bytes of [
       Buffer.from(text.replace("UTF-8", "ISO-8859-1"), "latin1"),
       Buffer.from(`\ufeff${text.replace("UTF-8", "UTF-16")}`, "utf16le"),
@@ -134,7 +134,7 @@ describe("geometries that are not as KML has them are read", () => {
     ["a polygon of coordinates", "<Polygon><coordinates>0,0 1,0 1,1 0,0</coordinates></Polygon>", "Polygon", rings(0)],
   ])("%s", async (_, inner, type, coordinates) => {
     // The same several times: what is read the first time is a stencil for the others.
-    const { features } = await read(document(placemark(inner).repeat(3)));
+    const { features } = await read(kmlDocument(placemarkXml(inner).repeat(3)));
     for (const { geometry } of features) {
       expect(geometry).toMatchObject({ type, ...(coordinates ? { coordinates } : {}) });
     }
@@ -144,7 +144,7 @@ describe("geometries that are not as KML has them are read", () => {
     ["a point in a line", "<LineString><Point><coordinates>1,2</coordinates></Point></LineString>"],
     ["coordinates of nothing", "<MultiGeometry><coordinates>1,2</coordinates></MultiGeometry>"],
   ])("or make the feature a reject: %s", async (_, inner) => {
-    const { features, rejects } = await read(document(placemark(inner).repeat(2)));
+    const { features, rejects } = await read(kmlDocument(placemarkXml(inner).repeat(2)));
     expect(features).toEqual([]);
     expect(codes(rejects)).toEqual(["unreadable-geometry", "unreadable-geometry"]);
   });
@@ -171,8 +171,8 @@ describe("what a feature says", () => {
 
   test("only its own elements count: the times of a view are not its times", async () => {
     const { features, losses } = await read(
-      document(
-        placemark(
+      kmlDocument(
+        placemarkXml(
           `<LookAt><TimeStamp><when>1999</when></TimeStamp><altitudeMode>absolute</altitudeMode></LookAt>${point}`,
         ),
       ),
@@ -190,8 +190,8 @@ describe("what a feature says", () => {
   });
 
   test("times that are all dates and times are of that type", async () => {
-    const stamped = (when: string) => placemark(`<TimeStamp><when>${when}</when></TimeStamp>${point}`);
-    const typeOf = async (...times: string[]) => (await read(document(times.map(stamped).join("")))).fields;
+    const stamped = (when: string) => placemarkXml(`<TimeStamp><when>${when}</when></TimeStamp>${point}`);
+    const typeOf = async (...times: string[]) => (await read(kmlDocument(times.map(stamped).join("")))).fields;
     expect(await typeOf("2020-01-01T00:00:00Z", "2021-01-01T00:00:00+02:00")).toEqual([
       { name: "timestamp", type: "datetime" },
     ]);
@@ -246,10 +246,10 @@ describe("what a feature says", () => {
     const data = (inner: string) =>
       `<ExtendedData><SchemaData schemaUrl="#s">${inner}</SchemaData></ExtendedData>${point}`;
     const { features, fields } = await read(
-      document(
-        placemark(data(`${array("speeds", "1", "2.5", "")}<SimpleData name="n">3</SimpleData>`)) +
-          placemark(data(array("speeds"))) +
-          placemark(point),
+      kmlDocument(
+        placemarkXml(data(`${array("speeds", "1", "2.5", "")}<SimpleData name="n">3</SimpleData>`)) +
+          placemarkXml(data(array("speeds"))) +
+          placemarkXml(point),
       ),
     );
     expect(fields).toEqual([
@@ -264,13 +264,13 @@ describe("what a feature says", () => {
   });
 
   test("the id of a placemark is the feature's", async () => {
-    const { features } = await read(document(`<Placemark id="a1">${point}</Placemark>`), { fid: "key" });
+    const { features } = await read(kmlDocument(`<Placemark id="a1">${point}</Placemark>`), { fid: "key" });
     expect(features[0]).toMatchObject({ id: "a1", properties: { key: "a1" } });
   });
 
   test("folders are a path, containers without a name and the document are not", async () => {
-    const text = document(
-      `<name>Doc</name><Folder><name>A</name><Folder>${placemark(point)}<Folder><name>B</name>${placemark(point)}</Folder></Folder></Folder>${placemark(point)}`,
+    const text = kmlDocument(
+      `<name>Doc</name><Folder><name>A</name><Folder>${placemarkXml(point)}<Folder><name>B</name>${placemarkXml(point)}</Folder></Folder></Folder>${placemarkXml(point)}`,
     );
     const { name, features } = await read(text);
     expect(name).toBe("Doc");
@@ -287,8 +287,8 @@ describe("extended data", () => {
     const declared = schema(fields.map((type) => `<SimpleField type="${type}" name="f_${type}"/>`).join(""));
     const values = ["0", "-3", "4294967295", "7", "65535", "1.5", "-2e3", "007"];
     const said = data(fields.map((type, n) => `<SimpleData name="f_${type}">${values[n]}</SimpleData>`).join(""));
-    for (const text of [declared + placemark(said + point), placemark(said + point) + declared]) {
-      const { features, fields: found } = await read(document(text));
+    for (const text of [declared + placemarkXml(said + point), placemarkXml(said + point) + declared]) {
+      const { features, fields: found } = await read(kmlDocument(text));
       expect(Object.values(features[0]!.properties)).toEqual([false, -3, 4294967295, 7, 65535, 1.5, -2000, "007"]);
       expect(found.map(({ type }) => type)).toEqual([
         "boolean",
@@ -308,7 +308,7 @@ describe("extended data", () => {
       '<SimpleField type="int" name="n"/><SimpleField type="bool" name="b"/><SimpleField type="string" name="t"/><SimpleField type="string" name="u"/>',
     );
     const said = data('<SimpleData name="n"></SimpleData><SimpleData name="b"> </SimpleData><SimpleData name="t"/>');
-    const { features } = await read(document(declared + placemark(said + point)));
+    const { features } = await read(kmlDocument(declared + placemarkXml(said + point)));
     expect(features[0]!.properties).toEqual({ n: null, b: null, t: "", u: null });
   });
 
@@ -319,7 +319,7 @@ describe("extended data", () => {
     const said = data(
       '<SimpleData name="n">3000000000</SimpleData><SimpleData name="d">1.5</SimpleData><SimpleData name="b">maybe</SimpleData>',
     );
-    const { features, fields, notices } = await read(document(declared + placemark(said + point)));
+    const { features, fields, notices } = await read(kmlDocument(declared + placemarkXml(said + point)));
     expect(features[0]!.properties).toEqual({ n: 3000000000, d: 1.5, b: "maybe" });
     expect(fields.map(({ type }) => type)).toEqual(["int64", "double", "text"]);
     expect(codes(notices)).toEqual(["type-widened", "type-widened", "type-widened"]);
@@ -347,7 +347,7 @@ describe("extended data", () => {
   test("given twice is told", async () => {
     const twice =
       '<ExtendedData><Data name="a"><value>1</value></Data><Data name="a"><value>2</value></Data></ExtendedData>';
-    const { features, losses } = await read(document(placemark(twice + point)));
+    const { features, losses } = await read(kmlDocument(placemarkXml(twice + point)));
     expect(features[0]!.properties).toEqual({ a: "2" });
     expect(losses).toMatchObject([{ code: "value-repeated", field: "a", count: 1 }]);
   });
@@ -356,7 +356,7 @@ describe("extended data", () => {
     const declared =
       '<Schema name="Park" parent="Placemark"><SimpleField type="wstring" name="Code"/><SimpleField type="int" name="width"/></Schema>';
     const { features } = await read(
-      document(`${declared}<Park><name>P</name><Code>x</Code><width>3</width>${point}</Park>`),
+      kmlDocument(`${declared}<Park><name>P</name><Code>x</Code><width>3</width>${point}</Park>`),
     );
     expect(features).toMatchObject([
       { properties: { name: "P", Code: "x", width: 3 }, geometry: { coordinates: [1, 2] } },
@@ -391,7 +391,7 @@ describe("geometries", () => {
   test("holes may come first, and rings that are open are closed", async () => {
     const inner = `<innerBoundaryIs>${ring("1,1 2,1 2,2")}</innerBoundaryIs>`;
     const outer = `<outerBoundaryIs>${ring("0,0 9,0 9,9 0,9 0,0")}</outerBoundaryIs>`;
-    const { features, notices } = await read(document(placemark(`<Polygon>${inner}${outer}</Polygon>`)));
+    const { features, notices } = await read(kmlDocument(placemarkXml(`<Polygon>${inner}${outer}</Polygon>`)));
     expect(features[0]!.geometry).toEqual({
       type: "Polygon",
       coordinates: [
@@ -530,8 +530,9 @@ describe("geometries", () => {
 
   test.each(["no,no", "1,2 3", "1,,2", "1,2 nan,4", "1;2;3;4;5"])("coordinates like %s are a reject", async (text) => {
     const { features, rejects } = await read(
-      document(
-        placemark(`<name>bad</name><LineString><coordinates>${text}</coordinates></LineString>`) + placemark(point),
+      kmlDocument(
+        placemarkXml(`<name>bad</name><LineString><coordinates>${text}</coordinates></LineString>`) +
+          placemarkXml(point),
       ),
     );
     expect(features).toHaveLength(1);
@@ -541,7 +542,9 @@ describe("geometries", () => {
   });
 
   test("a fourth number is left out, and told", async () => {
-    const { features, notices } = await read(document(placemark("<Point><coordinates>1,2,3,4</coordinates></Point>")));
+    const { features, notices } = await read(
+      kmlDocument(placemarkXml("<Point><coordinates>1,2,3,4</coordinates></Point>")),
+    );
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
     expect(codes(notices)).toContain("coordinates-surplus");
   });
@@ -559,7 +562,7 @@ describe("geometries", () => {
   test("of overlays are their box, turned counter-clockwise", async () => {
     const overlay = (rotation: string) =>
       read(
-        document(
+        kmlDocument(
           `<GroundOverlay><name>O</name><Icon><href>a.png</href></Icon><LatLonBox><north>1</north><south>-1</south><east>2</east><west>-2</west>${rotation}</LatLonBox></GroundOverlay>`,
         ),
       );
@@ -585,7 +588,7 @@ describe("geometries", () => {
 
   test("of overlays beyond the antimeridian are a box on each side of it", async () => {
     const box = "<north>2</north><south>1</south><east>-170</east><west>160</west>";
-    const { features } = await read(document(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
+    const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
     const { type, coordinates } = features[0]!.geometry as { type: string; coordinates: number[][][][] };
     expect(type).toBe("MultiPolygon");
     const longitudes = coordinates.map(([ring]) => [...new Set(ring!.map(([x]) => x!))].sort((m, n) => m - n));
@@ -599,14 +602,14 @@ describe("geometries", () => {
   test("of overlays that only touch the antimeridian, or are the whole earth, stay one box", async () => {
     for (const sides of ["<east>180</east><west>170</west>", "<east>180</east><west>-180</west>"]) {
       const box = `<north>2</north><south>1</south>${sides}`;
-      const { features } = await read(document(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
+      const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
       expect(features[0]!.geometry!.type).toBe("Polygon");
     }
   });
 
   test("of overlays may be four corners", async () => {
     const quad = "<gx:LatLonQuad><coordinates>0,0 4,0 3,2 1,2</coordinates></gx:LatLonQuad>";
-    const { features } = await read(document(`<GroundOverlay>${quad}</GroundOverlay>`));
+    const { features } = await read(kmlDocument(`<GroundOverlay>${quad}</GroundOverlay>`));
     expect(features[0]!.geometry).toEqual({
       type: "Polygon",
       coordinates: [
@@ -651,7 +654,7 @@ describe("tracks", () => {
       "<Model><altitudeMode>absolute</altitudeMode><Location><longitude>0</longitude><latitude>0</latitude></Location></Model>";
     const inner = `<gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord>`;
     const { features, losses } = await read(
-      document(placemark(track(`${inner}${model}`)) + placemark(track(model + inner))),
+      kmlDocument(placemarkXml(track(`${inner}${model}`)) + placemarkXml(track(model + inner))),
     );
     const line = {
       type: "LineString",
@@ -681,7 +684,7 @@ describe("tracks", () => {
 
   test("without a position leave out its time", async () => {
     const { features, notices } = await read(
-      document(placemark(track(when("2020", "2021", "2022") + coord("1 2") + coord("") + coord("4 5")))),
+      kmlDocument(placemarkXml(track(when("2020", "2021", "2022") + coord("1 2") + coord("") + coord("4 5")))),
     );
     expect(features[0]!.geometry).toEqual({
       type: "LineString",
@@ -733,7 +736,7 @@ describe("tracks", () => {
   });
 
   test("of a single position are points", async () => {
-    const { features, notices } = await read(document(placemark(track(when("2020") + coord("1 2 3")))));
+    const { features, notices } = await read(kmlDocument(placemarkXml(track(when("2020") + coord("1 2 3")))));
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
     expect(codes(notices)).toContain("line-of-one-point");
   });
@@ -768,10 +771,10 @@ describe("styles", () => {
   test("that are shared are found before and behind, through the normal side of a StyleMap", async () => {
     const map =
       '<StyleMap id="m"><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>';
-    const use = placemark(`<styleUrl>#m</styleUrl>${point}`);
+    const use = placemarkXml(`<styleUrl>#m</styleUrl>${point}`);
     const shared = style("a", "ff0000ff") + style("b", "ff00ff00") + map;
     for (const text of [shared + use, use + shared]) {
-      const { features } = await read(document(text));
+      const { features } = await read(kmlDocument(text));
       expect(features[0]!.properties).toEqual({
         styleUrl: "#m",
         stroke: "#ff0000",
@@ -790,8 +793,8 @@ describe("styles", () => {
   });
 
   test("that are not there are told, and none are given where none are wanted", async () => {
-    const text = document(
-      placemark(`<styleUrl>#x</styleUrl><Style><LineStyle><width>2</width></LineStyle></Style>${point}`),
+    const text = kmlDocument(
+      placemarkXml(`<styleUrl>#x</styleUrl><Style><LineStyle><width>2</width></LineStyle></Style>${point}`),
     );
     expect(codes((await read(text)).notices)).toEqual(["style-missing"]);
     expect((await read(text, { styles: "no" })).features[0]!.properties).toEqual({ styleUrl: "#x" });
@@ -801,7 +804,7 @@ describe("styles", () => {
     const many = Array.from({ length: 5000 }, (_, n) => n);
     const shared = many.map((n) => style(`s${n}`, `ff0000${(n % 256).toString(16).padStart(2, "0")}`)).join("");
     const { features } = await read(
-      document(shared + many.map((n) => placemark(`<styleUrl>#s${n}</styleUrl>${point}`)).join("")),
+      kmlDocument(shared + many.map((n) => placemarkXml(`<styleUrl>#s${n}</styleUrl>${point}`)).join("")),
     );
     const expected = many.map((n) => `#${(n % 256).toString(16).padStart(2, "0")}0000`);
     expect(features.map(({ properties }) => properties.stroke)).toEqual(expected);
@@ -810,8 +813,8 @@ describe("styles", () => {
 
 describe("layers and splits", () => {
   test("a layer for each folder on request, called like it", async () => {
-    const text = document(
-      `<name>D</name><Folder><name>A</name>${placemark(`<name>1</name>${point}`)}<Folder><name>B</name>${placemark(point)}</Folder>${placemark(`<name>2</name>${point}`)}</Folder>${placemark(point)}`,
+    const text = kmlDocument(
+      `<name>D</name><Folder><name>A</name>${placemarkXml(`<name>1</name>${point}`)}<Folder><name>B</name>${placemarkXml(point)}</Folder>${placemarkXml(`<name>2</name>${point}`)}</Folder>${placemarkXml(point)}`,
     );
     const layers = await readLayers(text, { layers: "folders" });
     expect(layers.map(({ name, features }) => [name, features.length])).toEqual([
@@ -824,8 +827,8 @@ describe("layers and splits", () => {
 
   test("a folder with nothing in it is a layer without features, one with folders only is none", async () => {
     const folder = (name: string, content: string) => `<Folder><name>${name}</name>${content}</Folder>`;
-    const text = document(
-      `<Schema name="none" id="s"><SimpleField name="n" type="int"/></Schema>${folder("none", "")}${folder("out", folder("in", "") + folder("full", placemark(point)))}`,
+    const text = kmlDocument(
+      `<Schema name="none" id="s"><SimpleField name="n" type="int"/></Schema>${folder("none", "")}${folder("out", folder("in", "") + folder("full", placemarkXml(point)))}`,
     );
     const layers = await readLayers(text, { layers: "folders" });
     expect(layers.map(({ name, features, fields }) => [name, features.length, fields])).toEqual([
@@ -836,9 +839,9 @@ describe("layers and splits", () => {
   });
 
   test("layers of folders have names of their own, whatever is in these", async () => {
-    const folder = (name: string, content = placemark(point)) => `<Folder><name>${name}</name>${content}</Folder>`;
-    const text = document(
-      `<name>D</name>${placemark(point)}${folder("D")}${folder("a/b")}${folder("A", folder("D"))}${folder("", "")}`,
+    const folder = (name: string, content = placemarkXml(point)) => `<Folder><name>${name}</name>${content}</Folder>`;
+    const text = kmlDocument(
+      `<name>D</name>${placemarkXml(point)}${folder("D")}${folder("a/b")}${folder("A", folder("D"))}${folder("", "")}`,
     );
     const layers = await readLayers(text, { layers: "folders" });
     expect(layers.map(({ name }) => name)).toEqual(["D", "D_1", "a/b", "A/D"]);
@@ -846,8 +849,8 @@ describe("layers and splits", () => {
 
   test("network links, other overlays and tours are told", async () => {
     const { features, notices } = await read(
-      document(
-        `<NetworkLink><name>More</name><Link><href>more.kml</href></Link></NetworkLink><ScreenOverlay><name>Logo</name></ScreenOverlay><PhotoOverlay/>${placemark(point)}`,
+      kmlDocument(
+        `<NetworkLink><name>More</name><Link><href>more.kml</href></Link></NetworkLink><ScreenOverlay><name>Logo</name></ScreenOverlay><PhotoOverlay/>${placemarkXml(point)}`,
       ),
     );
     expect(features).toHaveLength(1);
@@ -859,8 +862,8 @@ describe("layers and splits", () => {
   });
 
   test("damage is passed over when asked, with the folder that goes on behind it", async () => {
-    const text = document(
-      `<Folder><name>F</name>${placemark(`<name>1</name>${point}`)}${placemark(`<name>2</nam>${point}`)}${placemark(`<name>3</name>${point}`)}</Folder>`,
+    const text = kmlDocument(
+      `<Folder><name>F</name>${placemarkXml(`<name>1</name>${point}`)}${placemarkXml(`<name>2</nam>${point}`)}${placemarkXml(`<name>3</name>${point}`)}</Folder>`,
     );
     await expect(readLayers(text)).rejects.toMatchObject({ code: "input-corrupt" });
     const [layer] = await readLayers(text, {}, true);
@@ -870,4 +873,12 @@ describe("layers and splits", () => {
     ]);
     expect(layer!.rejects).toMatchObject([{ code: "input-corrupt", place: { record: 2 } }]);
   });
+});
+
+test("a document in UTF-16 that is damaged before its first feature is told when damage is skipped", async () => {
+  const text = `\ufeff<kml><Document><name x=></name>${"<Placemark><name>a</name></Placemark>".repeat(2)}</Document></kml>`;
+  await expect(readLayers(Buffer.from(text, "utf16le"))).rejects.toMatchObject({ code: "input-corrupt" });
+  const [layer] = await readLayers(Buffer.from(text, "utf16le"), {}, true);
+  expect(layer!.features).toEqual([]);
+  expect(layer!.rejects).toMatchObject([{ code: "input-corrupt", reason: expect.stringContaining("passed over") }]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isKmlTime, timespanOf } from "../../../plugins/kml/times.js";
+import { isKmlTime, parseTimespan } from "../../../plugins/kml/times.js";
 
 test.each([
   "2020",
@@ -26,9 +26,9 @@ test.each([
 ])("%s is none", (text) => expect(isKmlTime(text)).toBe(false));
 
 test("a time span has a begin, an end, or both, and nothing else", () => {
-  expect(timespanOf('{"begin":"2020","end":"2021-01-15"}')).toEqual({ begin: "2020", end: "2021-01-15" });
-  expect(timespanOf('{"end":"2021"}')).toEqual({ end: "2021" });
+  expect(parseTimespan('{"begin":"2020","end":"2021-01-15"}')).toEqual({ begin: "2020", end: "2021-01-15" });
+  expect(parseTimespan('{"end":"2021"}')).toEqual({ end: "2021" });
   for (const json of ["{}", "[]", "null", '"2020"', '{"begin":"soon"}', '{"begin":"2020","why":"x"}']) {
-    expect(timespanOf(json)).toBeNull();
+    expect(parseTimespan(json)).toBeNull();
   }
 });

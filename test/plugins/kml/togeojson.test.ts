@@ -1,7 +1,7 @@
 import { kml as togeojson } from "@tmcw/togeojson";
 import { DOMParser } from "@xmldom/xmldom";
 import { afterAll, describe, expect, test } from "vitest";
-import { document, placemark, read, scratch } from "./reading.js";
+import { kmlDocument, placemarkXml, read, scratch } from "./read-kml.js";
 
 afterAll(() => scratch.remove());
 
@@ -18,32 +18,32 @@ const polygon =
   "<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 9,0 9,9 0,0</coordinates></LinearRing></outerBoundaryIs></Polygon>";
 
 const documents: Readonly<Record<string, string>> = {
-  "elements of text": placemark(
+  "elements of text": placemarkXml(
     `<name>A</name><address>B</address><phoneNumber>C</phoneNumber><description>D</description>${point}`,
   ),
-  visibility: placemark(`<visibility>0</visibility>${line}`),
-  times: placemark(`<TimeStamp><when>2020-01-01T00:00:00Z</when></TimeStamp>${point}`),
-  spans: placemark(`<TimeSpan><begin>2020</begin><end>2021</end></TimeSpan>${polygon}`),
-  data: placemark(
+  visibility: placemarkXml(`<visibility>0</visibility>${line}`),
+  times: placemarkXml(`<TimeStamp><when>2020-01-01T00:00:00Z</when></TimeStamp>${point}`),
+  spans: placemarkXml(`<TimeSpan><begin>2020</begin><end>2021</end></TimeSpan>${polygon}`),
+  data: placemarkXml(
     `<ExtendedData><Data name="a"><value>1</value></Data><Data name="b"><value>x y</value></Data></ExtendedData>${point}`,
   ),
-  "typed data": `<Schema id="s"><SimpleField name="n" type="int"/><SimpleField name="d" type="double"/><SimpleField name="t" type="string"/></Schema>${placemark(
+  "typed data": `<Schema id="s"><SimpleField name="n" type="int"/><SimpleField name="d" type="double"/><SimpleField name="t" type="string"/></Schema>${placemarkXml(
     `<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">3</SimpleData><SimpleData name="d">1.5</SimpleData><SimpleData name="t">x</SimpleData></SchemaData></ExtendedData>${point}`,
   )}`,
-  "styles of its own": placemark(
+  "styles of its own": placemarkXml(
     `<Style><IconStyle><color>80ff0000</color><scale>1.1</scale><heading>30</heading><Icon><href>i.png</href></Icon><hotSpot x="1" y="2" xunits="pixels" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color><scale>2</scale></LabelStyle><LineStyle><color>7f0000ff</color><width>3</width></LineStyle><PolyStyle><color>ff112233</color></PolyStyle></Style>${polygon}`,
   ),
-  "styles without fill and outline": placemark(
+  "styles without fill and outline": placemarkXml(
     `<Style><PolyStyle><color>ff112233</color><fill>0</fill><outline>0</outline></PolyStyle></Style>${polygon}`,
   ),
-  "colors of six and three digits": placemark(
+  "colors of six and three digits": placemarkXml(
     `<Style><LineStyle><color>#ff0000</color></LineStyle><PolyStyle><color>f00</color></PolyStyle></Style>${polygon}`,
   ),
-  "shared styles": `<Style id="a"><LineStyle><color>ff0000ff</color><width>2</width></LineStyle></Style>${placemark(`<styleUrl>#a</styleUrl>${line}`)}`,
-  "a style map": `<Style id="a"><LineStyle><width>2</width></LineStyle></Style><StyleMap id="m"><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>${placemark(`<styleUrl>#m</styleUrl>${line}`)}`,
-  "a style of its own over a shared one": `<Style id="a"><LineStyle><color>ff0000ff</color><width>2</width></LineStyle></Style>${placemark(`<styleUrl>#a</styleUrl><Style><LineStyle><width>5</width></LineStyle></Style>${line}`)}`,
-  "a collection": placemark(`<MultiGeometry>${point}${line}${polygon}</MultiGeometry>`),
-  "a track": placemark(
+  "shared styles": `<Style id="a"><LineStyle><color>ff0000ff</color><width>2</width></LineStyle></Style>${placemarkXml(`<styleUrl>#a</styleUrl>${line}`)}`,
+  "a style map": `<Style id="a"><LineStyle><width>2</width></LineStyle></Style><StyleMap id="m"><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>${placemarkXml(`<styleUrl>#m</styleUrl>${line}`)}`,
+  "a style of its own over a shared one": `<Style id="a"><LineStyle><color>ff0000ff</color><width>2</width></LineStyle></Style>${placemarkXml(`<styleUrl>#a</styleUrl><Style><LineStyle><width>5</width></LineStyle></Style>${line}`)}`,
+  "a collection": placemarkXml(`<MultiGeometry>${point}${line}${polygon}</MultiGeometry>`),
+  "a track": placemarkXml(
     "<gx:Track><altitudeMode>absolute</altitudeMode><when>2020-01-01T00:00:00Z</when><when>2020-01-01T00:01:00Z</when><gx:coord>1 2 3</gx:coord><gx:coord>4 5 6</gx:coord></gx:Track>",
   ),
   "an overlay":
@@ -52,7 +52,7 @@ const documents: Readonly<Record<string, string>> = {
 
 describe("what togeojson reads, we read", () => {
   test.each(Object.entries(documents))("%s", async (_, inner) => {
-    const text = document(inner);
+    const text = kmlDocument(inner);
     const { features } = await read(text);
     const expected = oracle(text);
     expect(features.map(({ properties }) => properties)).toEqual(expected.map(({ properties }) => properties));

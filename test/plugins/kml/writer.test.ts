@@ -4,12 +4,12 @@ import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import kml from "../../../plugins/kml/index.js";
 import { type Batch, type Feature, packFeatures } from "../../../src/model/index.js";
-import { readFile, Scratch, writeFile } from "../../../src/testing/index.js";
-import { batchOf, generatedLayer } from "../../support/generated-layers.js";
-import { converted } from "../../support/host.js";
-import { canValidate, schemaErrors } from "../../support/schemas.js";
+import { readFile, TemporaryFolder, writeFile } from "../../../src/testing/index.js";
+import { batchOf, generatedLayer } from "../../support/formats/generated-layers.js";
+import { convertFile } from "../../support/host.js";
+import { canValidate, validateDocument } from "../../support/schemas.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const schema = "ogckml22.xsd";
@@ -38,7 +38,7 @@ async function written(features: readonly Partial<Feature>[], options: Record<st
   const stem = scratch.path(`c${count++}`);
   const whole = features.map((feature) => ({ type: "Feature", properties: {}, geometry: null, ...feature }));
   writeFileSync(`${stem}.geojson`, JSON.stringify({ type: "FeatureCollection", features: whole }));
-  const report = await converted(`${stem}.geojson`, `${stem}.kml`, { writerOptions: options });
+  const report = await convertFile(`${stem}.geojson`, `${stem}.kml`, { writerOptions: options });
   return {
     path: `${stem}.kml`,
     text: readFileSync(`${stem}.kml`, "utf8"),
@@ -59,7 +59,7 @@ describe("documents are valid by the OGC's schema", () => {
     await fc.assert(
       fc.asyncProperty(generatedLayer, async (layer) => {
         const { text } = await writtenBatch(batchOf(layer));
-        expect(schemaErrors(text, schema)).toBe("");
+        expect(validateDocument(text, schema)).toBe("");
       }),
       { numRuns: 40, seed: 1 },
     );
@@ -107,7 +107,7 @@ describe("documents are valid by the OGC's schema", () => {
       { id: "p1", properties, geometry: { type: "Polygon", coordinates: [ring] } },
       { id: "p2", properties: { timespan: { begin: "2001", end: "2002-01-01T00:00:00Z" } }, geometry: at(1, 2) },
     ]);
-    expect(schemaErrors(text, schema)).toBe("");
+    expect(validateDocument(text, schema)).toBe("");
     const [first, second] = await readBack(path);
     expect(first).toMatchObject({ id: "p1", properties: { ...properties, "label-opacity": 1, "fill-opacity": 1 } });
     expect(second).toMatchObject({
@@ -127,9 +127,9 @@ describe("documents are valid by the OGC's schema", () => {
     writeFileSync(`${folder}/three.geojson`, collection([feature]));
     writeFileSync(`${folder}/none.geojson`, collection([]));
     const inputs = ["one two", "three", "none"].map((name) => `${folder}/${name}.geojson`);
-    const report = await converted(inputs[0]!, `${folder}/out.kml`, { inputs });
+    const report = await convertFile(inputs[0]!, `${folder}/out.kml`, { inputs });
     const text = readFileSync(`${folder}/out.kml`, "utf8");
-    expect(schemaErrors(text, schema)).toBe("");
+    expect(validateDocument(text, schema)).toBe("");
     expect(report.losses).toMatchObject([{ code: "id-repeated", layer: "three", count: 1 }]);
     const layers = await readFile(kml, `${folder}/out.kml`, { options: { layers: "folders" } });
     expect(layers.map(({ info }) => [info.name, info.featureCount])).toEqual([
@@ -194,7 +194,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     writeFileSync(`${folder}/one.geojson`, collection({ name: "A", first: 5 }));
     writeFileSync(`${folder}/two.geojson`, collection({ name: "B", second: 2.5 }));
     const inputs = ["one", "two"].map((name) => `${folder}/${name}.geojson`);
-    await converted(inputs[0]!, `${folder}/out.${extension}`, { inputs });
+    await convertFile(inputs[0]!, `${folder}/out.${extension}`, { inputs });
     const skip = driver === "KML" ? "LIBKML" : "KML";
     const args = ["--config", "OGR_SKIP", skip, "-al", "-q", `${folder}/out.${extension}`];
     const done = spawnSync("ogrinfo", args, { encoding: "utf8" });
@@ -222,13 +222,13 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     writeFileSync(`${folder}/two.geojson`, collection({ second: 2.5 }));
     const inputs = ["one", "two"].map((name) => `${folder}/${name}.geojson`);
     const output = `${folder}/out.${extension}`;
-    await converted(inputs[0]!, output, { inputs });
+    await convertFile(inputs[0]!, output, { inputs });
     const args = ["--config", "OGR_SKIP", "KML", "-al", "-q", output];
     const { stdout } = spawnSync("ogrinfo", args, { encoding: "utf8" });
     expect(stdout).toContain("first (Integer) = 5");
     expect(stdout).toContain("first (Integer) = 6");
     expect(stdout).toContain("second (Real) = 2.5");
-    await converted(output, `${folder}/back.geojson`);
+    await convertFile(output, `${folder}/back.geojson`);
     const back = JSON.parse(readFileSync(`${folder}/back.geojson`, "utf8")) as { features: { properties: object }[] };
     expect(back.features.map(({ properties }) => properties)).toMatchObject([
       { first: 5, folder: "one/sub" },
@@ -382,8 +382,8 @@ describe("what KML cannot hold is told", () => {
 test("a .kmz holds doc.kml, and is read again", async () => {
   const stem = scratch.path("zipped");
   writeFileSync(`${stem}.geojson`, JSON.stringify({ type: "Feature", properties: { a: 1 }, geometry: at(1, 2) }));
-  await converted(`${stem}.geojson`, `${stem}.kmz`);
-  const back = await converted(`${stem}.kmz`, `${stem}-back.geojson`);
+  await convertFile(`${stem}.geojson`, `${stem}.kmz`);
+  const back = await convertFile(`${stem}.kmz`, `${stem}-back.geojson`);
   expect(back.written).toBe(1);
   expect(readFileSync(`${stem}.kmz`).toString("latin1")).toContain("doc.kml");
 });

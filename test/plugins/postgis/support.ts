@@ -1,21 +1,21 @@
 import { execFileSync } from "node:child_process";
 import postgis from "../../../plugins/postgis/index.js";
 import { crsContext } from "../../../src/crs/index.js";
-import { AddressSource } from "../../../src/io/source.js";
-import { UpdateSink } from "../../../src/io/update-sink.js";
+import { AddressSource } from "../../../src/io/input/source.js";
+import { UpdateSink } from "../../../src/io/output/update-sink.js";
 import type { Batch } from "../../../src/model/batch.js";
 import type { Crs } from "../../../src/model/layer.js";
 import type { Loss } from "../../../src/model/report.js";
 import { parseOptions } from "../../../src/plugin/options.js";
 import {
-  batchesOf,
   fittedBatches,
+  layerBatches,
   openWriter,
   planTargets,
-  Recording,
+  RecordingContext,
   writeLayers,
 } from "../../../src/testing/index.js";
-import { execute, testDatabase } from "../../support/postgres.js";
+import { execute, testDatabase } from "../../support/servers/postgres.js";
 
 export interface PostgisDatabase {
   /** As geoferry takes it. */
@@ -77,7 +77,7 @@ export async function writeTable(
   const writer = await openWriter(postgis);
   const [target] = planTargets(postgis, writer.accepts, batch, name, crs);
   const given = fittedBatches(target!, batch, 7);
-  const context = new Recording();
+  const context = new RecordingContext();
   const sink = new UpdateSink(address, { path: address, mode: "add", isAddress: true });
   await writeLayers(writer, sink, [{ target: target!.layer, batches: given }], context, true);
   return { given, losses: context.losses };
@@ -85,7 +85,7 @@ export async function writeTable(
 
 export interface Read {
   readonly batches: readonly Batch[];
-  readonly context: Recording;
+  readonly context: RecordingContext;
   readonly crs: Crs | null;
 }
 
@@ -95,14 +95,14 @@ export async function readTable(
   name: string,
   given: Readonly<Record<string, string>> = {},
 ): Promise<Read> {
-  const context = new Recording();
+  const context = new RecordingContext();
   const reader = await postgis.reader!.load();
   const options = parseOptions("postgis", postgis.reader!.options, given);
   await using dataset = await reader.open(new AddressSource(address), options, context);
   const layer = dataset.layers.find((one) => one.name === name || one.aliases?.includes(name));
   if (!layer) throw new Error(`there is no ${name} among ${dataset.layers.map((one) => one.name).join(", ")}`);
   const batches: Batch[] = [];
-  for await (const batch of batchesOf(layer)) batches.push(batch);
+  for await (const batch of layerBatches(layer)) batches.push(batch);
   return { batches, context, crs: layer.crs };
 }
 

@@ -1,19 +1,32 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { GeoferryError } from "../../../src/errors.js";
-import { randomFrom } from "../../support/random.js";
-import { Recording, Scratch } from "../../support/recording.js";
-import { dbf, doubles, ints, openAt, point, poly, put, readBySplits, readFeatures, shapefile } from "./support.js";
+import { createRandom } from "../../support/random.js";
+import { RecordingContext, TemporaryFolder } from "../../support/read-layers.js";
+import {
+  dbf,
+  doubles,
+  ints,
+  openAt,
+  point,
+  polyShape,
+  readBySplits,
+  readFeatures,
+  shapefile,
+  writeShapefile,
+} from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const points = Array.from({ length: 5 }, (_, i) => point(i, i));
-const xs = async (path: string, context = new Recording()) =>
+const xs = async (path: string, context = new RecordingContext()) =>
   (await readFeatures(path, {}, context)).map(({ geometry }) =>
     geometry?.type === "Point" ? geometry.coordinates[0] : null,
   );
 const table = (...rows: string[]) => dbf([{ name: "A", type: "C", width: 1 }], rows);
+
+const codes = (context: RecordingContext) => context.notices.map((notice) => notice.code);
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
@@ -34,7 +47,7 @@ function damaged(bytes: Buffer, random: () => number): Buffer {
 
 describe("an index", () => {
   it("that is missing is not needed", async () => {
-    expect(await xs(put(scratch, "no-shx", { shp: shapefile(points).shp }))).toEqual([0, 1, 2, 3, 4]);
+    expect(await xs(writeShapefile(scratch, "no-shx", { shp: shapefile(points).shp }))).toEqual([0, 1, 2, 3, 4]);
   });
 
   it("tells where records are that stand in another order, with gaps", async () => {
@@ -55,10 +68,14 @@ describe("an index", () => {
     [168, 292, 224, 100, 196].forEach((at, i) => {
       shx.writeInt32BE(at / 2, 100 + 8 * i);
     });
-    const context = new Recording();
+    const context = new RecordingContext();
     expect(
       await xs(
-        put(scratch, "shuffled", { shp: shuffled, shx, dbf: table(..."abcde".split("").map((a) => ` ${a}`)) }),
+        writeShapefile(scratch, "shuffled", {
+          shp: shuffled,
+          shx,
+          dbf: table(..."abcde".split("").map((a) => ` ${a}`)),
+        }),
         context,
       ),
     ).toEqual([0, 1, 2, 3, 4]);
@@ -75,22 +92,130 @@ describe("an index", () => {
   ])("that %s gives way to a search", async (name, damage) => {
     const { shp, shx } = shapefile(points);
     const result = damage(shx);
-    const context = new Recording();
+    const context = new RecordingContext();
     const bytes = typeof result === "number" ? shx : result;
-    expect(await xs(put(scratch, name.replace(/ /g, "-"), { shp, shx: bytes }), context)).toEqual([0, 1, 2, 3, 4]);
+    expect(await xs(writeShapefile(scratch, name.replace(/ /g, "-"), { shp, shx: bytes }), context)).toEqual([
+      0, 1, 2, 3, 4,
+    ]);
     expect(context.notices.map((notice) => notice.code)).toContain("shx-wrong");
   });
 
+  it("gives way to a search where its entries are zeros and the .shp has the records", async () => {
+    const { shp, shx } = shapefile(points);
+    shx.fill(0, 108, 124);
+    const context = new RecordingContext();
+    expect(await xs(writeShapefile(scratch, "zeroed-shx", { shp, shx }), context)).toEqual([0, 1, 2, 3, 4]);
+    expect(codes(context)).toEqual(["dbf-missing", "shx-wrong"]);
+  });
+
+  it("tells where a shape is whose length in the .shp is wrong", async () => {
+    for (const record of [1, 4]) {
+      const { shp, shx } = shapefile(points);
+      shp.writeInt32BE(12, 100 + 28 * record + 4);
+      const context = new RecordingContext();
+      const path = writeShapefile(scratch, `lengths-${record}`, { shp, shx });
+      expect(await xs(path, context)).toEqual([0, 1, 2, 3, 4]);
+      expect(codes(context)).toEqual(["dbf-missing", "shp-lengths"]);
+      expect((await readBySplits(path)).flatMap((batch) => [...batch.features()])).toEqual(await readFeatures(path));
+    }
+  });
+
+  it("that names one record twice is noticed", async () => {
+    const { shp, shx } = shapefile(points);
+    shx.copy(shx, 116, 108, 116);
+    const context = new RecordingContext();
+    // As ogr2ogr reads it.
+    expect(await xs(writeShapefile(scratch, "twice-in-shx", { shp, shx }), context)).toEqual([0, 1, 1, 3, 4]);
+    expect(context.notices).toMatchObject([
+      { code: "dbf-missing" },
+      { code: "record-order", count: 1, example: expect.stringMatching(/^record 3 has the number 2/) },
+    ]);
+  });
+
+  it("whose entries are exchanged is noticed", async () => {
+    const { shp, shx } = shapefile(points);
+    const entry = Buffer.from(shx.subarray(108, 116));
+    shx.copy(shx, 108, 116, 124);
+    entry.copy(shx, 116);
+    const context = new RecordingContext();
+    expect(await xs(writeShapefile(scratch, "exchanged-shx", { shp, shx }), context)).toEqual([0, 2, 1, 3, 4]);
+    expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "record-order", count: 1 }]);
+  });
+
+  it("that ends before records with other numbers is noticed", async () => {
+    const { shp, shx } = shapefile(points, { numberOf: (i) => (i < 3 ? i + 1 : i + 10) });
+    shx.writeInt32BE(62, 24);
+    const context = new RecordingContext();
+    expect(await xs(writeShapefile(scratch, "short-shx", { shp, shx: shx.subarray(0, 124) }), context)).toEqual([
+      0, 1, 2,
+    ]);
+    expect(context.notices).toMatchObject([
+      { code: "dbf-missing" },
+      { code: "shp-unindexed", example: expect.stringContaining("byte 184") },
+    ]);
+  });
+
   it("beside which the .shp is missing is named so", async () => {
-    const path = put(scratch, "orphan", { shx: shapefile(points).shx });
+    const path = writeShapefile(scratch, "orphan", { shx: shapefile(points).shx });
     await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp is missing/);
   });
 });
 
 describe("records", () => {
+  it("that stand twice in the .shp are noticed, since the shapes after them lie beside other rows", async () => {
+    const { shp, shx } = shapefile(points);
+    const twice = Buffer.concat([shp.subarray(0, 156), shp.subarray(128)]);
+    const context = new RecordingContext();
+    expect(await xs(writeShapefile(scratch, "record-twice", { shp: twice, shx }), context)).toEqual([0, 1, 1, 2, 3]);
+    expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "record-order", count: 1 }]);
+  });
+
+  it.each([
+    ["a null shape", Buffer.concat([ints(0), doubles(5, 6)]), 1],
+    ["a point", Buffer.concat([point(5, 6), doubles(7)]), 1],
+    ["a line with fewer points than were written", Buffer.concat([polyShape(3, [[0, 0, 1, 1]]), doubles(2, 2)]), 3],
+  ])("that are longer than their shape are noticed: %s", async (name, content, type) => {
+    const context = new RecordingContext();
+    const files = shapefile([content], { type });
+    expect(
+      await readFeatures(writeShapefile(scratch, `surplus-${name.replace(/ /g, "-")}`, files), {}, context),
+    ).toHaveLength(1);
+    expect(codes(context)).toEqual(["dbf-missing", "shape-surplus"]);
+  });
+
+  it("with measures or without are as long as their shapes", async () => {
+    const measured = Buffer.concat([ints(11), doubles(1, 2, 3, 4)]);
+    const heights = Buffer.concat([ints(11), doubles(1, 2, 3)]);
+    const context = new RecordingContext();
+    await readFeatures(writeShapefile(scratch, "measures", shapefile([measured, heights])), {}, context);
+    expect(codes(context)).toEqual(["dbf-missing"]);
+  });
+
+  it("whose positions lie outside of their box are noticed", async () => {
+    const line = (...box: number[]) => {
+      const content = polyShape(3, [[1, 2, 3, 4]]);
+      doubles(...box).copy(content, 4);
+      return content;
+    };
+    const boxes = [line(1, 2, 3, 4), line(1, 2, 3, 3.5), line(1.5, 2, 3, 4), line(0, 0, 9, 9)];
+    // Boxes that say nothing, and one that was rounded.
+    boxes.push(line(0, 0, 0, 0), line(Number.NaN, 0, 1, 1), line(1.0000000001, 2, 3, 4));
+    const context = new RecordingContext();
+    expect(await readFeatures(writeShapefile(scratch, "boxes", shapefile(boxes)), {}, context)).toHaveLength(7);
+    expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "shape-box", count: 2 }]);
+  });
+
+  it("of another type than the header names are noticed", async () => {
+    const context = new RecordingContext();
+    const files = shapefile([point(1, 1), ints(0), polyShape(3, [[0, 0, 1, 1]])], { type: 1 });
+    const features = await readFeatures(writeShapefile(scratch, "other-type", files), {}, context);
+    expect(features.map(({ geometry }) => geometry?.type)).toEqual(["Point", undefined, "LineString"]);
+    expect(context.notices).toMatchObject([{ code: "dbf-missing" }, { code: "shape-type", count: 1 }]);
+  });
+
   it("with wrong numbers are read", async () => {
     const { shp } = shapefile(points, { numberOf: () => 77 });
-    expect(await xs(put(scratch, "numbers", { shp }))).toEqual([0, 1, 2, 3, 4]);
+    expect(await xs(writeShapefile(scratch, "numbers", { shp }))).toEqual([0, 1, 2, 3, 4]);
   });
 
   it.each([
@@ -101,8 +226,8 @@ describe("records", () => {
   ])("with a length that is %s are found again by the number of the next", async (name, words) => {
     const { shp } = shapefile(points);
     shp.writeInt32BE(words, 100 + 28 + 4);
-    const context = new Recording();
-    const found = await xs(put(scratch, `length-${name.replace(/ /g, "-")}`, { shp }), context);
+    const context = new RecordingContext();
+    const found = await xs(writeShapefile(scratch, `length-${name.replace(/ /g, "-")}`, { shp }), context);
     expect(found).toEqual([0, 1, 2, 3, 4]);
     expect(context.notices.map((notice) => notice.code)).toContain("shp-gap");
   });
@@ -113,13 +238,13 @@ describe("records", () => {
     ["negative counts", Buffer.concat([ints(5), doubles(0, 0, 0, 0), ints(-1, -1)])],
     ["parts that go backwards", Buffer.concat([ints(3), doubles(0, 0, 0, 0), ints(2, 2, 1, 0), doubles(0, 0, 1, 1)])],
     ["parts outside the points", Buffer.concat([ints(3), doubles(0, 0, 0, 0), ints(1, 2, 9), doubles(0, 0, 1, 1)])],
-    ["fewer points than they say", poly(3, [[0, 0, 1, 1]]).subarray(0, 60)],
-    ["heights that are missing", poly(13, [[0, 0, 1, 1]], doubles(1))],
+    ["fewer points than they say", polyShape(3, [[0, 0, 1, 1]]).subarray(0, 60)],
+    ["heights that are missing", polyShape(13, [[0, 0, 1, 1]], doubles(1))],
     ["nothing but a type", ints(1)],
   ])("with %s are rejected with their place and attributes", async (name, content) => {
-    const context = new Recording();
+    const context = new RecordingContext();
     const files = shapefile([point(1, 1), content, point(3, 3)]);
-    const path = put(scratch, name.replace(/ /g, "-"), { ...files, dbf: table(" a", " b", " c") });
+    const path = writeShapefile(scratch, name.replace(/ /g, "-"), { ...files, dbf: table(" a", " b", " c") });
     const features = await readFeatures(path, {}, context);
     expect(features.map((feature) => feature.properties.A)).toEqual(["a", "c"]);
     expect(context.rejects).toMatchObject([
@@ -138,10 +263,10 @@ describe("a .shp that ends early", () => {
     ["between two records, without an index", 100 + 28 * 3, {}],
   ])("%s is an error that names record and byte, and its good part can be read", async (name, length, index) => {
     const files = { shp: whole.shp.subarray(0, length), ...index, dbf: rows };
-    const path = put(scratch, `cut-${name.replace(/\W/g, "-")}`, files);
+    const path = writeShapefile(scratch, `cut-${name.replace(/\W/g, "-")}`, files);
     const error = await readFeatures(path).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "input-truncated", details: { place: { record: 4 } } });
-    const context = new Recording(true);
+    const context = new RecordingContext(true);
     expect(await xs(path, context)).toEqual([0, 1, 2]);
     expect(context.rejects.map((reject) => [reject.place.record, reject.feature?.properties.A])).toEqual([
       [4, "d"],
@@ -150,20 +275,59 @@ describe("a .shp that ends early", () => {
   });
 
   it("without a table is an error, too", async () => {
-    const path = put(scratch, "cut-alone", { shp: whole.shp.subarray(0, 184) });
+    const path = writeShapefile(scratch, "cut-alone", { shp: whole.shp.subarray(0, 184) });
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
-    const context = new Recording(true);
+    const context = new RecordingContext(true);
     expect(await xs(path, context)).toEqual([0, 1, 2]);
     expect(context.gaps).toMatchObject([{ bytes: null, reason: expect.stringContaining("more records follow") }]);
   });
 
   it("in its header, or that is empty, is refused", async () => {
-    await expect(openAt(put(scratch, "cut-head", { shp: whole.shp.subarray(0, 50) }))).rejects.toMatchObject({
-      code: "input-truncated",
+    await expect(openAt(writeShapefile(scratch, "cut-head", { shp: whole.shp.subarray(0, 50) }))).rejects.toMatchObject(
+      {
+        code: "input-truncated",
+      },
+    );
+    await expect(openAt(writeShapefile(scratch, "no-bytes", { shp: Buffer.alloc(0) }))).rejects.toMatchObject({
+      kind: "input",
     });
-    await expect(openAt(put(scratch, "no-bytes", { shp: Buffer.alloc(0) }))).rejects.toMatchObject({ kind: "input" });
-    await expect(openAt(put(scratch, "not-shp", { shp: Buffer.alloc(200, 65) }))).rejects.toMatchObject({
+    await expect(openAt(writeShapefile(scratch, "not-shp", { shp: Buffer.alloc(200, 65) }))).rejects.toMatchObject({
       code: "input-corrupt",
+    });
+  });
+});
+
+describe("a .dbf", () => {
+  it("with a row that begins with neither a blank nor an asterisk is noticed", async () => {
+    const context = new RecordingContext();
+    const path = writeShapefile(scratch, "marks", { dbf: table(" a", "\0\0", "*c", " d") });
+    expect((await readFeatures(path, {}, context)).map(({ properties }) => properties.A)).toEqual(["a", null, "d"]);
+    expect(context.notices).toMatchObject([
+      { code: "record-mark", count: 1 },
+      { code: "records-deleted", count: 1 },
+    ]);
+  });
+
+  it("whose columns do not fill its rows is noticed", async () => {
+    const fields = [
+      { name: "A", type: "C", width: 1 },
+      { name: "B", type: "C", width: 2 },
+    ];
+    const rows = dbf(fields, [" abb"]);
+    // The end of the columns, where the second one was.
+    rows[64] = 0x0d;
+    const context = new RecordingContext();
+    const features = await readFeatures(writeShapefile(scratch, "row-surplus", { dbf: rows }), {}, context);
+    expect(features.map(({ properties }) => properties)).toEqual([{ A: "a" }]);
+    expect(context.notices).toMatchObject([{ code: "row-surplus", example: expect.stringMatching(/2 bytes.*have 4/) }]);
+  });
+
+  it("whose rows are said to be a byte long is refused, as they cannot hold its columns", async () => {
+    const rows = table(" a", " b");
+    rows.writeUInt16LE(1, 10);
+    await expect(openAt(writeShapefile(scratch, "row-of-a-byte", { dbf: rows }))).rejects.toMatchObject({
+      code: "input-corrupt",
+      message: expect.stringContaining("its columns take 2 bytes, but its records have 1"),
     });
   });
 });
@@ -172,28 +336,28 @@ describe("a .dbf that ends early", () => {
   const rows = table(" a", " b", " c", " d", " e");
   it("is an error that names record and byte, and its good part can be read", async () => {
     const cut = rows.subarray(0, 65 + 2 * 2 + 1);
-    const path = put(scratch, "cut-table", { dbf: cut });
+    const path = writeShapefile(scratch, "cut-table", { dbf: cut });
     await expect(readFeatures(path)).rejects.toMatchObject({
       code: "input-truncated",
       details: { place: { record: 3, byte: 70 } },
     });
-    const context = new Recording(true);
+    const context = new RecordingContext(true);
     expect((await readFeatures(path, {}, context)).map((feature) => feature.properties.A)).toEqual(["a", "b"]);
     expect(context.gaps).toMatchObject([{ bytes: null, reason: expect.stringContaining("the file ends early") }]);
   });
 
   it("beside shapes rejects those whose attributes are missing", async () => {
-    const path = put(scratch, "cut-both", { ...shapefile(points), dbf: rows.subarray(0, 65 + 2 * 2 + 1) });
+    const path = writeShapefile(scratch, "cut-both", { ...shapefile(points), dbf: rows.subarray(0, 65 + 2 * 2 + 1) });
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
-    const context = new Recording(true);
+    const context = new RecordingContext(true);
     expect(await xs(path, context)).toEqual([0, 1]);
     expect(context.rejects.map((reject) => reject.place.record)).toEqual([3, 4, 5]);
   });
 
   it("by its count alone, but for nothing else, is whole", async () => {
     const miscounted = dbf([{ name: "A", type: "C", width: 1 }], [" a", " b"], { count: 4_000_000_000 });
-    const context = new Recording();
-    const path = put(scratch, "miscounted", { dbf: miscounted });
+    const context = new RecordingContext();
+    const path = writeShapefile(scratch, "miscounted", { dbf: miscounted });
     expect(await readFeatures(path, {}, context)).toHaveLength(2);
     expect(context.notices).toMatchObject([{ code: "count-wrong" }]);
   });
@@ -211,7 +375,7 @@ describe("splits", () => {
     ["with an index", { ...files, dbf: rows }],
     ["without one", { shp: files.shp, dbf: rows }],
   ])("%s are read alone as all at once, by readers that scan nothing", async (name, parts) => {
-    const path = put(scratch, name.replace(/ /g, "-"), parts);
+    const path = writeShapefile(scratch, name.replace(/ /g, "-"), parts);
     const batches = await readBySplits(path);
     expect(batches.length).toBe(45);
     const features = batches.flatMap((batch) => [...batch.features()]);
@@ -229,7 +393,7 @@ describe("splits", () => {
   });
 
   it("count records from their own start", async () => {
-    const path = put(scratch, "relative", { ...files, dbf: rows });
+    const path = writeShapefile(scratch, "relative", { ...files, dbf: rows });
     const batches = await readBySplits(path);
     expect(batches[20]!.recordAt(0)).toBe(1);
     expect(batches[21]!.recordAt(0)).toBe(1001);
@@ -238,7 +402,7 @@ describe("splits", () => {
 
 describe("damaged files", () => {
   const line = (i: number) =>
-    poly(
+    polyShape(
       13,
       [
         [i, i, i + 1, i],
@@ -247,7 +411,7 @@ describe("damaged files", () => {
       doubles(0, 9, 1, 2, 3, 4, 5),
     );
   const square = (i: number) =>
-    poly(5, [
+    polyShape(5, [
       [0, 0, 0, i, i, i, i, 0, 0, 0],
       [1, 1, 2, 1, 2, 2, 1, 1],
     ]);
@@ -269,14 +433,14 @@ describe("damaged files", () => {
   it.each(["shp", "shx", "dbf"] as const)(
     "(.%s) end in errors of the registry or in features, never else",
     async (part) => {
-      const random = randomFrom(part.charCodeAt(2));
-      const path = put(scratch, `fuzz-${part}`, sound);
+      const random = createRandom(part.charCodeAt(2));
+      const path = writeShapefile(scratch, `fuzz-${part}`, sound);
       const file = path.replace(/shp$/, part);
       const original = readFileSync(file);
       for (let run = 0; run < 400; run++) {
         writeFileSync(file, damaged(original, random));
         for (const skipErrors of [false, true]) {
-          const context = new Recording(skipErrors);
+          const context = new RecordingContext(skipErrors);
           try {
             const features = await readFeatures(path, {}, context);
             expect(features.length + context.rejects.length).toBeLessThan(20_000);

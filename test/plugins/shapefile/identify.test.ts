@@ -1,6 +1,6 @@
 import iconv from "iconv-lite";
 import { describe, expect, it } from "vitest";
-import { codePages, encodingNamed } from "../../../plugins/shapefile/dbf-encodings.js";
+import { codePages, encodingOfName } from "../../../plugins/shapefile/dbf/encodings.js";
 import shapefileFormat from "../../../plugins/shapefile/index.js";
 import { dbf, point, shapefile } from "./support.js";
 
@@ -53,6 +53,6 @@ describe("encodings", () => {
     ["<html>", undefined],
     ["", undefined],
   ])("%j is %s", (written, name) => {
-    expect(encodingNamed(written)).toBe(name);
+    expect(encodingOfName(written)).toBe(name);
   });
 });

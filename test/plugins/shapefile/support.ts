@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { open as openShapefile, type ReadOptions } from "../../../plugins/shapefile/reader.js";
 import { assembler, encoder, type ShapefileChunk } from "../../../plugins/shapefile/writer.js";
-import { FileSource } from "../../../src/io/source.js";
+import { FileSource } from "../../../src/io/input/source.js";
 import {
   type Batch,
   type Crs,
@@ -11,15 +11,19 @@ import {
   type Field,
   type LayerSummary,
   packFeatures,
-  Summariser,
+  Summarizer,
 } from "../../../src/model/index.js";
 import type { TargetLayer } from "../../../src/plugin/format.js";
-import { PlainSink, Recording, type Scratch } from "../../support/recording.js";
+import { PlainSink, RecordingContext, type TemporaryFolder } from "../../support/read-layers.js";
 
-export const openAt = (path: string, options: Partial<ReadOptions> = {}, context = new Recording()): Promise<Dataset> =>
+export const openAt = (
+  path: string,
+  options: Partial<ReadOptions> = {},
+  context = new RecordingContext(),
+): Promise<Dataset> =>
   openShapefile(FileSource.at(path), { encoding: undefined, deleted: false, fid: undefined, ...options }, context);
 
-export async function readFeatures(path: string, options: Partial<ReadOptions> = {}, context = new Recording()) {
+export async function readFeatures(path: string, options: Partial<ReadOptions> = {}, context = new RecordingContext()) {
   await using dataset = await openAt(path, options, context);
   const features: Feature[] = [];
   for await (const batch of dataset.layers[0]!.batches()) features.push(...(batch as Batch).features());
@@ -27,9 +31,13 @@ export async function readFeatures(path: string, options: Partial<ReadOptions> =
 }
 
 /** The batches of a layer by its splits, each opened by a reader of its own as a worker would. */
-export async function readBySplits(path: string, context = new Recording()): Promise<Batch[]> {
+export async function readBySplits(path: string, context = new RecordingContext()): Promise<Batch[]> {
   await using dataset = await openAt(path, {}, context);
-  await using worker = await openAt(path, {}, new Recording(context.skipErrors, structuredClone(dataset.blueprint)));
+  await using worker = await openAt(
+    path,
+    {},
+    new RecordingContext(context.skipErrors, structuredClone(dataset.blueprint)),
+  );
   const batches: Batch[] = [];
   for await (const split of dataset.layers[0]!.splits!()) {
     for await (const batch of worker.layers[0]!.batches(structuredClone(split))) batches.push(batch as Batch);
@@ -39,24 +47,24 @@ export async function readBySplits(path: string, context = new Recording()): Pro
 
 export interface Written {
   readonly path: string;
-  readonly context: Recording;
+  readonly context: RecordingContext;
   readonly summary: LayerSummary;
 }
 
 /** Writes batches as the pipeline does: summed up, encoded one by one, assembled in order. */
 export async function writeBatches(
-  scratch: Scratch,
+  scratch: TemporaryFolder,
   name: string,
   batches: readonly Batch[],
   fields: readonly Field[],
   settings: { crs?: Crs | null; encoding?: string } = {},
 ): Promise<Written> {
-  const summariser = new Summariser(false);
+  const summariser = new Summarizer(false);
   for (const batch of batches) summariser.add(batch);
   const summary = summariser.summary();
   const layer: TargetLayer = { name, crs: settings.crs ?? null, fields, summary };
   const options = { encoding: settings.encoding ?? "UTF-8" };
-  const context = new Recording();
+  const context = new RecordingContext();
   const path = scratch.path(`${name}.shp`);
   const sink = new PlainSink(path);
   const encode = await encoder(layer, options, context);
@@ -70,7 +78,7 @@ export async function writeBatches(
 }
 
 export function writeFeatures(
-  scratch: Scratch,
+  scratch: TemporaryFolder,
   name: string,
   features: readonly Feature[],
   fields: readonly Field[],
@@ -137,7 +145,7 @@ const bigInts = (...values: number[]): Buffer => Buffer.from(ints(...values).swa
 export const point = (x: number, y: number): Buffer => Buffer.concat([ints(1), doubles(x, y)]);
 export const nullShape = ints(0);
 /** A PolyLine (3), Polygon (5) or one of their variants, with what stands behind the positions. */
-export function poly(type: number, parts: readonly (readonly number[])[], ...rest: Buffer[]): Buffer {
+export function polyShape(type: number, parts: readonly (readonly number[])[], ...rest: Buffer[]): Buffer {
   const starts: number[] = [];
   let points = 0;
   for (const part of parts) {
@@ -224,8 +232,8 @@ export function dbf(fields: readonly DbfField[], rows: readonly (string | Buffer
 }
 
 /** Puts files of one stem into the folder; the path of the first. */
-export function put(
-  scratch: Scratch,
+export function writeShapefile(
+  scratch: TemporaryFolder,
   stem: string,
   files: Readonly<Record<string, Buffer | string | undefined>>,
 ): string {

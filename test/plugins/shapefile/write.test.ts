@@ -11,13 +11,13 @@ import {
   GeometryBuilder,
   Kind,
   packFeatures,
-  Summariser,
+  Summarizer,
 } from "../../../src/model/index.js";
 import type { Sink } from "../../../src/plugin/format.js";
-import { PlainSink, Recording, Scratch } from "../../support/recording.js";
+import { PlainSink, RecordingContext, TemporaryFolder } from "../../support/read-layers.js";
 import { ogrFeatures, ogrinfo, openAt, readBySplits, readFeatures, writeBatches, writeFeatures } from "./support.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 let stems = 0;
 const stem = () => `w${stems++}`;
@@ -369,10 +369,10 @@ describe("a layer", () => {
 
   it("is refused before it grows beyond 2 GiB", async () => {
     const batch = packFeatures([feature(at(1, 1))], 1, []);
-    const summariser = new Summariser(false);
+    const summariser = new Summarizer(false);
     summariser.add(batch);
     const layer = { name: "huge", crs: null, fields: [], summary: summariser.summary() };
-    const context = new Recording();
+    const context = new RecordingContext();
     const sink: Sink = {
       name: "huge.shp",
       update: null,
@@ -385,10 +385,10 @@ describe("a layer", () => {
   });
 
   it("named by its .dbf is refused", async () => {
-    const summary = new Summariser(false).summary();
+    const summary = new Summarizer(false).summary();
     const layer = { name: "x", crs: null, fields: [], summary };
     const sink = new PlainSink(scratch.path("x.dbf"));
-    await expect(assembler(sink, [layer], { encoding: "UTF-8" }, new Recording())).rejects.toMatchObject({
+    await expect(assembler(sink, [layer], { encoding: "UTF-8" }, new RecordingContext())).rejects.toMatchObject({
       code: "usage",
     });
   });

@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import { TextBuffer } from "../../../plugins/shared/text-buffer.js";
-import { WkbReader, WkbWriter } from "../../../plugins/shared/wkb.js";
-import { GeometryTextError, WktReader, WktWriter } from "../../../plugins/shared/wkt.js";
+import { TextBuffer } from "../../../plugins/shared/text/text-buffer.js";
+import { WkbReader, WkbWriter } from "../../../plugins/shared/wkb/index.js";
+import { GeometryParseError, WktReader, WktWriter } from "../../../plugins/shared/wkt/index.js";
 import { type Geometry, type GeometryColumn, geometryAt } from "../../../src/model/geometry.js";
 import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
-import { Scratch } from "../../support/recording.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
 
-const scratch = new Scratch();
+const scratch = new TemporaryFolder();
 afterAll(() => scratch.remove());
 
 const fromWkt = (text: string) => {
@@ -176,7 +176,7 @@ describe("WKT", () => {
     const builder = new GeometryBuilder();
     builder.point(7, 8);
     const bytes = Buffer.from(text);
-    expect(() => new WktReader().read(bytes, 0, bytes.length, builder)).toThrow(GeometryTextError);
+    expect(() => new WktReader().read(bytes, 0, bytes.length, builder)).toThrow(GeometryParseError);
     builder.point(9, 10);
     const column = builder.finish();
     expect(column.length).toBe(2);
@@ -228,7 +228,7 @@ describe("WKT", () => {
   test("a text that ends within a number is refused, whatever stands behind it", () => {
     const bytes = Buffer.from("LINESTRING (1 2,3 4)");
     for (let to = 0; to < bytes.length; to++) {
-      expect(() => new WktReader().read(bytes, 0, to, new GeometryBuilder())).toThrow(GeometryTextError);
+      expect(() => new WktReader().read(bytes, 0, to, new GeometryBuilder())).toThrow(GeometryParseError);
     }
   });
 
@@ -365,7 +365,7 @@ describe("WKB", () => {
         geometry(0x20000001, true, [u32(true, 3857), xy(true, 1, 2)]),
       ]),
     ],
-  ])("%s is refused", (_, blob) => expect(() => fromBlob(blob)).toThrow(GeometryTextError));
+  ])("%s is refused", (_, blob) => expect(() => fromBlob(blob)).toThrow(GeometryParseError));
 
   test.each(samples)("writes %s and reads it back", (text) => {
     const hex = Buffer.from(new WkbWriter().writeHex(fromWkt(text).column, 0)).toString();
@@ -386,7 +386,7 @@ describe("WKB", () => {
           try {
             new WkbReader().read(damaged, 0, damaged.length, builder);
           } catch (error) {
-            expect(error).toBeInstanceOf(GeometryTextError);
+            expect(error).toBeInstanceOf(GeometryParseError);
             expect(builder.length).toBe(0);
           }
           builder.point(1, 2);
@@ -399,7 +399,7 @@ describe("WKB", () => {
   });
 
   test("text that is not hexadecimal is refused", () => {
-    for (const hex of ["0101zz", "010", ""]) expect(() => fromHex(hex)).toThrow(GeometryTextError);
+    for (const hex of ["0101zz", "010", ""]) expect(() => fromHex(hex)).toThrow(GeometryParseError);
   });
 });
 
@@ -440,7 +440,7 @@ describe("long lines", () => {
         const builder = new GeometryBuilder();
         const reader = new WkbReader();
         read(reader, builder, line(true, numbers), 0);
-        expect(() => read(reader, builder, line(little, numbers.with(at, Number.NaN)), 3)).toThrow(GeometryTextError);
+        expect(() => read(reader, builder, line(little, numbers.with(at, Number.NaN)), 3)).toThrow(GeometryParseError);
         read(
           reader,
           builder,

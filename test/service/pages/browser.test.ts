@@ -2,10 +2,10 @@
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { newSetupLink } from "../../../src/service/pages/set-up.js";
-import { items, writing } from "../store/subject.js";
+import { createSetupLink } from "../../../src/service/pages/account/setup.js";
+import { buildWriteItems, makeWriteRequest } from "../store/store-fixture.js";
 import { hasChromium, startChromium } from "./chromium.js";
-import { type Guest, openSite, openSiteOf, password, type Site } from "./site.js";
+import { type BrowserClient, openPages, openPagesAs, type PageFixture, password } from "./page-fixture.js";
 
 interface Window {
   readonly page: Page;
@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
   afterAll(() => browser?.close());
 
-  async function openWindow({ app }: Site, options: BrowserContextOptions = {}): Promise<Window> {
+  async function openWindow({ app }: PageFixture, options: BrowserContextOptions = {}): Promise<Window> {
     await app.listen({ host: "127.0.0.1", port: 0 });
     const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
@@ -41,7 +41,10 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   }
 
   /** A window in which a person is signed in already. */
-  async function openWindowOf(site: Site & { owner: Guest }, options: BrowserContextOptions = {}): Promise<Window> {
+  async function openWindowOf(
+    site: PageFixture & { owner: BrowserClient },
+    options: BrowserContextOptions = {},
+  ): Promise<Window> {
     const window = await openWindow(site, options);
     await window.page.goto(`${window.origin}/sign-in`);
     await window.page.getByLabel("Email address").fill("ada@example.org");
@@ -52,12 +55,15 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   }
 
   /** A map of Ada's, and its page. */
-  async function addMap({ owner, store }: Site & { owner: Guest }, features: Parameters<typeof items>[0]) {
+  async function addMap(
+    { owner, store }: PageFixture & { owner: BrowserClient },
+    features: Parameters<typeof buildWriteItems>[0],
+  ) {
     await owner.get("/maps");
     const path = (await owner.post("/maps", { name: "Lights" })).headers.location as string;
-    const request = writing(path.split("/").at(-1)!, "create", []);
+    const request = makeWriteRequest(path.split("/").at(-1)!, "create", []);
     for (let at = 0; at < features.length; at += 1000) {
-      await store.write({ ...request, items: items(features.slice(at, at + 1000)) });
+      await store.write({ ...request, items: buildWriteItems(features.slice(at, at + 1000)) });
     }
     return path;
   }
@@ -65,9 +71,9 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   const drawn = (page: Page) => page.locator("#map[aria-busy=false]").waitFor();
 
   test("the whole way goes by keyboard alone: set up, a credential, a map, 5,000 features", async () => {
-    const site = await openSite({ now: Date.now });
+    const site = await openPages({ now: Date.now });
     const { page, origin, complaints } = await openWindow(site);
-    await page.goto(await newSetupLink(site.store, origin, Date.now()));
+    await page.goto(await createSetupLink(site.store, origin, Date.now()));
 
     await typeInto(page, "Email address", "ada@example.org");
     await typeInto(page, "Password", password);
@@ -113,7 +119,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("a map of 5,000 features is drawn over the land, and a click shows what one holds", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin, complaints } = await openWindowOf(site, { reducedMotion: "reduce" });
     await page.goto(origin + path);
@@ -151,7 +157,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("lines, areas and collections are drawn and chosen, also across the antimeridian", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const ring = [
       [175, -20],
       [180, -20],
@@ -207,7 +213,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("in the dark the map is dark, too, at once", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin } = await openWindowOf(site);
     await page.goto(origin + path);
@@ -219,7 +225,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("who was signed out meanwhile is told that the features cannot be fetched", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid().slice(0, 10));
     const { page, origin } = await openWindowOf(site);
     await page.route("**/features.json*", (route) => route.fulfill({ status: 303, headers: { location: "/sign-in" } }));
@@ -232,7 +238,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     ["that cannot draw", "HTMLCanvasElement.prototype.getContext = () => null"],
     ["that has no worker threads", "globalThis.Worker = undefined"],
   ])("in a browser %s, the page says so and has the list", async (_, script) => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid().slice(0, 10));
     const { page, origin } = await openWindowOf(site);
     await page.addInitScript(script);
@@ -243,7 +249,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("without scripts, the list has the features, and says why there is no map", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin } = await openWindowOf(site, { javaScriptEnabled: false });
     await page.goto(origin + path);
@@ -261,7 +267,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 
   test("no page is wider than a phone, whatever people write, and what has the focus shows it", async () => {
-    const site = await openSiteOf("ada@example.org");
+    const site = await openPagesAs("ada@example.org");
     const long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(2);
     const properties = { title: long, [long]: long, note: `${"word ".repeat(100)}` };
     const path = await addMap(site, [{ geometry: { type: "Point", coordinates: [1, 50] }, properties }]);

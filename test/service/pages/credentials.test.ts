@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { hashPassword } from "../../../src/service/auth/passwords.js";
-import { Guest, openSiteOf, password, textOf } from "./site.js";
+import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixture.js";
 
 const secretOn = (page: string) => /gfs_[\w-]{43}/.exec(page)?.[0];
 
 async function openCredential() {
-  const site = await openSiteOf("ada@example.org");
+  const site = await openPagesAs("ada@example.org");
   await site.owner.get("/profile");
   const answer = await site.owner.post("/profile/credentials", { name: " nightly job " });
   const [account] = await site.store.accounts();
@@ -29,13 +29,13 @@ test("a new secret is shown once, and gets a token", async () => {
   const { app, owner, answer, credential } = await openCredential();
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/profile"]);
   const secret = secretOn(owner.page)!;
-  expect(textOf(owner.page)).toContain("New credential: nightly job");
+  expect(visibleText(owner.page)).toContain("New credential: nightly job");
   expect(owner.page).toContain(`export GEOFERRY_CLIENT_SECRET=${secret}`);
   expect(secretOn((await owner.get("/profile")).body)).toBeUndefined();
 
   const token = await app.inject(tokenRequest(credential.clientId, secret));
   expect(token.json()).toMatchObject({ token_type: "Bearer", expires_in: 3600 });
-  expect(textOf((await owner.get("/profile")).body)).toMatch(/nightly job .* 21 Nov 2026, 12:00 UTC .* Revoke/);
+  expect(visibleText((await owner.get("/profile")).body)).toMatch(/nightly job .* 21 Nov 2026, 12:00 UTC .* Revoke/);
 });
 
 test("before its first use a credential says so", async () => {
@@ -55,7 +55,7 @@ test("the secret travels to its page sealed", async () => {
 test("a notice of another browser, or one that was changed, is not shown", async () => {
   const { app, answer } = await openCredential();
   const cookie = answer.cookies.find(({ name }) => name.includes("notice"))!;
-  const other = new Guest(app);
+  const other = new BrowserClient(app);
   for (const value of [cookie.value, cookie.value.slice(1), "x", ""]) {
     await other.get("/sign-in");
     other.cookies.set(cookie.name, value);
@@ -74,10 +74,10 @@ test("a revoked credential gets no token, and its tokens are worth nothing at on
 
   const revoke = `/profile/credentials/${credential.id}/revoke`;
   const question = await owner.get(revoke);
-  expect(textOf(question.body)).toContain("Revoke nightly job?");
+  expect(visibleText(question.body)).toContain("Revoke nightly job?");
   await owner.post(revoke);
-  expect(textOf(owner.page)).toContain("The credential nightly job was revoked.");
-  expect(textOf(owner.page)).toContain("Revoked (1)");
+  expect(visibleText(owner.page)).toContain("The credential nightly job was revoked.");
+  expect(visibleText(owner.page)).toContain("Revoked (1)");
   expect((await app.inject(maps)).statusCode).toBe(401);
   expect((await app.inject(tokenRequest(credential.clientId, secret))).statusCode).toBe(401);
   expect((await owner.get(revoke)).statusCode).toBe(404);
@@ -93,7 +93,7 @@ test("nobody sees or revokes the credentials of others", async () => {
     passwordHash: await hashPassword(password),
     created: clock.now,
   });
-  const eve = new Guest(app);
+  const eve = new BrowserClient(app);
   await eve.get("/sign-in");
   await eve.post("/sign-in", { email: "eve@example.org", password });
   await eve.get("/profile");
@@ -112,7 +112,7 @@ test.each([
   await owner.get("/profile");
   const answer = await owner.post("/profile/credentials", { name });
   expect(answer.statusCode).toBe(422);
-  expect(textOf(answer.body)).toContain(reason);
+  expect(visibleText(answer.body)).toContain(reason);
   expect(await store.credentials(account.id)).toHaveLength(1);
 });
 
@@ -121,14 +121,14 @@ test("the password changes only for who knows the one that is there", async () =
   await owner.get("/profile");
   const wrong = await owner.post("/profile/password", { current: "wrong password", password: "another harbour" });
   expect(wrong.statusCode).toBe(422);
-  expect(textOf(wrong.body)).toContain("Enter the password that you have now");
+  expect(visibleText(wrong.body)).toContain("Enter the password that you have now");
   const short = await owner.post("/profile/password", { current: password, password: "short" });
-  expect(textOf(short.body)).toContain("The password needs at least 8 characters");
+  expect(visibleText(short.body)).toContain("The password needs at least 8 characters");
   expect((await owner.post("/profile/password", { current: password, password: "another harbour" })).statusCode).toBe(
     303,
   );
 
-  const guest = new Guest(app);
+  const guest = new BrowserClient(app);
   await guest.get("/sign-in");
   expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(403);
   expect((await guest.post("/sign-in", { email: "ada@example.org", password: "another harbour" })).statusCode).toBe(

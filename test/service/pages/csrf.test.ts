@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { formToken, isFormToken, isFromOwnPage } from "../../../src/service/auth/csrf.js";
-import { Guest, openSiteOf } from "./site.js";
+import { createCsrfToken, isSameOrigin, verifyCsrfToken } from "../../../src/service/auth/csrf.js";
+import { BrowserClient, openPagesAs } from "./page-fixture.js";
 
 /** Every form of the site, and where it stands. */
 async function openForms() {
-  const site = await openSiteOf("ada@example.org");
+  const site = await openPagesAs("ada@example.org");
   const { owner, store } = site;
   await owner.get("/profile");
   await owner.post("/profile/credentials", { name: "job" });
@@ -31,7 +31,7 @@ async function openForms() {
 }
 
 describe("no form is taken", () => {
-  test.each<[string, (forged: Guest, token: string) => Record<string, string>, Record<string, string>]>([
+  test.each<[string, (forged: BrowserClient, token: string) => Record<string, string>, Record<string, string>]>([
     ["without a token", () => ({ "token-of-form": "" }), {}],
     ["with a made-up token", () => ({ "token-of-form": "A".repeat(64) }), {}],
     ["with the token of another browser", (other) => ({ "token-of-form": other.field("token-of-form") }), {}],
@@ -50,7 +50,7 @@ describe("no form is taken", () => {
     ],
   ])("%s", async (_, fieldsOf, headers) => {
     const { app, owner, forms, state } = await openForms();
-    const other = new Guest(app);
+    const other = new BrowserClient(app);
     await other.get("/sign-in");
     const before = await state();
     for (const [url, page, fields] of forms) {
@@ -65,7 +65,7 @@ describe("no form is taken", () => {
 
   test("to sign in as somebody else, without the token of the page", async () => {
     const { app } = await openForms();
-    const guest = new Guest(app);
+    const guest = new BrowserClient(app);
     const answer = await guest.post("/sign-in", { email: "ada@example.org", password: "a quiet harbour" });
     expect(answer.statusCode).toBe(403);
   });
@@ -97,26 +97,26 @@ test("a form beyond 64 KiB is refused", async () => {
 
 describe("a form's token", () => {
   test("differs each time, and is good for its browser alone", () => {
-    const [one, other] = [formToken("browser one"), formToken("browser one")];
+    const [one, other] = [createCsrfToken("browser one"), createCsrfToken("browser one")];
     expect(one).not.toBe(other);
-    expect(isFormToken("browser one", one)).toBe(true);
-    expect(isFormToken("browser one", other)).toBe(true);
-    expect(isFormToken("browser two", one)).toBe(false);
+    expect(verifyCsrfToken("browser one", one)).toBe(true);
+    expect(verifyCsrfToken("browser one", other)).toBe(true);
+    expect(verifyCsrfToken("browser two", one)).toBe(false);
   });
 
   test("is not good with any byte changed, nor cut", () => {
-    const token = Buffer.from(formToken("browser"), "base64url");
+    const token = Buffer.from(createCsrfToken("browser"), "base64url");
     for (let at = 0; at < token.length; at++) {
       const changed = Buffer.from(token);
       changed[at]! ^= 1;
-      expect(isFormToken("browser", changed.toString("base64url"))).toBe(false);
-      expect(isFormToken("browser", token.subarray(0, at).toString("base64url"))).toBe(false);
+      expect(verifyCsrfToken("browser", changed.toString("base64url"))).toBe(false);
+      expect(verifyCsrfToken("browser", token.subarray(0, at).toString("base64url"))).toBe(false);
     }
   });
 });
 
 test("where a browser says nothing of where a form comes from, its token decides", () => {
-  expect(isFromOwnPage({}, "https://maps.example.org")).toBe(true);
-  expect(isFromOwnPage({ referer: "https://maps.example.org/maps" }, "https://maps.example.org")).toBe(true);
-  expect(isFromOwnPage({ referer: "no address" }, "https://maps.example.org")).toBe(false);
+  expect(isSameOrigin({}, "https://maps.example.org")).toBe(true);
+  expect(isSameOrigin({ referer: "https://maps.example.org/maps" }, "https://maps.example.org")).toBe(true);
+  expect(isSameOrigin({ referer: "no address" }, "https://maps.example.org")).toBe(false);
 });

@@ -1,7 +1,7 @@
 /** What people store can be anything; on a page it is text. */
 import { expect, test } from "vitest";
-import { writing } from "../store/subject.js";
-import { openSiteOf, textOf } from "./site.js";
+import { makeWriteRequest } from "../store/store-fixture.js";
+import { openPagesAs, visibleText } from "./page-fixture.js";
 
 const scripts = [
   `<script>alert("stored")</script>`,
@@ -16,7 +16,7 @@ const tagsOf = (page: string) => page.match(/<[a-z!/][^>]*>/gi)!;
 
 test.each(scripts)("%s stays text on every page", async (script) => {
   const email = `${script.replaceAll(/[\s@]/g, "")}@example.org`;
-  const { owner, store, clock } = await openSiteOf(email);
+  const { owner, store, clock } = await openPagesAs(email);
   const [account] = await store.accounts();
   await owner.post("/profile/credentials", { name: script });
   const secretPage = owner.page;
@@ -26,7 +26,7 @@ test.each(scripts)("%s stays text on every page", async (script) => {
   const properties = { title: script, [script]: script, list: [script, { [script]: script }], __proto__: null };
   const audit = { account: account!.id, action: script, address: script };
   await store.write(
-    writing(id, "create", [{ geometry: { type: "Point", coordinates: [1, 2] }, properties }], {
+    makeWriteRequest(id, "create", [{ geometry: { type: "Point", coordinates: [1, 2] }, properties }], {
       audit,
       now: clock.now,
     }),
@@ -46,7 +46,7 @@ test.each(scripts)("%s stays text on every page", async (script) => {
   pages.push((await owner.get(`/sign-in?next=${encodeURIComponent(script)}`)).body);
   pages.push((await owner.get(`/${encodeURIComponent(script)}`, { accept: "text/html" })).body);
 
-  const places = pages.map((page) => textOf(page).split(script).length - 1);
+  const places = pages.map((page) => visibleText(page).split(script).length - 1);
   expect(places.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(15);
   for (const page of pages) {
     const suspicious = tagsOf(page).filter((tag) =>
@@ -58,11 +58,13 @@ test.each(scripts)("%s stays text on every page", async (script) => {
 });
 
 test("the features for the map's script are JSON that no browser takes for a page", async () => {
-  const { owner, store, clock } = await openSiteOf("ada@example.org");
+  const { owner, store, clock } = await openPagesAs("ada@example.org");
   await owner.get("/maps");
   const map = (await owner.post("/maps", { name: "Places" })).headers.location!;
   const properties = { title: scripts[0] };
-  await store.write(writing(map.split("/").at(-1)!, "create", [{ geometry: null, properties }], { now: clock.now }));
+  await store.write(
+    makeWriteRequest(map.split("/").at(-1)!, "create", [{ geometry: null, properties }], { now: clock.now }),
+  );
   const answer = await owner.get(`${map}/features.json`);
   expect(answer.headers["content-type"]).toMatch(/^application\/json/);
   expect(answer.headers["x-content-type-options"]).toBe("nosniff");

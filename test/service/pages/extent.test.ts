@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Box, boxOf, Extent } from "../../../src/service/pages/browser/extent.js";
+import { type Box, boundingBoxOf, FeatureExtent } from "../../../src/service/pages/browser/extent.js";
 
 const extentOf = (...boxes: Box[]) => {
-  const extent = new Extent();
+  const extent = new FeatureExtent();
   for (const box of boxes) extent.add(box);
   return extent.box();
 };
@@ -38,14 +38,14 @@ describe("the extent of features", () => {
 
 describe("the box of a geometry", () => {
   test("holds all its positions, of all its parts", () => {
-    expect(boxOf({ type: "Point", coordinates: [1, 2, 3] })).toEqual([1, 2, 1, 2]);
+    expect(boundingBoxOf({ type: "Point", coordinates: [1, 2, 3] })).toEqual([1, 2, 1, 2]);
     const ring = [
       [0, 0],
       [4, 0],
       [4, 3],
       [0, 0],
     ];
-    expect(boxOf({ type: "Polygon", coordinates: [ring] })).toEqual([0, 0, 4, 3]);
+    expect(boundingBoxOf({ type: "Polygon", coordinates: [ring] })).toEqual([0, 0, 4, 3]);
     const line = {
       type: "LineString" as const,
       coordinates: [
@@ -54,12 +54,12 @@ describe("the box of a geometry", () => {
       ],
     };
     const polygons = { type: "MultiPolygon" as const, coordinates: [[ring]] };
-    expect(boxOf({ type: "GeometryCollection", geometries: [line, polygons] })).toEqual([-6, 0, 4, 3]);
+    expect(boundingBoxOf({ type: "GeometryCollection", geometries: [line, polygons] })).toEqual([-6, 0, 4, 3]);
   });
 
   test("of no positions is nothing", () => {
-    expect(boxOf({ type: "MultiPoint", coordinates: [] })).toBeNull();
-    expect(boxOf({ type: "GeometryCollection", geometries: [] })).toBeNull();
-    expect(boxOf({ type: "Polygon", coordinates: [[]] })).toBeNull();
+    expect(boundingBoxOf({ type: "MultiPoint", coordinates: [] })).toBeNull();
+    expect(boundingBoxOf({ type: "GeometryCollection", geometries: [] })).toBeNull();
+    expect(boundingBoxOf({ type: "Polygon", coordinates: [[]] })).toBeNull();
   });
 });

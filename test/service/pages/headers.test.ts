@@ -1,9 +1,9 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { Guest, openSite, openSiteOf, password } from "./site.js";
+import { BrowserClient, openPages, openPagesAs, password } from "./page-fixture.js";
 
 async function everyPage() {
-  const site = await openSiteOf("ada@example.org");
+  const site = await openPagesAs("ada@example.org");
   const { owner } = site;
   await owner.get("/maps");
   const map = (await owner.post("/maps", { name: "Places" })).headers.location!;
@@ -59,8 +59,8 @@ test("pages name no address outside the service, and each has a language, a titl
 
 describe("the cookie of a session", () => {
   async function cookieOf(dependencies: object, headers: Record<string, string> = {}) {
-    const { app } = await openSite(dependencies);
-    const guest = new Guest(app);
+    const { app } = await openPages(dependencies);
+    const guest = new BrowserClient(app);
     return (await guest.get("/sign-in", headers)).headers["set-cookie"];
   }
   const plain = /^geoferry-browser-80=gfn_[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/;
@@ -86,8 +86,10 @@ describe("the cookie of a session", () => {
 });
 
 test("forms are taken behind a proxy, under the address that people use", async () => {
-  const { app } = await openSiteOf("ada@example.org", { trustProxy: true });
-  const guest = new Guest(app, { headers: { "x-forwarded-proto": "https", "x-forwarded-host": "maps.example.org" } });
+  const { app } = await openPagesAs("ada@example.org", { trustProxy: true });
+  const guest = new BrowserClient(app, {
+    headers: { "x-forwarded-proto": "https", "x-forwarded-host": "maps.example.org" },
+  });
   await guest.get("/sign-in");
   const origin = { origin: "https://maps.example.org" };
   const fields = { email: "ada@example.org", password };
@@ -97,7 +99,7 @@ test("forms are taken behind a proxy, under the address that people use", async 
 });
 
 test("a request without a host gets an answer", async () => {
-  const { app } = await openSite();
+  const { app } = await openPages();
   const answer = await app.inject({ url: "/sign-in", headers: { host: "no host at all" } });
   expect(answer.statusCode).toBe(200);
 });
@@ -163,7 +165,7 @@ describe("assets", () => {
 
 describe("where there is nothing", () => {
   test("a browser gets a page, and a program a problem", async () => {
-    const { owner, app } = await openSiteOf("ada@example.org");
+    const { owner, app } = await openPagesAs("ada@example.org");
     const page = await owner.get("/nothing", { accept: "text/html,*/*" });
     expect([page.statusCode, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
     expect(page.body).toContain("<h1>Page not found</h1>");
@@ -175,7 +177,7 @@ describe("where there is nothing", () => {
   });
 
   test("the API answers with a problem in any case", async () => {
-    const { app } = await openSite();
+    const { app } = await openPages();
     const answer = await app.inject({ url: "/api/v2/maps", headers: { accept: "text/html" } });
     expect([answer.statusCode, answer.headers["content-type"]]).toEqual([
       404,
@@ -185,7 +187,7 @@ describe("where there is nothing", () => {
 });
 
 test("pages say when the database is away, and with which id the log knows it", async () => {
-  const { app, owner, store } = await openSiteOf("ada@example.org");
+  const { app, owner, store } = await openPagesAs("ada@example.org");
   await store[Symbol.asyncDispose]();
   const answer = await owner.get("/maps");
   expect(answer.statusCode).toBe(503);

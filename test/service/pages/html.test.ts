@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { html } from "../../../src/service/pages/html.js";
+import { html } from "../../../src/service/pages/rendering/html.js";
 import { projectFiles } from "../../support/sources.js";
 
 test("text in a template stays text", () => {

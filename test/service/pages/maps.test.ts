@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { hashPassword } from "../../../src/service/auth/passwords.js";
-import { items, writing } from "../store/subject.js";
-import { Guest, openSiteOf, password, textOf } from "./site.js";
+import { buildWriteItems, makeWriteRequest } from "../store/store-fixture.js";
+import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixture.js";
 
 /** Ada's map and a stranger, Eve, who is signed in, too. */
 async function openMap(fields: Record<string, string> = {}) {
-  const site = await openSiteOf("ada@example.org");
+  const site = await openPagesAs("ada@example.org");
   const { app, owner, store, clock } = site;
   await owner.get("/maps");
   const map = (await owner.post("/maps", { name: "Places", ...fields })).headers.location as string;
   const passwordHash = await hashPassword(password);
   const id = "0190a0e0-0000-7000-8000-00000000000e";
   await store.addAccount({ id, email: "eve@example.org", name: "", passwordHash, created: clock.now });
-  const eve = new Guest(app);
+  const eve = new BrowserClient(app);
   await eve.get("/sign-in");
   await eve.post("/sign-in", { email: "eve@example.org", password });
   return { ...site, map, id: map.split("/").at(-1)!, eve };
@@ -27,7 +27,7 @@ test("a map is created, and its page opens", async () => {
   const { owner, map, store, id } = await openMap();
   expect(map).toMatch(/^\/maps\/[\da-f-]{36}$/);
   expect(owner.page).toContain("<h1><bdi>Places</bdi></h1>");
-  expect(textOf(owner.page)).toContain("0 features. Read by every account.");
+  expect(visibleText(owner.page)).toContain("0 features. Read by every account.");
   expect(await store.map(id)).toMatchObject({ name: "Places", private: false, ownerEmail: "ada@example.org" });
 });
 
@@ -52,12 +52,12 @@ test("name and privacy are changed", async () => {
 
 test("a map is deleted after a question, with everything on it", async () => {
   const { owner, map, store, id } = await openMap();
-  await store.write(writing(id, "create", [point(1), point(2)]));
+  await store.write(makeWriteRequest(id, "create", [point(1), point(2)]));
   const question = await owner.get(`${map}/delete`);
-  expect(textOf(question.body)).toContain("The map goes with 2 features, at once and for good.");
+  expect(visibleText(question.body)).toContain("The map goes with 2 features, at once and for good.");
   expect(await store.map(id)).not.toBeNull();
   await owner.post(`${map}/delete`);
-  expect(textOf(owner.page)).toContain("The map Places was deleted.");
+  expect(visibleText(owner.page)).toContain("The map Places was deleted.");
   expect(await store.map(id)).toBeNull();
   expect((await owner.get(map)).statusCode).toBe(404);
   const [deletion] = await store.auditOf({ map: id, limit: 1 });
@@ -76,17 +76,17 @@ test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is not taken", 
 describe("somebody else", () => {
   test("reads a map that is not private, without its log", async () => {
     const { eve, map, store, id } = await openMap();
-    await store.write(writing(id, "create", [point(1, { title: "Here" })]));
+    await store.write(makeWriteRequest(id, "create", [point(1, { title: "Here" })]));
     await eve.get("/maps");
-    expect(textOf(eve.page)).toContain("Maps of others");
+    expect(visibleText(eve.page)).toContain("Maps of others");
     const page = await eve.get(map);
-    expect(textOf(page.body)).toMatch(/Belongs to Account [\da-f]{6}\./);
+    expect(visibleText(page.body)).toMatch(/Belongs to Account [\da-f]{6}\./);
     expect(eve.page + page.body).not.toContain("ada@example.org");
-    expect(textOf(page.body)).toContain("Here Point at 50.25° N, 1° E");
-    expect(textOf(page.body)).not.toContain("Last writes");
+    expect(visibleText(page.body)).toContain("Here Point at 50.25° N, 1° E");
+    expect(visibleText(page.body)).not.toContain("Last writes");
     expect(page.body).not.toContain(`${map}/settings`);
-    expect(textOf(page.body)).toContain(`geoferry pull places.gpkg --map ${id}`);
-    expect(textOf(page.body)).not.toContain("geoferry push");
+    expect(visibleText(page.body)).toContain(`geoferry pull places.gpkg --map ${id}`);
+    expect(visibleText(page.body)).not.toContain("geoferry push");
     expect((await eve.get(`${map}/features.json`)).json().features).toHaveLength(1);
   });
 
@@ -96,9 +96,9 @@ describe("somebody else", () => {
     expect((await owner.post("/profile/name", { "display-name": "\u0007" })).statusCode).toBe(422);
     await owner.get("/profile");
     await owner.post("/profile/name", { "display-name": "Ada, Parks" });
-    expect(textOf(owner.page)).toContain("The display name was saved.");
+    expect(visibleText(owner.page)).toContain("The display name was saved.");
     expect(owner.page).toContain('value="Ada, Parks"');
-    expect(textOf((await eve.get(map)).body)).toContain("Belongs to Ada, Parks.");
+    expect(visibleText((await eve.get(map)).body)).toContain("Belongs to Ada, Parks.");
   });
 
   test("cannot change it", async () => {
@@ -114,12 +114,12 @@ describe("somebody else", () => {
 
   test("does not learn that there is a private map", async () => {
     const { eve, map, store, id } = await openMap({ private: "yes" });
-    expect(textOf((await eve.get("/maps")).body)).not.toContain("Places");
+    expect(visibleText((await eve.get("/maps")).body)).not.toContain("Places");
     const nothing = map.replace(id, "0190a0e0-0000-7000-8000-0000000000ff");
     for (const path of ["", "/settings", "/delete", "/features.json"]) {
       const [there, notThere] = [await eve.get(map + path), await eve.get(nothing + path)];
       expect([path, there.statusCode]).toEqual([path, 404]);
-      expect(textOf(there.body)).toBe(textOf(notThere.body));
+      expect(visibleText(there.body)).toBe(visibleText(notThere.body));
     }
     expect((await store.map(id))!.name).toBe("Places");
   });
@@ -127,7 +127,7 @@ describe("somebody else", () => {
 
 test("who is not signed in is led to the door, also by the script's address", async () => {
   const { app, map } = await openMap();
-  const guest = new Guest(app);
+  const guest = new BrowserClient(app);
   for (const path of ["/", "/maps", "/profile", map, `${map}/features.json`, `${map}/settings`, `${map}/delete`]) {
     const answer = await guest.get(path);
     expect([path, answer.statusCode]).toEqual([path, 303]);
@@ -148,7 +148,7 @@ describe("the list of features", () => {
   test("goes through all of them, 25 at a time, in the order of their creation", async () => {
     const { owner, map, store, id } = await openMap();
     const all = Array.from({ length: 60 }, (_, i) => point(i, { title: `Light ${i}` }));
-    await store.write(writing(id, "create", all));
+    await store.write(makeWriteRequest(id, "create", all));
     const seen: string[] = [];
     for (const [page, note] of [
       ["", "1 to 25 of 60"],
@@ -156,7 +156,7 @@ describe("the list of features", () => {
       ["?page=3", "51 to 60 of 60"],
     ] as const) {
       const { body } = await owner.get(map + page);
-      expect(textOf(body)).toContain(note);
+      expect(visibleText(body)).toContain(note);
       seen.push(...[...body.matchAll(/<bdi>(Light \d+)<\/bdi> </g)].map((match) => match[1]!));
     }
     expect(seen).toEqual(all.map(({ properties }) => (properties as { title: string }).title));
@@ -173,13 +173,13 @@ describe("the list of features", () => {
       '{"title": "", "height": 12.5, "lit": true, "note": null, "tags": ["a", {"b": 1}], "__proto__": "ordinary", "constructor": 7}',
     );
     await store.write(
-      writing(id, "create", [
+      makeWriteRequest(id, "create", [
         { geometry: null, properties },
         { geometry: { type: "Point", coordinates: [-0.1234567, -89.5, 12] }, properties: { name: 42 } },
         { geometry: { type: "GeometryCollection", geometries: [] }, properties: {} },
       ]),
     );
-    const text = textOf((await owner.get(map)).body);
+    const text = visibleText((await owner.get(map)).body);
     expect(text).toMatch(
       /Feature [\da-f]{8} no place title height 12\.5 lit true note null tags \["a",\{"b":1\}\] __proto__ ordinary constructor 7 id/,
     );
@@ -190,11 +190,11 @@ describe("the list of features", () => {
   test("cuts what is beyond measure, and says so", async () => {
     const { owner, map, store, id } = await openMap();
     const many = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`field ${i}`, i]));
-    await store.write(writing(id, "create", [point(1, { title: "x".repeat(1e6) }), point(2, many)]));
+    await store.write(makeWriteRequest(id, "create", [point(1, { title: "x".repeat(1e6) }), point(2, many)]));
     const page = await owner.get(map);
     expect(page.body.length).toBeLessThan(100_000);
-    expect(textOf(page.body)).toContain("… (1000000 characters)");
-    expect(textOf(page.body)).toContain("and 50 more");
+    expect(visibleText(page.body)).toContain("… (1000000 characters)");
+    expect(visibleText(page.body)).toContain("and 50 more");
   });
 });
 
@@ -202,8 +202,8 @@ test("the last writes tell what, by whom and from where", async () => {
   const { owner, map, store, id, clock } = await openMap();
   const [account] = await store.accounts();
   const audit = { account: account!.id, action: "features-written", address: "192.0.2.7" };
-  await store.write(writing(id, "create", [point(1), point(2)], { audit, now: clock.now }));
-  const text = textOf((await owner.get(map)).body);
+  await store.write(makeWriteRequest(id, "create", [point(1), point(2)], { audit, now: clock.now }));
+  const text = visibleText((await owner.get(map)).body);
   expect(text).toMatch(/21 Nov 2026, 12:00 UTC Features written [^.]*created 2[^.]* ada@example\.org 192\.0\.2\.7/);
 });
 
@@ -212,8 +212,8 @@ describe("the features for the map's script", () => {
     const { owner, map, store, id } = await openMap();
     const all = Array.from({ length: 2500 }, (_, i) => point(i % 180, { n: i, text: "ø\u2028🚢" }));
     for (let at = 0; at < all.length; at += 1000) {
-      const request = writing(id, "create", []);
-      await store.write({ ...request, items: items(all.slice(at, at + 1000)) });
+      const request = makeWriteRequest(id, "create", []);
+      await store.write({ ...request, items: buildWriteItems(all.slice(at, at + 1000)) });
     }
     const seen: { properties: object }[] = [];
     let address: string | null = `${map}/features.json`;

@@ -1,30 +1,30 @@
 import { parseOptions } from "@node-rs/argon2";
 import { describe, expect, test } from "vitest";
-import { decoyHash, hashPassword, isPassword, passwordFault } from "../../../src/service/auth/passwords.js";
+import { dummyHash, findPasswordProblem, hashPassword, verifyPassword } from "../../../src/service/auth/passwords.js";
 
 describe("a password", () => {
   test("is kept as argon2id of OWASP's parameters and found right again", async () => {
     const hash = await hashPassword("a quiet harbour");
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    expect(await isPassword(hash, "a quiet harbour")).toBe(true);
-    expect(await isPassword(hash, "a quiet harbor")).toBe(false);
+    expect(await verifyPassword(hash, "a quiet harbour")).toBe(true);
+    expect(await verifyPassword(hash, "a quiet harbor")).toBe(false);
   });
 
   test("is the same however its accents were typed", async () => {
     const hash = await hashPassword("Cr\u00eape Suzette");
-    expect(await isPassword(hash, "Cre\u0302pe Suzette")).toBe(true);
+    expect(await verifyPassword(hash, "Cre\u0302pe Suzette")).toBe(true);
   });
 
   test("of nobody costs as much as that of an account, and is never right", async () => {
-    expect(parseOptions(decoyHash)).toEqual(parseOptions(await hashPassword("a quiet harbour")));
-    expect(await isPassword(null, "a quiet harbour")).toBe(false);
-    expect(await isPassword(null, "")).toBe(false);
+    expect(parseOptions(dummyHash)).toEqual(parseOptions(await hashPassword("a quiet harbour")));
+    expect(await verifyPassword(null, "a quiet harbour")).toBe(false);
+    expect(await verifyPassword(null, "")).toBe(false);
   });
 
   test("of any length is compared", async () => {
-    expect(await isPassword(await hashPassword("a quiet harbour"), "a".repeat(60_000))).toBe(false);
+    expect(await verifyPassword(await hashPassword("a quiet harbour"), "a".repeat(60_000))).toBe(false);
     const longest = "\u{1f6a2}".repeat(256);
-    expect(await isPassword(await hashPassword(longest), longest)).toBe(true);
+    expect(await verifyPassword(await hashPassword(longest), longest)).toBe(true);
   });
 
   test.each([
@@ -34,11 +34,11 @@ describe("a password", () => {
     ["Ada@Example.org", "must not be the email"],
     ["lovelace", "must not be the email", "lovelace@example.org"],
   ])("%s is not taken", (password, reason, email = "ada@example.org") => {
-    expect(passwordFault(password, email)).toContain(reason);
+    expect(findPasswordProblem(password, email)).toContain(reason);
   });
 
   test("of words is taken, in any script", () => {
-    expect(passwordFault("a quiet harbour", "ada@example.org")).toBeNull();
-    expect(passwordFault("静かな港の朝の光", "ada@example.org")).toBeNull();
+    expect(findPasswordProblem("a quiet harbour", "ada@example.org")).toBeNull();
+    expect(findPasswordProblem("静かな港の朝の光", "ada@example.org")).toBeNull();
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { Guest, openSiteOf, password, textOf } from "./site.js";
+import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixture.js";
 
 const hour = 3600 * 1000;
 const cookieName = "geoferry-browser-80";
 
 test("an idle session ends after eight hours", async () => {
-  const { owner, clock } = await openSiteOf("ada@example.org");
+  const { owner, clock } = await openPagesAs("ada@example.org");
   clock.now += 8 * hour - 1;
   expect((await owner.get("/profile")).statusCode).toBe(200);
   clock.now += 8 * hour;
@@ -15,7 +15,7 @@ test("an idle session ends after eight hours", async () => {
 });
 
 test("a session in use ends after seven days", async () => {
-  const { owner, clock } = await openSiteOf("ada@example.org");
+  const { owner, clock } = await openPagesAs("ada@example.org");
   const start = clock.now;
   while (clock.now + 7 * hour < start + 7 * 24 * hour) {
     clock.now += 7 * hour;
@@ -27,7 +27,7 @@ test("a session in use ends after seven days", async () => {
 
 test("settings say how long sessions last", async () => {
   const settings = { sessionIdleSeconds: 60, sessionSeconds: 90 };
-  const { owner, clock } = await openSiteOf("ada@example.org", { settings });
+  const { owner, clock } = await openPagesAs("ada@example.org", { settings });
   clock.now += 59_000;
   expect((await owner.get("/maps")).statusCode).toBe(200);
   clock.now += 32_000;
@@ -35,11 +35,11 @@ test("settings say how long sessions last", async () => {
 });
 
 test("a session has a new id after signing in, and the one that was planted before is worth nothing", async () => {
-  const { app } = await openSiteOf("ada@example.org");
-  const planted = new Guest(app);
+  const { app } = await openPagesAs("ada@example.org");
+  const planted = new BrowserClient(app);
   await planted.get("/sign-in");
   const before = planted.cookies.get(cookieName)!;
-  const victim = new Guest(app);
+  const victim = new BrowserClient(app);
   victim.cookies.set(cookieName, before);
   await victim.get("/sign-in");
   expect(victim.cookies.get(cookieName)).toBe(before);
@@ -50,28 +50,28 @@ test("a session has a new id after signing in, and the one that was planted befo
 });
 
 test("signing in again ends the session that was there", async () => {
-  const { app, owner } = await openSiteOf("ada@example.org");
-  const old = new Guest(app);
+  const { app, owner } = await openPagesAs("ada@example.org");
+  const old = new BrowserClient(app);
   for (const [name, value] of owner.cookies) old.cookies.set(name, value);
   await owner.get("/profile");
   await owner.post("/profile/password", { current: password, password: "another harbour" });
-  expect(textOf(owner.page)).toContain("The password was changed");
+  expect(visibleText(owner.page)).toContain("The password was changed");
   expect((await old.get("/profile")).statusCode).toBe(303);
 });
 
 test("after signing out, the session is worth nothing to who kept it", async () => {
-  const { app, owner } = await openSiteOf("ada@example.org");
-  const thief = new Guest(app);
+  const { app, owner } = await openPagesAs("ada@example.org");
+  const thief = new BrowserClient(app);
   for (const [name, value] of owner.cookies) thief.cookies.set(name, value);
   expect((await thief.get("/profile")).statusCode).toBe(200);
   await owner.post("/sign-out");
-  expect(textOf(owner.page)).toContain("You are signed out.");
+  expect(visibleText(owner.page)).toContain("You are signed out.");
   expect((await thief.get("/profile")).statusCode).toBe(303);
 });
 
 test("a made-up session is nobody's", async () => {
-  const { app } = await openSiteOf("ada@example.org");
-  const guest = new Guest(app);
+  const { app } = await openPagesAs("ada@example.org");
+  const guest = new BrowserClient(app);
   for (const value of ["", "x", `gfn_${"A".repeat(43)}`, "gfn_'; drop table sessions --"]) {
     guest.cookies.set(cookieName, encodeURIComponent(value));
     expect((await guest.get("/profile")).statusCode).toBe(303);

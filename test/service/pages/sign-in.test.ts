@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { Guest, openSite, openSiteOf, password, textOf } from "./site.js";
+import { BrowserClient, openPages, openPagesAs, password, visibleText } from "./page-fixture.js";
 
-async function guestAtTheDoor(dependencies = {}) {
-  const site = await openSiteOf("ada@example.org", dependencies);
-  const guest = new Guest(site.app);
+async function openSignIn(dependencies = {}) {
+  const site = await openPagesAs("ada@example.org", dependencies);
+  const guest = new BrowserClient(site.app);
   await guest.get("/sign-in");
   return { ...site, guest };
 }
 
 /** A page without what differs each time. */
-const still = (page: string) => page.replace(/name="token-of-form" value="[^"]*"/g, "");
+const withoutVariableParts = (page: string) => page.replace(/name="token-of-form" value="[^"]*"/g, "");
 
 test("who knows the password is let in, whatever the case of the email", async () => {
-  const { guest, store } = await guestAtTheDoor();
+  const { guest, store } = await openSignIn();
   const answer = await guest.post("/sign-in", { email: " Ada@EXAMPLE.org ", password });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/maps"]);
   expect(guest.page).toContain("<h1>Maps</h1>");
@@ -22,20 +22,22 @@ test("who knows the password is let in, whatever the case of the email", async (
 });
 
 test("a wrong password and an unknown email get the same answer", async () => {
-  const { guest, store } = await guestAtTheDoor();
+  const { guest, store } = await openSignIn();
   const wrong = await guest.post("/sign-in", { email: "ada@example.org", password: "wrong password" });
   const unknown = await guest.post("/sign-in", { email: "eve@example.org", password: "wrong password" });
   expect(wrong.statusCode).toBe(403);
   expect(unknown.statusCode).toBe(403);
-  expect(still(unknown.body)).toBe(still(wrong.body).replace("ada@example.org", "eve@example.org"));
-  expect(textOf(wrong.body)).toContain("The email address or the password is not right.");
+  expect(withoutVariableParts(unknown.body)).toBe(
+    withoutVariableParts(wrong.body).replace("ada@example.org", "eve@example.org"),
+  );
+  expect(visibleText(wrong.body)).toContain("The email address or the password is not right.");
   expect(wrong.body).not.toContain("wrong password");
   const failures = (await store.auditOf({ limit: 10 })).filter(({ action }) => action === "login-failed");
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
 test("a password that is changed while it is checked lets nobody in", async () => {
-  const { guest, store } = await guestAtTheDoor();
+  const { guest, store } = await openSignIn();
   const [account] = await store.accounts();
   const audit = store.audit.bind(store);
   store.audit = async (entry) => {
@@ -51,7 +53,7 @@ test("a password that is changed while it is checked lets nobody in", async () =
 
 describe("after ten wrong passwords", () => {
   async function tenTimes(email: string) {
-    const visit = await guestAtTheDoor();
+    const visit = await openSignIn();
     for (let i = 0; i < 10; i++) {
       const answer = await visit.guest.post("/sign-in", { email, password: `wrong ${i}` });
       expect(answer.statusCode).toBe(403);
@@ -64,7 +66,7 @@ describe("after ten wrong passwords", () => {
     const answer = await guest.post("/sign-in", { email: "ADA@example.org", password });
     expect(answer.statusCode).toBe(429);
     expect(Number(answer.headers["retry-after"])).toBe(900);
-    expect(textOf(answer.body)).toContain("Try again in 15 minutes.");
+    expect(visibleText(answer.body)).toContain("Try again in 15 minutes.");
     clock.now += 900_000;
     expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
   });
@@ -73,19 +75,19 @@ describe("after ten wrong passwords", () => {
     const { guest } = await tenTimes("eve@example.org");
     const answer = await guest.post("/sign-in", { email: "eve@example.org", password });
     expect(answer.statusCode).toBe(429);
-    expect(textOf(answer.body)).toContain("Try again in 15 minutes.");
+    expect(visibleText(answer.body)).toContain("Try again in 15 minutes.");
   });
 
   test("people from elsewhere are let in", async () => {
     const { app } = await tenTimes("ada@example.org");
-    const elsewhere = new Guest(app, { remoteAddress: "192.0.2.7" });
+    const elsewhere = new BrowserClient(app, { remoteAddress: "192.0.2.7" });
     await elsewhere.get("/sign-in");
     expect((await elsewhere.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
   });
 });
 
 test("guesses that come together are counted, too", async () => {
-  const { guest, store } = await guestAtTheDoor();
+  const { guest, store } = await openSignIn();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, i) => guest.post("/sign-in", { email: "ada@example.org", password: `wrong ${i}` })),
   );
@@ -96,23 +98,23 @@ test("guesses that come together are counted, too", async () => {
 });
 
 test("an address that fails with many emails has to wait with all of them", async () => {
-  const { guest } = await guestAtTheDoor({ settings: { attemptsPerAddress: 5 } });
+  const { guest } = await openSignIn({ settings: { attemptsPerAddress: 5 } });
   for (let i = 0; i < 5; i++) await guest.post("/sign-in", { email: `${i}@example.org`, password: "wrong password" });
   expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(429);
 });
 
 test("mistakes are forgotten once the password was right", async () => {
-  const { guest, app } = await guestAtTheDoor();
+  const { guest, app } = await openSignIn();
   for (let i = 0; i < 9; i++) await guest.post("/sign-in", { email: "ada@example.org", password: "wrong password" });
   expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
-  const again = new Guest(app);
+  const again = new BrowserClient(app);
   await again.get("/sign-in");
   for (let i = 0; i < 9; i++) await again.post("/sign-in", { email: "ada@example.org", password: "wrong password" });
   expect((await again.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
 });
 
 test("somebody who asked for a page comes back to it", async () => {
-  const { guest } = await guestAtTheDoor();
+  const { guest } = await openSignIn();
   const answer = await guest.get("/profile");
   expect(answer.headers.location).toBe("/sign-in?next=%2Fprofile");
   await guest.get("/sign-in?next=%2Fprofile");
@@ -129,7 +131,7 @@ test.each([
   "javascript:alert(1)",
   "/maps/\r\nSet-Cookie: a=b",
 ])("nobody is led to %j", async (next) => {
-  const { guest } = await guestAtTheDoor();
+  const { guest } = await openSignIn();
   await guest.get(`/sign-in?next=${encodeURIComponent(next)}`);
   const answer = await guest.post("/sign-in", { email: "ada@example.org", password, next });
   const { location } = answer.headers;
@@ -137,27 +139,27 @@ test.each([
 });
 
 test("a form that was sent after the session ended changes nothing and says so", async () => {
-  const { owner, clock, store } = await openSiteOf("ada@example.org");
+  const { owner, clock, store } = await openPagesAs("ada@example.org");
   await owner.get("/maps");
   clock.now += 24 * 3600 * 1000;
   const answer = await owner.post("/maps", { name: "Places" });
   expect(answer.headers.location).toBe("/sign-in");
-  expect(textOf(owner.page)).toContain("You were signed out meanwhile. Nothing was changed");
+  expect(visibleText(owner.page)).toContain("You were signed out meanwhile. Nothing was changed");
   const [account] = await store.accounts();
   expect(await store.maps({ account: account!.id, readable: true })).toEqual([]);
 });
 
 test("as long as there is no account, the page says where to find the link", async () => {
-  const { app } = await openSite();
-  const guest = new Guest(app);
+  const { app } = await openPages();
+  const guest = new BrowserClient(app);
   await guest.get("/");
   await guest.get("/sign-in");
-  expect(textOf(guest.page)).toContain("There is no account yet.");
+  expect(visibleText(guest.page)).toContain("There is no account yet.");
 });
 
 test("spelling an email in other ways gives no more guesses", async () => {
-  const { app } = await openSiteOf("zo\u00eb@example.org");
-  const guest = new Guest(app);
+  const { app } = await openPagesAs("zo\u00eb@example.org");
+  const guest = new BrowserClient(app);
   await guest.get("/sign-in");
   const spellings = ["zo\u00eb@example.org", "zoe\u0308@example.org", "ZO\u00cb@example.org", " zo\u00eb@EXAMPLE.org "];
   for (let i = 0; i < 10; i++) await guest.post("/sign-in", { email: spellings[i % 4]!, password: "wrong password" });

@@ -2,25 +2,25 @@
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../src/service/store/postgres/index.js";
-import { testDatabase } from "../../support/postgres.js";
-import { items, writing } from "../store/subject.js";
-import { Guest, openSiteOf, password, textOf } from "./site.js";
+import { testDatabase } from "../../support/servers/postgres.js";
+import { buildWriteItems, makeWriteRequest } from "../store/store-fixture.js";
+import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixture.js";
 
 const database = await testDatabase();
 
 /** What somebody reads on the way, without what is drawn by lot. */
 async function storyOn(store?: Store): Promise<string[]> {
-  const { app, owner, clock, ...site } = await openSiteOf("zo\u00eb@example.org", store ? { store } : {});
+  const { app, owner, clock, ...site } = await openPagesAs("zo\u00eb@example.org", store ? { store } : {});
   const story: string[] = [];
   const note = (page: string) =>
     story.push(
-      textOf(page)
+      visibleText(page)
         .replace(/Account [\da-f]{6}/g, "Account …")
         .replace(/gf[cs]_[\w-]+/g, "gf…")
         .replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, "UUID"),
     );
 
-  const guest = new Guest(app);
+  const guest = new BrowserClient(app);
   await guest.get("/sign-in");
   for (const email of [
     "ZOE\u0308@example.org",
@@ -50,8 +50,8 @@ async function storyOn(store?: Store): Promise<string[]> {
     properties: { title: `Light ${i}`, "ø ⛴": 1e21, nested: { b: 1, a: [null] } },
   }));
   for (let i = 0; i < 3; i++) {
-    const request = writing(map.split("/").at(-1)!, "create", [], { audit, now: ++clock.now });
-    await site.store.write({ ...request, items: items(all) });
+    const request = makeWriteRequest(map.split("/").at(-1)!, "create", [], { audit, now: ++clock.now });
+    await site.store.write({ ...request, items: buildWriteItems(all) });
   }
   for (const path of ["/maps", map, `${map}?page=120`, `${map}?page=121`, `${map}/delete`, `${map}/features.json`]) {
     const answer = await owner.get(path);

@@ -7,25 +7,25 @@
  */
 import { afterAll, afterEach, describe } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
-import type { KeyReading } from "../../../src/service/store/reading-keys.js";
+import type { KeyIndexSettings } from "../../../src/service/store/key-index-builder.js";
+import { describeAccounts } from "./contract/accounts.js";
 import { describeConcurrency } from "./contract/concurrency.js";
 import { describeIdempotency } from "./contract/idempotency.js";
+import { describeKeyIndex, foregroundSettings, noWaitSettings } from "./contract/key-index.js";
 import { describeKeys } from "./contract/keys.js";
 import { describeMaps } from "./contract/maps.js";
 import { describeModel } from "./contract/model.js";
-import { describePageEnds } from "./contract/page-ends.js";
 import { describePages } from "./contract/pages.js";
-import { describePeople } from "./contract/people.js";
-import { describeReadingKeys, impatient, steadfast } from "./contract/reading-keys.js";
+import { describePaginationCursors } from "./contract/pagination-cursors.js";
 import { describeWrites } from "./contract/writes.js";
 
 /** Opens a store for a test. */
-export type Opening = () => Promise<Store>;
+export type OpenStore = () => Promise<Store>;
 
-export function storeContract(name: string, open: (reading?: KeyReading) => Promise<Store>): void {
+export function describeStoreContract(name: string, open: (reading?: KeyIndexSettings) => Promise<Store>): void {
   describe(`the ${name} store`, () => {
     const opened: Store[] = [];
-    const empty: Opening = async () => {
+    const empty: OpenStore = async () => {
       const store = await open();
       opened.push(store);
       return store;
@@ -36,18 +36,18 @@ export function storeContract(name: string, open: (reading?: KeyReading) => Prom
 
     let kept: Promise<Store> | undefined;
     /** One for all tests that make maps of their own. */
-    const shared: Opening = () => {
+    const shared: OpenStore = () => {
       kept ??= open();
       return kept;
     };
     let stepwise: Promise<Store> | undefined;
-    const sharedStepwise: Opening = () => {
-      stepwise ??= open(impatient);
+    const sharedStepwise: OpenStore = () => {
+      stepwise ??= open(noWaitSettings);
       return stepwise;
     };
     let alone: Promise<Store> | undefined;
-    const sharedSteadfast: Opening = () => {
-      alone ??= open(steadfast);
+    const sharedSteadfast: OpenStore = () => {
+      alone ??= open(foregroundSettings);
       return alone;
     };
     afterAll(async () => {
@@ -56,13 +56,13 @@ export function storeContract(name: string, open: (reading?: KeyReading) => Prom
       await (await stepwise)?.[Symbol.asyncDispose]();
     });
 
-    describePeople(empty);
+    describeAccounts(empty);
     describeMaps(empty);
     describePages(shared);
-    describePageEnds(shared);
+    describePaginationCursors(shared);
     describeWrites(shared);
     describeKeys(shared);
-    describeReadingKeys(sharedStepwise, sharedSteadfast);
+    describeKeyIndex(sharedStepwise, sharedSteadfast);
     describeIdempotency(shared);
     describeConcurrency(shared);
     describeModel(shared);

@@ -7,8 +7,8 @@ import { Batch } from "../../../src/model/batch.js";
 import type { Value } from "../../../src/model/column.js";
 import type { FieldType } from "../../../src/model/field.js";
 import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
-import { fieldsOf } from "../../../src/stages/where/index.js";
-import { applyStage, batchOf, columnOf } from "../batches.js";
+import { referencedFields } from "../../../src/stages/where/index.js";
+import { applyStage, batchOf, columnOf } from "../stage-fixture.js";
 
 type Table = Readonly<Record<string, readonly [FieldType, readonly (Value | undefined)[]]>>;
 
@@ -204,13 +204,9 @@ describe("names", () => {
   });
 
   test("fieldsOf lists them once each", () => {
-    expect(fieldsOf(`b = 1 and not (a in (c, 2) or "a b" is null) or b like 'x' and $id = 1 and 'd' < e`)).toEqual([
-      "b",
-      "a",
-      "c",
-      "a b",
-      "e",
-    ]);
+    expect(
+      referencedFields(`b = 1 and not (a in (c, 2) or "a b" is null) or b like 'x' and $id = 1 and 'd' < e`),
+    ).toEqual(["b", "a", "c", "a b", "e"]);
   });
 });
 

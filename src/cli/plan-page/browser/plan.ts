@@ -1,31 +1,31 @@
 /** Draws the map of a plan, before and after, beside its table. All that it needs is in the page. */
 import type { GeoJSONSource } from "maplibre-gl";
 import * as library from "maplibre-gl";
-import { boxOf, Extent } from "../../../service/pages/browser/extent.js";
+import { boundingBoxOf, FeatureExtent } from "../../../service/pages/browser/extent.js";
 import { drawnClasses, type PageRow } from "../page-data.js";
 import { mapIds, Selection } from "./selection.js";
 import { type Choice, featureLayers, filters, layers, type Side, style } from "./style.js";
 
 type DrawnFeature = NonNullable<Parameters<GeoJSONSource["updateData"]>[0]["add"]>[number];
 
-const dataOf = <T>(id: string): T => JSON.parse(document.getElementById(id)!.textContent!) as T;
+const readData = <T>(id: string): T => JSON.parse(document.getElementById(id)!.textContent!) as T;
 
 const root = document.getElementById("map")!;
 const status = document.getElementById("map-status")!;
 const filter = document.getElementById("filter")!;
-const rows = dataOf<readonly PageRow[]>("plan-rows");
+const rows = readData<readonly PageRow[]>("plan-rows");
 
-function chosen(): Choice {
+function readChoice(): Choice {
   const ticked = [...document.querySelectorAll<HTMLInputElement>("#filter input:checked")].map(({ value }) => value);
   const side = document.querySelector<HTMLInputElement>(".sides input:checked")!.value as Side;
   return { side, classes: drawnClasses.filter((name) => ticked.includes(name)) };
 }
 
 async function makeMap(): Promise<library.Map> {
-  library.setWorkerUrl(URL.createObjectURL(new Blob([dataOf<string>("worker")], { type: "text/javascript" })));
+  library.setWorkerUrl(URL.createObjectURL(new Blob([readData<string>("worker")], { type: "text/javascript" })));
   const map = new library.Map({
     container: "canvas",
-    style: style(dataOf("land"), chosen()),
+    style: style(readData("land"), readChoice()),
     zoom: 0.5,
     center: [0, 20],
     maxPitch: 0,
@@ -47,7 +47,7 @@ async function makeMap(): Promise<library.Map> {
 }
 
 /** What a row is on the map: as it was, as it will be, or once where it stays. */
-function drawnOf({ class: name, before, after }: PageRow, row: number): DrawnFeature[] {
+function toMapFeatures({ class: name, before, after }: PageRow, row: number): DrawnFeature[] {
   const [old, now] = mapIds(row);
   const feature = (id: number, geometry: object | null | undefined, time: string): DrawnFeature[] =>
     geometry ? [{ type: "Feature", id, geometry: geometry as never, properties: { class: name, time } }] : [];
@@ -55,21 +55,21 @@ function drawnOf({ class: name, before, after }: PageRow, row: number): DrawnFea
   return [...feature(old, before?.geometry, "before"), ...feature(now, after?.geometry, "after")];
 }
 
-const geometriesOf = ({ before, after }: PageRow) => [before, after].flatMap((one) => one?.geometry ?? []);
+const listGeometries = ({ before, after }: PageRow) => [before, after].flatMap((one) => one?.geometry ?? []);
 
-function extentOf(some: readonly PageRow[]): Extent {
-  const extent = new Extent();
-  for (const geometry of some.flatMap(geometriesOf)) {
-    const box = boxOf(geometry);
+function computeExtent(some: readonly PageRow[]): FeatureExtent {
+  const extent = new FeatureExtent();
+  for (const geometry of some.flatMap(listGeometries)) {
+    const box = boundingBoxOf(geometry);
     if (box) extent.add(box);
   }
   return extent;
 }
 
 /** Calls it whenever another choice is made of what is shown. */
-function onChoice(show: (choice: Choice) => void): void {
+function listenForChoice(show: (choice: Choice) => void): void {
   for (const input of document.querySelectorAll("#filter input, .sides input"))
-    input.addEventListener("change", () => show(chosen()));
+    input.addEventListener("change", () => show(readChoice()));
 }
 
 function filterTable({ classes }: Choice): void {
@@ -82,9 +82,9 @@ function filterMap(map: library.Map, choice: Choice): void {
 }
 
 /** Takes its colours anew when the browser goes dark or light. */
-function followColours(map: library.Map): void {
+function followColorScheme(map: library.Map): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const { id, paint = {} } of layers(chosen()))
+    for (const { id, paint = {} } of layers(readChoice()))
       for (const [name, value] of Object.entries(paint))
         map.setPaintProperty(id, name as Parameters<library.Map["setPaintProperty"]>[1], value);
   });
@@ -93,7 +93,7 @@ function followColours(map: library.Map): void {
 /** The names in the table become buttons, and a click anywhere in a row does the same. */
 function linkTable(map: library.Map, selection: Selection): void {
   const show = (row: number) => {
-    const box = extentOf([rows[row]!]).box();
+    const box = computeExtent([rows[row]!]).box();
     if (box) map.fitBounds(box, { maxZoom: Math.max(map.getZoom(), 11), padding: 60, animate: false });
     selection.choose(row);
     root.scrollIntoView({ block: "nearest" });
@@ -113,7 +113,7 @@ function linkTable(map: library.Map, selection: Selection): void {
   });
 }
 
-function letChoose(map: library.Map, selection: Selection): void {
+function enableSelection(map: library.Map, selection: Selection): void {
   const around = ({ x, y }: library.Point): number[] => {
     const found = map.queryRenderedFeatures(
       [
@@ -132,21 +132,21 @@ function letChoose(map: library.Map, selection: Selection): void {
 
 root.hidden = false;
 filter.hidden = false;
-onChoice(filterTable);
+listenForChoice(filterTable);
 root.setAttribute("aria-busy", "true");
 status.textContent = "The map is being drawn…";
 try {
   const map = await makeMap();
   const selection = new Selection(map, rows, document.getElementById("selection")!);
-  const drawn = rows.flatMap(drawnOf);
+  const drawn = rows.flatMap(toMapFeatures);
   map.getSource<GeoJSONSource>("features")!.setData({ type: "FeatureCollection", features: drawn as never });
-  onChoice((choice) => filterMap(map, choice));
-  followColours(map);
-  letChoose(map, selection);
+  listenForChoice((choice) => filterMap(map, choice));
+  followColorScheme(map);
+  enableSelection(map, selection);
   linkTable(map, selection);
-  const box = extentOf(rows).box();
+  const box = computeExtent(rows).box();
   if (box) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
-  const placeless = rows.filter((row) => geometriesOf(row).length === 0).length;
+  const placeless = rows.filter((row) => listGeometries(row).length === 0).length;
   status.textContent =
     placeless === 0
       ? ""

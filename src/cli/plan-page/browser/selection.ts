@@ -1,6 +1,6 @@
 /** The feature that was chosen: marked in the table and on the map, with all its old and new values. */
 import type { Map as DrawnMap } from "maplibre-gl";
-import { placeText, propertyTexts } from "../../../service/pages/feature-text.js";
+import { formatLocation, formatProperties } from "../../../service/pages/maps/feature-text.js";
 import type { PageRow } from "../page-data.js";
 
 /** What a feature is called on the map: twice its row, and one more for what is there after. */
@@ -22,7 +22,7 @@ export class Selection {
     this.panel.replaceChildren();
     if (row === null) return;
     this.#mark(row, true);
-    this.panel.append(...described(this.rows[row]!, () => this.choose(null)));
+    this.panel.append(...renderSelection(this.rows[row]!, () => this.choose(null)));
     this.panel.scrollTop = 0;
   }
 
@@ -39,32 +39,32 @@ export class Selection {
 }
 
 /** Everything that people wrote goes in as text. */
-function described({ class: what, name, before, after }: PageRow, close: () => void): HTMLElement[] {
+function renderSelection({ class: what, name, before, after }: PageRow, close: () => void): HTMLElement[] {
   const head = document.createElement("header");
-  const button = element("button", "Close");
+  const button = createElement("button", "Close");
   button.className = "plain";
   button.addEventListener("click", close);
-  head.append(element("h3", `${what}: ${name}`), button);
+  head.append(createElement("h3", `${what}: ${name}`), button);
   const table = document.createElement("table");
   table.className = "values";
-  table.append(rowOf("th", ["", "before", "after"]));
+  table.append(createRow("th", ["", "before", "after"]));
   const [old, now] = [before, after].map(
-    (one) => new Map(one ? [["place", placeText(one.geometry)], ...propertyTexts(one.properties)] : []),
+    (one) => new Map(one ? [["place", formatLocation(one.geometry)], ...formatProperties(one.properties)] : []),
   );
   for (const property of new Set([...old!.keys(), ...now!.keys()])) {
-    const row = rowOf("td", [property, old!.get(property) ?? "", now!.get(property) ?? ""]);
+    const row = createRow("td", [property, old!.get(property) ?? "", now!.get(property) ?? ""]);
     table.append(row);
   }
   return [head, table];
 }
 
-function rowOf(tag: "th" | "td", texts: readonly string[]): HTMLElement {
+function createRow(tag: "th" | "td", texts: readonly string[]): HTMLElement {
   const row = document.createElement("tr");
-  row.append(...texts.map((text, at) => element(at === 0 ? "th" : tag, text)));
+  row.append(...texts.map((text, at) => createElement(at === 0 ? "th" : tag, text)));
   return row;
 }
 
-function element(tag: string, text: string): HTMLElement {
+function createElement(tag: string, text: string): HTMLElement {
   const made = document.createElement(tag);
   made.textContent = text;
   made.dir = "auto";

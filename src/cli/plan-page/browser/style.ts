@@ -10,7 +10,7 @@ export interface Choice {
   readonly classes: readonly DrawnClass[];
 }
 
-const colour = (name: string): string =>
+const readColor = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 const shapes = {
@@ -51,19 +51,24 @@ export function filters({ side, classes }: Choice): ReadonlyMap<string, FilterSp
 export function layers(choice: Choice): LayerSpecification[] {
   const shown = filters(choice);
   const chosen = ["boolean", ["feature-state", "chosen"], false];
-  const plain = ["match", ["get", "class"], ...drawnClasses.flatMap((name) => [name, colour(name)]), colour("mark")];
-  const ink = ["case", chosen, colour("chosen"), plain] as unknown as string;
+  const plain = [
+    "match",
+    ["get", "class"],
+    ...drawnClasses.flatMap((name) => [name, readColor(name)]),
+    readColor("mark"),
+  ];
+  const ink = ["case", chosen, readColor("chosen"), plain] as unknown as string;
   const wide = (usual: number, more: number) => ["case", chosen, more, usual] as unknown as number;
-  const ring = colour("mark-ring");
+  const ring = readColor("mark-ring");
   const of = (shape: Shape, time: Time) => ({
     id: layerId(shape, time),
     source: "features",
     filter: shown.get(layerId(shape, time))!,
   });
   const ground: LayerSpecification[] = [
-    { id: "sea", type: "background", paint: { "background-color": colour("sea") } },
-    { id: "land", type: "fill", source: "land", paint: { "fill-color": colour("land"), "fill-antialias": false } },
-    { id: "coast", type: "line", source: "land", paint: { "line-color": colour("coast"), "line-width": 1 } },
+    { id: "sea", type: "background", paint: { "background-color": readColor("sea") } },
+    { id: "land", type: "fill", source: "land", paint: { "fill-color": readColor("land"), "fill-antialias": false } },
+    { id: "coast", type: "line", source: "land", paint: { "line-color": readColor("coast"), "line-width": 1 } },
   ];
   const drawn = times.flatMap((time): LayerSpecification[] => {
     const before = time === "before";

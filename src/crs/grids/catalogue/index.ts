@@ -1,5 +1,5 @@
 /** The shift grids that PROJ publishes, as data: which there are, where they are used, and how to recognize them. */
-import { type Area, commonParts } from "../../area.js";
+import { type Area, intersectionParts } from "../../area.js";
 import { entryLines } from "./entries.js";
 
 export interface PublishedGrid {
@@ -21,16 +21,16 @@ export interface PublishedGrid {
   readonly description: string;
 }
 
-let grids: readonly PublishedGrid[] | null = null;
-let byName: ReadonlyMap<string, PublishedGrid> | null = null;
+let cachedGrids: readonly PublishedGrid[] | null = null;
+let cachedGridsByName: ReadonlyMap<string, PublishedGrid> | null = null;
 
 /** All of them, by name. */
 export function publishedGrids(): readonly PublishedGrid[] {
-  grids ??= entryLines.trim().split("\n").map(readLine);
-  return grids;
+  cachedGrids ??= entryLines.trim().split("\n").map(parseCatalogueLine);
+  return cachedGrids;
 }
 
-function readLine(line: string): PublishedGrid {
+function parseCatalogueLine(line: string): PublishedGrid {
   const [name, others, area, bytes, sha256, licence, provider, areaName, description] = line.split("|") as [
     ...[string, string, string, string, string, string, string, string, string],
   ];
@@ -45,19 +45,19 @@ function readLine(line: string): PublishedGrid {
 
 /** By its own or another name, in any case; null where PROJ publishes none. */
 export function publishedGrid(name: string): PublishedGrid | null {
-  if (byName === null) {
+  if (cachedGridsByName === null) {
     const found = new Map<string, PublishedGrid>();
     // A name of its own goes before that of another.
     for (const grid of publishedGrids()) for (const other of grid.otherNames) found.set(other.toLowerCase(), grid);
     for (const grid of publishedGrids()) found.set(grid.name.toLowerCase(), grid);
-    byName = found;
+    cachedGridsByName = found;
   }
-  return byName.get(name.toLowerCase()) ?? null;
+  return cachedGridsByName.get(name.toLowerCase()) ?? null;
 }
 
 /** Whether some of an area lies on the grid. */
-export const reaches = (grid: PublishedGrid, area: Area): boolean => commonParts(grid.area, area).length > 0;
+export const coversPartOf = (grid: PublishedGrid, area: Area): boolean => intersectionParts(grid.area, area).length > 0;
 
 /** A grid for people who search: its name and all that is said of it, in lower case. */
-export const searchable = ({ name, otherNames, provider, areaName, description, licence }: PublishedGrid): string =>
+export const searchText = ({ name, otherNames, provider, areaName, description, licence }: PublishedGrid): string =>
   [name, ...otherNames, provider, areaName, description, licence].join("\n").toLowerCase();

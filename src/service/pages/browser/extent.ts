@@ -3,22 +3,22 @@ import type { Geometry } from "../../../model/geometry.js";
 
 export type Box = [west: number, south: number, east: number, north: number];
 
-type Nested = readonly number[] | readonly Nested[];
+type NestedPositions = readonly number[] | readonly NestedPositions[];
 
 /** Every position of a geometry. */
 export function* positionsOf(geometry: Geometry): Generator<readonly number[]> {
   if (geometry.type === "GeometryCollection") {
     for (const part of geometry.geometries) yield* positionsOf(part);
-  } else yield* positionsIn(geometry.coordinates as Nested);
+  } else yield* nestedPositions(geometry.coordinates as NestedPositions);
 }
 
-function* positionsIn(nested: Nested): Generator<readonly number[]> {
+function* nestedPositions(nested: NestedPositions): Generator<readonly number[]> {
   if (typeof nested[0] === "number") yield nested as readonly number[];
-  else for (const part of nested as readonly Nested[]) yield* positionsIn(part);
+  else for (const part of nested as readonly NestedPositions[]) yield* nestedPositions(part);
 }
 
 /** Null for a geometry without positions. */
-export function boxOf(geometry: Geometry): Box | null {
+export function boundingBoxOf(geometry: Geometry): Box | null {
   const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [longitude, latitude] of positionsOf(geometry)) {
     box[0] = Math.min(box[0], longitude!);
@@ -30,7 +30,7 @@ export function boxOf(geometry: Geometry): Box | null {
 }
 
 /** The extent of many features, which may lie on both sides of the antimeridian. */
-export class Extent {
+export class FeatureExtent {
   /** Which degrees of longitude have something. */
   readonly #taken = new Uint8Array(360);
   readonly #all: Box = [Infinity, Infinity, -Infinity, -Infinity];
@@ -39,7 +39,7 @@ export class Extent {
   readonly #greatest = new Float64Array(360).fill(-Infinity);
 
   add([west, south, east, north]: Box): void {
-    const [first, last] = [degreeOf(west), degreeOf(east)];
+    const [first, last] = [degreeIndex(west), degreeIndex(east)];
     this.#taken.fill(1, first, last + 1);
     this.#least[first] = Math.min(this.#least[first]!, west);
     this.#greatest[last] = Math.max(this.#greatest[last]!, east);
@@ -72,4 +72,4 @@ export class Extent {
   }
 }
 
-const degreeOf = (longitude: number): number => Math.min(359, Math.max(0, Math.floor(longitude + 180)));
+const degreeIndex = (longitude: number): number => Math.min(359, Math.max(0, Math.floor(longitude + 180)));

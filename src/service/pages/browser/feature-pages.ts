@@ -1,27 +1,27 @@
 import type { WireFeature } from "../../../remote/wire.js";
 
-interface FeaturePage {
+interface FeaturePageBody {
   readonly features: readonly WireFeature[];
   readonly last: number | null;
   readonly more: boolean;
 }
 
 /** Most features that are drawn, and most characters of JSON that are fetched for it: more would fill the memory. */
-const most = { features: 100_000, characters: 128 * 1024 * 1024 } as const;
+const fetchLimits = { features: 100_000, characters: 128 * 1024 * 1024 } as const;
 
 /** The features of a map, page by page. Ends early where there are more than can be drawn. */
-export async function* featurePages(address: string): AsyncGenerator<readonly WireFeature[]> {
+export async function* fetchFeaturePages(address: string): AsyncGenerator<readonly WireFeature[]> {
   let after: number | null = null;
   let [features, characters] = [0, 0];
   do {
     const text = await fetchText(after === null ? address : `${address}?after=${after}`);
-    const page = JSON.parse(text) as FeaturePage;
+    const page = JSON.parse(text) as FeaturePageBody;
     yield page.features;
     if (!page.more) return;
     after = page.last;
     features += page.features.length;
     characters += text.length;
-  } while (features < most.features && characters < most.characters);
+  } while (features < fetchLimits.features && characters < fetchLimits.characters);
 }
 
 async function fetchText(address: string): Promise<string> {

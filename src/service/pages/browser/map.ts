@@ -1,28 +1,28 @@
 /** Draws a map of the service over the outline of the land, and shows what its features hold. */
 import type { Map as DrawnMap, GeoJSONSource } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
-import { letChoose, linkList } from "./choosing.js";
-import { boxOf, Extent } from "./extent.js";
-import { featurePages } from "./feature-pages.js";
-import { Selection } from "./selection.js";
-import { ShowAll } from "./show-all.js";
-import { layers, style } from "./style.js";
+import { boundingBoxOf, FeatureExtent } from "./extent.js";
+import { fetchFeaturePages } from "./feature-pages.js";
+import { addListButtons, enablePicking } from "./feature-picking.js";
+import { FeatureSelection } from "./selection.js";
+import { ShowAllControl } from "./show-all-control.js";
+import { createLayers, createStyle } from "./style.js";
 
 type DrawnFeature = NonNullable<Parameters<GeoJSONSource["updateData"]>[0]["add"]>[number];
 
-const root = document.getElementById("map")!;
-const status = document.getElementById("map-status")!;
-const facts = root.dataset as Record<"name" | "total" | "features" | "library" | "worker" | "land", string>;
-const total = Number(facts.total);
+const mapElement = document.getElementById("map")!;
+const statusElement = document.getElementById("map-status")!;
+const mapData = mapElement.dataset as Record<"name" | "total" | "features" | "library" | "worker" | "land", string>;
+const totalFeatures = Number(mapData.total);
 
-const number = (value: number): string => value.toLocaleString("en");
+const formatNumber = (value: number): string => value.toLocaleString("en");
 
-async function makeMap(): Promise<DrawnMap> {
-  const library = (await import(facts.library)) as typeof import("maplibre-gl");
-  library.setWorkerUrl(new URL(facts.worker, location.href).href);
+async function createMap(): Promise<DrawnMap> {
+  const library = (await import(mapData.library)) as typeof import("maplibre-gl");
+  library.setWorkerUrl(new URL(mapData.worker, location.href).href);
   const map = new library.Map({
     container: "canvas",
-    style: style(new URL(facts.land, location.href).href),
+    style: createStyle(new URL(mapData.land, location.href).href),
     zoom: 0.5,
     center: [0, 20],
     maxPitch: 0,
@@ -31,7 +31,7 @@ async function makeMap(): Promise<DrawnMap> {
     // One finger scrolls the page.
     cooperativeGestures: matchMedia("(pointer: coarse)").matches,
     attributionControl: { compact: false, customAttribution: "Land: Natural Earth" },
-    locale: { "Map.Title": `Map of ${facts.name}` },
+    locale: { "Map.Title": `Map of ${mapData.name}` },
   });
   map.keyboard.disableRotation();
   map.touchZoomRotate.disableRotation();
@@ -46,9 +46,9 @@ async function makeMap(): Promise<DrawnMap> {
 }
 
 /** Takes its colours anew when the browser goes dark or light, which it may have done meanwhile. */
-function followColours(map: DrawnMap): void {
+function followColorScheme(map: DrawnMap): void {
   const recolour = () => {
-    for (const { id, paint = {} } of layers()) {
+    for (const { id, paint = {} } of createLayers()) {
       for (const [name, value] of Object.entries(paint)) {
         map.setPaintProperty(id, name as Parameters<DrawnMap["setPaintProperty"]>[1], value);
       }
@@ -62,9 +62,9 @@ function followColours(map: DrawnMap): void {
  * Fetches the features into `features` and draws them. With each addition the map's thread sorts all of them anew, so
  * they are added when there are twice as many: all the sorting together costs twice the last.
  */
-async function load(map: DrawnMap, features: WireFeature[]): Promise<void> {
+async function loadFeatures(map: DrawnMap, features: WireFeature[]): Promise<void> {
   const source = map.getSource<GeoJSONSource>("features")!;
-  const extent = new Extent();
+  const extent = new FeatureExtent();
   let waiting: DrawnFeature[] = [];
   let drawn = 0;
   const draw = async () => {
@@ -73,9 +73,9 @@ async function load(map: DrawnMap, features: WireFeature[]): Promise<void> {
     waiting = [];
     await added;
   };
-  for await (const page of featurePages(facts.features)) {
+  for await (const page of fetchFeaturePages(mapData.features)) {
     for (const feature of page) {
-      const box = feature.geometry && boxOf(feature.geometry);
+      const box = feature.geometry && boundingBoxOf(feature.geometry);
       if (box) {
         extent.add(box);
         waiting.push({ type: "Feature", id: features.length, geometry: feature.geometry as never, properties: null });
@@ -84,50 +84,52 @@ async function load(map: DrawnMap, features: WireFeature[]): Promise<void> {
     }
     const first = drawn === 0;
     if (waiting.length >= Math.max(1, drawn)) await draw();
-    if (first && !movedByHand) showAll(map, extent);
+    if (first && !movedByUser) zoomToAll(map, extent);
   }
   await draw();
-  if (!movedByHand) showAll(map, extent);
-  if (extent.box()) map.addControl(new ShowAll(() => showAll(map, extent)));
-  status.textContent = summary(features.length, drawn);
+  if (!movedByUser) zoomToAll(map, extent);
+  if (extent.box()) map.addControl(new ShowAllControl(() => zoomToAll(map, extent)));
+  statusElement.textContent = summarize(features.length, drawn);
 }
 
-let movedByHand = false;
+let movedByUser = false;
 
-function showAll(map: DrawnMap, extent: Extent): void {
+function zoomToAll(map: DrawnMap, extent: FeatureExtent): void {
   const box = extent.box();
   if (box) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
 }
 
-function summary(fetched: number, drawn: number): string {
+function summarize(fetched: number, drawn: number): string {
   if (fetched === 0) return "There are no features yet.";
-  const parts = [`The map shows ${number(drawn)} ${drawn === 1 ? "feature" : "features"}.`];
-  if (fetched < total) parts.push(`It has ${number(total)}: the list goes through all of them.`);
+  const parts = [`The map shows ${formatNumber(drawn)} ${drawn === 1 ? "feature" : "features"}.`];
+  if (fetched < totalFeatures) parts.push(`It has ${formatNumber(totalFeatures)}: the list goes through all of them.`);
   if (drawn < fetched)
-    parts.push(`${number(fetched - drawn)} without a place ${fetched - drawn === 1 ? "is" : "are"} in the list only.`);
+    parts.push(
+      `${formatNumber(fetched - drawn)} without a place ${fetched - drawn === 1 ? "is" : "are"} in the list only.`,
+    );
   return parts.join(" ");
 }
 
-root.hidden = false;
-root.setAttribute("aria-busy", "true");
-status.textContent = "The map is being loaded…";
+mapElement.hidden = false;
+mapElement.setAttribute("aria-busy", "true");
+statusElement.textContent = "The map is being loaded…";
 try {
-  const map = await makeMap();
+  const map = await createMap();
   map.on("movestart", ({ originalEvent }) => {
-    movedByHand ||= originalEvent !== undefined;
+    movedByUser ||= originalEvent !== undefined;
   });
-  followColours(map);
+  followColorScheme(map);
   const features: WireFeature[] = [];
-  const selection = new Selection(map, features, document.getElementById("selection")!);
-  letChoose(map, features, selection);
-  await load(map, features);
-  linkList(map, features, selection);
-  map.once("idle", () => root.setAttribute("aria-busy", "false"));
+  const selection = new FeatureSelection(map, features, document.getElementById("selection")!);
+  enablePicking(map, features, selection);
+  await loadFeatures(map, features);
+  addListButtons(map, features, selection);
+  map.once("idle", () => mapElement.setAttribute("aria-busy", "false"));
   map.triggerRepaint();
 } catch (error) {
   console.error(error);
-  status.textContent =
+  statusElement.textContent =
     "The map cannot be drawn in this browser, or its features cannot be fetched now. The list has them, too.";
-  root.querySelector<HTMLElement>(".frame")!.hidden = document.querySelector("canvas") === null;
-  root.setAttribute("aria-busy", "false");
+  mapElement.querySelector<HTMLElement>(".frame")!.hidden = document.querySelector("canvas") === null;
+  mapElement.setAttribute("aria-busy", "false");
 }

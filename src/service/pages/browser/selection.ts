@@ -1,9 +1,9 @@
 /** The feature that was chosen on the map, and what is said of it. */
 import type { Map as DrawnMap } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
-import { placeText, propertyTexts, titleOfFeature } from "../feature-text.js";
+import { featureTitle, formatLocation, formatProperties } from "../maps/feature-text.js";
 
-export class Selection {
+export class FeatureSelection {
   readonly #map: DrawnMap;
   readonly #features: readonly WireFeature[];
   readonly #panel: HTMLElement;
@@ -39,30 +39,30 @@ export class Selection {
 
   /** Everything that people wrote goes in as text. */
   #described(feature: WireFeature): HTMLElement[] {
-    const facts = element("dl", "");
+    const facts = createElement("dl", "");
     facts.className = "facts";
-    for (const [name, value] of propertyTexts(feature.properties)) {
-      facts.append(element("dt", name), element("dd", value));
+    for (const [name, value] of formatProperties(feature.properties)) {
+      facts.append(createElement("dt", name), createElement("dd", value));
     }
-    const id = element("dd", "");
+    const id = createElement("dd", "");
     id.className = "quiet";
-    id.append(element("code", feature.id));
-    facts.append(element("dt", "id"), id);
-    const place = element("p", placeText(feature.geometry));
+    id.append(createElement("code", feature.id));
+    facts.append(createElement("dt", "id"), id);
+    const place = createElement("p", formatLocation(feature.geometry));
     place.className = "quiet";
-    const close = element("button", "Close");
+    const close = createElement("button", "Close");
     close.className = "plain";
     close.addEventListener("click", () => {
       this.choose(null);
       this.#map.getCanvas().focus();
     });
     const head = document.createElement("header");
-    head.append(element("h3", titleOfFeature(feature)), close);
+    head.append(createElement("h3", featureTitle(feature)), close);
     return [head, place, facts];
   }
 }
 
-export function element(tag: string, text: string): HTMLElement {
+export function createElement(tag: string, text: string): HTMLElement {
   const made = document.createElement(tag);
   made.textContent = text;
   made.dir = "auto";

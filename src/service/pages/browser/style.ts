@@ -1,24 +1,29 @@
 /** How the map looks, in the colours of the page's style sheet. */
 import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
 
-type Colour = "sea" | "land" | "coast" | "mark" | "mark-ring" | "chosen";
+type ColorName = "sea" | "land" | "coast" | "mark" | "mark-ring" | "chosen";
 
-function colour(name: Colour): string {
+function readColor(name: ColorName): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
 /** Of layers that show features, the ids. */
 export const featureLayers = ["areas", "lines", "points"] as const;
 
-export function layers(): LayerSpecification[] {
-  const ink = ["case", ["boolean", ["feature-state", "chosen"], false], colour("chosen"), colour("mark")] as const;
+export function createLayers(): LayerSpecification[] {
+  const ink = [
+    "case",
+    ["boolean", ["feature-state", "chosen"], false],
+    readColor("chosen"),
+    readColor("mark"),
+  ] as const;
   const mark = ink as unknown as string;
   const wide = (plain: number, chosen: number) =>
     ["case", ["boolean", ["feature-state", "chosen"], false], chosen, plain] as unknown as number;
   return [
-    { id: "sea", type: "background", paint: { "background-color": colour("sea") } },
-    { id: "land", type: "fill", source: "land", paint: { "fill-color": colour("land"), "fill-antialias": false } },
-    { id: "coast", type: "line", source: "land", paint: { "line-color": colour("coast"), "line-width": 1 } },
+    { id: "sea", type: "background", paint: { "background-color": readColor("sea") } },
+    { id: "land", type: "fill", source: "land", paint: { "fill-color": readColor("land"), "fill-antialias": false } },
+    { id: "coast", type: "line", source: "land", paint: { "line-color": readColor("coast"), "line-width": 1 } },
     {
       id: "areas",
       type: "fill",
@@ -42,19 +47,19 @@ export function layers(): LayerSpecification[] {
       paint: {
         "circle-color": mark,
         "circle-radius": ["interpolate", ["linear"], ["zoom"], 1, wide(2.5, 7), 8, wide(4.5, 9), 14, wide(6, 10)],
-        "circle-stroke-color": colour("mark-ring"),
+        "circle-stroke-color": readColor("mark-ring"),
         "circle-stroke-width": 1,
       },
     },
   ];
 }
 
-export const style = (landAddress: string): StyleSpecification => ({
+export const createStyle = (landAddress: string): StyleSpecification => ({
   version: 8,
   transition: { duration: 0, delay: 0 },
   sources: {
     land: { type: "geojson", data: landAddress, tolerance: 0.2 },
     features: { type: "geojson", data: { type: "FeatureCollection", features: [] } },
   },
-  layers: layers(),
+  layers: createLayers(),
 });

@@ -4,8 +4,8 @@
  */
 
 /** Object ids of types, which are the same in every PostgreSQL (pg_type.dat). */
-const oids = { bytea: 17, int8: 20, int2: 21, text: 25, uuid: 2950 } as const;
-type ElementType = keyof typeof oids;
+const elementTypeOids = { bytea: 17, int8: 20, int2: 21, text: 25, uuid: 2950 } as const;
+type ElementType = keyof typeof elementTypeOids;
 
 /** Number of dimensions, flags, type; then, unless it is empty, length and lower bound. */
 const headerBytes = { empty: 12, filled: 20 } as const;
@@ -21,7 +21,7 @@ function binaryArray(type: ElementType, elements: readonly (Element | null)[]): 
   const array = Buffer.allocUnsafe(elements.reduce<number>((sum, element) => sum + 4 + (element?.bytes ?? 0), header));
   array.writeInt32BE(length === 0 ? 0 : 1, 0);
   array.writeInt32BE(elements.includes(null) ? 1 : 0, 4);
-  array.writeInt32BE(oids[type], 8);
+  array.writeInt32BE(elementTypeOids[type], 8);
   if (length === 0) return array;
   array.writeInt32BE(length, 12);
   array.writeInt32BE(1, 16);
@@ -77,4 +77,4 @@ export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
   );
 
 /** A value as often as a list is long, for a column beside it. */
-export const each = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));
+export const repeatInt8 = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));

@@ -1,18 +1,18 @@
-import { sha256 } from "../../sha256.js";
-import type { PeopleStore } from "../contract.js";
+import { sha256 } from "../../identifiers/sha256.js";
+import type { AccountStore } from "../contract.js";
 import { byteaArray } from "./arrays.js";
 import type { Database } from "./database.js";
 
 /** Anybody types them: of any length, with any character. */
-const digests = (names: readonly string[]): Buffer => byteaArray(names.map(sha256));
+const digestNames = (names: readonly string[]): Buffer => byteaArray(names.map(sha256));
 
 /**
  * A window that has ended begins again, and so does one that ends later than it could: the clock was set back. Names are counted in one order, so that two
  * attempts never wait for each other.
  */
-export async function countAttempt(
+export async function recordFailedAttempt(
   db: Database,
-  { names, now, window }: Parameters<PeopleStore["countAttempt"]>[0],
+  { names, now, window }: Parameters<AccountStore["countAttempt"]>[0],
 ): Promise<{ count: number; until: number }> {
   const counted = await db.rows<{ count: number; until: number }>(
     `INSERT INTO attempts AS a (name_digest, count, until)
@@ -21,13 +21,13 @@ export async function countAttempt(
       count = CASE WHEN a.until > $2::bigint AND a.until <= $2::bigint + $3::bigint THEN a.count + excluded.count ELSE excluded.count END,
       until = CASE WHEN a.until > $2::bigint AND a.until <= $2::bigint + $3::bigint THEN a.until ELSE excluded.until END
     RETURNING count, until`,
-    digests(names),
+    digestNames(names),
     now,
     window,
   );
   return counted.sort((a, b) => b.count - a.count || b.until - a.until)[0] ?? { count: 0, until: now };
 }
 
-export async function forgetAttempts(db: Database, names: readonly string[]): Promise<void> {
-  await db.run("DELETE FROM attempts WHERE name_digest = ANY($1::bytea[])", digests(names));
+export async function clearFailedAttempts(db: Database, names: readonly string[]): Promise<void> {
+  await db.run("DELETE FROM attempts WHERE name_digest = ANY($1::bytea[])", digestNames(names));
 }

@@ -1,24 +1,29 @@
 import pg from "pg";
-import { Problem } from "../../problems.js";
-import { idempotencyLifetime, type Store } from "../contract.js";
-import { readKeysOn } from "../key-fields.js";
-import { KeysInFlight } from "../keys-in-flight.js";
-import { type KeyNews, KeyReader, type KeyReading, usualPatience } from "../reading-keys.js";
-import type { WriteTransaction } from "../transaction.js";
+import { Problem } from "../../http/problems.js";
+import { idempotencyLifetimeMs, type Store } from "../contract.js";
+import { InFlightRequests } from "../in-flight-requests.js";
+import { indexKeysOfField } from "../key-fields.js";
+import {
+  defaultKeyIndexWaitMs,
+  KeyIndexBuilder,
+  type KeyIndexEvent,
+  type KeyIndexSettings,
+} from "../key-index-builder.js";
 import { write } from "../write.js";
+import type { WriteTransaction } from "../write-transaction.js";
+import { createAccountStore } from "./accounts.js";
 import { Database } from "./database.js";
+import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
-import { openingFault } from "./opening-fault.js";
-import { pageEndStore } from "./page-ends.js";
+import { toOpenError } from "./opening-fault.js";
 import { readPage } from "./pages.js";
-import { peopleStore } from "./people.js";
-import { KeyReclaim } from "./reclaim.js";
+import { paginationCursorStore } from "./pagination-cursors.js";
 import { spoolPage } from "./spool.js";
-import { writeTransaction } from "./write-transaction.js";
+import { createWriteTransaction } from "./write-transaction.js";
 
 /** Other writes to the map wait for a step; those to other maps do not. */
-const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
+const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: defaultKeyIndexWaitMs, alone: true };
 
 /**
  * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
@@ -27,34 +32,38 @@ const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alo
  */
 export async function openPostgresStore(
   url: string,
-  reading: KeyReading = usualReading,
-  keysRead?: (news: KeyNews) => void,
+  reading: KeyIndexSettings = defaultKeyIndexSettings,
+  keysRead?: (news: KeyIndexEvent) => void,
 ): Promise<Store> {
   const db = new Database(url);
   try {
-    await migrate(db, nameOf(url));
+    await migrate(db, describeUrl(url));
   } catch (error) {
     await db.close();
     if (!(error instanceof Problem)) throw error;
-    throw openingFault({ store: nameOf(url), database: new pg.Client(url).database ?? "" }, error.cause);
+    throw toOpenError({ store: describeUrl(url), database: new pg.Client(url).database ?? "" }, error.cause);
   }
-  const inFlight = new KeysInFlight();
-  const reclaim = new KeyReclaim(db);
+  const inFlight = new InFlightRequests();
+  const reclaim = new KeyVacuum(db);
   const inTransaction = async <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> => {
     const keys = { atOnce: reading.atOnce, removed: 0 };
     const answer = await db.transaction(map, (tx) => {
       keys.removed = 0;
-      return work(writeTransaction(tx, keys));
+      return work(createWriteTransaction(tx, keys));
     });
     reclaim.add(keys.removed);
     return answer;
   };
-  const keys = new KeyReader(reading, (map, field) => inTransaction(map, (tx) => readKeysOn(tx, map, field)), keysRead);
+  const keys = new KeyIndexBuilder(
+    reading,
+    (map, field) => inTransaction(map, (tx) => indexKeysOfField(tx, map, field)),
+    keysRead,
+  );
   return {
     name: "postgresql",
-    ...peopleStore(db),
+    ...createAccountStore(db),
     ...mapStore(db),
-    ...pageEndStore(db),
+    ...paginationCursorStore(db),
     page: (question) => readPage(db, question),
     spool: (question, file) => spoolPage(db, question, file),
     write: (request) =>
@@ -69,9 +78,9 @@ export async function openPostgresStore(
         `DELETE FROM audit WHERE number IN (
           SELECT number FROM (SELECT number, at FROM audit ORDER BY number LIMIT $1) AS oldest WHERE at < $2
         )`,
-        auditTogether,
+        auditPurgeBatch,
         before,
-      )) === auditTogether,
+      )) === auditPurgeBatch,
     async [Symbol.asyncDispose]() {
       await keys.close();
       await db.close();
@@ -80,16 +89,16 @@ export async function openPostgresStore(
 }
 
 /** Without user and password: it goes into messages. */
-function nameOf(url: string): string {
+function describeUrl(url: string): string {
   const [, host = "", path = ""] = /^\w+:(?:\/\/)?(?:[^@/?]*@)?([^/?]*)([^?]*)/.exec(url) ?? [];
   return `PostgreSQL at ${host}${path}`;
 }
 
 /** Entries of the audit log that are removed by one statement. */
-const auditTogether = 2000;
+const auditPurgeBatch = 2000;
 
 /** Milliseconds; longer than any process counts them for. */
-const pageEndLifetime = 600_000;
+const cursorLifetimeMs = 600_000;
 
 /** By one process at a time: the others have nothing left to do. */
 async function purge(db: Database, now: number): Promise<void> {
@@ -103,7 +112,7 @@ async function purge(db: Database, now: number): Promise<void> {
     await tx.run("DELETE FROM sessions WHERE expires <= $1", now);
     await tx.run("DELETE FROM setup_token WHERE expires <= $1", now);
     await tx.run("DELETE FROM attempts WHERE until <= $1", now);
-    await tx.run("DELETE FROM outcomes WHERE at <= $1", now - idempotencyLifetime);
-    await tx.run("DELETE FROM page_ends WHERE at <= $1", now - pageEndLifetime);
+    await tx.run("DELETE FROM outcomes WHERE at <= $1", now - idempotencyLifetimeMs);
+    await tx.run("DELETE FROM page_ends WHERE at <= $1", now - cursorLifetimeMs);
   });
 }

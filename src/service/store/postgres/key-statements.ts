@@ -1,18 +1,18 @@
-import { digestIn } from "../key-fields.js";
-import type { Match, StoredKey, StoredProperties, WriteTransaction } from "../transaction.js";
-import { each, hexArray, int8Array } from "./arrays.js";
+import { digestKeys } from "../key-fields.js";
+import type { FeatureMatch, StoredKey, StoredProperties, WriteTransaction } from "../write-transaction.js";
+import { hexArray, int8Array, repeatInt8 } from "./arrays.js";
 import type { Transaction } from "./database.js";
 
 /** The map that the write has locked, and its key fields: what belongs to them is found by their numbers. */
-export interface Locked {
+export interface LockedMapState {
   number: number;
   fields: readonly number[];
 }
 
 /** Features whose keys are read by one statement. */
-const together = 1000;
+const keyBatchSize = 1000;
 
-export interface KeyWork {
+export interface KeyIndexWork {
   /** Features whose keys are read in one transaction. */
   readonly atOnce: number;
   /** Rows of keys that went with their fields: to be added to. */
@@ -22,8 +22,8 @@ export interface KeyWork {
 /** Keys by which features are found. */
 export function keyStatements(
   tx: Transaction,
-  locked: Locked,
-  work: KeyWork,
+  locked: LockedMapState,
+  work: KeyIndexWork,
 ): Pick<
   WriteTransaction,
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
@@ -34,7 +34,7 @@ export function keyStatements(
     findByKeys: async (field, digests) =>
       digests.length === 0
         ? []
-        : tx.rows<Match>(
+        : tx.rows<FeatureMatch>(
             `SELECT n.place - 1 AS of, k.seq, f.id
             FROM unnest($1::bytea[]) WITH ORDINALITY AS n (digest, place)
               CROSS JOIN LATERAL (
@@ -58,16 +58,16 @@ export function keyStatements(
     },
     async readKeys(map, field) {
       let seq: number | null = field.read ?? 0;
-      for (let rest = work.atOnce; rest > 0 && seq !== null; rest -= together) {
-        const limit = Math.min(rest, together);
+      for (let rest = work.atOnce; rest > 0 && seq !== null; rest -= keyBatchSize) {
+        const limit = Math.min(rest, keyBatchSize);
         const rows: readonly StoredProperties[] = await tx.rows<StoredProperties>(
           "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",
           map,
           seq,
           limit,
         );
-        const keys = rows.map((row) => ({ seq: row.seq, digest: digestIn(row.properties, [field])[0]! }));
-        await putKeys(
+        const keys = rows.map((row) => ({ seq: row.seq, digest: digestKeys(row.properties, [field])[0]! }));
+        await saveKeyRows(
           tx,
           map,
           field.number,
@@ -87,11 +87,11 @@ export function keyStatements(
     async markKeyFieldUsed(field, used) {
       await tx.run("UPDATE key_fields SET used = $3 WHERE map = $1 AND number = $2", locked.number, field, used);
     },
-    putKeys: (field, keys) => putKeys(tx, locked.number, field, keys),
+    putKeys: (field, keys) => saveKeyRows(tx, locked.number, field, keys),
   };
 }
 
-async function putKeys(tx: Transaction, map: number, field: number, keys: readonly StoredKey[]): Promise<void> {
+async function saveKeyRows(tx: Transaction, map: number, field: number, keys: readonly StoredKey[]): Promise<void> {
   const put = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
   if (put.length > 0) {
     await tx.run(
@@ -105,11 +105,11 @@ async function putKeys(tx: Transaction, map: number, field: number, keys: readon
     );
   }
   const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [{ field, seq }]));
-  if (dropped.length > 0) await removeKeys(tx, map, dropped);
+  if (dropped.length > 0) await deleteKeyRows(tx, map, dropped);
 }
 
 /** Of features, in fields. */
-export async function removeKeys(
+export async function deleteKeyRows(
   tx: Transaction,
   map: number,
   keys: readonly { readonly field: number; readonly seq: number }[],
@@ -117,7 +117,7 @@ export async function removeKeys(
   await tx.run(
     `DELETE FROM feature_keys k USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS r (map, field, seq)
     WHERE k.map = r.map AND k.field = r.field AND k.seq = r.seq`,
-    each(map, keys),
+    repeatInt8(map, keys),
     int8Array(keys.map(({ field }) => field)),
     int8Array(keys.map(({ seq }) => seq)),
   );

@@ -1,13 +1,13 @@
-import type { Access, Bearer, MapStore, StoredMap } from "../contract.js";
-import { newStamp, newVersion } from "../version.js";
-import type { Database, Session } from "./database.js";
-import { uuid } from "./ids.js";
+import type { AccessResult, Bearer, MapStore, StoredMap } from "../contract.js";
+import { createMapVersion, randomStamp } from "../map-version.js";
+import type { Database, QueryRunner } from "./database.js";
+import { uuidParameter } from "./uuid-parameter.js";
 
-const stored = `m.id, m.owner, a.email AS "ownerEmail", a.name AS "ownerName", m.name, m.private, m.created, m.features, m.revision, m.version`;
-const select = `SELECT ${stored} FROM maps m JOIN accounts a ON a.id = m.owner`;
+const mapColumns = `m.id, m.owner, a.email AS "ownerEmail", a.name AS "ownerName", m.name, m.private, m.created, m.features, m.revision, m.version`;
+const selectMaps = `SELECT ${mapColumns} FROM maps m JOIN accounts a ON a.id = m.owner`;
 
-async function mapOf(db: Session, id: string): Promise<StoredMap | null> {
-  const [map] = await db.rows<StoredMap>(`${select} WHERE m.id = $1`, uuid(id));
+async function findMap(db: QueryRunner, id: string): Promise<StoredMap | null> {
+  const [map] = await db.rows<StoredMap>(`${selectMaps} WHERE m.id = $1`, uuidParameter(id));
   return map ?? null;
 }
 
@@ -21,40 +21,43 @@ export function mapStore(db: Database): MapStore {
         name,
         hidden,
         created,
-        newVersion(0),
+        createMapVersion(0),
       );
     },
-    map: (id) => mapOf(db, id),
+    map: (id) => findMap(db, id),
     maps: ({ account, readable, size = null, skip = 0, after }) =>
       db.rows<StoredMap>(
-        `${select} WHERE (m.owner = $1 ${readable ? "OR NOT m.private" : ""})
+        `${selectMaps} WHERE (m.owner = $1 ${readable ? "OR NOT m.private" : ""})
         ${after ? "AND (m.name, m.id) > ($4, $5::uuid)" : ""} ORDER BY m.name, m.id LIMIT $2 OFFSET $3`,
-        uuid(account),
+        uuidParameter(account),
         size,
         skip,
-        ...(after ? [after.name, uuid(after.id)] : []),
+        ...(after ? [after.name, uuidParameter(after.id)] : []),
       ),
     async changeMap({ id, name = null, private: hidden = null }) {
       await db.run(
         `UPDATE maps SET name = coalesce($2, name), private = coalesce($3, private), revision = revision + 1,
           version = (revision + 1) || '-' || $4
         WHERE id = $1 AND (name <> coalesce($2, name) OR private <> coalesce($3, private))`,
-        uuid(id),
+        uuidParameter(id),
         name,
         hidden,
-        newStamp(),
+        randomStamp(),
       );
-      return mapOf(db, id);
+      return findMap(db, id);
     },
     deleteMap: (id) => deleteMap(db, id),
-    access: (question) => access(db, question),
+    access: (question) => checkAccess(db, question),
   };
 }
 
 function deleteMap(db: Database, id: string): Promise<boolean> {
   return db.transaction(id, async (tx) => {
     await tx.expectLongStatements();
-    const [map] = await tx.rows<{ number: number }>("DELETE FROM maps WHERE id = $1 RETURNING number", uuid(id));
+    const [map] = await tx.rows<{ number: number }>(
+      "DELETE FROM maps WHERE id = $1 RETURNING number",
+      uuidParameter(id),
+    );
     if (!map) return false;
     for (const table of ["features", "bucket_counts", "feature_keys", "key_fields"]) {
       await tx.run(`DELETE FROM ${table} WHERE map = $1`, map.number);
@@ -67,9 +70,12 @@ type AccessRow = { [K in keyof Bearer]: Bearer[K] | null } & {
   readonly [K in keyof StoredMap]: StoredMap[K] | null;
 };
 
-async function access(db: Database, { tokenHash, map, now }: Parameters<MapStore["access"]>[0]): Promise<Access> {
+async function checkAccess(
+  db: Database,
+  { tokenHash, map, now }: Parameters<MapStore["access"]>[0],
+): Promise<AccessResult> {
   const [row] = await db.rows<AccessRow>(
-    `SELECT b.*, ${stored} FROM (VALUES (0)) AS one
+    `SELECT b.*, ${mapColumns} FROM (VALUES (0)) AS one
       LEFT JOIN (
         SELECT c.account, a.email, c.id AS credential, t.expires FROM tokens t
           JOIN credentials c ON c.number = t.credential JOIN accounts a ON a.id = c.account
@@ -78,7 +84,7 @@ async function access(db: Database, { tokenHash, map, now }: Parameters<MapStore
       LEFT JOIN (maps m JOIN accounts a ON a.id = m.owner) ON m.id = $3`,
     tokenHash,
     now,
-    uuid(map),
+    uuidParameter(map),
   );
   const { account, email, credential, expires, ...found } = row!;
   return {

@@ -1,4 +1,4 @@
-import { fault } from "../../../errors.js";
+import { createError } from "../../../errors.js";
 import type { Database, Transaction } from "./database.js";
 
 /**
@@ -172,15 +172,15 @@ export async function migrate(db: Database, store: string): Promise<void> {
   await db.transaction("migrations", async (tx) => {
     await tx.expectLongStatements();
     await tx.run("SELECT pg_advisory_xact_lock(hashtextextended('geoferry migrations ' || current_schema(), 0))");
-    const version = await versionOf(tx, store);
-    if (version > migrations.length) throw fault("store-newer", { store, version, known: migrations.length });
+    const version = await readSchemaVersion(tx, store);
+    if (version > migrations.length) throw createError("store-newer", { store, version, known: migrations.length });
     for (const migration of migrations.slice(version)) await tx.run(migration);
     if (version < migrations.length) await tx.run("UPDATE geoferry_schema SET version = $1", migrations.length);
   });
 }
 
 /** 0 for a database that has no tables of the service yet; it then has the one that says so. */
-async function versionOf(tx: Transaction, store: string): Promise<number> {
+async function readSchemaVersion(tx: Transaction, store: string): Promise<number> {
   const [found] = await tx.rows<{ encoding: string; versioned: boolean; foreign: boolean }>(
     `SELECT current_setting('server_encoding') AS encoding,
       to_regclass(quote_ident(current_schema()) || '.geoferry_schema') IS NOT NULL AS versioned,
@@ -188,9 +188,9 @@ async function versionOf(tx: Transaction, store: string): Promise<number> {
         OR to_regclass(quote_ident(current_schema()) || '.accounts') IS NOT NULL AS foreign`,
   );
   const { encoding, versioned, foreign } = found!;
-  if (encoding !== "UTF8") throw fault("store-encoding", { store, encoding });
+  if (encoding !== "UTF8") throw createError("store-encoding", { store, encoding });
   if (!versioned) {
-    if (foreign) throw fault("store-foreign", { store });
+    if (foreign) throw createError("store-foreign", { store });
     await tx.run("CREATE TABLE geoferry_schema (version bigint NOT NULL)");
     await tx.run("INSERT INTO geoferry_schema VALUES (0)");
   }

@@ -1,46 +1,45 @@
 /** Writes pages that are too large for memory to files. */
-
 import { write } from "node:fs";
 import { promisify } from "node:util";
-import { isNoRoom } from "../../no-room.js";
-import { problem } from "../../problems.js";
-import type { PageFacts, SpoolQuestion } from "../contract.js";
-import { featureText } from "../page-limit.js";
-import type { Database, Session } from "./database.js";
-import { uuid } from "./ids.js";
-import { featureBytes, find } from "./pages.js";
+import { isDiskFull } from "../../../errors/disk-full.js";
+import { problem } from "../../http/problems.js";
+import type { PageMetadata, SpoolRequest } from "../contract.js";
+import { featureJsonSql } from "../page-limit.js";
+import type { Database, QueryRunner } from "./database.js";
+import { featureBytesSql, queryPage } from "./pages.js";
+import { uuidParameter } from "./uuid-parameter.js";
 
 /** Bytes that are asked for at once; a larger feature is one piece. */
-const pieceBytes = 1 << 20;
+const chunkBytes = 1 << 20;
 
 /** Writes a page to a file, piece by piece in one snapshot; nothing where it has more bytes than the question allows. */
-export function spoolPage(db: Database, question: SpoolQuestion, file: number): Promise<PageFacts | null> {
+export function spoolPage(db: Database, question: SpoolRequest, file: number): Promise<PageMetadata | null> {
   return db.snapshot(async (session) => {
-    const found = await find(session, { ...question, most: -1 });
+    const found = await queryPage(session, { ...question, most: -1 });
     if (!found) return null;
     const { text: _none, ...facts } = found;
-    if (facts.count > 0 && facts.bytes <= question.most) await writeTexts(session, question.map, facts, file);
+    if (facts.count > 0 && facts.bytes <= question.most) await writeFeatures(session, question.map, facts, file);
     return facts;
   });
 }
 
-async function writeTexts(
-  session: Session,
+async function writeFeatures(
+  session: QueryRunner,
   id: string,
-  { first, last, bytes }: PageFacts,
+  { first, last, bytes }: PageMetadata,
   file: number,
 ): Promise<void> {
-  const [found] = await session.rows<{ number: number }>("SELECT number FROM maps WHERE id = $1", uuid(id));
+  const [found] = await session.rows<{ number: number }>("SELECT number FROM maps WHERE id = $1", uuidParameter(id));
   const lengths = await session.rows<{ seq: number; bytes: number }>(
-    `SELECT seq, ${featureBytes} AS bytes FROM features WHERE map = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq`,
+    `SELECT seq, ${featureBytesSql} AS bytes FROM features WHERE map = $1 AND seq BETWEEN $2 AND $3 ORDER BY seq`,
     found!.number,
     first,
     last,
   );
   let at = 0;
-  for (const piece of piecesOf(lengths)) {
+  for (const piece of chunksOf(lengths)) {
     const [row] = await session.rows<{ text: string }>(
-      `SELECT string_agg(${featureText}, ',' ORDER BY seq) AS text
+      `SELECT string_agg(${featureJsonSql}, ',' ORDER BY seq) AS text
       FROM features WHERE map = $1 AND seq BETWEEN $2 AND $3`,
       found!.number,
       piece.first,
@@ -51,13 +50,13 @@ async function writeTexts(
   if (at !== bytes) throw new Error(`a page of ${bytes} bytes was written as ${at}`);
 }
 
-function* piecesOf(
+function* chunksOf(
   lengths: readonly { readonly seq: number; readonly bytes: number }[],
 ): Generator<{ readonly first: number; readonly last: number }> {
   let first = 0;
   let sum = 0;
   for (const [i, { bytes }] of lengths.entries()) {
-    if (i > first && sum + bytes > pieceBytes) {
+    if (i > first && sum + bytes > chunkBytes) {
       yield { first: lengths[first]!.seq, last: lengths[i - 1]!.seq };
       first = i;
       sum = 0;
@@ -67,16 +66,16 @@ function* piecesOf(
   yield { first: lengths[first]!.seq, last: lengths.at(-1)!.seq };
 }
 
-const writeOnce = promisify(write);
+const writeAsync = promisify(write);
 
 /** @returns the number of bytes */
 async function writeAt(file: number, bytes: Buffer, at: number): Promise<number> {
   try {
     for (let done = 0; done < bytes.length; ) {
-      done += (await writeOnce(file, bytes, done, bytes.length - done, at + done)).bytesWritten;
+      done += (await writeAsync(file, bytes, done, bytes.length - done, at + done)).bytesWritten;
     }
     return bytes.length;
   } catch (error) {
-    throw isNoRoom((error as NodeJS.ErrnoException).code) ? problem("disk-full", {}, { cause: error }) : error;
+    throw isDiskFull((error as NodeJS.ErrnoException).code) ? problem("disk-full", {}, { cause: error }) : error;
   }
 }

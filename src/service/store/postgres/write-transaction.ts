@@ -1,35 +1,42 @@
-import { sha256 } from "../../sha256.js";
-import { keptText, outcomeIn } from "../kept-outcome.js";
-import type { KeyField, LockedMap, Match, OutcomeKey, StoredProperties, WriteTransaction } from "../transaction.js";
-import { each, int2Array, int8Array, textArray, uuidArray } from "./arrays.js";
+import { sha256 } from "../../identifiers/sha256.js";
+import { parseOutcome, serializeOutcome } from "../stored-outcome.js";
+import type {
+  FeatureMatch,
+  KeyField,
+  LockedMap,
+  OutcomeKey,
+  StoredProperties,
+  WriteTransaction,
+} from "../write-transaction.js";
+import { addAuditEntry } from "./accounts.js";
+import { int2Array, int8Array, repeatInt8, textArray, uuidArray } from "./arrays.js";
 import type { Transaction } from "./database.js";
-import { uuid } from "./ids.js";
-import { type KeyWork, keyStatements, type Locked, removeKeys } from "./key-statements.js";
-import { addAudit } from "./people.js";
+import { deleteKeyRows, type KeyIndexWork, keyStatements, type LockedMapState } from "./key-statements.js";
+import { uuidParameter } from "./uuid-parameter.js";
 
 /**
  * The statements of one write: each does all of its kind at once, however many features there are. Lists that are looked
  * up have the map in every row, not beside them: that way there is one plan for them, row by row through the index.
  */
-export function writeTransaction(tx: Transaction, keys: KeyWork): WriteTransaction {
-  const locked: Locked = { number: 0, fields: [] };
+export function createWriteTransaction(tx: Transaction, keys: KeyIndexWork): WriteTransaction {
+  const locked: LockedMapState = { number: 0, fields: [] };
   return {
     ...outcomeStatements(tx),
     ...mapStatements(tx, locked),
-    ...findings(tx),
-    ...changes(tx),
-    ...removal(tx, locked),
+    ...featureReads(tx),
+    ...featureWrites(tx),
+    ...featureDeletes(tx, locked),
     ...keyStatements(tx, locked, keys),
   };
 }
 
 /** Any header's value is a key: what an index holds must be short. */
-const digestOf = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
+const digestOutcomeKey = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
 
 function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome" | "keepOutcome"> {
   return {
     async keptOutcome(key, since) {
-      const digest = digestOf(key);
+      const digest = digestOutcomeKey(key);
       const [lock] = await tx.rows<{ taken: boolean }>(
         "SELECT pg_try_advisory_xact_lock($1) AS taken",
         digest.readBigInt64BE(),
@@ -41,16 +48,16 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome
         digest,
         since,
       );
-      return row ? { fingerprint: row.fingerprint, outcome: outcomeIn(row.outcome) } : null;
+      return row ? { fingerprint: row.fingerprint, outcome: parseOutcome(row.outcome) } : null;
     },
     async keepOutcome(key, { fingerprint, outcome }, now) {
       await tx.run(
         `INSERT INTO outcomes (key_digest, fingerprint, outcome, at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (key_digest) DO UPDATE SET
           fingerprint = excluded.fingerprint, outcome = excluded.outcome, at = excluded.at`,
-        digestOf(key),
+        digestOutcomeKey(key),
         fingerprint,
-        keptText(outcome),
+        serializeOutcome(outcome),
         now,
       );
     },
@@ -59,13 +66,13 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome
 
 function mapStatements(
   tx: Transaction,
-  locked: Locked,
+  locked: LockedMapState,
 ): Pick<WriteTransaction, "lockMap" | "changeMap" | "addCounts" | "forgetCounts" | "addAudit"> {
   return {
     async lockMap(id) {
       const [map] = await tx.rows<Omit<LockedMap, "keyFields">>(
         "SELECT number, revision, version, features, next FROM maps WHERE id = $1 FOR UPDATE",
-        uuid(id),
+        uuidParameter(id),
       );
       if (!map) return null;
       locked.number = map.number;
@@ -104,7 +111,7 @@ function mapStatements(
       await tx.run(
         `DELETE FROM bucket_counts b USING unnest($1::bigint[], $2::smallint[], $3::bigint[]) AS c (map, bits, bucket)
         WHERE b.map = c.map AND b.bits = c.bits AND b.bucket = c.bucket AND b.count = 0`,
-        each(map, counts),
+        repeatInt8(map, counts),
         bits,
         buckets,
       );
@@ -112,21 +119,21 @@ function mapStatements(
     async forgetCounts(map) {
       await tx.run("DELETE FROM bucket_counts WHERE map = $1", map);
     },
-    addAudit: (entry) => addAudit(tx, entry),
+    addAudit: (entry) => addAuditEntry(tx, entry),
   };
 }
 
-function findings(tx: Transaction): Pick<WriteTransaction, "findByIds" | "propertiesOf"> {
+function featureReads(tx: Transaction): Pick<WriteTransaction, "findByIds" | "propertiesOf"> {
   return {
     findByIds: async (map, ids) =>
       ids.length === 0
         ? []
-        : tx.rows<Match>(
+        : tx.rows<FeatureMatch>(
             `SELECT n.place - 1 AS of, f.seq, f.id
             FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS n (map, id, place)
               JOIN features f ON f.map = n.map AND f.id = n.id
             ORDER BY n.place`,
-            each(map, ids),
+            repeatInt8(map, ids),
             uuidArray(ids),
           ),
     propertiesOf: async (map, seqs) =>
@@ -135,13 +142,13 @@ function findings(tx: Transaction): Pick<WriteTransaction, "findByIds" | "proper
         : tx.rows<StoredProperties>(
             `SELECT f.seq, f.properties FROM unnest($1::bigint[], $2::bigint[]) AS n (map, seq)
               JOIN features f ON f.map = n.map AND f.seq = n.seq`,
-            each(map, seqs),
+            repeatInt8(map, seqs),
             int8Array(seqs),
           ),
   };
 }
 
-function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
+function featureWrites(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
   return {
     async insert(map, rows) {
       if (rows.length === 0) return;
@@ -162,7 +169,7 @@ function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
           geometry = coalesce(c.geometry, f.geometry), properties = coalesce(c.properties, f.properties)
         FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]) AS c (map, seq, geometry, properties)
         WHERE f.map = c.map AND f.seq = c.seq AND (f.geometry <> c.geometry OR f.properties <> c.properties)`,
-        each(map, rows),
+        repeatInt8(map, rows),
         int8Array(rows.map(({ seq }) => seq)),
         textArray(rows.map(({ geometry }) => geometry)),
         textArray(rows.map(({ properties }) => properties)),
@@ -171,18 +178,18 @@ function changes(tx: Transaction): Pick<WriteTransaction, "insert" | "update"> {
   };
 }
 
-function removal(tx: Transaction, locked: Locked): Pick<WriteTransaction, "remove" | "removeAllBut"> {
+function featureDeletes(tx: Transaction, locked: LockedMapState): Pick<WriteTransaction, "remove" | "removeAllBut"> {
   return {
     async remove(map, seqs) {
       if (seqs.length === 0) return;
-      const listed = [each(map, seqs), int8Array(seqs)];
+      const listed = [repeatInt8(map, seqs), int8Array(seqs)];
       await tx.run(
         `DELETE FROM features f USING unnest($1::bigint[], $2::bigint[]) AS r (map, seq)
         WHERE f.map = r.map AND f.seq = r.seq`,
         ...listed,
       );
       const keys = locked.fields.flatMap((field) => seqs.map((seq) => ({ field, seq })));
-      if (keys.length > 0) await removeKeys(tx, map, keys);
+      if (keys.length > 0) await deleteKeyRows(tx, map, keys);
     },
     /** What lies between those that stay, so that these need not be read however large the map is. */
     async removeAllBut(map, seqs) {
@@ -195,7 +202,7 @@ function removal(tx: Transaction, locked: Locked): Pick<WriteTransaction, "remov
       const removed = await tx.run(
         `DELETE FROM features f USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS gap (map, behind, before)
         WHERE f.map = gap.map AND f.seq > gap.behind AND f.seq < gap.before`,
-        each(map, gaps),
+        repeatInt8(map, gaps),
         ...bounds([map]),
       );
       if (locked.fields.length === 0) return removed;

@@ -1,7 +1,7 @@
 import type { Connection } from "./connection.js";
 
 /** Rows in one statement: more gain nothing, as what binds and steps is spread over enough of them. */
-const together = 50;
+const rowsPerStatement = 50;
 
 /**
  * Runs a statement with many rows of VALUES, `row` each, such as "(?, ?)": half the time of one row after the other.
@@ -21,8 +21,8 @@ export function runInBulk<Row>(
     for (let i = from; i < from + count; i++) bound.push(...values(rows[i]!));
     changed += db.run(sql(new Array(count).fill(row).join(",")), bound);
   };
-  const whole = rows.length - (rows.length % together);
-  for (let i = 0; i < whole; i += together) run(i, together);
+  const whole = rows.length - (rows.length % rowsPerStatement);
+  for (let i = 0; i < whole; i += rowsPerStatement) run(i, rowsPerStatement);
   for (let i = whole; i < rows.length; i++) run(i, 1);
   return changed;
 }

@@ -1,16 +1,16 @@
 import { closeSync, openSync } from "node:fs";
 import Sqlite, { type Database, type Statement } from "better-sqlite3";
-import { fault } from "../../../errors.js";
+import { createError } from "../../../errors.js";
 import { migrate } from "./migrations.js";
 
 /** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
-const patience = 30_000;
+const busyTimeoutMs = 30_000;
 /** Kilobytes of pages that a connection keeps; what is written to a file is read once. */
-const cache = { writer: 64 * 1024, reader: 64 * 1024, spooler: 2 * 1024 } as const;
+const cacheKilobytes = { writer: 64 * 1024, reader: 64 * 1024, spooler: 2 * 1024 } as const;
 /** Pages of the log after which it is carried over: many writes to a page are one then. */
-const logPages = 4000;
+const walCheckpointPages = 4000;
 /** Bytes of the log that are kept for the next writes once a great one has passed. */
-const logKept = 64 << 20;
+const walSizeLimitBytes = 64 << 20;
 
 /** A database with its prepared statements. */
 export class Connection {
@@ -51,20 +51,20 @@ export class Connection {
 }
 
 /** @throws SqliteError, store-foreign where it is no database, and what `migrate` throws */
-export function connect(path: string, role: keyof typeof cache): Connection {
+export function connect(path: string, role: keyof typeof cacheKilobytes): Connection {
   // Passwords' hashes and people's addresses: for nobody else. Its journals get the same rights from SQLite.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
-  const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: patience });
+  const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: busyTimeoutMs });
   try {
-    database.pragma(`cache_size = -${cache[role]}`);
+    database.pragma(`cache_size = -${cacheKilobytes[role]}`);
     database.pragma("trusted_schema = OFF");
     database.pragma("temp_store = MEMORY");
     if (role === "writer") {
       database.pragma("journal_mode = WAL");
       // What was acknowledged survives the loss of power: in WAL, "NORMAL" would not sync with each commit.
       database.pragma("synchronous = FULL");
-      database.pragma(`wal_autocheckpoint = ${logPages}`);
-      database.pragma(`journal_size_limit = ${logKept}`);
+      database.pragma(`wal_autocheckpoint = ${walCheckpointPages}`);
+      database.pragma(`journal_size_limit = ${walSizeLimitBytes}`);
       database.pragma("foreign_keys = ON");
       migrate(database, path);
     }
@@ -72,6 +72,6 @@ export function connect(path: string, role: keyof typeof cache): Connection {
   } catch (error) {
     database.close();
     const isNone = error instanceof Sqlite.SqliteError && error.code === "SQLITE_NOTADB";
-    throw isNone ? fault("store-foreign", { store: path }, error) : error;
+    throw isNone ? createError("store-foreign", { store: path }, error) : error;
   }
 }

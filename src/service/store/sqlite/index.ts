@@ -1,18 +1,24 @@
-import { Problem } from "../../problems.js";
-import type { Page, Store } from "../contract.js";
-import { KeysInFlight } from "../keys-in-flight.js";
-import type { StoreNews } from "../news.js";
-import { PageEndsInMemory } from "../page-ends.js";
+import { Problem } from "../../http/problems.js";
+import type { FeaturePage, Store } from "../contract.js";
+import { InFlightRequests } from "../in-flight-requests.js";
+import {
+  defaultKeyIndexWaitMs,
+  KeyIndexBuilder,
+  type KeyIndexPending,
+  type KeyIndexProgress,
+  type KeyIndexSettings,
+} from "../key-index-builder.js";
 import { pageTooLarge } from "../page-limit.js";
-import { type KeyProgress, KeyReader, type KeyReading, type ReadingKeys, usualPatience } from "../reading-keys.js";
-import { LastingMember } from "./lasting-member.js";
-import type { Question } from "./operations.js";
+import { MemoryPaginationCursorStore } from "../pagination-cursors.js";
+import type { StoreEvents } from "../store-events.js";
 import { type PackedOutcome, unpackOutcome } from "./packed-outcome.js";
 import { packRequest } from "./packed-request.js";
-import type { ThreadQuestion } from "./protocol.js";
+import type { ThreadMethod } from "./protocol.js";
+import type { StoreMethod } from "./store-methods.js";
+import { SupervisedThread } from "./supervised-thread.js";
 
 /** Which thread a question goes to. */
-const sides: Readonly<Record<Question, "reads" | "spools" | "writes">> = {
+const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes">> = {
   accountByEmail: "reads",
   accountById: "reads",
   accounts: "reads",
@@ -50,7 +56,7 @@ const sides: Readonly<Record<Question, "reads" | "spools" | "writes">> = {
 };
 
 /** A step is as long as others may wait (`StepSize`), and no more than this. */
-const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alone: true };
+const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: defaultKeyIndexWaitMs, alone: true };
 
 /**
  * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
@@ -59,18 +65,18 @@ const usualReading: KeyReading = { atOnce: 100_000, patience: usualPatience, alo
  */
 export async function openSqliteStore(
   path: string,
-  { threadEnded: report = () => {}, keysRead }: StoreNews = {},
-  reading: KeyReading = usualReading,
+  { threadEnded: report = () => {}, keysRead }: StoreEvents = {},
+  reading: KeyIndexSettings = defaultKeyIndexSettings,
 ): Promise<Store> {
-  const writer = new LastingMember({ path, role: "writer", keysAtOnce: reading.atOnce }, report);
-  const first = new LastingMember({ path, role: "reader" }, report);
-  const second = new LastingMember({ path, role: "reader" }, report);
-  const keys = new KeyReader(
+  const writer = new SupervisedThread({ path, role: "writer", keysAtOnce: reading.atOnce }, report);
+  const first = new SupervisedThread({ path, role: "reader" }, report);
+  const second = new SupervisedThread({ path, role: "reader" }, report);
+  const keys = new KeyIndexBuilder(
     reading,
-    async (map, field) => (await writer.ask("readKeys", [map, field])) as KeyProgress | null,
+    async (map, field) => (await writer.ask("readKeys", [map, field])) as KeyIndexProgress | null,
     keysRead,
   );
-  let spooler: Promise<LastingMember> | undefined;
+  let spooler: Promise<SupervisedThread> | undefined;
   const close = async () => {
     await keys.close();
     // The last to go, so that it takes the journal along.
@@ -87,7 +93,7 @@ export async function openSqliteStore(
   }
   /** Whether the last write failed for want of room on the disk. */
   let isFull = false;
-  const askWriter = async (question: ThreadQuestion, values: readonly unknown[]): Promise<unknown> => {
+  const askWriter = async (question: ThreadMethod, values: readonly unknown[]): Promise<unknown> => {
     try {
       return await writer.ask(question, values);
     } catch (error) {
@@ -96,8 +102,8 @@ export async function openSqliteStore(
     }
   };
   /** Most services never need it: it is there from the first large page on. */
-  const openSpooler = async (): Promise<LastingMember> => {
-    const member = new LastingMember({ path, role: "spooler" }, report);
+  const openSpooler = async (): Promise<SupervisedThread> => {
+    const member = new SupervisedThread({ path, role: "spooler" }, report);
     try {
       await member.open();
       return member;
@@ -107,23 +113,23 @@ export async function openSqliteStore(
       throw error;
     }
   };
-  const askSpooler = async (question: Question, values: readonly unknown[]): Promise<unknown> => {
+  const askSpooler = async (question: StoreMethod, values: readonly unknown[]): Promise<unknown> => {
     spooler ??= openSpooler();
     return (await spooler).ask(question, values);
   };
   const reader = () => (second.load < first.load ? second : first);
-  const keysInFlight = new KeysInFlight();
-  const pageEnds = new PageEndsInMemory();
+  const keysInFlight = new InFlightRequests();
+  const pageEnds = new MemoryPaginationCursorStore();
   const askers = {
-    reads: (question: Question, values: readonly unknown[]) => reader().ask(question, values),
+    reads: (question: StoreMethod, values: readonly unknown[]) => reader().ask(question, values),
     spools: askSpooler,
     writes: askWriter,
   } as const;
-  const questions = Object.entries(sides).map(([question, side]) => [
+  const questions = Object.entries(threadByMethod).map(([question, side]) => [
     question,
-    (...values: unknown[]) => askers[side](question as Question, values),
+    (...values: unknown[]) => askers[side](question as StoreMethod, values),
   ]);
-  const asked = Object.fromEntries(questions) as Pick<Store, Question>;
+  const asked = Object.fromEntries(questions) as Pick<Store, StoreMethod>;
   return {
     ...asked,
     name: "sqlite",
@@ -132,11 +138,11 @@ export async function openSqliteStore(
     write: (request) =>
       keysInFlight.alone(request, async () => {
         const packed = packRequest(request);
-        const ask = async () => (await askWriter("write", [packed])) as PackedOutcome | ReadingKeys;
+        const ask = async () => (await askWriter("write", [packed])) as PackedOutcome | KeyIndexPending;
         return unpackOutcome(await keys.write(request, ask));
       }),
     async page(question) {
-      const found = (await reader().ask("page", [question])) as Page | null | "too-large";
+      const found = (await reader().ask("page", [question])) as FeaturePage | null | "too-large";
       if (found === "too-large") throw pageTooLarge(question.size);
       return found;
     },

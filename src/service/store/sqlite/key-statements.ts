@@ -1,27 +1,27 @@
-import { digestIn } from "../key-fields.js";
-import type { WriteTransaction } from "../transaction.js";
+import { digestKeys } from "../key-fields.js";
+import type { WriteTransaction } from "../write-transaction.js";
+import type { BatchSizer } from "./batch-sizer.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
-import { seqOfPlace } from "./place.js";
-import type { StepSize } from "./step-size.js";
+import { seqFromPlaceSql } from "./feature-place.js";
 
 /** Of a `seq`, those that the keys of one part of their index differ in. */
 const blockBits = 21;
-const zeros = (count: number): string => `[0${",0".repeat(count - 1)}]`;
+const zeroListJson = (count: number): string => `[0${",0".repeat(count - 1)}]`;
 
 /** Numbers of maps begin with 1. */
-const noMap = 0;
+const removedFieldsMap = 0;
 
 /** Keys by which features are found. */
 export function keyStatements(
   db: Connection,
-  step: StepSize,
+  step: BatchSizer,
 ): Pick<
   WriteTransaction,
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
 > {
   db.database.function("key_digest", { deterministic: true, directOnly: true }, (name, properties) => {
-    return digestIn(String(properties), [{ name: String(name) }])[0];
+    return digestKeys(String(properties), [{ name: String(name) }])[0];
   });
   return {
     async findByKeys(field, digests) {
@@ -42,7 +42,12 @@ export function keyStatements(
             AND substr(k.digest, 1, 8) = substr(@digests, 32 * n.key + 1, 8)
             AND k.digest = substr(@digests, 32 * n.key + 1, 32)
         CROSS JOIN features f ON f.place = (SELECT map FROM key_fields WHERE number = @field) << 40 | k.seq`,
-        { field, digests: Buffer.from(digests.join(""), "hex"), zeros: zeros(digests.length), blocks: zeros(blocks) },
+        {
+          field,
+          digests: Buffer.from(digests.join(""), "hex"),
+          zeros: zeroListJson(digests.length),
+          blocks: zeroListJson(blocks),
+        },
       )!;
       const matches: [of: number, seq: number, id: string][] = JSON.parse(found);
       return matches
@@ -60,7 +65,7 @@ export function keyStatements(
     async readKeys(map, { number, name, read }) {
       const [behind, most] = [read ?? 0, 2 ** 40 - 1];
       const last = db.get<{ seq: number }>(
-        `SELECT ${seqOfPlace} AS seq FROM features
+        `SELECT ${seqFromPlaceSql} AS seq FROM features
         WHERE place > ? << 40 | ? AND place <= ? << 40 | ? ORDER BY place LIMIT 1 OFFSET ?`,
         map,
         behind,
@@ -71,7 +76,7 @@ export function keyStatements(
       // Sorted, so that each page of the index is written once. What has no key is left out, as a digest is not null.
       db.run(
         `INSERT OR IGNORE INTO feature_keys (field, seq, digest)
-        SELECT ?, ${seqOfPlace}, unhex(key_digest(?, properties)) AS digest FROM features
+        SELECT ?, ${seqFromPlaceSql}, unhex(key_digest(?, properties)) AS digest FROM features
         WHERE place > ? << 40 | ? AND place <= ? << 40 | ? ORDER BY digest`,
         number,
         name,
@@ -85,8 +90,8 @@ export function keyStatements(
     },
     async removeKeyField(field) {
       // Millions of keys go piece by piece (`removeLeavings`), as those of a map that is gone: no map has this number.
-      db.run("UPDATE key_fields SET map = ?, name = number WHERE number = ?", noMap, field);
-      db.run("INSERT OR IGNORE INTO removed_maps (number) VALUES (?)", noMap);
+      db.run("UPDATE key_fields SET map = ?, name = number WHERE number = ?", removedFieldsMap, field);
+      db.run("INSERT OR IGNORE INTO removed_maps (number) VALUES (?)", removedFieldsMap);
     },
     async markKeyFieldUsed(field, used) {
       db.run("UPDATE key_fields SET used = ? WHERE number = ?", used, field);

@@ -1,30 +1,30 @@
 import type { Bearer, StoredMap } from "../contract.js";
-import { newStamp, newVersion } from "../version.js";
+import { createMapVersion, randomStamp } from "../map-version.js";
 import type { Connection } from "./connection.js";
-import type { Operations } from "./operations.js";
+import type { SyncStoreMethods } from "./store-methods.js";
 
 type MapRow = Omit<StoredMap, "private"> & { readonly private: number };
 
-const select = `SELECT m.id, m.owner, a.email AS ownerEmail, a.name AS ownerName, m.name, m.private, m.created, m.features, m.revision, m.version
+const selectMaps = `SELECT m.id, m.owner, a.email AS ownerEmail, a.name AS ownerName, m.name, m.private, m.created, m.features, m.revision, m.version
   FROM maps m JOIN accounts a ON a.id = m.owner`;
-const stored = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
+const toStoredMap = (row: MapRow): StoredMap => ({ ...row, private: row.private === 1 });
 
-function mapOf(db: Connection, id: string): StoredMap | null {
-  const row = db.get<MapRow>(`${select} WHERE m.id = ?`, id);
-  return row ? stored(row) : null;
+function findMap(db: Connection, id: string): StoredMap | null {
+  const row = db.get<MapRow>(`${selectMaps} WHERE m.id = ?`, id);
+  return row ? toStoredMap(row) : null;
 }
 
-export function mapReading(db: Connection): Operations<"map" | "maps" | "access"> {
+export function mapReadMethods(db: Connection): SyncStoreMethods<"map" | "maps" | "access"> {
   return {
-    map: (id) => mapOf(db, id),
+    map: (id) => findMap(db, id),
     maps: ({ account, readable, size = -1, skip = 0, after }) =>
       db
         .all<MapRow>(
-          `${select} WHERE (m.owner = @account ${readable ? "OR m.private = 0" : ""})
+          `${selectMaps} WHERE (m.owner = @account ${readable ? "OR m.private = 0" : ""})
           ${after ? "AND (m.name, m.id) > (@name, @id)" : ""} ORDER BY m.name, m.id LIMIT @size OFFSET @skip`,
           { account, size, skip, ...after },
         )
-        .map(stored),
+        .map(toStoredMap),
     access: ({ tokenHash, map, now }) => ({
       bearer:
         db.get<Bearer>(
@@ -34,12 +34,12 @@ export function mapReading(db: Connection): Operations<"map" | "maps" | "access"
           tokenHash,
           now,
         ) ?? null,
-      map: map === null ? null : mapOf(db, map),
+      map: map === null ? null : findMap(db, map),
     }),
   };
 }
 
-export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | "deleteMap"> {
+export function mapWriteMethods(db: Connection): SyncStoreMethods<"addMap" | "changeMap" | "deleteMap"> {
   return {
     addMap: ({ id, owner, name, private: hidden, created }) => {
       db.run(
@@ -49,7 +49,7 @@ export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | 
         name,
         hidden ? 1 : 0,
         created,
-        newVersion(0),
+        createMapVersion(0),
       );
     },
     changeMap: ({ id, name = null, private: hidden }) => {
@@ -57,9 +57,9 @@ export function mapWriting(db: Connection): Operations<"addMap" | "changeMap" | 
         `UPDATE maps SET name = coalesce(@name, name), private = coalesce(@hidden, private),
           revision = revision + 1, version = (revision + 1) || '-' || @stamp
         WHERE id = @id AND (name <> @name OR private <> @hidden)`,
-        { id, name, hidden: hidden === undefined ? null : Number(hidden), stamp: newStamp() },
+        { id, name, hidden: hidden === undefined ? null : Number(hidden), stamp: randomStamp() },
       );
-      return mapOf(db, id);
+      return findMap(db, id);
     },
     deleteMap: (id) => {
       const map = db.get<{ number: number }>("DELETE FROM maps WHERE id = ? RETURNING number", id);

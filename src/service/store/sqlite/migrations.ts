@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import { fault } from "../../../errors.js";
+import { createError } from "../../../errors.js";
 
 /**
  * What brings a database from one version of its schema to the next; never changed once it was released. A feature's
@@ -164,9 +164,9 @@ export function migrate(database: Database, path: string): void {
       const version = database.pragma("user_version", { simple: true }) as number;
       const owner = database.pragma("application_id", { simple: true }) as number;
       const tables = database.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() as number;
-      if (owner !== applicationId && (owner !== 0 || tables > 0)) throw fault("store-foreign", { store: path });
+      if (owner !== applicationId && (owner !== 0 || tables > 0)) throw createError("store-foreign", { store: path });
       if (version > migrations.length) {
-        throw fault("store-newer", { store: path, version, known: migrations.length });
+        throw createError("store-newer", { store: path, version, known: migrations.length });
       }
       for (const migration of migrations.slice(version)) database.exec(migration);
       database.pragma(`application_id = ${applicationId}`);

@@ -1,23 +1,25 @@
-import type { WriteOutcome, WrittenText } from "../contract.js";
-import type { ReadingKeys } from "../reading-keys.js";
-import { writtenIn, writtenText } from "../written-text.js";
+import type { WriteOutcome, WriteResultJson } from "../contract.js";
+import type { KeyIndexPending } from "../key-index-builder.js";
+import { parseWrittenFeatures, serializeWrittenFeatures } from "../write-result-json.js";
 
-type Done = Extract<WriteOutcome, { kind: "done" }>;
+type DoneOutcome = Extract<WriteOutcome, { kind: "done" }>;
 
 /** An outcome as it comes back from the thread that writes: what succeeded is one text, as it will be answered. */
-export type PackedOutcome = Exclude<WriteOutcome, Done> | (Omit<Done, "success" | "text"> & PackedSuccess);
+export type PackedOutcome =
+  | Exclude<WriteOutcome, DoneOutcome>
+  | (Omit<DoneOutcome, "success" | "text"> & PackedSuccess);
 
 interface PackedSuccess {
   readonly indexes: Uint32Array<ArrayBuffer>;
-  readonly text: WrittenText;
+  readonly text: WriteResultJson;
 }
 
-export function packOutcome(outcome: WriteOutcome | ReadingKeys): PackedOutcome | ReadingKeys {
+export function packOutcome(outcome: WriteOutcome | KeyIndexPending): PackedOutcome | KeyIndexPending {
   if (outcome.kind !== "done") return outcome;
   const { success, ...rest } = outcome;
   const indexes = new Uint32Array(success.length);
   for (const [place, { index }] of success.entries()) indexes[place] = index;
-  return { ...rest, indexes, text: writtenText(success) };
+  return { ...rest, indexes, text: serializeWrittenFeatures(success) };
 }
 
 export function unpackOutcome(packed: PackedOutcome): WriteOutcome {
@@ -27,7 +29,7 @@ export function unpackOutcome(packed: PackedOutcome): WriteOutcome {
     ...rest,
     // An answer is made without it.
     get success() {
-      return writtenIn(rest.text, indexes);
+      return parseWrittenFeatures(rest.text, indexes);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Failure, WriteItem, WriteRequest } from "../contract.js";
+import type { FeatureFailure, WriteItem, WriteRequest } from "../contract.js";
 
 /**
  * A request as it goes to the thread that writes: its features by columns, and each column one text, so that a few values
@@ -12,7 +12,7 @@ export interface PackedRequest extends Omit<WriteRequest, "items"> {
   readonly geometries: string;
   readonly properties: string;
   /** Of those that have one, by their place in the columns. */
-  readonly failures: readonly (readonly [place: number, failure: Failure])[];
+  readonly failures: readonly (readonly [place: number, failure: FeatureFailure])[];
 }
 
 /** One loop over all columns: half the time of one for each. */
@@ -22,7 +22,7 @@ export function packRequest({ items, ...request }: WriteRequest): PackedRequest 
   const keys: string[] = [];
   const geometries: string[] = [];
   const properties: string[] = [];
-  const failures: [number, Failure][] = [];
+  const failures: [number, FeatureFailure][] = [];
   for (const [place, item] of items.entries()) {
     indexes[place] = item.index;
     ids.push(item.id ?? "");

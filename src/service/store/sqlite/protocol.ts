@@ -1,19 +1,19 @@
 import type { PlainError } from "../../../errors.js";
-import type { Question } from "./operations.js";
+import type { StoreMethod } from "./store-methods.js";
 
 /** What a thread of the store is started with. */
-export type ThreadRole =
+export type ThreadOptions =
   /** `spooler`: reads pages that are too large for memory, so that nothing else waits for them. */
   | { readonly path: string; readonly role: "reader" | "spooler" }
   /** `keysAtOnce`: `KeyReading.atOnce`. */
   | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
 
 /** What a store is asked, and what it asks of itself. */
-export type ThreadQuestion = Question | "readKeys" | "takeRoom" | "giveRoom";
+export type ThreadMethod = StoreMethod | "readKeys" | "takeRoom" | "giveRoom";
 
 export type ThreadRequest =
   | { readonly open: true }
-  | { readonly id: number; readonly question: ThreadQuestion; readonly values: readonly unknown[] }
+  | { readonly id: number; readonly question: ThreadMethod; readonly values: readonly unknown[] }
   | { readonly close: true };
 
 export type ThreadReply =

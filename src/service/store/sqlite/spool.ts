@@ -1,33 +1,44 @@
 /** Writes pages that are too large for memory to files. */
 import { writeSync } from "node:fs";
-import type { PageFacts, SpoolQuestion } from "../contract.js";
-import { featureText } from "../page-limit.js";
+import type { PageMetadata, SpoolRequest } from "../contract.js";
+import { featureJsonSql } from "../page-limit.js";
 import type { Connection } from "./connection.js";
-import { type Found, factsOf, find, mapOf } from "./pages.js";
+import { findMapRow, queryPage, type StoredPageRow, toPageMetadata } from "./pages.js";
 
 /** Bytes that are written at once; a larger feature is written alone. */
-const pieceBytes = 1 << 20;
+const chunkBytes = 1 << 20;
 const comma = Buffer.from(",");
 
 /** Writes a page to a file, in one transaction; nothing where it has more bytes than the question allows. */
-export function spoolPage(db: Connection, question: SpoolQuestion, file: number): PageFacts | null {
+export function spoolPage(db: Connection, question: SpoolRequest, file: number): PageMetadata | null {
   return db.database.transaction(() => {
-    const map = mapOf(db, question.map);
+    const map = findMapRow(db, question.map);
     if (!map) return null;
-    const { text: _none, ...found } = find(db, map.number, { from: question.after + 1, skip: 0 }, question.size, -1);
-    if (found.count > 0 && found.bytes <= question.most) writeTexts(db, map.number, found, file);
-    return factsOf(db, map, found);
+    const { text: _none, ...found } = queryPage(
+      db,
+      map.number,
+      { from: question.after + 1, skip: 0 },
+      question.size,
+      -1,
+    );
+    if (found.count > 0 && found.bytes <= question.most) writeFeatures(db, map.number, found, file);
+    return toPageMetadata(db, map, found);
   })();
 }
 
-function writeTexts(db: Connection, map: number, { first, last, bytes }: Omit<Found, "text">, file: number): void {
+function writeFeatures(
+  db: Connection,
+  map: number,
+  { first, last, bytes }: Omit<StoredPageRow, "text">,
+  file: number,
+): void {
   const rows = db
     .statement<[object], { text: Buffer }>(
-      `SELECT CAST(${featureText} AS BLOB) AS text FROM features
+      `SELECT CAST(${featureJsonSql} AS BLOB) AS text FROM features
       WHERE place BETWEEN @map << 40 | @first AND @map << 40 | @last ORDER BY place`,
     )
     .iterate({ map, first, last });
-  const writer = new PieceWriter(file);
+  const writer = new ChunkWriter(file);
   let isFirst = true;
   for (const { text } of rows) {
     if (!isFirst) writer.add(comma);
@@ -39,8 +50,8 @@ function writeTexts(db: Connection, map: number, { first, last, bytes }: Omit<Fo
 }
 
 /** Writes to a file from its beginning; small texts go together. */
-class PieceWriter {
-  readonly #piece = Buffer.allocUnsafe(pieceBytes);
+class ChunkWriter {
+  readonly #piece = Buffer.allocUnsafe(chunkBytes);
   #filled = 0;
   /** Bytes. */
   written = 0;
@@ -48,8 +59,8 @@ class PieceWriter {
   constructor(private readonly file: number) {}
 
   add(text: Uint8Array): void {
-    if (this.#filled + text.length > pieceBytes) this.flush();
-    if (text.length > pieceBytes) {
+    if (this.#filled + text.length > chunkBytes) this.flush();
+    if (text.length > chunkBytes) {
       this.#write(text, text.length);
     } else {
       this.#piece.set(text, this.#filled);

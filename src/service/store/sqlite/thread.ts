@@ -2,63 +2,63 @@
  * The entry of a thread with a connection of its own: one writes, others read beside it (write-ahead log). SQLite
  * answers at once, and would hold up everything else in the thread of the service.
  */
-
 import { parentPort, workerData } from "node:worker_threads";
-import { fault, toPlainError } from "../../../errors.js";
-import { isNoRoom } from "../../no-room.js";
-import type { PageQuestion, SpoolQuestion } from "../contract.js";
-import { readKeysOn } from "../key-fields.js";
+import { isDiskFull } from "../../../errors/disk-full.js";
+import { createError, toPlainError } from "../../../errors.js";
+import type { PageRequest, SpoolRequest } from "../contract.js";
+import { indexKeysOfField } from "../key-fields.js";
 import { write } from "../write.js";
+import { accountReadMethods, accountWriteMethods } from "./accounts.js";
+import { BatchSizer } from "./batch-sizer.js";
 import { type Connection, connect } from "./connection.js";
-import { mapReading, mapWriting } from "./maps.js";
+import { deleteRemovedMapRows } from "./deferred-deletion.js";
+import { maintenanceMethods } from "./maintenance.js";
+import { mapReadMethods, mapWriteMethods } from "./maps.js";
 import { packOutcome } from "./packed-outcome.js";
 import { type PackedRequest, unpackRequest } from "./packed-request.js";
 import { readPage } from "./pages.js";
-import { peopleReading, peopleWriting } from "./people.js";
-import type { ThreadQuestion, ThreadReply, ThreadRequest, ThreadRole } from "./protocol.js";
-import { removeLeavings } from "./removal.js";
+import type { ThreadMethod, ThreadOptions, ThreadReply, ThreadRequest } from "./protocol.js";
 import { spoolPage } from "./spool.js";
-import { StepSize } from "./step-size.js";
-import { upkeep } from "./upkeep.js";
-import { writeTransaction } from "./write-transaction.js";
+import { createWriteTransaction } from "./write-transaction.js";
 
-const thread = workerData as ThreadRole;
-const { path, role } = thread;
+const threadOptions = workerData as ThreadOptions;
+const { path, role } = threadOptions;
 const port = parentPort!;
 
-type Answering = Readonly<Record<string, (...values: never[]) => unknown>>;
+type MethodTable = Readonly<Record<string, (...values: never[]) => unknown>>;
 
-const reading = (db: Connection): Answering => ({
-  ...peopleReading(db),
-  ...mapReading(db),
-  page: (question: PageQuestion) => readPage(db, question),
-  spool: (question: SpoolQuestion, file: number) => spoolPage(db, question, file),
+const readerMethods = (db: Connection): MethodTable => ({
+  ...accountReadMethods(db),
+  ...mapReadMethods(db),
+  page: (question: PageRequest) => readPage(db, question),
+  spool: (question: SpoolRequest, file: number) => spoolPage(db, question, file),
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
-const writing = (db: Connection, step: StepSize): Answering => {
-  const tx = writeTransaction(db, step);
+const writerMethods = (db: Connection, step: BatchSizer): MethodTable => {
+  const tx = createWriteTransaction(db, step);
   return {
-    ...peopleWriting(db),
-    ...mapWriting(db),
-    ...upkeep(db),
-    readKeys: (map: string, field: string) => readKeysOn(tx, map, field),
-    takeRoom: () => void db.run("INSERT INTO room VALUES (randomblob(?))", bytesOfRoom),
+    ...accountWriteMethods(db),
+    ...mapWriteMethods(db),
+    ...maintenanceMethods(db),
+    readKeys: (map: string, field: string) => indexKeysOfField(tx, map, field),
+    takeRoom: () => void db.run("INSERT INTO room VALUES (randomblob(?))", reservedBytes),
     giveRoom: () => void db.run("DELETE FROM room"),
     write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
   };
 };
 
 /** Less may fit on a disk that has no room for most writes. */
-const bytesOfRoom = 2 << 20;
+const reservedBytes = 2 << 20;
 /** What SQLite or the system refuses for reasons outside of the program is told as such; all else is a bug. */
-const outside = /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
+const externalErrorCodes =
+  /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
 
-function told(error: unknown): unknown {
+function toStoreError(error: unknown): unknown {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (code === "SQLITE_FULL" || isNoRoom(code)) return fault("store-full", { store: path }, error);
-  if (!outside.test(code)) return error;
-  return fault("store-unavailable", { store: path, reason: (error as Error).message }, error);
+  if (code === "SQLITE_FULL" || isDiskFull(code)) return createError("store-full", { store: path }, error);
+  if (!externalErrorCodes.test(code)) return error;
+  return createError("store-unavailable", { store: path, reason: (error as Error).message }, error);
 }
 
 async function inTransaction(db: Connection, work: () => unknown): Promise<unknown> {
@@ -78,20 +78,20 @@ const reply = (message: ThreadReply, transferred: readonly ArrayBuffer[] = []): 
   port.postMessage(message, transferred);
 
 /** The text of a page goes over without a copy. */
-const transferable = (answer: unknown): ArrayBuffer[] => {
+const transferListOf = (answer: unknown): ArrayBuffer[] => {
   const text = typeof answer === "object" && answer !== null && "text" in answer ? answer.text : null;
   return text instanceof Uint8Array && text.length > 0 ? [text.buffer as ArrayBuffer] : [];
 };
 
-type Answer = (question: ThreadQuestion, values: readonly unknown[]) => Promise<unknown>;
+type CallMethod = (question: ThreadMethod, values: readonly unknown[]) => Promise<unknown>;
 
-function answering(db: Connection): Answer {
-  if (thread.role !== "writer") {
-    const answers = reading(db);
+function createCallMethod(db: Connection): CallMethod {
+  if (threadOptions.role !== "writer") {
+    const answers = readerMethods(db);
     return async (question, values) => answers[question]!(...(values as never[]));
   }
-  const step = new StepSize(thread.keysAtOnce);
-  const answers = writing(db, step);
+  const step = new BatchSizer(threadOptions.keysAtOnce);
+  const answers = writerMethods(db, step);
   return async (question, values) => {
     const started = performance.now();
     const answer = await inTransaction(db, () => answers[question]!(...(values as never[])));
@@ -101,16 +101,16 @@ function answering(db: Connection): Answer {
 }
 
 let db: Connection | undefined;
-let answer: Answer | undefined;
+let callMethod: CallMethod | undefined;
 
 function open(): void {
   try {
     db = connect(path, role);
-    answer = answering(db);
+    callMethod = createCallMethod(db);
     reply({ open: true });
-    if (role === "writer") tidy();
+    if (role === "writer") deleteRowsInBackground();
   } catch (error) {
-    reply({ open: false, error: toPlainError(told(error)) });
+    reply({ open: false, error: toPlainError(toStoreError(error)) });
   }
 }
 
@@ -124,31 +124,31 @@ async function handle(request: ThreadRequest): Promise<void> {
   }
   const { id, question, values } = request;
   try {
-    const found = await answer!(question, values);
-    reply({ id, answer: found }, transferable(found));
-    if (leaving.has(question)) tidy();
+    const found = await callMethod!(question, values);
+    reply({ id, answer: found }, transferListOf(found));
+    if (methodsThatLeaveRows.has(question)) deleteRowsInBackground();
   } catch (error) {
-    reply({ id, error: toPlainError(told(error)) });
+    reply({ id, error: toPlainError(toStoreError(error)) });
   }
 }
 
 // One after the other: a write is many statements, and nothing may come between them.
-let last: Promise<void> = Promise.resolve();
-const queue = (work: () => Promise<void>): void => {
-  last = last.then(work);
+let queueTail: Promise<void> = Promise.resolve();
+const enqueue = (work: () => Promise<void>): void => {
+  queueTail = queueTail.then(work);
 };
-port.on("message", (request: ThreadRequest) => queue(() => handle(request)));
+port.on("message", (request: ThreadRequest) => enqueue(() => handle(request)));
 
 /** Questions after which there may be leavings: of this process, or of others. */
-const leaving: ReadonlySet<ThreadQuestion> = new Set<ThreadQuestion>(["deleteMap", "purge"]);
+const methodsThatLeaveRows: ReadonlySet<ThreadMethod> = new Set<ThreadMethod>(["deleteMap", "purge"]);
 
 /** Removes what maps have left, piece by piece, between what is asked. Whatever stops it, it goes on after the next start. */
-function tidy(): void {
-  queue(async () => {
+function deleteRowsInBackground(): void {
+  enqueue(async () => {
     const open = db;
     if (!open) return;
-    const more = await inTransaction(open, () => removeLeavings(open)).catch(() => false);
+    const more = await inTransaction(open, () => deleteRemovedMapRows(open)).catch(() => false);
     // Requests that have arrived come first.
-    if (more) setImmediate(tidy);
+    if (more) setImmediate(deleteRowsInBackground);
   });
 }

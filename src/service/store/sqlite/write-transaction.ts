@@ -1,21 +1,21 @@
-import { keptText, outcomeIn } from "../kept-outcome.js";
-import type { KeyField, LockedMap, Match, WriteTransaction } from "../transaction.js";
+import { parseOutcome, serializeOutcome } from "../stored-outcome.js";
+import type { FeatureMatch, KeyField, LockedMap, WriteTransaction } from "../write-transaction.js";
+import { addAuditEntry } from "./accounts.js";
+import type { BatchSizer } from "./batch-sizer.js";
 import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
+import { seqFromPlaceSql } from "./feature-place.js";
 import { keyStatements } from "./key-statements.js";
-import { addAudit } from "./people.js";
-import { seqOfPlace } from "./place.js";
-import type { StepSize } from "./step-size.js";
 
-const fieldsOfMap = "field IN (SELECT number FROM key_fields WHERE map = ?)";
+const keyFieldsOfMapSql = "field IN (SELECT number FROM key_fields WHERE map = ?)";
 
 /** The statements of a write; the transaction itself is begun and ended by the thread, which does one at a time. */
-export function writeTransaction(db: Connection, step: StepSize): WriteTransaction {
+export function createWriteTransaction(db: Connection, step: BatchSizer): WriteTransaction {
   return {
     ...mapStatements(db),
     ...outcomeStatements(db),
     ...featureStatements(db),
-    ...removal(db),
+    ...featureDeletes(db),
     ...keyStatements(db, step),
   };
 }
@@ -61,7 +61,7 @@ function mapStatements(
       db.run("DELETE FROM bucket_counts WHERE map = ?", map);
     },
     async addAudit(entry) {
-      addAudit(db, entry);
+      addAuditEntry(db, entry);
     },
   };
 }
@@ -76,7 +76,7 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
         key,
         since,
       );
-      return row ? { fingerprint: row.fingerprint, outcome: outcomeIn(row.outcome) } : null;
+      return row ? { fingerprint: row.fingerprint, outcome: parseOutcome(row.outcome) } : null;
     },
     async keepOutcome({ scope, key }, { fingerprint, outcome }, now) {
       db.run(
@@ -84,20 +84,20 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
         scope,
         key,
         fingerprint,
-        keptText(outcome),
+        serializeOutcome(outcome),
         now,
       );
     },
   };
 }
 
-type Located = Omit<Match, "of">;
+type LocatedFeature = Omit<FeatureMatch, "of">;
 
 function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" | "propertiesOf" | "insert" | "update"> {
   return {
     async findByIds(map, ids) {
-      const find = db.statement<[number, string], Located>(
-        `SELECT ${seqOfPlace} AS seq, id FROM features WHERE place >> 40 = ? AND id = ?`,
+      const find = db.statement<[number, string], LocatedFeature>(
+        `SELECT ${seqFromPlaceSql} AS seq, id FROM features WHERE place >> 40 = ? AND id = ?`,
       );
       return ids.flatMap((id, of) => {
         const found = find.get(map, id);
@@ -139,11 +139,11 @@ function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" |
   };
 }
 
-function removal(db: Connection): Pick<WriteTransaction, "remove" | "removeAllBut"> {
+function featureDeletes(db: Connection): Pick<WriteTransaction, "remove" | "removeAllBut"> {
   return {
     async remove(map, seqs) {
       const feature = db.statement<[number, number]>("DELETE FROM features WHERE place = ? << 40 | ?");
-      const keysOf = db.statement<[number, number]>(`DELETE FROM feature_keys WHERE ${fieldsOfMap} AND seq = ?`);
+      const keysOf = db.statement<[number, number]>(`DELETE FROM feature_keys WHERE ${keyFieldsOfMapSql} AND seq = ?`);
       for (const seq of seqs) {
         feature.run(map, seq);
         keysOf.run(map, seq);
@@ -154,7 +154,7 @@ function removal(db: Connection): Pick<WriteTransaction, "remove" | "removeAllBu
         "DELETE FROM features WHERE place > ? << 40 | ? AND place < ? << 40 | ?",
       );
       const keysOf = db.statement<[number, number, number]>(
-        `DELETE FROM feature_keys WHERE ${fieldsOfMap} AND seq > ? AND seq < ?`,
+        `DELETE FROM feature_keys WHERE ${keyFieldsOfMapSql} AND seq > ? AND seq < ?`,
       );
       let removed = 0;
       let before = 0;

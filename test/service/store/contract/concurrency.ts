@@ -1,19 +1,30 @@
 import { describe, expect, test } from "vitest";
-import type { Opening } from "../contract.js";
-import { aMap, carriedOut, type Done, featuresIn, numbered, readPages, scan, writing } from "../subject.js";
+import type { OpenStore } from "../contract.js";
+import {
+  type DoneOutcome,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  parseFeatures,
+  readAllByCursor,
+  readAllByNumber,
+  writeOrFail,
+} from "../store-fixture.js";
 
-export function describeConcurrency(open: Opening): void {
+export function describeConcurrency(open: OpenStore): void {
   describe("writes to one map at once", () => {
     test("follow each other: every revision is told once, and nothing is lost", async () => {
       const store = await open();
-      const map = await aMap(store);
-      const requests = Array.from({ length: 24 }, (_, i) => writing(map, "create", numbered(20, 100 * i)));
-      const outcomes = await Promise.all(requests.map((request) => carriedOut(store, request)));
+      const map = await insertMap(store);
+      const requests = Array.from({ length: 24 }, (_, i) =>
+        makeWriteRequest(map, "create", numberedFeatures(20, 100 * i)),
+      );
+      const outcomes = await Promise.all(requests.map((request) => writeOrFail(store, request)));
       const revisions = outcomes.map(({ revision }) => revision).sort((a, b) => a - b);
       expect(revisions).toEqual(requests.map((_, i) => i + 1));
-      const stored = await scan(store, map);
+      const stored = await readAllByCursor(store, map);
       expect(stored).toHaveLength(24 * 20);
-      expect(await readPages(store, map, 50)).toEqual(stored);
+      expect(await readAllByNumber(store, map, 50)).toEqual(stored);
       // In the order of the revisions, each in one piece.
       const inOrder = [...outcomes].sort((a, b) => a.revision - b.revision);
       expect(stored.map(({ id }) => id)).toEqual(inOrder.flatMap(({ success }) => success.map(({ id }) => id)));
@@ -21,9 +32,9 @@ export function describeConcurrency(open: Opening): void {
 
     test("leave what one of them alone would have left, where each replaces all", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const put = (i: number) =>
-        writing(
+        makeWriteRequest(
           map,
           "synchronise",
           Array.from({ length: 30 }, (_, ref) => ({
@@ -32,21 +43,23 @@ export function describeConcurrency(open: Opening): void {
           })),
           { remoteField: "ref" },
         );
-      const outcomes: Done[] = await Promise.all(
-        Array.from({ length: 12 }, (_, i) => i).map((i) => carriedOut(store, put(i))),
+      const outcomes: DoneOutcome[] = await Promise.all(
+        Array.from({ length: 12 }, (_, i) => i).map((i) => writeOrFail(store, put(i))),
       );
       const last = outcomes.reduce((a, b) => (a.revision > b.revision ? a : b));
-      const stored = await scan(store, map);
+      const stored = await readAllByCursor(store, map);
       expect(new Set(stored.map(({ properties }) => properties.by))).toEqual(new Set([outcomes.indexOf(last)]));
       expect(stored).toHaveLength(30);
     });
 
     test("never let two of them pass on the same version", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const { version } = (await store.map(map))!;
       const outcomes = await Promise.all(
-        Array.from({ length: 8 }, () => store.write(writing(map, "create", numbered(1), { versions: [version] }))),
+        Array.from({ length: 8 }, () =>
+          store.write(makeWriteRequest(map, "create", numberedFeatures(1), { versions: [version] })),
+        ),
       );
       expect(outcomes.filter(({ kind }) => kind === "done")).toHaveLength(1);
       expect(outcomes.filter(({ kind }) => kind === "other-version")).toHaveLength(7);
@@ -54,23 +67,23 @@ export function describeConcurrency(open: Opening): void {
 
     test("are seen whole or not at all by whoever reads meanwhile", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const put = (by: number) =>
-        writing(
+        makeWriteRequest(
           map,
           "synchronise",
-          numbered(300).map((one) => ({ ...one, properties: { ref: one.properties, by } })),
+          numberedFeatures(300).map((one) => ({ ...one, properties: { ref: one.properties, by } })),
         );
-      await carriedOut(store, put(0));
+      await writeOrFail(store, put(0));
       let writes = true;
       const writer = (async () => {
-        for (let by = 1; by <= 12; by++) await carriedOut(store, put(by));
+        for (let by = 1; by <= 12; by++) await writeOrFail(store, put(by));
         writes = false;
       })();
       const seen = new Map<number, unknown>();
       while (writes) {
         const page = (await store.page({ map, size: 500, page: 1 }))!;
-        const authors = new Set(featuresIn(page.text).map(({ properties }) => properties.by));
+        const authors = new Set(parseFeatures(page.text).map(({ properties }) => properties.by));
         expect(page.count).toBe(300);
         expect(authors.size).toBe(1);
         const [author] = authors;

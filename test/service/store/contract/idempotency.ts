@@ -1,14 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { idempotencyLifetime } from "../../../../src/service/store/contract.js";
-import { newVersion } from "../../../../src/service/store/version.js";
-import type { Opening } from "../contract.js";
-import { aMap, carriedOut, hashOf, noon, numbered, scan, writing } from "../subject.js";
+import { idempotencyLifetimeMs } from "../../../../src/service/store/contract.js";
+import { createMapVersion } from "../../../../src/service/store/map-version.js";
+import type { OpenStore } from "../contract.js";
+import {
+  hashOf,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  readAllByCursor,
+  testTime,
+  writeOrFail,
+} from "../store-fixture.js";
 
-export function describeIdempotency(open: Opening): void {
+export function describeIdempotency(open: OpenStore): void {
   const prepared = async () => {
     const store = await open();
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const scope = randomUUID();
     const asked = { scope, key: "key 1", fingerprint: hashOf("POST one") };
     return { store, map, asked };
@@ -18,52 +26,58 @@ export function describeIdempotency(open: Opening): void {
     test("that comes again is answered as before, and changes nothing", async () => {
       const { store, map, asked } = await prepared();
       const wrong = { path: "geometry", message: "None." };
-      const features = [...numbered(2), { failure: wrong }];
+      const features = [...numberedFeatures(2), { failure: wrong }];
       const { version } = (await store.map(map))!;
-      const request = writing(map, "create", features, { idempotency: asked, versions: [version] });
-      const first = await carriedOut(store, request);
+      const request = makeWriteRequest(map, "create", features, { idempotency: asked, versions: [version] });
+      const first = await writeOrFail(store, request);
       expect(first).toMatchObject({ replayed: false, revision: 1, failed: [wrong] });
-      await carriedOut(store, writing(map, "create", numbered(1)));
-      expect(await store.write({ ...request, now: noon + idempotencyLifetime - 1 })).toEqual({
+      await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)));
+      expect(await store.write({ ...request, now: testTime + idempotencyLifetimeMs - 1 })).toEqual({
         ...first,
         replayed: true,
       });
-      expect(await scan(store, map)).toHaveLength(3);
+      expect(await readAllByCursor(store, map)).toHaveLength(3);
       expect((await store.map(map))?.revision).toBe(2);
     });
 
     test("with another payload is told so; of another account the key is another", async () => {
       const { store, map, asked } = await prepared();
-      const create = (idempotency: typeof asked) => store.write(writing(map, "create", numbered(1), { idempotency }));
+      const create = (idempotency: typeof asked) =>
+        store.write(makeWriteRequest(map, "create", numberedFeatures(1), { idempotency }));
       await create(asked);
       expect(await create({ ...asked, fingerprint: hashOf("POST other") })).toEqual({ kind: "key-used-otherwise" });
       expect(await create({ ...asked, scope: randomUUID() })).toMatchObject({ kind: "done", replayed: false });
       expect(await create({ ...asked, key: "key 2" })).toMatchObject({ kind: "done", replayed: false });
-      expect(await scan(store, map)).toHaveLength(3);
+      expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
 
     test("is carried out anew a day later", async () => {
       const { store, map, asked } = await prepared();
       const create = (now: number, fingerprint = asked.fingerprint) =>
-        store.write(writing(map, "create", numbered(1), { idempotency: { ...asked, fingerprint }, now }));
-      await create(noon);
-      const late = noon + idempotencyLifetime;
+        store.write(
+          makeWriteRequest(map, "create", numberedFeatures(1), { idempotency: { ...asked, fingerprint }, now }),
+        );
+      await create(testTime);
+      const late = testTime + idempotencyLifetimeMs;
       expect(await create(late, hashOf("other"))).toMatchObject({ kind: "done", replayed: false });
       expect(await create(late + 1, hashOf("other"))).toMatchObject({ kind: "done", replayed: true });
       await store.purge(late + 1);
       expect(await create(late + 2, hashOf("other"))).toMatchObject({ replayed: true });
-      await store.purge(late + idempotencyLifetime);
+      await store.purge(late + idempotencyLifetimeMs);
       expect(await create(late + 2, hashOf("other"))).toMatchObject({ replayed: false });
     });
 
     test("that was not carried out may come again", async () => {
       const { store, map, asked } = await prepared();
       const failure = { path: "", message: "None." };
-      const strict = writing(map, "create", [{ failure }], { idempotency: asked, strict: true });
+      const strict = makeWriteRequest(map, "create", [{ failure }], { idempotency: asked, strict: true });
       expect(await store.write(strict)).toMatchObject({ kind: "refused" });
-      const stale = writing(map, "create", numbered(1), { idempotency: asked, versions: [newVersion(0)] });
+      const stale = makeWriteRequest(map, "create", numberedFeatures(1), {
+        idempotency: asked,
+        versions: [createMapVersion(0)],
+      });
       expect(await store.write(stale)).toMatchObject({ kind: "other-version" });
-      const good = writing(map, "create", numbered(1), {
+      const good = makeWriteRequest(map, "create", numberedFeatures(1), {
         idempotency: { ...asked, fingerprint: hashOf("mended") },
       });
       expect(await store.write(good)).toMatchObject({ kind: "done", replayed: false });
@@ -71,7 +85,7 @@ export function describeIdempotency(open: Opening): void {
 
     test("that comes while the same is being carried out is told so, or answered as it", async () => {
       const { store, map, asked } = await prepared();
-      const request = writing(map, "create", numbered(500), { idempotency: asked });
+      const request = makeWriteRequest(map, "create", numberedFeatures(500), { idempotency: asked });
       const outcomes = await Promise.all(Array.from({ length: 5 }, () => store.write(request)));
       const fresh = outcomes.filter((outcome) => outcome.kind === "done" && !outcome.replayed);
       const others = outcomes.filter((outcome) => !fresh.includes(outcome));
@@ -80,7 +94,7 @@ export function describeIdempotency(open: Opening): void {
         if (other.kind === "done") expect(other).toEqual({ ...fresh[0], replayed: true });
         else expect(other).toEqual({ kind: "key-in-flight" });
       }
-      expect(await scan(store, map)).toHaveLength(500);
+      expect(await readAllByCursor(store, map)).toHaveLength(500);
       expect(await store.write(request)).toEqual({ ...fresh[0], replayed: true });
     });
   });

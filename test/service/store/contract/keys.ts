@@ -1,21 +1,31 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyDigest } from "../../../../src/service/key.js";
+import { digestRemoteKey } from "../../../../src/service/identifiers/remote-key.js";
 import type { Store, WriteKind } from "../../../../src/service/store/contract.js";
-import type { Opening } from "../contract.js";
-import { aMap, carriedOut, type Done, featuresIn, type Sent, scan, writing } from "../subject.js";
+import type { OpenStore } from "../contract.js";
+import {
+  type DoneOutcome,
+  type FeatureInput,
+  insertMap,
+  makeWriteRequest,
+  parseFeatures,
+  readAllByCursor,
+  writeOrFail,
+} from "../store-fixture.js";
 
-const whats = ({ success }: Done) => success.map(({ index, what }) => `${index} ${what}`);
-const kept = (properties: Record<string, unknown>): Sent => ({ geometry: null, properties });
+const whats = ({ success }: DoneOutcome) => success.map(({ index, what }) => `${index} ${what}`);
+const kept = (properties: Record<string, unknown>): FeatureInput => ({ geometry: null, properties });
 
-export function describeKeys(open: Opening): void {
+export function describeKeys(open: OpenStore): void {
   /** A map with features of these properties, and a way to write to it by a field. */
   const prepared = async (...properties: Record<string, unknown>[]) => {
     const store = await open();
-    const map = await aMap(store);
-    const ids = (await carriedOut(store, writing(map, "create", properties.map(kept)))).success.map(({ id }) => id);
-    const by = (field: string, kind: WriteKind, ...sent: Sent[]) =>
-      carriedOut(store, writing(map, kind, sent, { remoteField: field }));
+    const map = await insertMap(store);
+    const ids = (await writeOrFail(store, makeWriteRequest(map, "create", properties.map(kept)))).success.map(
+      ({ id }) => id,
+    );
+    const by = (field: string, kind: WriteKind, ...sent: FeatureInput[]) =>
+      writeOrFail(store, makeWriteRequest(map, kind, sent, { remoteField: field }));
     return { store, map, ids, by };
   };
 
@@ -25,13 +35,13 @@ export function describeKeys(open: Opening): void {
       const first = await by("ref", "upsert", kept({ ref: "b", n: 1 }), kept({ ref: "c" }));
       expect(whats(first)).toEqual(["0 updated", "1 created"]);
       expect(first.success[0]!.id).toBe(ids[1]);
-      const [later] = (await carriedOut(store, writing(map, "create", [kept({ ref: "d" })]))).success;
+      const [later] = (await writeOrFail(store, makeWriteRequest(map, "create", [kept({ ref: "d" })]))).success;
       const put = randomUUID();
-      const all = (await scan(store, map)).map(({ id, properties }) => ({ id, geometry: null, properties }));
-      await carriedOut(store, writing(map, "synchronise", [...all, { id: put, properties: { ref: "e" } }]));
+      const all = (await readAllByCursor(store, map)).map(({ id, properties }) => ({ id, geometry: null, properties }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [...all, { id: put, properties: { ref: "e" } }]));
       const second = await by("ref", "update", kept({ ref: "d", n: 2 }), kept({ ref: "e", n: 3 }));
       expect(second.success.map(({ id }) => id)).toEqual([later!.id, put]);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
         { ref: "a" },
         { ref: "b", n: 1 },
         { other: 1 },
@@ -44,17 +54,17 @@ export function describeKeys(open: Opening): void {
     test("follows a key that changes by id: the old one names nothing any more", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
       await by("ref", "update", kept({ ref: "a" }));
-      await carriedOut(store, writing(map, "update", [{ id: ids[0]!, properties: { ref: "z" } }]));
-      await carriedOut(store, writing(map, "update", [{ id: ids[1]!, properties: { ref: null } }]));
+      await writeOrFail(store, makeWriteRequest(map, "update", [{ id: ids[0]!, properties: { ref: "z" } }]));
+      await writeOrFail(store, makeWriteRequest(map, "update", [{ id: ids[1]!, properties: { ref: null } }]));
       const outcome = await by("ref", "update", kept({ ref: "a" }), kept({ ref: "z" }), kept({ ref: "b" }));
       expect(whats(outcome)).toEqual(["1 updated"]);
       expect(outcome.failed.map(({ index, path }) => `${index} ${path}`)).toEqual([
         "0 properties.ref",
         "2 properties.ref",
       ]);
-      await carriedOut(store, writing(map, "synchronise", [{ id: ids[1]!, properties: { ref: "a" } }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ id: ids[1]!, properties: { ref: "a" } }]));
       expect(whats(await by("ref", "delete", kept({ ref: "a" })))).toEqual(["0 deleted"]);
-      expect(await scan(store, map)).toEqual([]);
+      expect(await readAllByCursor(store, map)).toEqual([]);
     });
 
     test("tells text from numbers, and has one zero", async () => {
@@ -80,34 +90,34 @@ export function describeKeys(open: Opening): void {
       });
       const outcome = await by("ref", "upsert", kept({ ref: "a" }), kept({ ref: "true" }), kept({ ref: 1 }));
       expect(whats(outcome)).toEqual(["0 created", "1 created", "2 created"]);
-      expect(await scan(store, map)).toHaveLength(values.length + 4);
+      expect(await readAllByCursor(store, map)).toHaveLength(values.length + 4);
     });
 
     test.each(["__proto__", "constructor", "toString", "$.a[0]", "a.b", 'quote"', "ключ", "%_", "'; --", " "])(
       "may have the name %j",
       async (name) => {
         const store = await open();
-        const map = await aMap(store);
+        const map = await insertMap(store);
         const text = (value: string) => `{${JSON.stringify(name)}:${JSON.stringify(value)},"n":1}`;
         const request = (kind: WriteKind, ...values: string[]) => {
-          const plain = writing(
+          const plain = makeWriteRequest(
             map,
             kind,
             values.map(() => ({})),
           );
           const items = plain.items.map((item, i) => ({
             ...item,
-            key: keyDigest(values[i]!),
+            key: digestRemoteKey(values[i]!),
             geometry: "null",
             properties: text(values[i]!),
           }));
           return { ...plain, remoteField: name, items };
         };
-        await carriedOut(store, { ...request("create", "a", "b"), remoteField: null });
-        await carriedOut(store, writing(map, "create", [kept({ n: 1 })]));
-        expect(whats(await carriedOut(store, request("synchronise", "b", "c")))).toEqual(["0 updated", "1 created"]);
+        await writeOrFail(store, { ...request("create", "a", "b"), remoteField: null });
+        await writeOrFail(store, makeWriteRequest(map, "create", [kept({ n: 1 })]));
+        expect(whats(await writeOrFail(store, request("synchronise", "b", "c")))).toEqual(["0 updated", "1 created"]);
         const page = (await store.page({ map, size: 10, page: 1 }))!;
-        const stored = featuresIn(page.text);
+        const stored = parseFeatures(page.text);
         expect(stored.map(({ properties }) => Object.entries(properties))).toEqual([
           [
             [name, "b"],
@@ -118,7 +128,7 @@ export function describeKeys(open: Opening): void {
             ["n", 1],
           ],
         ]);
-        expect(whats(await carriedOut(store, request("delete", "c", "b")))).toEqual(["0 deleted", "1 deleted"]);
+        expect(whats(await writeOrFail(store, request("delete", "c", "b")))).toEqual(["0 deleted", "1 deleted"]);
       },
     );
 
@@ -131,7 +141,7 @@ export function describeKeys(open: Opening): void {
           [2, ids[0], "properties.ref"],
         ]);
       }
-      const stored = (await scan(store, map)).map(({ properties }) => properties);
+      const stored = (await readAllByCursor(store, map)).map(({ properties }) => properties);
       expect(stored).toEqual([{ ref: "a" }, { ref: "b" }]);
     });
 
@@ -139,7 +149,7 @@ export function describeKeys(open: Opening): void {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
       const { success, failed } = await by("ref", "delete", kept({ ref: "a" }), kept({ ref: "a" }));
       expect([success.map(({ id }) => id), failed]).toEqual([[ids[0]], []]);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
     });
 
     test("that is twice on the map: PUT updates the oldest and removes the rest", async () => {
@@ -152,7 +162,10 @@ export function describeKeys(open: Opening): void {
       const outcome = await by("ref", "synchronise", kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
       expect(outcome.success.map(({ id }) => id)).toEqual([ids[0], ids[1]]);
       expect(outcome.deleted).toBe(2);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "a", n: 9 }, { ref: "b" }]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
+        { ref: "a", n: 9 },
+        { ref: "b" },
+      ]);
     });
 
     test("that is twice on the map: PATCH and POST fail, DELETE removes all", async () => {
@@ -168,7 +181,7 @@ export function describeKeys(open: Opening): void {
         { index: 0, id: ids[0], what: "deleted" },
         { index: 0, id: ids[2], what: "deleted" },
       ]);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
     });
 
     test("that is twice on the map is protected whole by a feature that failed", async () => {
@@ -177,7 +190,7 @@ export function describeKeys(open: Opening): void {
       const outcome = await by("ref", "synchronise", { ...kept({ ref: "a" }), failure }, kept({ ref: "c" }));
       expect(outcome.failed).toEqual([{ index: 0, id: ids[0], ...failure }]);
       expect(outcome.deleted).toBe(1);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual([
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
         { ref: "a", n: 1 },
         { ref: "a", n: 2 },
         { ref: "c" },
@@ -195,7 +208,7 @@ export function describeKeys(open: Opening): void {
       ];
       const outcome = await by("ref", "synchronise", ...sent);
       expect(whats(outcome)).toEqual(["0 created", "1 updated", "2 created", "3 created"]);
-      const stored = await scan(store, map);
+      const stored = await readAllByCursor(store, map);
       expect(stored.map(({ properties }) => properties.ref)).toEqual(["a", "c", "d", "e"]);
       expect(stored.slice(0, 2).map(({ id }) => id)).toEqual([ids[0], free]);
       for (const { id } of stored.slice(2)) expect([...ids, free]).not.toContain(id);
@@ -214,11 +227,11 @@ export function describeKeys(open: Opening): void {
       for (const name of names) await found(name, 1, ids[0]!);
       // The keys change while some of the fields are forgotten.
       const changed = { id: ids[0]!, properties: properties(3) };
-      await carriedOut(store, writing(map, "update", [changed]));
+      await writeOrFail(store, makeWriteRequest(map, "update", [changed]));
       for (const name of [...names].reverse()) await found(name, 3, ids[0]!);
       for (const name of names) await found(name, 2, ids[1]!);
       const [first] = names as [string];
-      const none = await store.write(writing(map, "update", [kept({ [first]: 1 })], { remoteField: first }));
+      const none = await store.write(makeWriteRequest(map, "update", [kept({ [first]: 1 })], { remoteField: first }));
       expect(none).toMatchObject({ kind: "done", success: [] });
     });
 
@@ -236,18 +249,20 @@ export function describeKeys(open: Opening): void {
     test("of one map finds nothing on another", async () => {
       const { store, by } = await prepared({ ref: "a" });
       await by("ref", "update", kept({ ref: "a" }));
-      const other = await aMap(store);
-      const outcome = await store.write(writing(other, "update", [kept({ ref: "a" })], { remoteField: "ref" }));
+      const other = await insertMap(store);
+      const outcome = await store.write(
+        makeWriteRequest(other, "update", [kept({ ref: "a" })], { remoteField: "ref" }),
+      );
       expect(outcome).toMatchObject({ kind: "done", success: [] });
     });
 
     test("is read of a map of several thousand features", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       await fillByRef(store, map, 3500);
       const refs = [0, 999, 1000, 1001, 1999, 2000, 3499, 3500];
       const sent = refs.map((ref) => kept({ ref }));
-      const outcome = await carriedOut(store, writing(map, "delete", sent, { remoteField: "ref" }));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "delete", sent, { remoteField: "ref" }));
       expect(outcome.success.map(({ index }) => refs[index])).toEqual(refs.slice(0, -1));
       expect(outcome.failed.map(({ index }) => refs[index])).toEqual([3500]);
     });
@@ -257,6 +272,6 @@ export function describeKeys(open: Opening): void {
 async function fillByRef(store: Store, map: string, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1000) {
     const sent = Array.from({ length: Math.min(1000, count - i) }, (_, k) => kept({ ref: i + k }));
-    await carriedOut(store, writing(map, "create", sent));
+    await writeOrFail(store, makeWriteRequest(map, "create", sent));
   }
 }

@@ -1,15 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Opening } from "../contract.js";
-import { aMap, anAccount, carriedOut, featuresIn, noon, numbered, scan, writing } from "../subject.js";
+import type { OpenStore } from "../contract.js";
+import {
+  insertAccount,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  parseFeatures,
+  readAllByCursor,
+  testTime,
+  writeOrFail,
+} from "../store-fixture.js";
 
-export function describeMaps(open: Opening): void {
+export function describeMaps(open: OpenStore): void {
   describe("maps", () => {
     test("begin empty, at revision 0", async () => {
       const store = await open();
-      const ada = await anAccount(store);
+      const ada = await insertAccount(store);
       const id = randomUUID();
-      await store.addMap({ id, owner: ada, name: "Orte", private: true, created: noon });
+      await store.addMap({ id, owner: ada, name: "Orte", private: true, created: testTime });
       expect(await store.map(id)).toEqual({
         id,
         owner: ada,
@@ -17,7 +26,7 @@ export function describeMaps(open: Opening): void {
         ownerName: "",
         name: "Orte",
         private: true,
-        created: noon,
+        created: testTime,
         features: 0,
         revision: 0,
         version: expect.stringMatching(/^0-[0-9a-f]{16}$/),
@@ -27,10 +36,10 @@ export function describeMaps(open: Opening): void {
 
     test("are listed by the bytes of their names, then by id: one's own, and readable ones of others", async () => {
       const store = await open();
-      const [ada, bob] = [await anAccount(store, "ada"), await anAccount(store, "bob")];
+      const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
       const add = async (owner: string, name: string, hidden: boolean) => {
         const id = randomUUID();
-        await store.addMap({ id, owner, name, private: hidden, created: noon });
+        await store.addMap({ id, owner, name, private: hidden, created: testTime });
         return id;
       };
       const hers = [await add(ada, "b", true), await add(ada, "Z", false)];
@@ -46,9 +55,9 @@ export function describeMaps(open: Opening): void {
 
     test("are listed in parts, by how many stand before or behind the place of one", async () => {
       const store = await open();
-      const ada = await anAccount(store);
+      const ada = await insertAccount(store);
       const ids: string[] = [];
-      for (const name of ["a", "b", "b", "b", "ä"]) ids.push(await aMap(store, ada, name));
+      for (const name of ["a", "b", "b", "b", "ä"]) ids.push(await insertMap(store, ada, name));
       const all = await store.maps({ account: ada, readable: false });
       expect(new Set(all.map(({ id }) => id))).toEqual(new Set(ids));
       const part = (question: object) => store.maps({ account: ada, readable: true, ...question });
@@ -65,11 +74,11 @@ export function describeMaps(open: Opening): void {
 
     test("never have one version twice, as revisions repeat after a restore from a backup", async () => {
       const store = await open();
-      const [one, other] = [await aMap(store), await aMap(store)];
+      const [one, other] = [await insertMap(store), await insertMap(store)];
       const versions = [];
       for (const id of [one, other]) {
         versions.push((await store.map(id))!.version);
-        const { revision, version } = await carriedOut(store, writing(id, "create", numbered(1)));
+        const { revision, version } = await writeOrFail(store, makeWriteRequest(id, "create", numberedFeatures(1)));
         expect([revision, version]).toEqual([1, (await store.map(id))!.version]);
         expect((await store.page({ map: id, size: 1, page: 1 }))!.version).toBe(version);
         versions.push(version, (await store.changeMap({ id, name: "Lieux" }))!.version);
@@ -80,7 +89,7 @@ export function describeMaps(open: Opening): void {
 
     test("grow a revision with every change, and with none where nothing changes", async () => {
       const store = await open();
-      const id = await aMap(store);
+      const id = await insertMap(store);
       expect(await store.changeMap({ id, name: "Lieux", private: true })).toMatchObject({
         name: "Lieux",
         private: true,
@@ -94,26 +103,26 @@ export function describeMaps(open: Opening): void {
 
     test("go with all that is on them, and leave others alone", async () => {
       const store = await open();
-      const ada = await anAccount(store);
-      const [gone, next] = [await aMap(store, ada), await aMap(store, ada)];
+      const ada = await insertAccount(store);
+      const [gone, next] = [await insertMap(store, ada), await insertMap(store, ada)];
       const upsert = { remoteField: "ref" } as const;
-      await carriedOut(store, writing(gone, "upsert", numbered(30), upsert));
-      await carriedOut(store, writing(next, "upsert", numbered(30), upsert));
+      await writeOrFail(store, makeWriteRequest(gone, "upsert", numberedFeatures(30), upsert));
+      await writeOrFail(store, makeWriteRequest(next, "upsert", numberedFeatures(30), upsert));
       expect(await store.deleteMap(gone)).toBe(true);
       expect(await store.deleteMap(gone)).toBe(false);
       expect(await store.map(gone)).toBeNull();
       expect(await store.page({ map: gone, size: 10, page: 1 })).toBeNull();
       expect(await store.page({ map: gone, size: 10, after: 0 })).toBeNull();
-      expect(await store.write(writing(gone, "create", numbered(1)))).toEqual({ kind: "no-map" });
-      expect((await scan(store, next)).map(({ properties }) => properties.ref)).toEqual(numbered(30).map((_, i) => i));
+      expect(await store.write(makeWriteRequest(gone, "create", numberedFeatures(1)))).toEqual({ kind: "no-map" });
+      expect((await readAllByCursor(store, next)).map(({ properties }) => properties.ref)).toEqual(
+        numberedFeatures(30).map((_, i) => i),
+      );
       // The next map does not meet what was left of the one before.
-      const fresh = await aMap(store, ada);
-      expect((await carriedOut(store, writing(fresh, "upsert", numbered(3), upsert))).success).toMatchObject([
-        { what: "created" },
-        { what: "created" },
-        { what: "created" },
-      ]);
-      expect(featuresIn((await store.page({ map: fresh, size: 10, page: 1 }))!.text)).toHaveLength(3);
+      const fresh = await insertMap(store, ada);
+      expect(
+        (await writeOrFail(store, makeWriteRequest(fresh, "upsert", numberedFeatures(3), upsert))).success,
+      ).toMatchObject([{ what: "created" }, { what: "created" }, { what: "created" }]);
+      expect(parseFeatures((await store.page({ map: fresh, size: 10, page: 1 }))!.text)).toHaveLength(3);
     });
   });
 }

@@ -1,17 +1,24 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { keyDigest } from "../../../../src/service/key.js";
+import { digestRemoteKey } from "../../../../src/service/identifiers/remote-key.js";
 import type { Store, WriteItem, WriteOutcome, WriteRequest } from "../../../../src/service/store/contract.js";
-import { newVersion } from "../../../../src/service/store/version.js";
-import type { Opening } from "../contract.js";
-import { type Fate, type PlainItem, PlainMap, type PlainRequest, type Properties } from "../plain-model.js";
-import { aMap, noon, readPages, scan, textOf, writing } from "../subject.js";
+import { createMapVersion } from "../../../../src/service/store/map-version.js";
+import type { OpenStore } from "../contract.js";
+import { type ItemResult, type ModelItem, ModelMap, type ModelRequest, type Properties } from "../reference-model.js";
+import {
+  decodeText,
+  insertMap,
+  makeWriteRequest,
+  readAllByCursor,
+  readAllByNumber,
+  testTime,
+} from "../store-fixture.js";
 
-const pool = Array.from({ length: 6 }, () => randomUUID());
+const idPool = Array.from({ length: 6 }, () => randomUUID());
 
 const anId = fc.oneof(
-  { weight: 2, arbitrary: fc.constantFrom(...pool) },
+  { weight: 2, arbitrary: fc.constantFrom(...idPool) },
   // One of the map, whichever is there when the request is made.
   { weight: 5, arbitrary: fc.nat({ max: 40 }).map((i) => `#${i}`) },
   { weight: 1, arbitrary: fc.constant(null) },
@@ -31,7 +38,7 @@ const someProperties: fc.Arbitrary<Properties> = fc
   .map((entries) => Object.fromEntries(entries));
 const aGeometry = fc.constantFrom(null, { type: "Point", coordinates: [1, 2] }, { type: "Point", coordinates: [3, 4] });
 
-const anItem: fc.Arbitrary<PlainItem> = fc.record({
+const anItem: fc.Arbitrary<ModelItem> = fc.record({
   id: anId,
   geometry: aGeometry,
   properties: someProperties,
@@ -44,7 +51,7 @@ const aKind = fc.oneof(
   { weight: 3, arbitrary: fc.constant("synchronise" as const) },
 );
 
-const aRequest: fc.Arbitrary<PlainRequest> = fc
+const aRequest: fc.Arbitrary<ModelRequest> = fc
   .record({
     kind: aKind,
     field: fc.option(aName, { freq: 2 }),
@@ -62,12 +69,12 @@ const aRequest: fc.Arbitrary<PlainRequest> = fc
       remoteField,
       strict,
       behind,
-      items: (repeats ? items : distinct).map(([item, key, absent]) => shaped(item, key, absent, kind, remoteField)),
+      items: (repeats ? items : distinct).map(([item, key, absent]) => shapeItem(item, key, absent, kind, remoteField)),
     };
   });
 
 /** An item as this kind of request has it: with a usable key where keys match, and with parts left away by PATCH. */
-function shaped(item: PlainItem, key: unknown, absent: number, kind: string, remoteField: string | null): PlainItem {
+function shapeItem(item: ModelItem, key: unknown, absent: number, kind: string, remoteField: string | null): ModelItem {
   const { geometry, ...rest } = item;
   const entries = Object.entries(item.properties!);
   const keyed =
@@ -80,7 +87,7 @@ function shaped(item: PlainItem, key: unknown, absent: number, kind: string, rem
 }
 
 /** "#3" is the fourth feature of the map, counted round, if it has any. */
-function settled(request: PlainRequest, map: PlainMap): PlainRequest {
+function resolveIds(request: ModelRequest, map: ModelMap): ModelRequest {
   const items = request.items.map((item) => {
     if (!item.id?.startsWith("#")) return item;
     return { ...item, id: map.features[Number(item.id.slice(1)) % map.features.length]?.id ?? null };
@@ -90,29 +97,29 @@ function settled(request: PlainRequest, map: PlainMap): PlainRequest {
 
 const failure = { path: "geometry", message: "It is wrong." };
 
-function sent(map: string, request: PlainRequest, version: string): WriteRequest {
+function toWriteRequest(map: string, request: ModelRequest, version: string): WriteRequest {
   const { kind, remoteField, strict, behind } = request;
   const items = request.items.map(
     ({ id, geometry, properties, bad }, index): WriteItem => ({
       index,
       id,
-      key: remoteField === null ? null : keyDigest(properties![remoteField] as string | number),
+      key: remoteField === null ? null : digestRemoteKey(properties![remoteField] as string | number),
       ...(geometry === undefined ? {} : { geometry: JSON.stringify(geometry) }),
       ...(properties === undefined ? {} : { properties: JSON.stringify(properties) }),
       ...(bad ? { failure } : {}),
     }),
   );
-  const versions = behind === null ? null : [behind === 0 ? version : newVersion(0)];
-  return { ...writing(map, kind, []), remoteField, items, strict, versions, now: noon };
+  const versions = behind === null ? null : [behind === 0 ? version : createMapVersion(0)];
+  return { ...makeWriteRequest(map, kind, []), remoteField, items, strict, versions, now: testTime };
 }
 
 /** What an outcome says of each item. */
-function fatesIn(
+function readResults(
   outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>,
-  { kind, items: { length: count } }: PlainRequest,
-): Fate[] {
+  { kind, items: { length: count } }: ModelRequest,
+): ItemResult[] {
   const success = outcome.kind === "done" ? outcome.success : [];
-  return Array.from({ length: count }, (_, index): Fate => {
+  return Array.from({ length: count }, (_, index): ItemResult => {
     const failed = outcome.failed.find((one) => one.index === index);
     const mine = success.filter((one) => one.index === index);
     if (failed) return { what: "failed", id: failed.id };
@@ -122,10 +129,10 @@ function fatesIn(
   });
 }
 
-async function step(store: Store, map: string, model: PlainMap, asked: PlainRequest): Promise<void> {
-  const request = settled(asked, model);
+async function runStep(store: Store, map: string, model: ModelMap, asked: ModelRequest): Promise<void> {
+  const request = resolveIds(asked, model);
   const { version } = (await store.map(map))!;
-  const outcome = await store.write(sent(map, request, version));
+  const outcome = await store.write(toWriteRequest(map, request, version));
   const success = outcome.kind === "done" ? outcome.success : [];
   const idOf = (index: number) => success.find((one) => one.index === index)?.id ?? "";
   const expected = model.write(request, idOf);
@@ -133,7 +140,7 @@ async function step(store: Store, map: string, model: PlainMap, asked: PlainRequ
   if (expected.kind === "other-version") {
     expect(outcome).toEqual({ kind: "other-version", version });
   } else {
-    const fates = fatesIn(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request);
+    const fates = readResults(outcome as Extract<WriteOutcome, { kind: "done" | "refused" }>, request);
     const known = expected.fates.map((fate, i) =>
       expected.kind === "done" && fate.what === "created" ? { ...fate, id: fate.id || idOf(i) } : fate,
     );
@@ -149,42 +156,42 @@ async function step(store: Store, map: string, model: PlainMap, asked: PlainRequ
   }
 }
 
-const wire = (model: PlainMap): string[] =>
+const toWireTexts = (model: ModelMap): string[] =>
   model.features.map(({ id, geometry, properties }) => JSON.stringify({ type: "Feature", id, geometry, properties }));
 
 /** The map as one page. */
-async function compare(store: Store, map: string, model: PlainMap): Promise<void> {
+async function expectSamePage(store: Store, map: string, model: ModelMap): Promise<void> {
   const page = (await store.page({ map, size: 500, page: 1 }))!;
-  expect(textOf(page.text)).toBe(wire(model).join(","));
+  expect(decodeText(page.text)).toBe(toWireTexts(model).join(","));
   expect(page).toMatchObject({ count: model.features.length, more: false, revision: model.revision });
 }
 
 /** The map as many pages, and what is told of it. */
-async function compareEnd(store: Store, map: string, model: PlainMap, size: number): Promise<void> {
-  const wanted = `[${wire(model).join(",")}]`;
-  expect(JSON.stringify(await scan(store, map, size))).toBe(wanted);
-  expect(JSON.stringify(await readPages(store, map, size))).toBe(wanted);
+async function expectSameMap(store: Store, map: string, model: ModelMap, size: number): Promise<void> {
+  const wanted = `[${toWireTexts(model).join(",")}]`;
+  expect(JSON.stringify(await readAllByCursor(store, map, size))).toBe(wanted);
+  expect(JSON.stringify(await readAllByNumber(store, map, size))).toBe(wanted);
   expect(await store.map(map)).toMatchObject({ features: model.features.length, revision: model.revision });
 }
 
 /** Milliseconds after which no further sequence is begun: a busy machine does fewer. */
-const patience = 30_000;
+const maxRunMs = 30_000;
 
-export function describeModel(open: Opening): void {
+export function describeModel(open: OpenStore): void {
   test("any sequence of requests leaves what a plain list of features would hold, with the same answers", async () => {
     const store = await open();
     const requests = fc.array(aRequest, { minLength: 1, maxLength: 25, size: "max" });
     await fc.assert(
       fc.asyncProperty(requests, fc.integer({ min: 1, max: 9 }), async (asked, size) => {
-        const model = new PlainMap();
-        const map = await aMap(store);
+        const model = new ModelMap();
+        const map = await insertMap(store);
         for (const request of asked) {
-          await step(store, map, model, request);
-          await compare(store, map, model);
+          await runStep(store, map, model, request);
+          await expectSamePage(store, map, model);
         }
-        await compareEnd(store, map, model, size);
+        await expectSameMap(store, map, model, size);
       }),
-      { numRuns: 150, interruptAfterTimeLimit: patience },
+      { numRuns: 150, interruptAfterTimeLimit: maxRunMs },
     );
   });
 }

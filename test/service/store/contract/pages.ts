@@ -4,8 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
-import type { Opening } from "../contract.js";
-import { aMap, carriedOut, featuresIn, numbered, readPages, scan, textOf, writing } from "../subject.js";
+import type { OpenStore } from "../contract.js";
+import {
+  decodeText,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  parseFeatures,
+  readAllByCursor,
+  readAllByNumber,
+  writeOrFail,
+} from "../store-fixture.js";
 
 const refs = (features: readonly { readonly properties: Readonly<Record<string, unknown>> }[]) =>
   features.map(({ properties }) => properties.ref);
@@ -14,8 +23,8 @@ const refs = (features: readonly { readonly properties: Readonly<Record<string, 
 async function fill(store: Store, map: string, count: number, from = 0): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i += 1000) {
-    const request = writing(map, "create", numbered(Math.min(1000, count - i), from + i));
-    ids.push(...(await carriedOut(store, request)).success.map(({ id }) => id));
+    const request = makeWriteRequest(map, "create", numberedFeatures(Math.min(1000, count - i), from + i));
+    ids.push(...(await writeOrFail(store, request)).success.map(({ id }) => id));
   }
   return ids;
 }
@@ -23,26 +32,26 @@ async function fill(store: Store, map: string, count: number, from = 0): Promise
 async function remove(store: Store, map: string, ids: readonly string[]): Promise<void> {
   for (let i = 0; i < ids.length; i += 1000) {
     const named = ids.slice(i, i + 1000).map((id) => ({ id }));
-    await carriedOut(store, writing(map, "delete", named));
+    await writeOrFail(store, makeWriteRequest(map, "delete", named));
   }
 }
 
-export function describePages(open: Opening): void {
+export function describePages(open: OpenStore): void {
   describe("pages", () => {
     test("give each feature's texts as they were stored, byte by byte", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const id = randomUUID();
       const geometry = '{"type":"Point","coordinates":[-0.1,1e-7,12.50]}';
       const properties =
         '{"b":1,"a":"\\u0001 \\"quoted\\" \\\\ é \u{1f5fa} \u2028","__proto__":{"x":[]},"constructor":null,"":1e+21}';
       const stub = randomUUID();
-      const request = writing(map, "synchronise", [{ id }, { id: stub }]);
+      const request = makeWriteRequest(map, "synchronise", [{ id }, { id: stub }]);
       const items = request.items.map((item) => ({ ...item, geometry: "null", properties: "{}" }));
       items[0] = { ...items[0]!, geometry, properties };
-      await carriedOut(store, { ...request, items });
+      await writeOrFail(store, { ...request, items });
       const page = (await store.page({ map, size: 500, page: 1 }))!;
-      expect(textOf(page.text)).toBe(
+      expect(decodeText(page.text)).toBe(
         `{"type":"Feature","id":"${id}","geometry":${geometry},"properties":${properties}},` +
           `{"type":"Feature","id":"${stub}","geometry":null,"properties":{}}`,
       );
@@ -51,7 +60,7 @@ export function describePages(open: Opening): void {
 
     test("of an empty map and beyond the last have nothing", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const empty = (revision: number) => ({ count: 0, last: null, more: false, revision });
       for (const question of [{ page: 1 }, { page: 7 }, { after: 0 }]) {
         const page = (await store.page({ map, size: 10, ...question }))!;
@@ -67,7 +76,7 @@ export function describePages(open: Opening): void {
 
     test("say whether more is behind them, and go on from where they end", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       await fill(store, map, 25);
       const first = (await store.page({ map, size: 10, page: 1 }))!;
       expect(first).toMatchObject({ count: 10, more: true });
@@ -81,17 +90,17 @@ export function describePages(open: Opening): void {
 
     test("of one map have nothing of the maps beside it", async () => {
       const store = await open();
-      const maps = [await aMap(store), await aMap(store), await aMap(store)];
+      const maps = [await insertMap(store), await insertMap(store), await insertMap(store)];
       for (const [i, map] of maps.entries()) await fill(store, map, 30, 100 * i);
       for (const [i, map] of maps.entries()) {
-        expect(refs(await scan(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
-        expect(refs(await readPages(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
+        expect(refs(await readAllByCursor(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
+        expect(refs(await readAllByNumber(store, map, 7))).toEqual(Array.from({ length: 30 }, (_, k) => 100 * i + k));
       }
     });
 
     test("at depth are those of a full scan, after deletions all over the map", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const ids = await fill(store, map, 5200);
       // All of one bucket of 1024, most of another, every third of the rest, and the very first and last.
       const goes = (i: number) =>
@@ -103,7 +112,7 @@ export function describePages(open: Opening): void {
       );
       await fill(store, map, 300, 5200);
       const expected = Array.from({ length: 5500 }, (_, i) => i).filter((i) => i >= 5200 || !goes(i));
-      expect(refs(await scan(store, map))).toEqual(expected);
+      expect(refs(await readAllByCursor(store, map))).toEqual(expected);
       expect((await store.map(map))?.features).toBe(expected.length);
       for (const size of [1, 7, 200, 500]) {
         const pages = Math.ceil(expected.length / size);
@@ -111,7 +120,7 @@ export function describePages(open: Opening): void {
         for (const number of asked) {
           const page = (await store.page({ map, size, page: number }))!;
           const wanted = expected.slice((number - 1) * size, number * size);
-          expect(refs(featuresIn(page.text))).toEqual(wanted);
+          expect(refs(parseFeatures(page.text))).toEqual(wanted);
           expect(page).toMatchObject({ count: wanted.length, more: number * size < expected.length });
         }
       }
@@ -119,12 +128,12 @@ export function describePages(open: Opening): void {
 
     test("of more than 256 MiB are refused, and told to be asked for in smaller ones", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const fitting = 26;
       const properties = JSON.stringify({ text: "x".repeat(10_000_000) });
       for (let i = 0; i <= fitting; i++) {
-        const request = writing(map, "create", [{ geometry: null }]);
-        await carriedOut(store, { ...request, items: [{ ...request.items[0]!, properties }] });
+        const request = makeWriteRequest(map, "create", [{ geometry: null }]);
+        await writeOrFail(store, { ...request, items: [{ ...request.items[0]!, properties }] });
       }
       // 27 features of 10,000,000 bytes are more than 268,435,456; 26 of them are not.
       for (const question of [{ page: 1 }, { after: 0 }]) {
@@ -136,15 +145,15 @@ export function describePages(open: Opening): void {
 
     test("that are too large for memory are written to a file, byte by byte as they are else", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       // Beside each other: pieces of many features, a feature larger than a piece, one that ends with it.
       const sizes = [10, 1_000_000, 100, 3_000_000, 1 << 20, 5, 700_000, 700_000];
-      const request = writing(map, "create", numbered(sizes.length));
+      const request = makeWriteRequest(map, "create", numberedFeatures(sizes.length));
       const items = request.items.map((item, i) => ({
         ...item,
         properties: JSON.stringify({ text: "é".repeat(sizes[i]! / 2) }),
       }));
-      await carriedOut(store, { ...request, items });
+      await writeOrFail(store, { ...request, items });
       const whole = (await store.page({ map, size: 500, page: 1 }))!;
       expect(whole.text.length).toBe(whole.bytes);
       const { text, ...facts } = (await store.page({ map, size: 500, page: 1, most: whole.bytes - 1 }))!;
@@ -168,12 +177,12 @@ export function describePages(open: Opening): void {
 
     test("keep the order of creation when features change", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const ids = await fill(store, map, 50);
-      await carriedOut(store, writing(map, "update", [{ id: ids[40]!, properties: { ref: "later" } }]));
-      await carriedOut(store, writing(map, "delete", [{ id: ids[3]! }]));
+      await writeOrFail(store, makeWriteRequest(map, "update", [{ id: ids[40]!, properties: { ref: "later" } }]));
+      await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: ids[3]! }]));
       await fill(store, map, 1, 50);
-      const order = (await scan(store, map, 9)).map(({ id }) => id);
+      const order = (await readAllByCursor(store, map, 9)).map(({ id }) => id);
       expect(order.slice(0, -1)).toEqual(ids.filter((_, i) => i !== 3));
       expect(order).toHaveLength(50);
     });

@@ -1,28 +1,40 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { newVersion } from "../../../../src/service/store/version.js";
-import type { Opening } from "../contract.js";
-import { aMap, carriedOut, type Done, numbered, type Sent, scan, writing } from "../subject.js";
+import { createMapVersion } from "../../../../src/service/store/map-version.js";
+import type { OpenStore } from "../contract.js";
+import {
+  type DoneOutcome,
+  type FeatureInput,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  readAllByCursor,
+  writeOrFail,
+} from "../store-fixture.js";
 
 const nil = "00000000-0000-0000-0000-000000000000";
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const point = (x: number) => ({ type: "Point", coordinates: [x, 1] });
-const named = (id: string, title: string, x = 1): Sent => ({ id, geometry: point(x), properties: { title } });
+const named = (id: string, title: string, x = 1): FeatureInput => ({ id, geometry: point(x), properties: { title } });
 const wrong = { path: "geometry.coordinates[1]", message: "The latitude is 95." };
 
-const whats = ({ success }: Done) => success.map(({ index, what }) => `${index} ${what}`);
-const failures = (outcome: { readonly failed: Done["failed"] }) => outcome.failed.map(({ index, id }) => [index, id]);
+const whats = ({ success }: DoneOutcome) => success.map(({ index, what }) => `${index} ${what}`);
+const failures = (outcome: { readonly failed: DoneOutcome["failed"] }) =>
+  outcome.failed.map(({ index, id }) => [index, id]);
 
-export function describeWrites(open: Opening): void {
+export function describeWrites(open: OpenStore): void {
   describe("POST", () => {
     test("creates each feature with an id of version 7, whatever was sent, and counts one revision", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const sent = randomUUID();
-      const outcome = await carriedOut(store, writing(map, "create", [named(sent, "a"), named(sent, "b"), {}]));
+      const outcome = await writeOrFail(
+        store,
+        makeWriteRequest(map, "create", [named(sent, "a"), named(sent, "b"), {}]),
+      );
       expect(outcome).toMatchObject({ failed: [], deleted: 0, revision: 1, replayed: false });
       expect(whats(outcome)).toEqual(["0 created", "1 created", "2 created"]);
-      const stored = await scan(store, map);
+      const stored = await readAllByCursor(store, map);
       expect(stored.map(({ id }) => id)).toEqual(outcome.success.map(({ id }) => id));
       for (const { id } of stored) expect(id).toMatch(uuid7);
       expect(stored[2]).toMatchObject({ geometry: null, properties: {} });
@@ -31,11 +43,11 @@ export function describeWrites(open: Opening): void {
 
     test("creates the good features of a request and tells of the others where they stand", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const id = randomUUID();
-      const outcome = await carriedOut(
+      const outcome = await writeOrFail(
         store,
-        writing(map, "create", [
+        makeWriteRequest(map, "create", [
           { failure: wrong },
           named(id, "good"),
           { id, failure: { path: "", message: "None." } },
@@ -50,8 +62,8 @@ export function describeWrites(open: Opening): void {
 
     test("changes nothing where every feature failed", async () => {
       const store = await open();
-      const map = await aMap(store);
-      const outcome = await carriedOut(store, writing(map, "create", [{ failure: wrong }]));
+      const map = await insertMap(store);
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "create", [{ failure: wrong }]));
       expect(outcome).toMatchObject({ success: [], revision: 0 });
       expect(await store.map(map)).toMatchObject({ features: 0, revision: 0 });
     });
@@ -60,29 +72,33 @@ export function describeWrites(open: Opening): void {
   describe("PUT", () => {
     test("creates, updates and deletes by id; an unknown id is created with it", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(b, "b")]));
-      const outcome = await carriedOut(
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      const outcome = await writeOrFail(
         store,
-        writing(map, "synchronise", [named(c, "c"), named(b, "b, changed", 7), { properties: { title: "new" } }]),
+        makeWriteRequest(map, "synchronise", [
+          named(c, "c"),
+          named(b, "b, changed", 7),
+          { properties: { title: "new" } },
+        ]),
       );
       expect(whats(outcome)).toEqual(["0 created", "1 updated", "2 created"]);
       expect(outcome).toMatchObject({ deleted: 1, revision: 2 });
-      expect((await scan(store, map)).map(({ id, properties }) => [id, properties.title])).toEqual([
+      expect((await readAllByCursor(store, map)).map(({ id, properties }) => [id, properties.title])).toEqual([
         [b, "b, changed"],
         [c, "c"],
         [outcome.success[2]!.id, "new"],
       ]);
-      expect((await scan(store, map))[0]!.geometry).toEqual(point(7));
+      expect((await readAllByCursor(store, map))[0]!.geometry).toEqual(point(7));
     });
 
     test("repeated changes nothing, and so not the revision", async () => {
       const store = await open();
-      const map = await aMap(store);
-      const request = writing(map, "synchronise", [named(randomUUID(), "a"), named(randomUUID(), "b")]);
-      await carriedOut(store, request);
-      const again = await carriedOut(store, request);
+      const map = await insertMap(store);
+      const request = makeWriteRequest(map, "synchronise", [named(randomUUID(), "a"), named(randomUUID(), "b")]);
+      await writeOrFail(store, request);
+      const again = await writeOrFail(store, request);
       expect(whats(again)).toEqual(["0 updated", "1 updated"]);
       expect(again).toMatchObject({ deleted: 0, revision: 1 });
       expect((await store.map(map))?.revision).toBe(1);
@@ -90,49 +106,53 @@ export function describeWrites(open: Opening): void {
 
     test("of no features empties the map, once", async () => {
       const store = await open();
-      const map = await aMap(store);
-      await carriedOut(store, writing(map, "create", numbered(1000)));
-      const empty = writing(map, "synchronise", [], { remoteField: "ref" });
-      expect(await carriedOut(store, empty)).toMatchObject({ deleted: 1000, revision: 2, success: [], failed: [] });
-      expect(await carriedOut(store, empty)).toMatchObject({ deleted: 0, revision: 2 });
-      expect(await scan(store, map)).toEqual([]);
-      await carriedOut(store, writing(map, "create", numbered(2)));
+      const map = await insertMap(store);
+      await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1000)));
+      const empty = makeWriteRequest(map, "synchronise", [], { remoteField: "ref" });
+      expect(await writeOrFail(store, empty)).toMatchObject({ deleted: 1000, revision: 2, success: [], failed: [] });
+      expect(await writeOrFail(store, empty)).toMatchObject({ deleted: 0, revision: 2 });
+      expect(await readAllByCursor(store, map)).toEqual([]);
+      await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(2)));
       expect(await store.page({ map, size: 1, page: 2 })).toMatchObject({ count: 1, more: false });
     });
 
     test("keeps what a failed feature names", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
-      const request = writing(map, "synchronise", [{ id: a, failure: wrong }, named(c, "c2"), { failure: wrong }]);
-      const outcome = await carriedOut(store, request);
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
+      const request = makeWriteRequest(map, "synchronise", [
+        { id: a, failure: wrong },
+        named(c, "c2"),
+        { failure: wrong },
+      ]);
+      const outcome = await writeOrFail(store, request);
       expect(whats(outcome)).toEqual(["1 updated"]);
       expect(outcome.deleted).toBe(1);
       expect(outcome.failed).toEqual([
         { index: 0, id: a, ...wrong },
         { index: 2, id: nil, ...wrong },
       ]);
-      expect((await scan(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "c2"]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "c2"]);
     });
 
     test("deletes nothing where every feature failed", async () => {
       const store = await open();
-      const map = await aMap(store);
-      await carriedOut(store, writing(map, "create", numbered(3)));
-      const outcome = await carriedOut(store, writing(map, "synchronise", [{ failure: wrong }]));
+      const map = await insertMap(store);
+      await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ failure: wrong }]));
       expect(outcome).toMatchObject({ success: [], deleted: 0, revision: 1 });
-      expect(await scan(store, map)).toHaveLength(3);
+      expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
 
     test("fails all copies of an id and protects the feature that they name", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, b] = [randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(b, "b")]));
-      const outcome = await carriedOut(
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      const outcome = await writeOrFail(
         store,
-        writing(map, "synchronise", [named(a, "x"), named(b, "b2"), named(a, "y"), { id: a, failure: wrong }]),
+        makeWriteRequest(map, "synchronise", [named(a, "x"), named(b, "b2"), named(a, "y"), { id: a, failure: wrong }]),
       );
       expect(whats(outcome)).toEqual(["1 updated"]);
       expect(failures(outcome)).toEqual([
@@ -141,46 +161,46 @@ export function describeWrites(open: Opening): void {
         [3, a],
       ]);
       expect(outcome.failed.map(({ path }) => path)).toEqual(["id", "id", wrong.path]);
-      expect((await scan(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "b2"]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "b2"]);
     });
 
     test("leaves other maps alone, where an id may be used again", async () => {
       const store = await open();
-      const [map, other] = [await aMap(store), await aMap(store)];
+      const [map, other] = [await insertMap(store), await insertMap(store)];
       const id = randomUUID();
-      await carriedOut(store, writing(map, "synchronise", [named(id, "here")]));
-      await carriedOut(store, writing(other, "synchronise", [named(id, "there")]));
-      await carriedOut(store, writing(map, "synchronise", []));
-      expect((await scan(store, other)).map((feature) => feature.id)).toEqual([id]);
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(id, "here")]));
+      await writeOrFail(store, makeWriteRequest(other, "synchronise", [named(id, "there")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", []));
+      expect((await readAllByCursor(store, other)).map((feature) => feature.id)).toEqual([id]);
     });
   });
 
   describe("PATCH", () => {
     test("merges properties one level deep: a value replaces, null removes, the rest stays, in its order", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const id = randomUUID();
       const properties = { title: "a", kind: { x: 1, y: 2 }, gone: 1, last: [1] };
-      await carriedOut(store, writing(map, "synchronise", [{ id, geometry: point(1), properties }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ id, geometry: point(1), properties }]));
       const change = { kind: { y: 3 }, gone: null, absent: null, added: "é" };
-      const outcome = await carriedOut(store, writing(map, "update", [{ id, properties: change }]));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "update", [{ id, properties: change }]));
       expect(whats(outcome)).toEqual(["0 updated"]);
-      const [stored] = await scan(store, map);
+      const [stored] = await readAllByCursor(store, map);
       expect(JSON.stringify(stored!.properties)).toBe('{"title":"a","kind":{"y":3},"last":[1],"added":"é"}');
       expect(stored!.geometry).toEqual(point(1));
     });
 
     test("takes `__proto__` and `constructor` for names like any other", async () => {
       const store = await open();
-      const map = await aMap(store);
-      const request = writing(map, "synchronise", [{ id: randomUUID() }]);
+      const map = await insertMap(store);
+      const request = makeWriteRequest(map, "synchronise", [{ id: randomUUID() }]);
       const with_ = (properties: string) => ({ ...request, items: [{ ...request.items[0]!, properties }] });
-      await carriedOut(store, with_('{"__proto__":{"a":1},"constructor":1,"toString":2}'));
+      await writeOrFail(store, with_('{"__proto__":{"a":1},"constructor":1,"toString":2}'));
       const change = {
         ...with_('{"__proto__":{"b":2},"constructor":null,"hasOwnProperty":3}'),
         kind: "update",
       } as const;
-      await carriedOut(store, change);
+      await writeOrFail(store, change);
       const page = (await store.page({ map, size: 1, page: 1 }))!;
       expect(new TextDecoder().decode(page.text)).toContain(
         '"properties":{"__proto__":{"b":2},"toString":2,"hasOwnProperty":3}}',
@@ -189,27 +209,27 @@ export function describeWrites(open: Opening): void {
 
     test("replaces a geometry whole, by null too, and leaves it where none is sent", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
-      await carriedOut(
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
+      await writeOrFail(
         store,
-        writing(map, "update", [{ id: a, geometry: point(9) }, { id: b, geometry: null }, { id: c }]),
+        makeWriteRequest(map, "update", [{ id: a, geometry: point(9) }, { id: b, geometry: null }, { id: c }]),
       );
-      expect((await scan(store, map)).map(({ geometry }) => geometry)).toEqual([point(9), null, point(1)]);
-      expect((await scan(store, map)).map(({ properties }) => properties)).toEqual(
+      expect((await readAllByCursor(store, map)).map(({ geometry }) => geometry)).toEqual([point(9), null, point(1)]);
+      expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual(
         ["a", "b", "c"].map((title) => ({ title })),
       );
     });
 
     test("neither creates nor deletes, and changes no revision where all is so already", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, unknown] = [randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(randomUUID(), "b")]));
-      const outcome = await carriedOut(
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(randomUUID(), "b")]));
+      const outcome = await writeOrFail(
         store,
-        writing(map, "update", [
+        makeWriteRequest(map, "update", [
           { id: unknown, properties: { title: "c" } },
           { id: a, properties: { title: "a" } },
         ]),
@@ -218,72 +238,73 @@ export function describeWrites(open: Opening): void {
       expect(failures(outcome)).toEqual([[0, unknown]]);
       expect(outcome.failed[0]).toMatchObject({ path: "id", message: "The map has no feature with this id." });
       expect(outcome.revision).toBe(1);
-      expect(await scan(store, map)).toHaveLength(2);
+      expect(await readAllByCursor(store, map)).toHaveLength(2);
     });
   });
 
   describe("DELETE", () => {
     test("removes by id, and tells of what is not there", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const [a, b, unknown] = [randomUUID(), randomUUID(), randomUUID()];
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a"), named(b, "b")]));
-      const outcome = await carriedOut(store, writing(map, "delete", [{ id: unknown }, { id: a }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: unknown }, { id: a }]));
       expect(whats(outcome)).toEqual(["1 deleted"]);
       expect(failures(outcome)).toEqual([[0, unknown]]);
       expect(outcome).toMatchObject({ deleted: 0, revision: 2 });
-      expect((await scan(store, map)).map(({ id }) => id)).toEqual([b]);
-      const again = await carriedOut(store, writing(map, "delete", [{ id: a }]));
+      expect((await readAllByCursor(store, map)).map(({ id }) => id)).toEqual([b]);
+      const again = await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }]));
       expect(again).toMatchObject({ success: [], revision: 2 });
     });
 
     test("takes copies of an id as one", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const a = randomUUID();
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a")]));
-      const outcome = await carriedOut(store, writing(map, "delete", [{ id: a }, { id: a }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a")]));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }, { id: a }]));
       expect(failures(outcome)).toEqual([]);
       expect(outcome.success).toMatchObject([{ index: 0, id: a, what: "deleted" }]);
-      expect(await scan(store, map)).toEqual([]);
+      expect(await readAllByCursor(store, map)).toEqual([]);
     });
   });
 
   describe("a strict write", () => {
     test("is carried out whole or refused whole", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const a = randomUUID();
-      await carriedOut(store, writing(map, "synchronise", [named(a, "a")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a")]));
       const strict = { strict: true } as const;
       const refused = [
-        writing(map, "create", [named(randomUUID(), "b"), { failure: wrong }], strict),
-        writing(map, "synchronise", [named(randomUUID(), "b"), { failure: wrong }], strict),
-        writing(map, "update", [{ id: a, properties: { title: "b" } }, { id: nil }], strict),
-        writing(map, "delete", [{ id: a }, { id: nil }], strict),
+        makeWriteRequest(map, "create", [named(randomUUID(), "b"), { failure: wrong }], strict),
+        makeWriteRequest(map, "synchronise", [named(randomUUID(), "b"), { failure: wrong }], strict),
+        makeWriteRequest(map, "update", [{ id: a, properties: { title: "b" } }, { id: nil }], strict),
+        makeWriteRequest(map, "delete", [{ id: a }, { id: nil }], strict),
       ];
       for (const request of refused) {
         const outcome = await store.write(request);
         expect(outcome).toMatchObject({ kind: "refused", failed: [{ index: 1, id: nil }] });
       }
       expect(await store.map(map)).toMatchObject({ features: 1, revision: 1 });
-      expect((await scan(store, map))[0]!.properties).toEqual({ title: "a" });
-      await carriedOut(store, writing(map, "update", [{ id: a, properties: { title: "b" } }], strict));
-      expect((await scan(store, map))[0]!.properties).toEqual({ title: "b" });
+      expect((await readAllByCursor(store, map))[0]!.properties).toEqual({ title: "a" });
+      await writeOrFail(store, makeWriteRequest(map, "update", [{ id: a, properties: { title: "b" } }], strict));
+      expect((await readAllByCursor(store, map))[0]!.properties).toEqual({ title: "b" });
     });
   });
 
   describe("a write that names versions", () => {
     test("is carried out only on one of them", async () => {
       const store = await open();
-      const map = await aMap(store);
-      const create = (versions: string[]) => store.write(writing(map, "create", numbered(1), { versions }));
+      const map = await insertMap(store);
+      const create = (versions: string[]) =>
+        store.write(makeWriteRequest(map, "create", numberedFeatures(1), { versions }));
       const { version: before } = (await store.map(map))!;
       expect(await create([before])).toMatchObject({ kind: "done", revision: 1 });
       const { version } = (await store.map(map))!;
       expect(await create([before])).toEqual({ kind: "other-version", version });
       expect(await create([])).toEqual({ kind: "other-version", version });
-      expect(await create([newVersion(1)])).toEqual({ kind: "other-version", version });
+      expect(await create([createMapVersion(1)])).toEqual({ kind: "other-version", version });
       expect(await create([before, version])).toMatchObject({ kind: "done", revision: 2 });
       expect((await store.map(map))?.features).toBe(2);
     });
@@ -292,15 +313,15 @@ export function describeWrites(open: Opening): void {
   describe("the audit log", () => {
     test("has one entry for each write that changed something, with its counts", async () => {
       const store = await open();
-      const map = await aMap(store);
+      const map = await insertMap(store);
       const account = randomUUID();
       const audit = { account, action: "features-written", address: "192.0.2.7" };
       const [a, b] = [randomUUID(), randomUUID()];
       const features = [named(a, "a"), named(b, "b"), { failure: wrong }];
-      await carriedOut(store, writing(map, "synchronise", features, { audit, now: 5 }));
-      await carriedOut(store, writing(map, "synchronise", features, { audit, now: 6 }));
-      await carriedOut(store, writing(map, "synchronise", [named(a, "z")], { audit, now: 7 }));
-      await carriedOut(store, writing(map, "delete", [{ id: a }], { audit, now: 8 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", features, { audit, now: 5 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", features, { audit, now: 6 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "z")], { audit, now: 7 }));
+      await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }], { audit, now: 8 }));
       const entry = { account, map, action: "features-written", address: "192.0.2.7" };
       expect(await store.auditOf({ map, limit: 10 })).toEqual([
         { ...entry, at: 8, detail: { created: 0, updated: 0, deleted: 1, failed: 0 } },

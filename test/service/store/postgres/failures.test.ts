@@ -4,8 +4,8 @@ import pg from "pg";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { execute, testDatabase } from "../../../support/postgres.js";
-import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
+import { execute, testDatabase } from "../../../support/servers/postgres.js";
+import { insertMap, makeWriteRequest, numberedFeatures, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
 const database = await testDatabase();
 // Each commit waits for a disk that others use, too.
@@ -33,14 +33,14 @@ async function inTransaction(url: string, ...statements: readonly string[]): Pro
 }
 
 /** Until another connection waits for a lock. */
-async function waiting(url: string): Promise<void> {
+async function waitForLock(url: string): Promise<void> {
   const count = `SELECT count(*)::int FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'geoferry' AND wait_event_type = 'Lock'`;
   while ((await execute<{ count: number }>(url, count))[0]!.count === 0);
 }
 
 /** A way to the server that can be cut. */
-async function cable(url: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
+async function createBreakableProxy(url: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
   const { host: far } = new pg.Client({ connectionString: url });
   const { port: farPort } = new pg.Client({ connectionString: url });
   const sockets = new Set<Socket>();
@@ -80,15 +80,15 @@ async function cable(url: string): Promise<{ url: string; cut(): void; mend(): P
 
 describe.skipIf(!database)("a PostgreSQL store whose database", () => {
   test("is cut off says that it is unavailable, and goes on once it is back", async () => {
-    const way = await cable(await database!.emptySchema());
+    const way = await createBreakableProxy(await database!.emptySchema());
     const store = await opened(way.url);
-    const map = await aMap(store);
-    await carriedOut(store, writing(map, "create", numbered(3)));
+    const map = await insertMap(store);
+    await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
     way.cut();
     const asked = [
       store.ping(),
       store.page({ map, size: 10, page: 1 }),
-      store.write(writing(map, "create", numbered(1))),
+      store.write(makeWriteRequest(map, "create", numberedFeatures(1))),
       store.accounts(),
       store.deleteMap(map),
     ];
@@ -97,18 +97,20 @@ describe.skipIf(!database)("a PostgreSQL store whose database", () => {
     }
     await way.mend();
     await store.ping();
-    expect(await scan(store, map)).toHaveLength(3);
-    expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
+    expect(await readAllByCursor(store, map)).toHaveLength(3);
+    expect(await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)))).toMatchObject({
+      revision: 2,
+    });
   });
 
   test("ends the connection in the middle of a write has nothing of it", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
-    const map = await aMap(store);
-    await carriedOut(store, writing(map, "create", numbered(3)));
+    const map = await insertMap(store);
+    await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
     const other = await inTransaction(url, "LOCK TABLE bucket_counts");
-    const write = store.write(writing(map, "create", numbered(1)));
-    await waiting(url);
+    const write = store.write(makeWriteRequest(map, "create", numberedFeatures(1)));
+    await waitForLock(url);
     const [lost] = await Promise.allSettled([
       write,
       execute(
@@ -120,22 +122,24 @@ describe.skipIf(!database)("a PostgreSQL store whose database", () => {
     expect(lost).toMatchObject({ status: "rejected", reason: unavailable });
     await other.query("COMMIT");
     expect(await store.map(map)).toMatchObject({ features: 3, revision: 1 });
-    expect(await scan(store, map)).toHaveLength(3);
-    expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
+    expect(await readAllByCursor(store, map)).toHaveLength(3);
+    expect(await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)))).toMatchObject({
+      revision: 2,
+    });
   });
 
   test("ends a write to break a deadlock gets it once more", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     // The other one never ends its own wait: the write is the victim.
     const other = await inTransaction(url, "SET LOCAL deadlock_timeout = '1h'", "LOCK TABLE bucket_counts");
-    const write = carriedOut(store, writing(map, "create", numbered(5)));
-    await waiting(url);
+    const write = writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(5)));
+    await waitForLock(url);
     await other.query("SELECT FROM maps FOR UPDATE");
     await other.query("COMMIT");
     expect(await write).toMatchObject({ revision: 1 });
-    expect(await scan(store, map)).toHaveLength(5);
+    expect(await readAllByCursor(store, map)).toHaveLength(5);
   });
 });
 
@@ -143,12 +147,16 @@ describe.skipIf(!database)("a map that another holds", () => {
   test("holds up its own writes alone: neither other maps nor whoever reads", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
-    const [held, free] = [await aMap(store), await aMap(store)];
+    const [held, free] = [await insertMap(store), await insertMap(store)];
     const other = await inTransaction(url, `SELECT FROM maps WHERE id = '${held}' FOR UPDATE`);
-    const writes = Array.from({ length: 40 }, () => carriedOut(store, writing(held, "create", numbered(1))));
-    await waiting(url);
-    expect(await carriedOut(store, writing(free, "create", numbered(2)))).toMatchObject({ revision: 1 });
-    expect(await scan(store, held)).toEqual([]);
+    const writes = Array.from({ length: 40 }, () =>
+      writeOrFail(store, makeWriteRequest(held, "create", numberedFeatures(1))),
+    );
+    await waitForLock(url);
+    expect(await writeOrFail(store, makeWriteRequest(free, "create", numberedFeatures(2)))).toMatchObject({
+      revision: 1,
+    });
+    expect(await readAllByCursor(store, held)).toEqual([]);
     expect(await store.map(held)).toMatchObject({ revision: 0 });
     await other.query("COMMIT");
     expect((await Promise.all(writes)).at(-1)).toMatchObject({ revision: 40 });
@@ -159,12 +167,12 @@ describe.skipIf(!database)("an Idempotency-Key", () => {
   test("that another process uses just now is in flight", async () => {
     const url = await database!.emptySchema();
     const [one, two] = [await opened(url), await opened(url)];
-    const map = await aMap(one);
+    const map = await insertMap(one);
     const idempotency = { scope: "ann", key: "k".repeat(10_000), fingerprint: Buffer.alloc(32) };
-    const request = writing(map, "create", numbered(1), { idempotency });
+    const request = makeWriteRequest(map, "create", numberedFeatures(1), { idempotency });
     const other = await inTransaction(url, `SELECT FROM maps WHERE id = '${map}' FOR UPDATE`);
     const first = one.write(request);
-    await waiting(url);
+    await waitForLock(url);
     expect(await two.write(request)).toEqual({ kind: "key-in-flight" });
     await other.query("COMMIT");
     const outcome = await first;

@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, test, vi } from "vitest";
 import { GeoferryError } from "../../../../src/errors.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { execute, startedServer, testDatabase } from "../../../support/postgres.js";
-import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
+import { execute, startServer, testDatabase } from "../../../support/servers/postgres.js";
+import { insertMap, makeWriteRequest, numberedFeatures, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
 const database = await testDatabase();
 // Each commit waits for a disk that others use, too.
@@ -40,7 +40,7 @@ describe("a PostgreSQL store that cannot be opened", () => {
   });
 
   test("where the server wants a password gets none of ours told", async () => {
-    const server = await startedServer(["local all ann scram-sha-256"]);
+    const server = await startServer(["local all ann scram-sha-256"]);
     if (!server) return console.warn("NOT TESTED: there are no binaries of PostgreSQL");
     await execute(server.url, "CREATE ROLE ann LOGIN PASSWORD 'right'");
     const as = (user: string) => server.url.replace("postgres@", `${user}@`);
@@ -75,9 +75,9 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
   test("makes its tables once, by whichever process comes first", async () => {
     const url = await database!.emptySchema();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore(url)));
-    const map = await aMap(stores[0]!);
-    await carriedOut(stores[1]!, writing(map, "create", numbered(3)));
-    expect(await scan(stores[2]!, map)).toHaveLength(3);
+    const map = await insertMap(stores[0]!);
+    await writeOrFail(stores[1]!, makeWriteRequest(map, "create", numberedFeatures(3)));
+    expect(await readAllByCursor(stores[2]!, map)).toHaveLength(3);
     for (const store of stores) await store[Symbol.asyncDispose]();
     expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 7 }]);
   });
@@ -85,13 +85,13 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
   test("gives a database of version 6 the table of ends of pages, which its processes share", async () => {
     const url = await database!.emptySchema();
     const before = await openPostgresStore(url);
-    const map = await aMap(before);
-    await carriedOut(before, writing(map, "create", numbered(3)));
+    const map = await insertMap(before);
+    await writeOrFail(before, makeWriteRequest(map, "create", numberedFeatures(3)));
     await before[Symbol.asyncDispose]();
     await execute(url, "DROP TABLE page_ends; UPDATE geoferry_schema SET version = 6");
     await using one = await openPostgresStore(url);
     await using other = await openPostgresStore(url);
-    expect(await scan(one, map)).toHaveLength(3);
+    expect(await readAllByCursor(one, map)).toHaveLength(3);
     const loop = { map, size: 2, credential: randomUUID(), token: 1 };
     const end = { token: 1, after: 2, version: `1-${"a".repeat(16)}`, isExact: true, at: 1000 };
     await one.keepPageEnd({ loop, page: 1, end, now: 1000 });
@@ -103,12 +103,12 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
   test("finds again what was stored", async () => {
     const url = await database!.emptySchema();
     const first = await openPostgresStore(url);
-    const map = await aMap(first);
-    await carriedOut(first, writing(map, "create", numbered(5)));
-    const stored = await scan(first, map);
+    const map = await insertMap(first);
+    await writeOrFail(first, makeWriteRequest(map, "create", numberedFeatures(5)));
+    const stored = await readAllByCursor(first, map);
     await first[Symbol.asyncDispose]();
     const second = await openPostgresStore(url);
-    expect(await scan(second, map)).toEqual(stored);
+    expect(await readAllByCursor(second, map)).toEqual(stored);
     await second[Symbol.asyncDispose]();
   });
 
@@ -145,8 +145,10 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
 
   test("waits for what was asked when it is closed, and takes nothing more", async () => {
     const store = await openPostgresStore(await database!.emptySchema());
-    const map = await aMap(store);
-    const writes = Array.from({ length: 30 }, () => carriedOut(store, writing(map, "create", numbered(10))));
+    const map = await insertMap(store);
+    const writes = Array.from({ length: 30 }, () =>
+      writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(10))),
+    );
     const closed = store[Symbol.asyncDispose]();
     expect(
       (await Promise.all(writes))

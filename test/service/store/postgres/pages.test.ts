@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test, vi } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
 import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
-import { execute, testDatabase } from "../../../support/postgres.js";
-import { aMap, carriedOut, type Sent, writing } from "../subject.js";
+import { execute, testDatabase } from "../../../support/servers/postgres.js";
+import { type FeatureInput, insertMap, makeWriteRequest, writeOrFail } from "../store-fixture.js";
 
 const database = await testDatabase();
 vi.setConfig({ testTimeout: 300_000 });
@@ -34,14 +34,14 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     ];
     const ids = Array.from({ length: 60 }, () => randomUUID());
     const written = async (store: Store): Promise<string> => {
-      const map = await aMap(store);
-      const sent: Sent[] = ids.map((id, i) => ({ id, geometry: { type: "Point", coordinates: [i, -0.5] } }));
-      const request = writing(map, "synchronise", sent);
+      const map = await insertMap(store);
+      const sent: FeatureInput[] = ids.map((id, i) => ({ id, geometry: { type: "Point", coordinates: [i, -0.5] } }));
+      const request = makeWriteRequest(map, "synchronise", sent);
       const items = request.items.map((item, i) => ({ ...item, properties: hard[i % hard.length]! }));
-      await carriedOut(store, { ...request, items });
+      await writeOrFail(store, { ...request, items });
       const change = { items: [{ ...items[3]!, geometry: undefined, properties: '{"text":null,"__proto__":"é"}' }] };
-      await carriedOut(store, { ...writing(map, "update", []), ...change });
-      await carriedOut(store, writing(map, "delete", [{ id: ids[7]! }, { id: ids[8]! }]));
+      await writeOrFail(store, { ...makeWriteRequest(map, "update", []), ...change });
+      await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: ids[7]! }, { id: ids[8]! }]));
       const pages = [1, 2, 5, 9].map(async (page) => {
         const { text, version, ...rest } = (await store.page({ map, size: 13, page }))!;
         expect(version).toMatch(new RegExp(`^${rest.revision}-`));
@@ -61,7 +61,7 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
   test("that are too large are refused before any of their texts is read", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     // 500 MiB of texts, which lie out of line.
     await execute(
       url,
@@ -89,7 +89,7 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
   test("are found behind any number of features, on a map with holes of every size", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     // Three million places, of which few are left: by hand, as writing them would take a while.
     const left = "seq % 40000 < 3 OR seq % 1024 = 5 OR seq BETWEEN 1050000 AND 1051000";
     await execute(

@@ -3,10 +3,10 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Database, type Transaction } from "../../../../src/service/store/postgres/database.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { writeTransaction } from "../../../../src/service/store/postgres/write-transaction.js";
+import { createWriteTransaction } from "../../../../src/service/store/postgres/write-transaction.js";
 import { write } from "../../../../src/service/store/write.js";
-import { testDatabase } from "../../../support/postgres.js";
-import { aMap, numbered, writing } from "../subject.js";
+import { testDatabase } from "../../../support/servers/postgres.js";
+import { insertMap, makeWriteRequest, numberedFeatures } from "../store-fixture.js";
 
 const database = await testDatabase();
 
@@ -59,23 +59,23 @@ describe.skipIf(!database)("the plans of a write", () => {
   beforeAll(async () => {
     const url = await database!.emptySchema();
     await using store = await openPostgresStore(url);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const db = new Database(url);
-    type Asked = Parameters<typeof writing> extends [string, ...infer Rest] ? Rest : never;
+    type Asked = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
     const ask = (...request: Asked) =>
       db.transaction(map, (tx) =>
-        write(writeTransaction(explaining(tx), { atOnce: 2500, removed: 0 }), writing(map, ...request)),
+        write(createWriteTransaction(explaining(tx), { atOnce: 2500, removed: 0 }), makeWriteRequest(map, ...request)),
       );
     const byRef = { remoteField: "ref" };
     try {
       // Enough that it matters: of a table of two pages any index is as good as the other.
-      for (let i = 0; i < 5; i++) await ask("create", numbered(1000, 1000 * i));
-      while ((await ask("upsert", numbered(150, 200), byRef)).kind === "reading-keys");
+      for (let i = 0; i < 5; i++) await ask("create", numberedFeatures(1000, 1000 * i));
+      while ((await ask("upsert", numberedFeatures(150, 200), byRef)).kind === "reading-keys");
       const idempotency = { scope: "a", key: "b", fingerprint: new Uint8Array(32) };
       await ask("update", [{ properties: { ref: 7, more: true } }], { ...byRef, idempotency });
       await ask("update", [{ id: randomUUID(), properties: {} }]);
       await ask("delete", [{ properties: { ref: 8 } }], byRef);
-      await ask("synchronise", numbered(150, 100), byRef);
+      await ask("synchronise", numberedFeatures(150, 100), byRef);
     } finally {
       await db.close();
     }

@@ -4,27 +4,27 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { Compiled } from "../../../support/compiled.js";
-import { execute, testDatabase } from "../../../support/postgres.js";
-import { PlainMap, type PlainRequest, type Properties } from "../plain-model.js";
-import { aMap, carriedOut, scan, writing } from "../subject.js";
-import type { Acknowledged, Line, Seen } from "./writer-process.js";
+import { CompiledSources } from "../../../support/compiled-sources.js";
+import { execute, testDatabase } from "../../../support/servers/postgres.js";
+import { ModelMap, type ModelRequest, type Properties } from "../reference-model.js";
+import { insertMap, makeWriteRequest, readAllByCursor, writeOrFail } from "../store-fixture.js";
+import type { AcknowledgedWrite, ObservedPage, OutputLine } from "./writer-process.js";
 
 const database = await testDatabase();
 // Each commit waits for a disk that others use, too.
 vi.setConfig({ testTimeout: 300_000 });
 const script = "test/service/store/postgres/writer-process";
 
-let compiled: Compiled;
+let compiled: CompiledSources;
 beforeAll(() => {
-  compiled = new Compiled([`${script}.ts`]);
+  compiled = new CompiledSources([`${script}.ts`]);
 });
 afterAll(() => compiled.remove());
 
 type Mode = "mixed" | "replace" | "roam";
 
-class Writer {
-  readonly lines: Line[] = [];
+class WriterProcess {
+  readonly lines: OutputLine[] = [];
   private readonly child: ChildProcess;
   private readonly ended: Promise<unknown>;
 
@@ -39,13 +39,13 @@ class Writer {
     this.ended = Promise.all([once(this.child, "exit"), once(reader, "close")]);
   }
 
-  async finished(): Promise<Line[]> {
+  async finished(): Promise<OutputLine[]> {
     await this.ended;
     expect(this.lines.at(-1)).toEqual({ done: true });
     return this.lines;
   }
 
-  async killedAfter(acknowledged: number, milliseconds: number): Promise<Line[]> {
+  async killedAfter(acknowledged: number, milliseconds: number): Promise<OutputLine[]> {
     while (this.lines.length < acknowledged && this.child.exitCode === null)
       await new Promise((resolve) => setTimeout(resolve, 5));
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -55,10 +55,11 @@ class Writer {
   }
 }
 
-const acknowledged = (lines: readonly Line[]): Acknowledged[] =>
+const acknowledged = (lines: readonly OutputLine[]): AcknowledgedWrite[] =>
   lines.flatMap((line) => ("write" in line ? [line.write] : []));
-const seen = (lines: readonly Line[]): Seen[] => lines.flatMap((line) => ("read" in line ? [line.read] : []));
-const changed = ({ success, deleted }: Acknowledged): boolean => success.length > 0 || deleted > 0;
+const observedPages = (lines: readonly OutputLine[]): ObservedPage[] =>
+  lines.flatMap((line) => ("read" in line ? [line.read] : []));
+const changed = ({ success, deleted }: AcknowledgedWrite): boolean => success.length > 0 || deleted > 0;
 
 /** Rows by which counts and keys must be those of the features: none of them differs. */
 const wrongCounts = `
@@ -73,22 +74,22 @@ const wrongKeys = `
 const wrongTotals = `
   SELECT number FROM maps WHERE features <> (SELECT count(*) FROM features f WHERE f.map = maps.number)`;
 
-async function expectWhole(url: string): Promise<void> {
+async function expectConsistentDatabase(url: string): Promise<void> {
   for (const wrong of [wrongCounts, wrongKeys, wrongTotals]) expect(await execute(url, wrong)).toEqual([]);
 }
 
-async function prepared(maps: number): Promise<{ url: string; maps: string[] }> {
+async function createMaps(maps: number): Promise<{ url: string; maps: string[] }> {
   const url = await database!.emptySchema();
   const store = await openPostgresStore(url);
   const made: string[] = [];
-  for (let i = 0; i < maps; i++) made.push(await aMap(store));
+  for (let i = 0; i < maps; i++) made.push(await insertMap(store));
   await store[Symbol.asyncDispose]();
   return { url, maps: made };
 }
 
 /** Does what was acknowledged on a plain list; what the list holds after each revision. */
-function replayed(writes: readonly Acknowledged[]): Map<number, string> {
-  const model = new PlainMap();
+function replayOnModel(writes: readonly AcknowledgedWrite[]): Map<number, string> {
+  const model = new ModelMap();
   const text = () =>
     JSON.stringify(
       model.features.map(({ id, geometry, properties }) => ({ type: "Feature", id, geometry, properties })),
@@ -97,7 +98,7 @@ function replayed(writes: readonly Acknowledged[]): Map<number, string> {
   // Of those that tell of one revision, one made it, and the others changed nothing after it.
   const inOrder = [...writes].sort((a, b) => a.revision - b.revision || Number(changed(b)) - Number(changed(a)));
   for (const { kind, sent, revision, deleted, success, failed } of inOrder) {
-    const request: PlainRequest = {
+    const request: ModelRequest = {
       kind,
       remoteField: kind === "create" ? null : "ref",
       items: sent.map(({ geometry, properties }) => ({
@@ -124,72 +125,75 @@ function replayed(writes: readonly Acknowledged[]): Map<number, string> {
 
 describe.skipIf(!database)("two processes on one database", () => {
   test("write one map as if one did: all that was acknowledged or seen is one history", async () => {
-    const { url, maps } = await prepared(1);
-    const writers = [1, 2].map((seed) => new Writer("mixed", url, seed, maps));
+    const { url, maps } = await createMaps(1);
+    const writers = [1, 2].map((seed) => new WriterProcess("mixed", url, seed, maps));
     const lines = (await Promise.all(writers.map((writer) => writer.finished()))).flat();
     const writes = acknowledged(lines);
     expect(writes).toHaveLength(120);
     const revisions = writes.filter(changed).map(({ revision }) => revision);
     expect(new Set(revisions).size).toBe(revisions.length);
-    const states = replayed(writes);
-    expect(seen(lines)).toHaveLength(120);
-    for (const { revision, text } of seen(lines)) expect(text).toBe(states.get(revision));
+    const states = replayOnModel(writes);
+    expect(observedPages(lines)).toHaveLength(120);
+    for (const { revision, text } of observedPages(lines)) expect(text).toBe(states.get(revision));
 
     const store = await openPostgresStore(url);
-    expect(JSON.stringify(await scan(store, maps[0]!))).toBe(states.get(Math.max(...revisions)));
+    expect(JSON.stringify(await readAllByCursor(store, maps[0]!))).toBe(states.get(Math.max(...revisions)));
     await store[Symbol.asyncDispose]();
-    await expectWhole(url);
+    await expectConsistentDatabase(url);
   });
 
   test("replace a map at once: it has all features of one, and each replacement is whole", async () => {
     const url = await database!.emptySchema();
     const stores = [await openPostgresStore(url), await openPostgresStore(url)];
-    const map = await aMap(stores[0]!);
+    const map = await insertMap(stores[0]!);
     const put = (by: number) =>
-      writing(
+      makeWriteRequest(
         map,
         "synchronise",
         Array.from({ length: 40 }, (_, i) => ({ geometry: null, properties: { ref: i * (1 + (by % 3)), by } })),
         { remoteField: "ref" },
       );
-    const outcomes = await Promise.all(Array.from({ length: 24 }, (_, by) => carriedOut(stores[by % 2]!, put(by))));
+    const outcomes = await Promise.all(Array.from({ length: 24 }, (_, by) => writeOrFail(stores[by % 2]!, put(by))));
     const last = outcomes.reduce((a, b) => (a.revision > b.revision ? a : b));
     expect(outcomes.map(({ revision }) => revision).sort((a, b) => a - b)).toEqual(outcomes.map((_, i) => i + 1));
-    const stored = await scan(stores[0]!, map);
+    const stored = await readAllByCursor(stores[0]!, map);
     expect(new Set(stored.map(({ properties }) => properties.by))).toEqual(new Set([outcomes.indexOf(last)]));
     expect(stored).toHaveLength(40);
     for (const store of stores) await store[Symbol.asyncDispose]();
-    await expectWhole(url);
+    await expectConsistentDatabase(url);
   });
 
   test("write to several maps, and change all else, without one deadlock", async () => {
-    const { url, maps } = await prepared(5);
+    const { url, maps } = await createMaps(5);
     const deadlocks = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
     const before = await execute(url, deadlocks);
-    const writers = [3, 4].map((seed) => new Writer("roam", url, seed, maps));
+    const writers = [3, 4].map((seed) => new WriterProcess("roam", url, seed, maps));
     const lines = (await Promise.all(writers.map((writer) => writer.finished()))).flat();
     expect(acknowledged(lines)).toHaveLength(144);
     expect(await execute(url, deadlocks)).toEqual(before);
-    await expectWhole(url);
+    await expectConsistentDatabase(url);
   });
 });
 
 describe.skipIf(!database)("a process that is killed while it writes", () => {
   test("leaves the map as it was before or after a write, all that it acknowledged, and no lock", async () => {
-    const { url, maps } = await prepared(1);
+    const { url, maps } = await createMaps(1);
     const store = await openPostgresStore(url);
     for (let round = 0; round < 6; round++) {
       const before = (await store.map(maps[0]!))!.revision;
-      const writer = new Writer("replace", url, round, maps);
+      const writer = new WriterProcess("replace", url, round, maps);
       const writes = acknowledged(await writer.killedAfter(2, round * 9));
-      const { revision } = await carriedOut(store, writing(maps[0]!, "create", [{ geometry: null, properties: {} }]));
+      const { revision } = await writeOrFail(
+        store,
+        makeWriteRequest(maps[0]!, "create", [{ geometry: null, properties: {} }]),
+      );
       // The one that was under way was carried out, or it was not.
       expect([writes.length, writes.length + 1]).toContain(revision - 1 - before);
-      const stored = await scan(store, maps[0]!);
+      const stored = await readAllByCursor(store, maps[0]!);
       const marks = stored.map(({ properties }) => properties.by);
       expect(new Set(marks.slice(0, -1))).toEqual(new Set([revision - 1 - before]));
       expect(marks).toHaveLength(1001);
-      await expectWhole(url);
+      await expectConsistentDatabase(url);
     }
     await store[Symbol.asyncDispose]();
   });

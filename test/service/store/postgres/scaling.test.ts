@@ -1,8 +1,15 @@
 import { describe, expect, test, vi } from "vitest";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { execute, testDatabase } from "../../../support/postgres.js";
+import { execute, testDatabase } from "../../../support/servers/postgres.js";
 import { textOf } from "../../../support/sources.js";
-import { aMap, carriedOut, numbered, readPages, scan, writing } from "../subject.js";
+import {
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  readAllByCursor,
+  readAllByNumber,
+  writeOrFail,
+} from "../store-fixture.js";
 
 const database = await testDatabase();
 vi.setConfig({ testTimeout: 300_000 });
@@ -15,9 +22,9 @@ describe.skipIf(!database)("partitions by the hash of the map", () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
     const put = (map: string, from: number) =>
-      carriedOut(
+      writeOrFail(
         store,
-        writing(
+        makeWriteRequest(
           map,
           "synchronise",
           Array.from({ length: 20 }, (_, i) => ({ geometry: null, properties: { ref: from + i } })),
@@ -26,19 +33,19 @@ describe.skipIf(!database)("partitions by the hash of the map", () => {
       );
     const maps: string[] = [];
     for (let i = 0; i < 12; i++) {
-      maps.push(await aMap(store));
+      maps.push(await insertMap(store));
       await put(maps[i]!, 0);
     }
-    const before = await Promise.all(maps.map((map) => scan(store, map)));
+    const before = await Promise.all(maps.map((map) => readAllByCursor(store, map)));
     await execute(url, partitioning);
 
-    expect(await Promise.all(maps.map((map) => scan(store, map)))).toEqual(before);
+    expect(await Promise.all(maps.map((map) => readAllByCursor(store, map)))).toEqual(before);
     for (const map of maps) {
       // Half of them stay, half go, half are new.
       expect(await put(map, 10)).toMatchObject({ revision: 2, deleted: 10 });
-      await carriedOut(store, writing(map, "create", numbered(5)));
-      await carriedOut(store, writing(map, "delete", [{ properties: { ref: 29 } }], { remoteField: "ref" }));
-      const refs = (await readPages(store, map, 7)).map(({ properties }) => properties.ref);
+      await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(5)));
+      await writeOrFail(store, makeWriteRequest(map, "delete", [{ properties: { ref: 29 } }], { remoteField: "ref" }));
+      const refs = (await readAllByNumber(store, map, 7)).map(({ properties }) => properties.ref);
       expect(refs).toEqual([...Array.from({ length: 19 }, (_, i) => 10 + i), 0, 1, 2, 3, 4]);
     }
     expect(await store.deleteMap(maps[0]!)).toBe(true);

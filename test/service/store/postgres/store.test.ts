@@ -1,12 +1,12 @@
 import { describe, vi } from "vitest";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { testDatabase } from "../../../support/postgres.js";
-import { storeContract } from "../contract.js";
+import { testDatabase } from "../../../support/servers/postgres.js";
+import { describeStoreContract } from "../contract.js";
 
 const database = await testDatabase();
 // Each commit waits for a disk that others use, too.
 vi.setConfig({ testTimeout: 300_000 });
 
 describe.skipIf(!database)("PostgreSQL", () => {
-  storeContract("PostgreSQL", async (reading) => openPostgresStore(await database!.emptySchema(), reading));
+  describeStoreContract("PostgreSQL", async (reading) => openPostgresStore(await database!.emptySchema(), reading));
 });

@@ -4,57 +4,63 @@
  */
 import type { Store, WriteKind } from "../../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
-import { randomFrom } from "../../../support/random.js";
-import { carriedOut, featuresIn, noon, type Sent, writing } from "../subject.js";
+import { createRandom } from "../../../support/random.js";
+import { type FeatureInput, makeWriteRequest, parseFeatures, testTime, writeOrFail } from "../store-fixture.js";
 
 /** A write as it was asked for, and what was answered. */
-export interface Acknowledged {
+export interface AcknowledgedWrite {
   readonly kind: WriteKind;
-  readonly sent: readonly Sent[];
+  readonly sent: readonly FeatureInput[];
   readonly revision: number;
   readonly deleted: number;
   readonly success: readonly { readonly index: number; readonly id: string; readonly what: string }[];
   readonly failed: readonly number[];
 }
 /** What was on a map, as one page. */
-export interface Seen {
+export interface ObservedPage {
   readonly revision: number;
   readonly text: string;
 }
-export type Line = { readonly write: Acknowledged } | { readonly read: Seen } | { readonly done: true };
+export type OutputLine =
+  | { readonly write: AcknowledgedWrite }
+  | { readonly read: ObservedPage }
+  | { readonly done: true };
 
-const tell = (line: Line): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const printLine = (line: OutputLine): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 const [mode, url, seed, ...maps] = process.argv.slice(2) as [string, string, string, ...string[]];
-const next = randomFrom(Number(seed));
-const below = (end: number): number => Math.floor(next() * end);
+const next = createRandom(Number(seed));
+const randomBelow = (end: number): number => Math.floor(next() * end);
 let written = 0;
 
 /** Some of twelve things, with a mark that no other write has. */
-function features(most: number): Sent[] {
-  const refs = Array.from({ length: 12 }, (_, ref) => ref).filter(() => below(12) < most);
+function features(most: number): FeatureInput[] {
+  const refs = Array.from({ length: 12 }, (_, ref) => ref).filter(() => randomBelow(12) < most);
   return refs.map((ref) => ({ geometry: null, properties: { ref, mark: `${seed}/${written++}` } }));
 }
 
-async function writeOne(store: Store, map: string, kind: WriteKind, sent: readonly Sent[]): Promise<void> {
+async function writeOne(store: Store, map: string, kind: WriteKind, sent: readonly FeatureInput[]): Promise<void> {
   const remoteField = kind === "create" ? null : "ref";
-  const { revision, deleted, success, failed } = await carriedOut(store, writing(map, kind, sent, { remoteField }));
-  tell({ write: { kind, sent, revision, deleted, success, failed: failed.map(({ index }) => index) } });
+  const { revision, deleted, success, failed } = await writeOrFail(
+    store,
+    makeWriteRequest(map, kind, sent, { remoteField }),
+  );
+  printLine({ write: { kind, sent, revision, deleted, success, failed: failed.map(({ index }) => index) } });
 }
 
 /** Writes of every kind to one map, and looks at it in between. */
-async function mixed(store: Store, map: string): Promise<void> {
+async function writeMixed(store: Store, map: string): Promise<void> {
   const kinds: readonly WriteKind[] = ["create", "upsert", "synchronise", "synchronise", "update", "delete"];
   for (let i = 0; i < 60; i++) {
-    const kind = kinds[below(kinds.length)]!;
+    const kind = kinds[randomBelow(kinds.length)]!;
     await writeOne(store, map, kind, features(kind === "create" ? 2 : 8));
     const page = (await store.page({ map, size: 500, page: 1 }))!;
-    tell({ read: { revision: page.revision, text: JSON.stringify(featuresIn(page.text)) } });
+    printLine({ read: { revision: page.revision, text: JSON.stringify(parseFeatures(page.text)) } });
   }
 }
 
 /** A thousand features in place of a thousand others, again and again. */
-async function replace(store: Store, map: string): Promise<void> {
+async function replaceRepeatedly(store: Store, map: string): Promise<void> {
   for (let by = 1; ; by++) {
     const sent = Array.from({ length: 1000 }, (_, i) => ({ geometry: null, properties: { ref: i + by * 500, by } }));
     await writeOne(store, map, "synchronise", sent);
@@ -62,24 +68,24 @@ async function replace(store: Store, map: string): Promise<void> {
 }
 
 /** Writes to several maps at once, beside all else that changes rows. */
-async function roam(store: Store): Promise<void> {
+async function writeToManyMaps(store: Store): Promise<void> {
   await Promise.all(
     Array.from({ length: 6 }, async () => {
       for (let i = 0; i < 12; i++) {
-        const map = maps[below(maps.length)]!;
+        const map = maps[randomBelow(maps.length)]!;
         await writeOne(store, map, "synchronise", features(8));
         await store.changeMap({ id: map, name: `${seed}/${written++}` });
-        await store.countAttempt({ names: ["a", "b", "c"].sort(() => next() - 0.5), now: noon, window: 60_000 });
-        if (below(4) === 0) await store.forgetAttempts(["c", "a", "b"]);
-        if (below(4) === 0) await store.purge(noon + 120_000 * below(2));
+        await store.countAttempt({ names: ["a", "b", "c"].sort(() => next() - 0.5), now: testTime, window: 60_000 });
+        if (randomBelow(4) === 0) await store.forgetAttempts(["c", "a", "b"]);
+        if (randomBelow(4) === 0) await store.purge(testTime + 120_000 * randomBelow(2));
       }
     }),
   );
 }
 
 const store = await openPostgresStore(url);
-if (mode === "mixed") await mixed(store, maps[0]!);
-else if (mode === "replace") await replace(store, maps[0]!);
-else await roam(store);
+if (mode === "mixed") await writeMixed(store, maps[0]!);
+else if (mode === "replace") await replaceRepeatedly(store, maps[0]!);
+else await writeToManyMaps(store);
 await store[Symbol.asyncDispose]();
-tell({ done: true });
+printLine({ done: true });

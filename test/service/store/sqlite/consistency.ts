@@ -1,6 +1,6 @@
 import Sqlite from "better-sqlite3";
 import { expect } from "vitest";
-import { keyDigest } from "../../../../src/service/key.js";
+import { digestRemoteKey } from "../../../../src/service/identifiers/remote-key.js";
 
 /** Holds what a database counts and looks up against the features that it has, read by plain SQL. */
 export function expectConsistent(path: string): void {
@@ -57,7 +57,7 @@ function expectKeys(
       const value = new Map<string, unknown>(Object.entries(JSON.parse(properties))).get(name);
       const usable = typeof value === "string" ? value !== "" : Number.isSafeInteger(value);
       if (!usable) return [];
-      return [[seq, keyDigest(value as string | number)]];
+      return [[seq, digestRemoteKey(value as string | number)]];
     });
     // Behind what was read so far, there are those of features that were written since.
     const isRead = ([seq]: readonly [number, string]) => read === null || seq <= read;

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BatchSizer } from "../../../../src/service/store/sqlite/batch-sizer.js";
 import { type Connection, connect } from "../../../../src/service/store/sqlite/connection.js";
 import { readPage } from "../../../../src/service/store/sqlite/pages.js";
-import { StepSize } from "../../../../src/service/store/sqlite/step-size.js";
-import { writeTransaction } from "../../../../src/service/store/sqlite/write-transaction.js";
+import { createWriteTransaction } from "../../../../src/service/store/sqlite/write-transaction.js";
 import { write } from "../../../../src/service/store/write.js";
-import { numbered, writing } from "../subject.js";
+import { makeWriteRequest, numberedFeatures } from "../store-fixture.js";
 
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
 const map = randomUUID();
@@ -24,7 +24,7 @@ function planOf(sql: string): string[] {
   return explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : values)).map(({ detail }) => detail);
 }
 
-type Asked = Parameters<typeof writing> extends [string, ...infer Rest] ? Rest : never;
+type Asked = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
 
 beforeAll(async () => {
   db = connect(join(folder, "plans.db"), "writer");
@@ -36,16 +36,16 @@ beforeAll(async () => {
     statements.add(sql);
     return prepare(sql);
   };
-  const tx = writeTransaction(db, new StepSize(100));
-  const ask = (...request: Asked) => write(tx, writing(map, ...request));
+  const tx = createWriteTransaction(db, new BatchSizer(100));
+  const ask = (...request: Asked) => write(tx, makeWriteRequest(map, ...request));
   const byRef = { remoteField: "ref" };
-  await ask("create", numbered(300));
-  while ((await ask("upsert", numbered(150, 200), byRef)).kind === "reading-keys");
+  await ask("create", numberedFeatures(300));
+  while ((await ask("upsert", numberedFeatures(150, 200), byRef)).kind === "reading-keys");
   const idempotency = { scope: "a", key: "b", fingerprint: new Uint8Array(32) };
   await ask("update", [{ properties: { ref: 7, more: true } }], { ...byRef, idempotency });
   await ask("update", [{ id: randomUUID(), properties: {} }]);
   await ask("delete", [{ properties: { ref: 8 } }], byRef);
-  await ask("synchronise", numbered(150, 100), byRef);
+  await ask("synchronise", numberedFeatures(150, 100), byRef);
   readPage(db, { map, size: 10, page: 2 });
   readPage(db, { map, size: 10, after: 3 });
   db.database.prepare = prepare;

@@ -5,8 +5,16 @@ import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { Store } from "../../../../src/service/store/contract.js";
 import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
-import { storeContract } from "../contract.js";
-import { aMap, anAccount, carriedOut, hashOf, numbered, scan, writing } from "../subject.js";
+import { describeStoreContract } from "../contract.js";
+import {
+  hashOf,
+  insertAccount,
+  insertMap,
+  makeWriteRequest,
+  numberedFeatures,
+  readAllByCursor,
+  writeOrFail,
+} from "../store-fixture.js";
 import { expectConsistent } from "./consistency.js";
 
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
@@ -20,7 +28,7 @@ describe("what the contract left in SQLite", () => {
   afterAll(() => {
     for (const path of used) expectConsistent(path);
   });
-  storeContract("SQLite", (reading) => {
+  describeStoreContract("SQLite", (reading) => {
     const path = newPath();
     used.push(path);
     return openSqliteStore(path, undefined, reading);
@@ -47,50 +55,52 @@ describe("a database in SQLite", () => {
   test("is for its owner alone, journals too", async () => {
     const path = newPath();
     const store = await open(path);
-    await anAccount(store);
+    await insertAccount(store);
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   test("is one file once it is closed, and has all when it is opened again", async () => {
     const path = newPath();
     const store = await openSqliteStore(path);
-    const map = await aMap(store);
-    await carriedOut(store, writing(map, "create", numbered(40)));
+    const map = await insertMap(store);
+    await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(40)));
     await store[Symbol.asyncDispose]();
     expect(() => statSync(`${path}-wal`)).toThrow();
     const again = await open(path);
-    expect(await scan(again, map)).toHaveLength(40);
+    expect(await readAllByCursor(again, map)).toHaveLength(40);
     expect(await again.map(map)).toMatchObject({ features: 40, revision: 1 });
   });
 
   test("restored from a copy reaches no version that it had after the copy was made", async () => {
     const [path, copy] = [newPath(), newPath()];
     const store = await openSqliteStore(path);
-    const map = await aMap(store);
-    const copied = await carriedOut(store, writing(map, "create", numbered(1)));
+    const map = await insertMap(store);
+    const copied = await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)));
     await store[Symbol.asyncDispose]();
     copyFileSync(path, copy);
     const first = await openSqliteStore(path);
-    const lost = await carriedOut(first, writing(map, "create", numbered(1)));
+    const lost = await writeOrFail(first, makeWriteRequest(map, "create", numberedFeatures(1)));
     await first[Symbol.asyncDispose]();
     const restored = await open(copy);
     expect((await restored.map(map))!.version).toBe(copied.version);
-    const other = await carriedOut(restored, writing(map, "create", numbered(2)));
+    const other = await writeOrFail(restored, makeWriteRequest(map, "create", numberedFeatures(2)));
     expect(other.revision).toBe(lost.revision);
-    const stale = writing(map, "create", numbered(1), { versions: [lost.version] });
+    const stale = makeWriteRequest(map, "create", numberedFeatures(1), { versions: [lost.version] });
     expect(await restored.write(stale)).toEqual({ kind: "other-version", version: other.version });
   });
 
   test("may be made by two at once, who see what the other writes", async () => {
     const path = newPath();
     const [one, other] = await Promise.all([open(path), open(path)]);
-    const map = await aMap(one);
-    const requests = Array.from({ length: 12 }, (_, i) => writing(map, "create", numbered(10, 10 * i)));
-    const outcomes = await Promise.all(requests.map((request, i) => carriedOut(i % 2 ? one : other, request)));
+    const map = await insertMap(one);
+    const requests = Array.from({ length: 12 }, (_, i) =>
+      makeWriteRequest(map, "create", numberedFeatures(10, 10 * i)),
+    );
+    const outcomes = await Promise.all(requests.map((request, i) => writeOrFail(i % 2 ? one : other, request)));
     const revisions = outcomes.map(({ revision }) => revision).sort((a, b) => a - b);
     expect(revisions).toEqual(requests.map((_, i) => i + 1));
-    expect(await scan(one, map)).toEqual(await scan(other, map));
-    expect(await scan(one, map)).toHaveLength(120);
+    expect(await readAllByCursor(one, map)).toEqual(await readAllByCursor(other, map));
+    expect(await readAllByCursor(one, map)).toHaveLength(120);
   });
 
   test("of a later geoferry is refused and left as it is", async () => {
@@ -123,11 +133,11 @@ describe("a database in SQLite", () => {
   test("is read while another program writes, and written when it has done so", async () => {
     const path = newPath();
     const store = await open(path);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const database = beside(path);
     database.exec("BEGIN IMMEDIATE");
     let written = false;
-    const write = carriedOut(store, writing(map, "create", numbered(3))).then(() => {
+    const write = writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3))).then(() => {
       written = true;
     });
     for (let i = 0; i < 5; i++) expect(await store.page({ map, size: 10, page: 1 })).toMatchObject({ count: 0 });
@@ -140,29 +150,35 @@ describe("a database in SQLite", () => {
   test("has nothing of a write that failed at its last step, and goes on", async () => {
     const path = newPath();
     const store = await open(path);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const key = { scope: "a", key: "k", fingerprint: hashOf("x") };
-    await carriedOut(store, writing(map, "upsert", numbered(5), { remoteField: "ref" }));
-    const before = await scan(store, map);
+    await writeOrFail(store, makeWriteRequest(map, "upsert", numberedFeatures(5), { remoteField: "ref" }));
+    const before = await readAllByCursor(store, map);
     const database = beside(path);
     database.exec("CREATE TRIGGER full BEFORE INSERT ON outcomes BEGIN SELECT raise(ABORT, 'no space'); END");
-    const request = writing(map, "synchronise", numbered(5, 3), { remoteField: "ref", idempotency: key });
+    const request = makeWriteRequest(map, "synchronise", numberedFeatures(5, 3), {
+      remoteField: "ref",
+      idempotency: key,
+    });
     await expect(store.write(request)).rejects.toThrow("no space");
-    expect(await scan(store, map)).toEqual(before);
+    expect(await readAllByCursor(store, map)).toEqual(before);
     expect(await store.map(map)).toMatchObject({ features: 5, revision: 1 });
     database.exec("DROP TRIGGER full");
-    expect(await carriedOut(store, request)).toMatchObject({ deleted: 3, revision: 2, replayed: false });
+    expect(await writeOrFail(store, request)).toMatchObject({ deleted: 3, revision: 2, replayed: false });
     expectConsistent(path);
   });
 
   test("loses what was on a map that is deleted, piece by piece, and after a restart", async () => {
     const path = newPath();
     const store = await open(path);
-    const [gone, kept] = [await aMap(store), await aMap(store)];
+    const [gone, kept] = [await insertMap(store), await insertMap(store)];
     for (let i = 0; i < 5; i++) {
-      await carriedOut(store, writing(gone, "upsert", numbered(1000, 1000 * i), { remoteField: "ref" }));
+      await writeOrFail(
+        store,
+        makeWriteRequest(gone, "upsert", numberedFeatures(1000, 1000 * i), { remoteField: "ref" }),
+      );
     }
-    await carriedOut(store, writing(kept, "upsert", numbered(10), { remoteField: "ref" }));
+    await writeOrFail(store, makeWriteRequest(kept, "upsert", numberedFeatures(10), { remoteField: "ref" }));
     const database = beside(path);
     const rows = () =>
       ["features", "feature_keys", "key_fields", "bucket_counts", "removed_maps"].map((table) =>
@@ -174,18 +190,18 @@ describe("a database in SQLite", () => {
     expect(rows()[0]).toBeGreaterThanOrEqual(10);
     const again = await open(path);
     await expect.poll(rows, { timeout: 60_000 }).toEqual([10, 10, 1, 3, 0]);
-    expect(await scan(again, kept)).toHaveLength(10);
+    expect(await readAllByCursor(again, kept)).toHaveLength(10);
     expectConsistent(path);
   });
 
   test("answers a second request with a key that is in use at once", async () => {
     const path = newPath();
     const store = await open(path);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const database = beside(path);
     database.exec("BEGIN IMMEDIATE");
     const idempotency = { scope: "a", key: "k", fingerprint: hashOf("x") };
-    const request = writing(map, "create", numbered(3), { idempotency });
+    const request = makeWriteRequest(map, "create", numberedFeatures(3), { idempotency });
     const first = store.write(request);
     expect(await store.write(request)).toEqual({ kind: "key-in-flight" });
     database.exec("COMMIT");
@@ -196,16 +212,18 @@ describe("a database in SQLite", () => {
   test("finds keys wherever their features are among many millions", async () => {
     const path = newPath();
     const store = await open(path);
-    const map = await aMap(store);
+    const map = await insertMap(store);
     const ids: string[] = [];
     for (const [i, next] of [1, 2 ** 21, 5 * 2 ** 21 - 1].entries()) {
       beside(path).prepare("UPDATE maps SET next = ?").run(next);
-      const sent = numbered(2, 10 * i);
+      const sent = numberedFeatures(2, 10 * i);
       ids.push(
-        ...(await carriedOut(store, writing(map, "upsert", sent, { remoteField: "ref" }))).success.map(({ id }) => id),
+        ...(await writeOrFail(store, makeWriteRequest(map, "upsert", sent, { remoteField: "ref" }))).success.map(
+          ({ id }) => id,
+        ),
       );
-      const all = [0, 1, 2].slice(0, i + 1).flatMap((of) => numbered(2, 10 * of));
-      const found = await carriedOut(store, writing(map, "update", all, { remoteField: "ref" }));
+      const all = [0, 1, 2].slice(0, i + 1).flatMap((of) => numberedFeatures(2, 10 * of));
+      const found = await writeOrFail(store, makeWriteRequest(map, "update", all, { remoteField: "ref" }));
       expect(found.success.map(({ id }) => id)).toEqual(ids);
     }
   });

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { startService } from "../../../../src/service/serve.js";
 import type { Store } from "../../../../src/service/store/contract.js";
 import { openSqliteStore } from "../../../../src/service/store/sqlite/index.js";
-import type { ThreadEnd } from "../../../../src/service/store/sqlite/lasting-member.js";
-import { aMap, carriedOut, numbered, scan, writing } from "../subject.js";
+import type { ThreadExit } from "../../../../src/service/store/sqlite/supervised-thread.js";
+import { insertMap, makeWriteRequest, numberedFeatures, readAllByCursor, writeOrFail } from "../store-fixture.js";
 import { expectConsistent } from "./consistency.js";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -18,34 +18,34 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Threads of this process in the order of their start: of a store, the one that writes is the first. */
 let threads: Worker[] = [];
-const remember = (worker: Worker) => void threads.push(worker);
+const trackWorker = (worker: Worker) => void threads.push(worker);
 beforeEach(() => {
   threads = [];
-  process.on("worker", remember);
+  process.on("worker", trackWorker);
 });
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
-  process.off("worker", remember);
+  process.off("worker", trackWorker);
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-const answers = (store: Store): Promise<boolean> =>
+const isAnswering = (store: Store): Promise<boolean> =>
   store.ping().then(
     () => true,
     () => false,
   );
-const untilItAnswers = (store: Store) => expect.poll(() => answers(store), { timeout: 60_000 }).toBe(true);
+const waitUntilAnswering = (store: Store) => expect.poll(() => isAnswering(store), { timeout: 60_000 }).toBe(true);
 
-interface ToldEnd extends ThreadEnd {
+interface ReportedExit extends ThreadExit {
   /** Whether the store answered when it told. */
   readonly answered: Promise<boolean>;
 }
 
-async function opened(name: string): Promise<{ store: Store; path: string; ends: ToldEnd[] }> {
+async function opened(name: string): Promise<{ store: Store; path: string; ends: ReportedExit[] }> {
   const path = join(folder, name);
-  const ends: ToldEnd[] = [];
+  const ends: ReportedExit[] = [];
   const store = await openSqliteStore(path, {
-    threadEnded: (end) => void ends.push({ ...end, answered: answers(store) }),
+    threadEnded: (end) => void ends.push({ ...end, answered: isAnswering(store) }),
   });
   closing.push(() => store[Symbol.asyncDispose]());
   return { store, path, ends };
@@ -53,30 +53,30 @@ async function opened(name: string): Promise<{ store: Store; path: string; ends:
 
 test("a thread that writes is replaced: what it was doing is undone and told, and the next write is done", async () => {
   const { store, path, ends } = await opened("writer.db");
-  const map = await aMap(store);
-  await carriedOut(store, writing(map, "create", numbered(3)));
+  const map = await insertMap(store);
+  await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
   const other = new Sqlite(path);
   closing.push(() => other.close());
   other.exec("BEGIN IMMEDIATE");
-  const lost = store.write(writing(map, "create", numbered(2)));
+  const lost = store.write(makeWriteRequest(map, "create", numberedFeatures(2)));
   const ended = threads[0]!.terminate();
   // The statement that waits must come to its end: what it would throw in a thread that ends is fatal to the process.
   other.exec("COMMIT");
   await ended;
   await expect(lost).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
-  await untilItAnswers(store);
+  await waitUntilAnswering(store);
   expect(ends).toMatchObject([{ role: "writer", pause: 0 }]);
-  expect(await carriedOut(store, writing(map, "create", numbered(1)))).toMatchObject({ revision: 2 });
-  expect(await scan(store, map)).toHaveLength(4);
+  expect(await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)))).toMatchObject({ revision: 2 });
+  expect(await readAllByCursor(store, map)).toHaveLength(4);
   expectConsistent(path);
 });
 
 test("a thread that reads is replaced, and the other one answers meanwhile", async () => {
   const { store, ends } = await opened("reader.db");
-  const map = await aMap(store);
+  const map = await insertMap(store);
   await threads[1]!.terminate();
   expect(await store.map(map)).toMatchObject({ id: map });
-  await untilItAnswers(store);
+  await waitUntilAnswering(store);
   expect(ends).toMatchObject([{ role: "reader", pause: 0 }]);
   expect(threads).toHaveLength(4);
 });
@@ -84,7 +84,7 @@ test("a thread that reads is replaced, and the other one answers meanwhile", asy
 test("a thread that ends again and again is replaced each time, after a longer pause", async () => {
   const { store, ends } = await opened("often.db");
   for (let i = 1; i <= 4; i++) {
-    await untilItAnswers(store);
+    await waitUntilAnswering(store);
     await threads.at(i === 1 ? 0 : -1)!.terminate();
     await expect.poll(() => ends.length, { timeout: 60_000 }).toBe(i);
     expect(await ends.at(-1)!.answered).toBe(false);
@@ -92,14 +92,14 @@ test("a thread that ends again and again is replaced each time, after a longer p
     expect(await store.accounts()).toEqual([]);
   }
   expect(ends.map(({ pause }) => pause)).toEqual([0, 500, 1000, 2000]);
-  await untilItAnswers(store);
+  await waitUntilAnswering(store);
   await store.purge(0);
 });
 
 test("a store is closed at once while a thread is to be replaced", async () => {
   const { store, ends } = await opened("closing.db");
   for (let i = 1; i <= 3; i++) {
-    await untilItAnswers(store);
+    await waitUntilAnswering(store);
     await threads.at(i === 1 ? 0 : -1)!.terminate();
     await expect.poll(() => ends.length).toBe(i);
   }

@@ -1,0 +1,74 @@
+/** What is told of columns whose cells may mean something else than they were taken for. */
+
+import type { Notices } from "../header/first-record.js";
+import type { ColumnFormat } from "./column-format.js";
+import type { ColumnSamples } from "./samples.js";
+
+/** Columns that a notice names. */
+export const maxListedNames = 5;
+
+const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, string>> = {
+  "date-ambiguous":
+    "the dates leave open which number is the day, so they stay text; --in dates=dmy or --in dates=mdy says it",
+  "number-ambiguous":
+    "the numbers leave open whether a sign stands before decimals or between thousands, so they stay text; --in thousands and --in decimal say it",
+  "number-three":
+    "all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands says so",
+};
+
+/** The first of many, and how many more there are. */
+export function summarizeList<T>(all: readonly T[], say: (one: T) => string): string {
+  const first = all.slice(0, maxListedNames).map(say).join(", ");
+  return all.length > maxListedNames ? `${first} and ${all.length - maxListedNames} more` : first;
+}
+
+export const summarizeNames = (names: readonly string[]): string => summarizeList(names, (name) => `"${name}"`);
+
+/** A notice for each kind of doubt. `isDecimalSure`: other numbers of the file show which decimal sign it has. */
+export function ambiguityNotices(
+  names: readonly string[],
+  forms: readonly ColumnFormat[],
+  isKept: (column: number) => boolean,
+  isDecimalSure: boolean,
+): Notices {
+  const found = new Map<NonNullable<ColumnFormat["doubt"]>, string[]>();
+  for (let c = 0; c < forms.length; c++) {
+    const { doubt } = forms[c]!;
+    if (doubt === null || !isKept(c) || (doubt === "number-three" && isDecimalSure)) continue;
+    const columns = found.get(doubt);
+    if (columns) columns.push(names[c]!);
+    else found.set(doubt, [names[c]!]);
+  }
+  return [...found].map(([doubt, columns]) => {
+    const code = doubt === "number-three" ? "number-ambiguous" : doubt;
+    return [code, undefined, `${summarizeNames(columns)}: ${ambiguityMessages[doubt]}`] as const;
+  });
+}
+
+/** `31.12.99`, with a time behind it or not. */
+const twoDigitYear = /^\d{1,2}([./-])\d{1,2}\1\d\d(?:[ T]\d{1,2}:\d\d.*)?$/;
+
+const isDayAndMonth = (text: string): boolean => {
+  const [a = 0, b = 0] = text.split(/[./-]/).map(Number);
+  return Math.min(a, b) >= 1 && Math.min(a, b) <= 12 && Math.max(a, b) <= 31;
+};
+
+/** Columns of text whose first cells are dates without a century. */
+export function twoDigitYearNotices(
+  names: readonly string[],
+  forms: readonly ColumnFormat[],
+  samples: ColumnSamples,
+  isKept: (column: number) => boolean,
+): Notices {
+  const found = names.filter((_, c) => {
+    if (forms[c]!.type !== "text" || !isKept(c)) return false;
+    const cells = samples.of(c);
+    return cells.length > 0 && cells.every((cell) => twoDigitYear.test(cell) && isDayAndMonth(cell));
+  });
+  const sentence = "the years of the dates have two digits, which leave the century open, so they stay text";
+  return found.length === 0 ? [] : [["date-ambiguous", undefined, `${summarizeNames(found)}: ${sentence}`]];
+}
+
+/** What is said of records with a quote within a cell that is not doubled. */
+export const strayQuoteMessage = (where: string): string =>
+  `${where}, quotes within quoted cells are not doubled; such cells are kept as they stand, with all their quotes`;

@@ -1,0 +1,79 @@
+/** Dates as people write them: `31.12.1999`, `12/31/1999 23:59`, and ISO 8601 with several blanks before the time. */
+
+/** What the digits of a date say about which of them is the day. */
+export const DateOrder = { none: 0, dayFirst: 1, monthFirst: 2, either: 3 } as const;
+
+export interface OtherTemporal {
+  readonly hasTime: boolean;
+  /** `none` of one that begins with the year. */
+  readonly order: number;
+  readonly year: string;
+  /** The two numbers that are the day and the month, as they stand. */
+  readonly first: number;
+  readonly second: number;
+  /** Canonical, with its zone; empty without one. */
+  readonly time: string;
+}
+
+const timePattern = String.raw`(\d{1,2}):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s?([AaPp][Mm])?(Z|z|[+-]\d\d(?::?\d\d)?)?`;
+const dateFirstPattern = new RegExp(String.raw`^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:(?:,?\s+|[Tt])${timePattern})?$`);
+const yearFirstPattern = new RegExp(String.raw`^(\d{4})([-/])(\d\d)\2(\d\d)\s{2,}${timePattern}$`);
+
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+function isCalendarDate(year: string, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1 || day > monthDays[month - 1]!) return false;
+  const y = Number(year);
+  return month !== 2 || day < 29 || (y % 4 === 0 && (y % 100 !== 0 || y % 400 === 0));
+}
+
+type TimeParts = readonly (string | undefined)[];
+
+/** The canonical text of a time; null for one that does not exist. */
+function canonicalTime([hours, minutes, seconds = "00", half, zone = ""]: TimeParts): string | null {
+  let hour = Number(hours);
+  if (half !== undefined) {
+    if (hour < 1 || hour > 12) return null;
+    hour = (hour % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
+  }
+  if (hour > 23 || Number(minutes) > 59 || Number(seconds.replace(",", ".")) >= 60) return null;
+  const offset = /^([+-]\d\d):?(\d\d)?$/.exec(zone);
+  if (offset && (Math.abs(Number(offset[1])) > 23 || Number(offset[2] ?? 0) > 59)) return null;
+  const end = offset ? `${offset[1]}:${offset[2] ?? "00"}` : zone.toUpperCase();
+  return `${String(hour).padStart(2, "0")}:${minutes}:${seconds.replace(",", ".")}${end}`;
+}
+
+/** Reads a date, with a time or without one; null for anything else. */
+export function parseOtherTemporal(text: string): OtherTemporal | null {
+  const match = dateFirstPattern.exec(text);
+  if (match) {
+    const [, a, separator, b, year, ...parts] = match;
+    const clock = parts[0] === undefined ? "" : canonicalTime(parts);
+    if (clock === null) return null;
+    const [first, second] = [Number(a), Number(b)];
+    const isDayFirst = isCalendarDate(year!, second, first);
+    // With points between them, the day comes first in every country that writes dates so.
+    const isMonthFirst = separator !== "." && isCalendarDate(year!, first, second);
+    if (!isDayFirst && !isMonthFirst) return null;
+    const order = first === second ? DateOrder.none : (isDayFirst ? 1 : 0) | (isMonthFirst ? 2 : 0);
+    return { hasTime: clock !== "", order, year: year!, first, second, time: clock };
+  }
+  const found = yearFirstPattern.exec(text);
+  if (!found) return null;
+  const [, year, , month, day, ...parts] = found;
+  const clock = canonicalTime(parts);
+  if (clock === null || !isCalendarDate(year!, Number(month), Number(day))) return null;
+  return { hasTime: true, order: DateOrder.none, year: year!, first: Number(day), second: Number(month), time: clock };
+}
+
+const twoDigits = (value: number) => String(value).padStart(2, "0");
+
+/** The canonical text; null where the date does not exist in this order. */
+export function toCanonicalDate(
+  { order, year, first, second, time: clock }: OtherTemporal,
+  monthFirst: boolean,
+): string | null {
+  if (order !== DateOrder.none && (order & (monthFirst ? DateOrder.monthFirst : DateOrder.dayFirst)) === 0) return null;
+  const [day, month] = monthFirst && order !== DateOrder.none ? [second, first] : [first, second];
+  return `${year}-${twoDigits(month)}-${twoDigits(day)}${clock === "" ? "" : `T${clock}`}`;
+}

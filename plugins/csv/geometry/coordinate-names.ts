@@ -1,0 +1,241 @@
+/**
+ * What the names of columns say about coordinates, in the languages and spellings of real tables. A name is taken apart
+ * into words; one of them names the axis, and all others only qualify it: `UTM_Ost [m]`, `coord_x`, `gps latitude`.
+ */
+
+/** How much a name says by itself. */
+export const NameStrength = {
+  /** Also the name of ordinary attributes: `E`, `N`, `laenge` (a length), `breite` (a width). */
+  weak: 1,
+  /** Directions: `Ost`, `norte`. Counts by direction are named so, too. */
+  direction: 2,
+  /** Names of coordinates alone: `Rechtswert`, `latitude`, `x`. */
+  sure: 3,
+} as const;
+
+/** What the numbers of an axis are. */
+export type AxisKind = "degrees" | "plane" | "letters";
+
+interface WordPair {
+  readonly kind: AxisKind;
+  readonly strength: number;
+  /** Words for the longitude or easting, and for the latitude or northing, apart by spaces. */
+  readonly x: string;
+  readonly y: string;
+}
+
+/** The likeliest first. Words are compared by `folded`, so that accents do not matter. */
+const wordPairs: readonly WordPair[] = [
+  // English, and what is written everywhere.
+  { kind: "degrees", strength: NameStrength.sure, x: "lon lng long longitude", y: "lat latitude" },
+  { kind: "degrees", strength: NameStrength.sure, x: "xlon xlong lonx longx", y: "ylat laty" },
+  { kind: "letters", strength: NameStrength.sure, x: "x", y: "y" },
+  { kind: "plane", strength: NameStrength.sure, x: "easting eastings", y: "northing northings" },
+  { kind: "plane", strength: NameStrength.direction, x: "east", y: "north" },
+  { kind: "plane", strength: NameStrength.weak, x: "e", y: "n" },
+  // German.
+  { kind: "plane", strength: NameStrength.sure, x: "rechtswert rechtswerte ostwert", y: "hochwert hochwerte nordwert" },
+  { kind: "plane", strength: NameStrength.direction, x: "ost osten", y: "nord norden" },
+  { kind: "plane", strength: NameStrength.weak, x: "rechts re", y: "hoch ho" },
+  { kind: "plane", strength: NameStrength.weak, x: "rw", y: "hw" },
+  { kind: "plane", strength: NameStrength.weak, x: "ow", y: "nw" },
+  { kind: "plane", strength: NameStrength.weak, x: "r", y: "h" },
+  { kind: "degrees", strength: NameStrength.sure, x: "längengrad laengengrad", y: "breitengrad" },
+  { kind: "degrees", strength: NameStrength.weak, x: "länge laenge", y: "breite" },
+  // French, Spanish, Portuguese, Italian, Catalan, Romanian.
+  { kind: "plane", strength: NameStrength.direction, x: "est este leste", y: "nord norte" },
+  { kind: "plane", strength: NameStrength.weak, x: "o", y: "n" },
+  {
+    kind: "degrees",
+    strength: NameStrength.sure,
+    x: "longitud longitudine longitudinea",
+    y: "latitud latitudine latitudinea",
+  },
+  // Dutch, Swedish, Danish, Norwegian, Finnish.
+  { kind: "plane", strength: NameStrength.direction, x: "oost öst öster øst aust itä", y: "noord norr nord pohjoinen" },
+  { kind: "plane", strength: NameStrength.weak, x: "ö ø", y: "n" },
+  {
+    kind: "degrees",
+    strength: NameStrength.sure,
+    x: "lengtegraad längdgrad længdegrad laengdegrad lengdegrad pituusaste",
+    y: "breedtegraad breddgrad breddegrad leveysaste",
+  },
+  {
+    kind: "degrees",
+    strength: NameStrength.weak,
+    x: "lengte längd længde laengde lengde pituus",
+    y: "breedte bredd bredde leveys",
+  },
+  // Polish, Czech, Russian, Turkish.
+  { kind: "plane", strength: NameStrength.direction, x: "wschód východ восток doğu", y: "północ sever север kuzey" },
+  { kind: "degrees", strength: NameStrength.weak, x: "długość délka", y: "szerokość šířka" },
+  { kind: "degrees", strength: NameStrength.sure, x: "долгота boylam", y: "широта enlem" },
+  // Chinese, Japanese, Korean.
+  { kind: "degrees", strength: NameStrength.sure, x: "经度 經度 経度 경도", y: "纬度 緯度 위도" },
+  { kind: "plane", strength: NameStrength.sure, x: "东坐标 東座標", y: "北坐标 北座標" },
+];
+
+/**
+ * The last rows whose names stand before those that are written: `lon` and `lat` of degrees, `x` and `y` of a plane. An
+ * attribute of such a name would be taken in their place.
+ */
+export const lastWrittenRank = { degrees: 1, plane: 3 } as const;
+
+/** Words that make a coordinate of what may be an attribute: `UTM_E`, `geogr. Breite`. */
+const crsWords =
+  "coord coords coordinate coordinates koord koordinate koordinaten koordinat koordinata koordinaatti coordonnée coordonnées " +
+  "coordenada coordenadas coordinata coördinaat coordinaat współrzędna wspolrzedna wsp souřadnice координата 坐标 座標 좌표 " +
+  "geo geogr geographic geographische geografische géographique geografica geográfica geograficzna zeměpisná " +
+  "maantieteellinen geografisk географическая gps wgs wgs84 etrs etrs89 utm gk gausskrüger gauss krüger lambert lambert93 " +
+  "l93 lamb93 lv95 lv03 ch1903 rd rdnew bng osgb osgb36 sweref sweref99 sweref99tm rt90 tm35fin pl1992 pl2000 puwg " +
+  "puwg1992 sjtsk jtsk epsg srid";
+/** Words that say nothing at all. */
+const fillerWords = "point punkt pt position pos value wert dec decimal dezimal dd stop map projected";
+
+/** Units: they say nothing about which columns belong together. */
+const units = "m metre metres meter meters km ft feet deg degree degrees grad °";
+
+const letterReplacements: Readonly<Record<string, string>> = {
+  ß: "ss",
+  ø: "o",
+  ł: "l",
+  æ: "ae",
+  đ: "d",
+  ı: "i",
+  œ: "oe",
+};
+
+/** Lower case without accents: as different people write the same word. */
+export const foldText = (text: string): string => (isAscii(text) ? text.toLowerCase() : removeAccents(text));
+
+const isAscii = (text: string): boolean => {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+};
+
+const removeAccents = (text: string): string =>
+  text
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[ßøłæđıœ]/g, (letter) => letterReplacements[letter]!);
+
+const splitWords = (text: string): string[] => foldText(text).split(" ");
+
+/** What one word says. */
+export interface AxisWord {
+  readonly axis: "x" | "y";
+  readonly kind: AxisKind;
+  readonly strength: number;
+  /** Its place in the table: the least is the likeliest. */
+  readonly rank: number;
+}
+
+/** A word may belong to several pairs: `nord` stands beside `Ost`, `est` and `øst`. */
+const axisWords = new Map<string, AxisWord[]>();
+for (const [rank, { kind, strength, ...words }] of wordPairs.entries()) {
+  for (const axis of ["x", "y"] as const) {
+    for (const word of splitWords(words[axis])) {
+      axisWords.set(word, [...(axisWords.get(word) ?? []), { axis, kind, strength, rank }]);
+    }
+  }
+}
+const crsWordSet = new Set(splitWords(crsWords));
+const qualifiers = new Set([...crsWordSet, ...splitWords(fillerWords)]);
+const unitWords = new Set(splitWords(units));
+const isNumber = (word: string) => /^\d+[ns]?$/.test(word);
+/** Those that may stand before or behind another word without anything between: `xcoord`, `gpslat`, `UTMOst`. */
+const affixes = [...qualifiers, "deg"].filter((word) => word.length >= 3 || word === "dd" || /[^a-z\d]/.test(word));
+
+export interface CoordinateName {
+  /** What it may be, by the tables; all of one axis. */
+  readonly readings: readonly AxisWord[];
+  /** The other words: columns that belong together have the same. */
+  readonly rest: string;
+  /** Whether a word says that it is a coordinate: a length is none then. */
+  readonly isQualified: boolean;
+}
+
+interface ParsedName {
+  readonly words: AxisWord[][];
+  readonly rest: string[];
+}
+
+/** Puts one word where it belongs; false where it is none that is known. */
+function parseWord(word: string, into: ParsedName): boolean {
+  const found = axisWords.get(word);
+  if (found) into.words.push(found);
+  else if (qualifiers.has(word) || isNumber(word)) into.rest.push(word);
+  else if (!unitWords.has(word)) return parseCompound(word, into);
+  return true;
+}
+
+/** The first and last two characters of affixes, which most words have none of. */
+const affixEdges = {
+  first: new Set(affixes.map((affix) => affix.slice(0, 2))),
+  last: new Set(affixes.map((affix) => affix.slice(-2))),
+};
+
+function parseCompound(word: string, into: ParsedName): boolean {
+  const digits = /^(\D+)(\d+[ns]?)$/.exec(word);
+  if (digits && (qualifiers.has(digits[1]!) || axisWords.has(digits[1]!) || digits[2]!.length > 1)) {
+    if (!parseWord(digits[1]!, into)) return false;
+    into.rest.push(digits[2]!);
+    return true;
+  }
+  if (!affixEdges.first.has(word.slice(0, 2)) && !affixEdges.last.has(word.slice(-2))) return false;
+  for (const affix of affixes) {
+    if (word.length <= affix.length) continue;
+    const [before, behind] = [word.startsWith(affix), word.endsWith(affix)];
+    if (!before && !behind) continue;
+    const other = before ? word.slice(affix.length) : word.slice(0, -affix.length);
+    if (!axisWords.has(other) && !qualifiers.has(other) && !isNumber(other)) continue;
+    return parseWord(other, into) && parseWord(affix, into);
+  }
+  return false;
+}
+
+function parseName(text: string): CoordinateName | null {
+  const words = foldText(text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")).match(/[\p{L}\p{N}]+/gu) ?? [];
+  const parsed: ParsedName = { words: [], rest: [] };
+  if (words.length === 0 || words.length > 6) return null;
+  for (const word of words) if (!parseWord(word, parsed)) return null;
+  if (parsed.words.length === 0 || parsed.words.length > 2) return null;
+  // Of "X (Nord)", the direction says which axis it is; the letter is what it is called there.
+  const [said] = parsed.words.toSorted((a, b) => Number(a[0]!.kind === "letters") - Number(b[0]!.kind === "letters"));
+  const isOneAxis = parsed.words.every((of) => of[0]!.axis === said![0]!.axis || of[0]!.kind === "letters");
+  if (!isOneAxis) return null;
+  return {
+    readings: said!,
+    rest: parsed.rest.sort().join(" "),
+    isQualified: parsed.rest.some((word) => crsWordSet.has(word)),
+  };
+}
+
+/** The one or first two characters of all words that a name can begin with. */
+const namePrefixes = new Set(
+  [...axisWords.keys(), ...qualifiers, ...unitWords, ...affixes].map((word) => word.slice(0, 2)),
+);
+
+const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+
+/**
+ * Whether a name may be one of a coordinate, by the word that it begins with: most are not, and to take all names of a
+ * very wide table apart takes a while.
+ */
+function couldBeCoordinate(name: string): boolean {
+  const first = name.charCodeAt(0);
+  // Digits, signs and letters of other alphabets are left to those who look more closely.
+  if (!isLetter(first)) return true;
+  const second = name.charCodeAt(1);
+  if (second > 127 || namePrefixes.has(name[0]!.toLowerCase())) return true;
+  return isLetter(second) ? namePrefixes.has(name.slice(0, 2).toLowerCase()) : false;
+}
+
+/** What a column's name says about an axis; null where it says nothing. */
+export function parseCoordinateName(name: string): CoordinateName | null {
+  if (name.length > 60 || !couldBeCoordinate(name)) return null;
+  // What stands in brackets is a unit or a remark, unless there is nothing else.
+  const outside = name.replace(/[[({<][^\])}>]*[\])}>]/g, " ");
+  return (outside !== name && parseName(name)) || parseName(outside);
+}

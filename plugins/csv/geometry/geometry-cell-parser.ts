@@ -1,0 +1,164 @@
+import type { Geometry } from "../../../src/model/geometry.js";
+import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
+import { nonFinitePositionMessage } from "../../shared/wkb/cursor.js";
+import { WkbReader } from "../../shared/wkb/index.js";
+import { GeometryParseError, WktReader } from "../../shared/wkt/index.js";
+
+/** Nesting of the arrays of `coordinates` by geometry type (RFC 7946, 3.1). */
+const nestingByType: Readonly<Record<string, number>> = {
+  Point: 0,
+  LineString: 1,
+  MultiPoint: 1,
+  Polygon: 2,
+  MultiLineString: 2,
+  MultiPolygon: 3,
+};
+
+const isPosition = (value: readonly unknown[]): boolean =>
+  value.length >= 2 && value.every((n) => typeof n === "number" && Number.isFinite(n));
+
+/** Whether these are coordinates; what stands in place of a position becomes one of NaN, for which there is a reason. */
+function isCoordinateArray(value: unknown, depth: number, flaws: Set<string>): boolean {
+  if (!Array.isArray(value)) return false;
+  if (depth > 0) return value.every((item) => isCoordinateArray(item, depth - 1, flaws));
+  if (isPosition(value)) return true;
+  if (value.some((item) => typeof item === "object" && item !== null)) return false;
+  flaws.add("its coordinates are not an array of numbers");
+  value.splice(0, value.length, Number.NaN, Number.NaN);
+  return true;
+}
+
+function isGeoJsonGeometry(value: unknown, flaws: Set<string>, nesting = 0): value is Geometry {
+  if (typeof value !== "object" || value === null || nesting > 64) return false;
+  const { type, coordinates, geometries } = value as { type?: unknown; coordinates?: unknown; geometries?: unknown };
+  if (type === "GeometryCollection") {
+    return Array.isArray(geometries) && geometries.every((member) => isGeoJsonGeometry(member, flaws, nesting + 1));
+  }
+  if (typeof type !== "string" || !Object.hasOwn(nestingByType, type)) return false;
+  if (type === "Point" && Array.isArray(coordinates) && coordinates.length === 0) return true;
+  return isCoordinateArray(coordinates, nestingByType[type]!, flaws);
+}
+
+const isHex = (byte: number) => (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 102);
+
+/** Words that stand for a geometry that is not there. */
+export const missingWords: ReadonlySet<string> = new Set(["null", "none", "nan", "na", "n/a", "-", "\\n"]);
+
+/** Reads cells of WKT, EWKT, hexadecimal WKB or GeoJSON, each by what it begins with. */
+export class GeometryCellParser {
+  private readonly wkt: WktReader;
+  private readonly wkb: WkbReader;
+  /** Of the cell read last; null where it names none. */
+  srid: number | null = null;
+
+  /** `accepts` may refuse an SRID. */
+  constructor(accepts?: (srid: number) => boolean) {
+    this.wkt = new WktReader(accepts);
+    this.wkb = new WkbReader(accepts);
+  }
+
+  /** Rings that had to be closed, over all cells. */
+  get closedRings(): number {
+    return this.wkt.closedRings + this.wkb.closedRings;
+  }
+
+  /** Curves that became lines, over all cells. */
+  get curves(): number {
+    return this.wkt.curves + this.wkb.curves;
+  }
+
+  /** Positions whose numbers beyond those of the first were dropped, over all cells. */
+  get shortened(): number {
+    return this.wkt.shortened;
+  }
+
+  /** Cells of which a part of the geometry cannot be read. */
+  get unreadable(): number {
+    return this.wkt.unreadable + this.wkb.unreadable + this.partlyRead;
+  }
+
+  /** Why the first of them cannot. */
+  get reason(): string {
+    if (this.wkt.unreadable > 0) return this.wkt.reason;
+    return this.wkb.unreadable > 0 ? nonFinitePositionMessage : this.jsonReason;
+  }
+
+  private partlyRead = 0;
+  private jsonReason = "";
+
+  /** Adds one feature. @throws GeometryTextError, with nothing added */
+  read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
+    let start = from;
+    let end = to;
+    while (start < end && bytes[start]! <= 32) start++;
+    while (end > start && bytes[end - 1]! <= 32) end--;
+    this.srid = null;
+    if (bytes[start] === 123) this.json(bytes, start, end, builder);
+    else if (bytes[start] === 48 || (bytes[start] === 92 && bytes[start + 1] === 120)) {
+      this.wkb.readHex(bytes, bytes[start] === 92 ? start + 2 : start, end, builder);
+      this.srid = this.wkb.srid;
+    } else if (end - start <= 4 && missingWords.has(firstWord(bytes, start, end))) builder.none();
+    else {
+      this.wkt.read(bytes, start, end, builder);
+      this.srid = this.wkt.srid;
+    }
+  }
+
+  private json(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8"));
+    } catch {
+      throw new GeometryParseError("neither WKT nor JSON", from);
+    }
+    const geometry =
+      typeof value === "object" && value !== null && "geometry" in value && "type" in value && value.type === "Feature"
+        ? value.geometry
+        : value;
+    const flaws = new Set<string>();
+    if (geometry !== null && !isGeoJsonGeometry(geometry, flaws))
+      throw new GeometryParseError("no GeoJSON geometry", from);
+    for (const flaw of flaws) this.keepParts(flaw, geometry, from);
+    builder.geojson(geometry);
+  }
+
+  /** @throws GeometryTextError where no part can be read */
+  private keepParts(flaw: string, geometry: Geometry | null, from: number): void {
+    const trial = new GeometryBuilder();
+    trial.geojson(geometry);
+    if (!trial.hasReadablePart(0)) throw new GeometryParseError(flaw, from);
+    this.partlyRead++;
+    this.jsonReason = flaw;
+  }
+}
+
+function firstWord(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
+    .toString("latin1")
+    .toLowerCase();
+}
+
+/** Whether a cell that has no leading spaces names an SRID: as EWKT in front of it, as EWKB by a flag of its type. */
+export function namesSrid(bytes: Uint8Array, from: number, to: number): boolean {
+  if ((bytes[from]! | 32) === 115) return true;
+  const start = bytes[from] === 92 && bytes[from + 1] === 120 ? from + 2 : from;
+  if (bytes[start] !== 48 || start + 10 > to) return false;
+  // The byte order tells whether the highest byte of the type comes first.
+  const high = bytes[start + 1] === 48 ? start + 2 : start + 8;
+  return (Number.parseInt(String.fromCharCode(bytes[high]!), 16) & 2) !== 0;
+}
+
+/** Whether a text is likely a geometry by its look; whether it is well-formed, reading tells. */
+export function looksLikeGeometry(text: string): boolean {
+  const start = text.slice(0, 200).trimStart();
+  if (
+    /^(SRID\s*=\s*-?\d+\s*;\s*)?(MULTI|LINE|POINT|POLY|CIRCULAR|COMPOUND|CURVE|GEOMETRYC|TIN|TRIANGLE)[A-Z]*\s*(Z|M|ZM)?\s*(\(|EMPTY)/i.test(
+      start,
+    )
+  ) {
+    return true;
+  }
+  if (/^\{\s*"/.test(start)) return /"(type|coordinates|geometries)"/.test(start);
+  const hex = start.startsWith("\\x") ? start.slice(2) : start;
+  return /^0[01]/.test(hex) && hex.length >= 18 && [...hex.slice(0, 64)].every((c) => isHex(c.charCodeAt(0)));
+}

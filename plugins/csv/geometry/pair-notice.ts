@@ -1,0 +1,56 @@
+import type { ColumnSamples } from "../columns/samples.js";
+import type { Notices } from "../header/first-record.js";
+import {
+  type GeometryPlan,
+  isGeometryName,
+  isMissing,
+  isPair,
+  isPairName,
+  normalizeName,
+  parsePair,
+} from "./geometry-columns.js";
+
+/** Names that say themselves which number comes first. */
+const orderedName = /^(lat|lon|lng|xy)/;
+
+/**
+ * What a person should know of a column of pairs: the order in which they were taken, where its name does not say it,
+ * or why they were not taken. `isAsked` where an option says what the geometry is.
+ */
+export function pairNotice(
+  plan: GeometryPlan,
+  names: readonly string[],
+  samples: ColumnSamples,
+  isAsked: boolean,
+): Notices[number] | null {
+  if (plan.kind === "pair") {
+    const name = names[plan.column]!;
+    if (orderedName.test(normalizeName(name))) return null;
+    return ["pair-order", name, 'taken as "latitude, longitude"; a column named lon_lat is taken the other way'];
+  }
+  if (plan.kind !== "none" || isAsked) return null;
+  const column = names.findIndex(
+    (name, c) => isPairName(name) && samples.of(c).length > 0 && samples.of(c).every((text) => isPair(text)),
+  );
+  if (column < 0) return null;
+  const name = names[column]!;
+  const latitudeIsFirst = !/^(lon|lng|xy)/.test(normalizeName(name));
+  const order = latitudeIsFirst ? "latitude, longitude" : "longitude, latitude";
+  const isSwapped = samples.of(column).every((text) => parsePair(text, !latitudeIsFirst, "east"));
+  const remedy = isSwapped
+    ? `; the other way they would fit: name the column ${latitudeIsFirst ? "lon_lat" : "lat_lon"}`
+    : "; put the numbers into columns x and y";
+  return ["pair-left-out", name, `no geometry: as "${order}" some would be out of range${remedy}`];
+}
+
+/** A column with the name of a geometry, with digits in its values, none of which could be read. */
+export function unusedGeometryColumn(names: readonly string[], samples: ColumnSamples): Notices[number] | null {
+  for (const [c, name] of names.entries()) {
+    if (!isPairName(name) && !isGeometryName(name)) continue;
+    const example = samples.of(c).find((text) => !isMissing(text) && /\d\D+\d/.test(text));
+    if (example === undefined) continue;
+    const remedy = `--in "geometry=${name}" makes rejects of such values`;
+    return ["coordinates-left-out", name, `its values are no coordinates, as "${example.slice(0, 40)}"; ${remedy}`];
+  }
+  return null;
+}

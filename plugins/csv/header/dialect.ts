@@ -1,0 +1,87 @@
+import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import { CellMark, RecordScanner } from "../records/record-scanner.js";
+import { commaByte, pointByte } from "../records/signs.js";
+
+/** In the order in which they win where several would do: a comma is a decimal sign or part of a text more often. */
+export const delimiters = [9, 59, 124, 44] as const;
+
+/** Records that are looked at. */
+const maxSampleRecords = 200;
+
+export interface DelimiterGuess {
+  readonly delimiter: number;
+  /** Columns of the first record. */
+  readonly columns: number;
+  /** The share of records with as many cells as the first has. */
+  readonly share: number;
+  readonly records: number;
+}
+
+function rateDelimiter(bytes: Uint8Array, delimiter: number, whole: boolean): DelimiterGuess {
+  const scanner = new RecordScanner(delimiter);
+  let columns = 0;
+  let records = 0;
+  let same = 0;
+  for (let at = 0; at < bytes.length && records < maxSampleRecords; at = scanner.next) {
+    if (scanner.scan(bytes, at, bytes.length, whole) !== "record") break;
+    if (scanner.isBlank(bytes)) continue;
+    records++;
+    if (records === 1) columns = scanner.cells;
+    if (scanner.cells === columns && !isMisread(bytes, scanner)) same++;
+  }
+  return { delimiter, columns, records, share: records === 0 ? 0 : same / records };
+}
+
+/**
+ * Whether the quotes of the record just scanned belong to another delimiter: one opens behind it in the middle of a
+ * cell, or text follows where one closes.
+ */
+function isMisread(bytes: Uint8Array, scanner: RecordScanner): boolean {
+  for (let c = 0; c < scanner.cells; c++) {
+    const mark = scanner.marks[c]!;
+    if ((mark & CellMark.stray) !== 0) return true;
+    if (mark !== CellMark.plain) continue;
+    for (let i = scanner.starts[c]! + 1; i < scanner.ends[c]!; i++) {
+      if (bytes[i] === 34 && (delimiters as readonly number[]).includes(bytes[i - 1]!)) return true;
+    }
+  }
+  return false;
+}
+
+/** The delimiter that makes the records most alike: of one cell each where it is one column, by a comma if need be. */
+export function guessDelimiter(bytes: Uint8Array, whole: boolean): DelimiterGuess {
+  const guesses = delimiters.map((delimiter) => rateDelimiter(bytes, delimiter, whole));
+  const several = guesses.filter((guess) => guess.columns > 1);
+  if (several.length === 0)
+    return guesses.toReversed().reduce((best, guess) => (guess.share > best.share ? guess : best));
+  const best = Math.max(...several.map((guess) => guess.share));
+  return several.find((guess) => guess.share >= 0.9 * best)!;
+}
+
+/**
+ * Whether numbers have a decimal comma: some cells need it, none a point. Three digits behind the comma may be
+ * thousands, so they decide nothing. Where the comma is the delimiter, only quoted cells could, and they are thousands
+ * as often as decimals: the option decides.
+ */
+export function guessDecimal(bytes: Uint8Array, delimiter: number, whole: boolean): number {
+  if (delimiter === commaByte) return pointByte;
+  const scanner = new RecordScanner(delimiter);
+  const seen = { comma: 0, point: 0 };
+  const quoted = { comma: 0, point: 0 };
+  let records = 0;
+  for (let at = 0; at < bytes.length && records < 10 * maxSampleRecords; at = scanner.next) {
+    if (scanner.scan(bytes, at, bytes.length, whole) !== "record") break;
+    records++;
+    for (let c = 0; c < scanner.cells; c++) {
+      const tally = scanner.marks[c] === CellMark.plain ? seen : quoted;
+      const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+      if (to - from > 40) continue;
+      if (classifyCell(bytes, from, to, pointByte) === CellTypeFlag.double) {
+        if (bytes.subarray(from, to).includes(pointByte)) tally.point++;
+      } else if (classifyCell(bytes, from, to, commaByte) === CellTypeFlag.double && bytes[to - 4] !== commaByte)
+        tally.comma++;
+    }
+  }
+  const decisive = seen.comma + seen.point > 0 ? seen : quoted;
+  return decisive.comma > 0 && decisive.point === 0 ? commaByte : pointByte;
+}

@@ -1,0 +1,115 @@
+import { summarizeList, summarizeNames } from "../columns/ambiguity-notices.js";
+import type { ReaderOptions } from "../options.js";
+import { readCellText } from "../records/cell-text.js";
+import { CellMark, type RecordScanner } from "../records/record-scanner.js";
+import { guessHeader } from "./guess-header.js";
+import type { Head } from "./head.js";
+
+export interface FirstRecord {
+  /** What they say; spaces around them are part of it in quotes only. */
+  readonly cells: readonly string[];
+  readonly isHeader: boolean;
+  /** Whether that is a guess which may be wrong. */
+  readonly isUncertain: boolean;
+}
+
+export function readFirstRecord(
+  head: Head,
+  scanner: RecordScanner,
+  decimal: number,
+  options: ReaderOptions,
+): FirstRecord | null {
+  let at = 0;
+  while (at < head.bytes.length) {
+    const found = scanner.scan(head.bytes, at, head.bytes.length, true);
+    if (found === "unterminated" && scanner.recovery > at) {
+      at = scanner.recovery;
+      continue;
+    }
+    if (!scanner.isBlank(head.bytes)) {
+      const cells = [...new Array(scanner.cells).keys()].map((c) => {
+        const text = readCellText(head.bytes, scanner, c);
+        return scanner.marks[c] === CellMark.plain ? text.trim() : text;
+      });
+      const isGiven = options.header !== "auto";
+      const guess = isGiven ? null : guessHeader(head.bytes, scanner, decimal);
+      return { cells, isHeader: guess?.isHeader ?? options.header === "yes", isUncertain: guess?.isUncertain ?? false };
+    }
+    at = scanner.next;
+  }
+  return null;
+}
+
+/** What is to be told once the plan stands. */
+export type Notices = (readonly [code: string, field: string | undefined, example: string, count?: number])[];
+
+/** Names for the columns: trimmed, `field_3` where there is none, made unique. */
+export function nameColumns(first: FirstRecord, notices: Notices): string[] {
+  const taken = new UniqueNames();
+  const numbered: { readonly wanted: string; readonly name: string }[] = [];
+  const unnamed: string[] = [];
+  if (first.isUncertain) notices.push(["header-assumed", undefined, headerMessage(first)]);
+  const names = first.cells.map((cell, c) => {
+    const wanted = first.isHeader && cell.trim() !== "" ? cell : "";
+    const name = taken.take(wanted === "" ? `field_${c + 1}` : wanted);
+    if (wanted !== "" && name !== wanted) numbered.push({ wanted, name });
+    else if (wanted === "" && first.isHeader) unnamed.push(name);
+    return name;
+  });
+  if (numbered.length > 0) {
+    const examples = summarizeList(numbered, ({ wanted, name }) => `a further "${wanted}" became "${name}"`);
+    const field = numbered.length === 1 ? numbered[0]!.name : undefined;
+    notices.push(["name-duplicate", field, examples, numbered.length]);
+  }
+  if (unnamed.length > 0) {
+    const field = unnamed.length === 1 ? unnamed[0] : undefined;
+    notices.push(["name-missing", field, `columns without a name became ${summarizeNames(unnamed)}`, unnamed.length]);
+  }
+  return names;
+}
+
+function headerMessage({ cells, isHeader }: FirstRecord): string {
+  const row = summarizeNames(cells.map((cell) => cell.slice(0, 40)));
+  return isHeader
+    ? `the first row, ${row}, was taken for the names of the columns; --in header=no takes it for data`
+    : `the first row, ${row}, was taken for data; --in header=yes takes it for the names of the columns`;
+}
+
+/** Names, each given once: `name_1`, `name_2` … where it is taken. */
+class UniqueNames {
+  /** The names that are taken, each with the last number that was tried for it. */
+  private readonly taken = new Map<string, number>();
+
+  take(wanted: string): string {
+    let name = wanted;
+    let n = this.taken.get(wanted) ?? 0;
+    while (this.taken.has(name)) name = `${wanted}_${++n}`;
+    this.taken.set(wanted, n);
+    if (!this.taken.has(name)) this.taken.set(name, 0);
+    return name;
+  }
+}
+
+/** Rows of which cells are compared side by side. */
+const maxSampleRows = 200;
+
+/** Gives the cells of a column in the first rows, blank ones included. */
+export function createColumnSampler(
+  head: Head,
+  scanner: RecordScanner,
+  isHeader: boolean,
+): (column: number) => readonly string[] {
+  const known = new Map<number, string[]>();
+  return (column) => {
+    let cells = known.get(column);
+    if (cells) return cells;
+    cells = [];
+    known.set(column, cells);
+    for (let at = 0, row = isHeader ? -1 : 0; at < head.bytes.length && row < maxSampleRows; at = scanner.next) {
+      if (scanner.scan(head.bytes, at, head.bytes.length, head.whole) !== "record") break;
+      if (scanner.isBlank(head.bytes)) continue;
+      if (row++ >= 0) cells.push(column < scanner.cells ? readCellText(head.bytes, scanner, column).trim() : "");
+    }
+    return cells;
+  };
+}

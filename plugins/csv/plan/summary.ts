@@ -1,0 +1,60 @@
+import type { FieldType } from "../../../src/model/field.js";
+import {
+  type FieldSummary,
+  type LayerSummary,
+  maxBooleanTextBytes,
+  maxDoubleTextBytes,
+} from "../../../src/model/layer-summary.js";
+import { toKindSummaries } from "../geometry/geometry-scan.js";
+import type { ColumnPlan } from "./plan.js";
+import type { TableScan } from "./table-scan.js";
+
+/** Whether every value found to be of one type can be read as the other. */
+const canHoldType = (declared: FieldType, found: FieldType): boolean =>
+  declared === found ||
+  declared === "text" ||
+  (declared === "double" && (found === "int32" || found === "int64")) ||
+  (declared === "int64" && found === "int32");
+
+function summarizeField({ name, type }: ColumnPlan, c: number, survey: TableScan): FieldSummary | null {
+  const { texts, typed, empties } = survey.sizes;
+  const isText = type === "text";
+  const isFilled = isText ? texts[c]! > 0 || empties[c] === 1 : survey.sorts[c]! !== 0;
+  if (!isFilled) return { name, type, values: 0, maxBytes: 0 };
+  if (!canHoldType(type, survey.formOf(c).type)) return null;
+  const maxBytes = isText
+    ? texts[c]!
+    : type === "double"
+      ? maxDoubleTextBytes
+      : type === "boolean"
+        ? maxBooleanTextBytes
+        : typed[c]!;
+  return { name, type, values: survey.rows, maxBytes };
+}
+
+/**
+ * What the features of a file scanned whole say together; null where only reading them tells. Counts are upper bounds:
+ * rows that are rejected later are among them.
+ */
+export function summarizeScan(columns: readonly ColumnPlan[], survey: TableScan): LayerSummary | null {
+  const geometry = survey.geometry?.facts();
+  if (!geometry || survey.isDamaged) return null;
+  const fields: FieldSummary[] = [];
+  for (let c = 0; c < columns.length; c++) {
+    const column = columns[c]!;
+    if (!column.kept) continue;
+    const field = summarizeField(column, c, survey);
+    if (!field) return null;
+    fields.push(field);
+  }
+  return {
+    featureCount: survey.rows,
+    fields,
+    kinds: toKindSummaries(geometry),
+    hasZ: geometry.hasZ,
+    hasM: geometry.hasM,
+    extent: null,
+    idType: null,
+    idBytes: 0,
+  };
+}

@@ -1,0 +1,331 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { createError } from "../../../src/errors.js";
+import { CellSizes, type CellSizesState } from "../columns/cell-sizes.js";
+import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import {
+  type ColumnFormat,
+  classifyNotation,
+  type FormatRules,
+  hasThreeDecimals,
+  inferColumnFormat,
+  NotationFlag,
+  textColumnFormat,
+} from "../columns/column-format.js";
+import type { GeometryScan, GeometryScanState } from "../geometry/geometry-scan.js";
+import {
+  type BlockEnd,
+  type BlockVisitor,
+  forEachRecord,
+  type ScanRange,
+  splitRecordBlocks,
+} from "../records/record-blocks.js";
+import { CellMark, RecordScanner } from "../records/record-scanner.js";
+import { pointByte } from "../records/signs.js";
+import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";
+import type { CsvSplit, Dialect } from "./plan.js";
+
+/** Cells whose canonical text may be longer than they are. */
+const resizedFlags = CellTypeFlag.datetime | NotationFlag.otherTemporal;
+
+/** Thrown inside of a survey: the file is not in the encoding that was assumed. */
+export class WrongEncoding extends Error {}
+
+/** What the rows of a part of a file say, as plain data. */
+export interface TableScanState {
+  readonly sorts: Uint32Array;
+  readonly unquoted: Uint8Array;
+  readonly sizes: CellSizesState;
+  readonly rows: number;
+  readonly lines: number;
+  readonly plainNames: boolean;
+  readonly isUtf8: boolean;
+  readonly geometry: GeometryScanState | null;
+  readonly strays: StrayQuotes;
+}
+
+/** Records with a quote within a cell that is neither doubled nor at its end. */
+export interface StrayQuotes {
+  count: number;
+  /** The line of the first one, among those looked at, from 1. */
+  line: number;
+}
+
+/** What all rows say together. */
+export class TableScan {
+  /** The sorts seen in each column, as bits. */
+  readonly sorts: Uint32Array;
+  /** Whether a column has a value that is not quoted. */
+  private readonly unquoted: Uint8Array;
+  /** Columns whose type is still open. */
+  private active: number[];
+  /** Columns of text, of which only the sizes are still open. */
+  private settled: number[] = [];
+  readonly sizes: CellSizes;
+  /** Rows that are not too long. */
+  rows = 0;
+  /** Lines passed behind those before the first record. */
+  private lines = 0;
+  headerPassed: boolean;
+  /** Whether as many rows were seen as are wanted. */
+  hasStopped = false;
+  /** Whether names are quoted only where they need it. */
+  private plainNames = false;
+  /** Whether text beyond ASCII was found to be UTF-8. */
+  private isUtf8 = false;
+  /** Whether there are bytes that are no UTF-8; reading replaces them by longer text. */
+  isDamaged = false;
+  /** What looks at the geometries, where something does. */
+  geometry: GeometryScan | null = null;
+  readonly strays: StrayQuotes = { count: 0, line: 0 };
+  private readonly forms = new Map<number, ColumnFormat>();
+  /** Whether a column of anything but text has values without quotes, once that was asked. */
+  private plainNumbers: boolean | null = null;
+
+  constructor(
+    private readonly source: string,
+    private readonly dialect: Dialect,
+    private readonly columns: number,
+    private readonly skipErrors: boolean,
+    /** Rows to look at; Infinity for all. */
+    private readonly rowsWanted: number,
+  ) {
+    this.sorts = new Uint32Array(columns);
+    this.unquoted = new Uint8Array(columns);
+    this.sizes = new CellSizes(columns);
+    this.active = [...new Array(columns).keys()];
+    this.headerPassed = !dialect.header;
+  }
+
+  get state(): TableScanState {
+    const { sorts, unquoted, sizes, rows, lines, plainNames, isUtf8, geometry, strays } = this;
+    const found = { sorts, unquoted, sizes: sizes.state, rows, lines, plainNames, isUtf8, strays };
+    return { ...found, geometry: geometry?.state ?? null };
+  }
+
+  /** Takes in what another survey found in the records behind those seen so far. */
+  add(behind: TableScanState): void {
+    for (let c = 0; c < this.columns; c++) {
+      this.sorts[c]! |= behind.sorts[c]!;
+      this.unquoted[c]! |= behind.unquoted[c]!;
+    }
+    this.sizes.add(behind.sizes);
+    this.rows += behind.rows;
+    if (behind.strays.count > 0) this.stray(behind.strays.count, behind.strays.line);
+    this.lines += behind.lines;
+    this.headerPassed = true;
+    this.plainNames ||= behind.plainNames;
+    this.isUtf8 ||= behind.isUtf8;
+    if (behind.geometry) this.geometry?.add(behind.geometry);
+    this.settle();
+  }
+
+  /** Leaves the type of a column out: it is known. */
+  ignore(column: number, sized: boolean): void {
+    this.active = this.active.filter((c) => c !== column);
+    if (sized) this.settled.push(column);
+  }
+
+  /**
+   * Goes over a range, which begins where a record does; gives its splits and where the last whole record ends.
+   * @throws input-corrupt, WrongEncoding
+   */
+  async run(blocks: TextBlockReader, range: ScanRange, verify: boolean): Promise<{ splits: CsvSplit[]; end: number }> {
+    const splits: CsvSplit[] = [];
+    const scanner = new RecordScanner(this.dialect.delimiter);
+    for await (const split of splitRecordBlocks(blocks, this.source, range, this.visitor(scanner, verify))) {
+      splits.push(split);
+      if (this.hasStopped) break;
+    }
+    return { splits, end: splits.at(-1)?.to ?? range.from };
+  }
+
+  /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */
+  visitor(scanner: RecordScanner, verify: boolean): BlockVisitor {
+    return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
+      const unterminated = (from: number, line: number) => {
+        if (!this.skipErrors) throw this.unclosedQuote(block, position, from, line + scanner.openLine);
+      };
+      const record = (_from: number, line: number) => this.record(block.bytes, scanner, line);
+      const passed = forEachRecord(block.bytes, blockEnd, scanner, record, unterminated);
+      this.lines += passed.lines;
+      this.verify(block, position, passed.end, verify);
+      return passed.end;
+    };
+  }
+
+  /** @param line in the block, from 1 */
+  private unclosedQuote(block: TextBlock, position: number, from: number, line: number): Error {
+    return createError("input-corrupt", {
+      source: this.source,
+      place: { line: this.dialect.lines + this.lines + line, ...(block.direct ? { byte: position + from } : {}) },
+      reason: "a quote is opened here and never closed; correct it, or read past it with --skip-errors",
+    });
+  }
+
+  private verify(block: TextBlock, position: number, end: number, verify: boolean): void {
+    const whole = end === block.bytes.length ? block.bytes : block.bytes.subarray(0, end);
+    if (block.direct) this.verifyUtf8(whole, verify);
+    const nul = this.skipErrors ? -1 : whole.indexOf(0);
+    if (nul < 0) return;
+    throw createError("input-corrupt", {
+      source: this.source,
+      place: block.direct ? { byte: position + nul } : {},
+      reason: "a NUL byte: this is no text, or not in the encoding assumed (option encoding)",
+    });
+  }
+
+  /** Damage in a text that is UTF-8 elsewhere is damage. */
+  private verifyUtf8(bytes: Buffer, guessed: boolean): void {
+    if (isAscii(bytes)) return;
+    if (isUtf8(bytes)) this.isUtf8 = true;
+    else if (guessed && !this.isUtf8 && looksSingleByte(bytes)) throw new WrongEncoding();
+    else this.isDamaged = true;
+  }
+
+  private stray(count: number, line: number): void {
+    if (this.strays.count === 0) this.strays.line = this.lines + line;
+    this.strays.count += count;
+  }
+
+  /** @param line in the block, from 1 */
+  private record(bytes: Uint8Array, scanner: RecordScanner, line: number): void {
+    const { starts, ends, marks } = scanner;
+    if (!this.headerPassed) {
+      if (scanner.hasStray) this.stray(1, line);
+      this.headerPassed = true;
+      this.plainNames = hasOnlyNeededQuotes(bytes, scanner);
+      return;
+    }
+    if (this.hasStopped) return;
+    if (scanner.cells > this.columns && hasExtraCells(bytes, scanner, this.columns)) return;
+    if (scanner.hasStray) this.stray(1, line);
+    this.rows++;
+    if (this.rows >= this.rowsWanted) this.hasStopped = true;
+    this.geometry?.look(bytes, scanner);
+    const { active, settled, sorts, unquoted, sizes } = this;
+    const { texts, typed } = sizes;
+    const { decimal } = this.dialect;
+    let found = false;
+    for (let k = 0; k < active.length; k++) {
+      const c = active[k]!;
+      if (c >= scanner.cells) break;
+      const from = starts[c]!;
+      const to = ends[c]!;
+      const mark = marks[c]!;
+      if (from === to) {
+        if (mark !== CellMark.plain) sizes.addEmpty(c);
+        continue;
+      }
+      let sort = mark > CellMark.quoted ? CellTypeFlag.text : classifyCell(bytes, from, to, decimal);
+      if (sort === CellTypeFlag.text) sort = mark > CellMark.quoted ? sort : classifyNotation(bytes, from, to, decimal);
+      else if (sort === CellTypeFlag.double && bytes[to - 4] === decimal && hasThreeDecimals(bytes, from, to, decimal))
+        sort = NotationFlag.three;
+      if (mark === CellMark.plain && sort !== CellTypeFlag.blank) unquoted[c] = 1;
+      sorts[c]! |= sort;
+      if (to - from > texts[c]!) sizes.addText(c, bytes, from, to, mark);
+      if (sort === CellTypeFlag.text) found = true;
+      else if (to - from > typed[c]! || (sort & resizedFlags) !== 0 || sort === CellTypeFlag.blank)
+        sizes.addTyped(c, sort, bytes, from, to);
+    }
+    for (let k = 0; k < settled.length; k++) {
+      const c = settled[k]!;
+      if (c >= scanner.cells) continue;
+      const size = ends[c]! - starts[c]!;
+      if (size > texts[c]!) sizes.addText(c, bytes, starts[c]!, ends[c]!, marks[c]!);
+      else if (size === 0 && marks[c] !== CellMark.plain) sizes.addEmpty(c);
+    }
+    if (found) this.settle();
+  }
+
+  /** Of columns that have turned out to be text only the sizes are still open. */
+  private settle(): void {
+    const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0;
+    this.settled.push(...this.active.filter(isText));
+    this.active = this.active.filter((c) => !isText(c));
+  }
+
+  /**
+   * The type of a column. Quotes tell text from numbers where they are used for that: all values of the column are
+   * quoted, while names or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
+   */
+  formOf(column: number): ColumnFormat {
+    const { delimiter, decimal, rules } = this.dialect;
+    const form = this.plainFormOf(this.sorts[column]!, rules);
+    // Numbers with the delimiter in them have to be quoted, and say nothing by it.
+    const isQuotedByNeed =
+      delimiter === (form.numbers?.decimal ?? decimal) || containsDelimiter(form.numbers, delimiter);
+    if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
+    if (form.type === "text" && form.doubt === null) return form;
+    return this.quotesText ? textColumnFormat : form;
+  }
+
+  /** By the sorts alone: the same for all columns that have the same. */
+  private plainFormOf(sorts: number, rules: FormatRules): ColumnFormat {
+    let form = this.forms.get(sorts);
+    if (!form) {
+      form = inferColumnFormat(sorts, rules);
+      this.forms.set(sorts, form);
+    }
+    return form;
+  }
+
+  /** Whether names or numbers stand without quotes, so that what has them is text. */
+  private get quotesText(): boolean {
+    this.plainNumbers ??= this.sorts.some(
+      (sorts, c) => this.unquoted[c] === 1 && inferColumnFormat(sorts, this.dialect.rules).type !== "text",
+    );
+    return this.plainNames || this.plainNumbers;
+  }
+
+  /** Whether any number of the file shows which decimal sign it has. */
+  get hasSureDecimals(): boolean {
+    return this.sorts.some((sorts) => (sorts & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
+  }
+
+  /** Whether every value of the column is a finite number or nothing. */
+  isNumeric(column: number): boolean {
+    const plain =
+      CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide | CellTypeFlag.double | NotationFlag.three;
+    return (this.sorts[column]! & ~plain) === 0;
+  }
+}
+
+/** Whether a cell of the record stands without quotes, or all that have them need them. */
+function hasOnlyNeededQuotes(bytes: Uint8Array, scanner: RecordScanner): boolean {
+  let needless = 0;
+  for (let c = 0; c < scanner.cells; c++) {
+    if (scanner.marks[c] === CellMark.plain) return true;
+    const [from, to] = [scanner.starts[c]!, scanner.ends[c]!];
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
+    if (
+      !/[",;|\t\r\n]/.test(text) &&
+      text === text.trim() &&
+      classifyCell(bytes, from, to, pointByte) === CellTypeFlag.text
+    )
+      needless++;
+  }
+  return needless === 0;
+}
+
+/** Whether numbers of this form have the delimiter between their groups. */
+const containsDelimiter = (form: ColumnFormat["numbers"], delimiter: number): boolean =>
+  form?.group === "space" ? delimiter === 32 : form?.group?.charCodeAt(0) === delimiter;
+
+/** Whether a cell has nothing but blanks of any kind, of which a no-break space is one. */
+const isBlankText = (bytes: Uint8Array, from: number, to: number): boolean =>
+  to - from <= 64 &&
+  Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
+    .toString("utf8")
+    .trim() === "";
+
+/** Whether the record has more cells than there are columns, and something in them. */
+export function hasExtraCells(bytes: Uint8Array, scanner: RecordScanner, columns: number): boolean {
+  for (let c = columns; c < scanner.cells; c++) {
+    for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) {
+      if (bytes[i]! <= 32) continue;
+      if (!isBlankText(bytes, scanner.starts[c]!, scanner.ends[c]!)) return true;
+      break;
+    }
+  }
+  return false;
+}

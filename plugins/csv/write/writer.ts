@@ -1,0 +1,141 @@
+import type { Assembler, Sink, TargetLayer, WriteContext, WriterModule } from "../../../src/plugin/format.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import { maxListedNames, summarizeNames } from "../columns/ambiguity-notices.js";
+import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
+import { csvtWordOf } from "../columns/csvt.js";
+import { delimiterByte, type WriterOptions } from "../options.js";
+import { commaByte, pointByte } from "../records/signs.js";
+import { type CsvChunk, CsvEncoder } from "./encoder.js";
+import { type CsvLayout, createLayout, findMisleadingFields } from "./layout.js";
+import { isFormula, TextCellWriter } from "./text-cells.js";
+
+/** Signs that a reader may take for the delimiter, and so stand in quotes in names. */
+const delimiterPattern = /[,;|\t]/;
+
+/** A name with an apostrophe before it where a spreadsheet would run it. */
+function guardFormula(name: string, context: WriteContext): string {
+  const bytes = Buffer.from(name);
+  const isNumber = classifyCell(bytes, 0, bytes.length, pointByte) !== CellTypeFlag.text;
+  if (isNumber || !isFormula(bytes, 0, bytes.length)) return name;
+  context.lose("formula-escaped", name, "an apostrophe was put before the name of the column");
+  return `'${name}`;
+}
+
+/** The names of the columns, written so that a reader knows them for names and finds the delimiter between them. */
+function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteContext): Uint8Array {
+  const out = new TextBuffer(1024);
+  const delimiter = delimiterByte(options.delimiter);
+  const cells = new TextCellWriter(out, delimiter, options, context);
+  const fieldNames = layout.fields.map(({ name }) => (options.escapeFormulas ? guardFormula(name, context) : name));
+  const names = [...layout.geometryNames, ...fieldNames];
+  const sorts = names.map((name) => {
+    const bytes = Buffer.from(name);
+    return (
+      classifyCell(bytes, 0, bytes.length, delimiter === commaByte ? pointByte : commaByte) &
+      classifyCell(bytes, 0, bytes.length, pointByte)
+    );
+  });
+  const onlyNumbers = sorts.every((sort) => sort !== CellTypeFlag.text);
+  names.forEach((name, n) => {
+    if (n > 0) out.byte(delimiter);
+    const looksLikeData = onlyNumbers || (sorts[n] !== CellTypeFlag.text && !/^\d+$/.test(name));
+    const needsQuotes =
+      options.quote === "minimal" && (looksLikeData || delimiterPattern.test(name) || name !== name.trim());
+    const bytes = Buffer.from(name);
+    if (!needsQuotes) cells.plain(bytes, 0, bytes.length, name);
+    else {
+      out.byte(34);
+      out.utf8(name.replaceAll('"', '""').replaceAll("\0", ""));
+      out.byte(34);
+    }
+  });
+  if (options.eol === "crlf") out.byte(13);
+  out.byte(10);
+  return out.finish();
+}
+
+function csvtLine(layout: CsvLayout): string {
+  const geometry = {
+    xy: ["CoordX", "CoordY", ...(layout.z ? ["CoordZ"] : [])],
+    wkt: ["WKT"],
+    wkb: ["String"],
+    geojson: ["String"],
+    none: [],
+  }[layout.mode];
+  const words = [...geometry, ...layout.fields.map((field) => csvtWordOf(field.type))];
+  return `${words.map((word) => `"${word}"`).join(",")}\n`;
+}
+
+const isWgs84 = (layer: TargetLayer, context: WriteContext) =>
+  layer.crs === null || layer.crs.id === "EPSG:4326" || layer.crs.id === context.crs.wgs84.id;
+
+/** Writes the .prj beside the file, without which its coordinates would be taken for WGS84. */
+async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, context: WriteContext): Promise<void> {
+  const wkt = streamed ? null : await context.crs.wkt(layer.crs!, "esri");
+  if (wkt === null) {
+    const example = streamed
+      ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or leave --target-crs and --no-reproject away`
+      : `no .prj file can say ${layer.crs!.name}; name another system with --target-crs, or choose another format`;
+    context.lose("crs-undeclared", undefined, example);
+    return;
+  }
+  const file = await sink.create("prj");
+  await file.write(Buffer.from(wkt));
+}
+
+/** What the file does not say, though nothing of the data is missing. */
+function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: WriterOptions, context: WriteContext): void {
+  const misleading = findMisleadingFields(layout).map(({ name }) => name);
+  reportColumns(
+    context,
+    "geometry-name",
+    misleading,
+    "readers may take this column for a geometry; --in geometry=none forbids it",
+  );
+  if (!options.header)
+    for (const { name } of layout.fields) context.lose("name-dropped", name, "header=no leaves it away");
+  if (options.csvt) return;
+  const undeclared = new Map<string, string[]>();
+  for (const { name, type, values } of layer.summary?.fields ?? []) {
+    if (values > 0 || type === "text" || type === "json" || type === "binary") continue;
+    const names = undeclared.get(type);
+    if (names) names.push(name);
+    else undeclared.set(type, [name]);
+  }
+  for (const [type, names] of undeclared) {
+    const example = `${type}, but without a value to tell it; csvt=yes declares it`;
+    reportColumns(context, "type-undeclared", names, example);
+  }
+}
+
+/** One notice for each of few columns, one with their count for many. */
+function reportColumns(context: WriteContext, code: string, names: readonly string[], example: string): void {
+  if (names.length > maxListedNames)
+    context.notice(code, undefined, `${summarizeNames(names)}: ${example}`, names.length);
+  else for (const name of names) context.notice(code, name, example);
+}
+
+export default {
+  async encoder(layer, options, context) {
+    return new CsvEncoder(layer, options, context);
+  },
+
+  async assembler(sink, layers, options, context): Promise<Assembler<CsvChunk>> {
+    const layer = layers[0]!;
+    const layout = createLayout(layer, options);
+    const file = await sink.create();
+    const streamed = file.path === null;
+    if (options.bom) await file.write(Buffer.from([0xef, 0xbb, 0xbf]));
+    if (options.header) await file.write(headerLine(layout, options, context));
+    if (layout.mode !== "none" && !isWgs84(layer, context)) await writeCrs(sink, layer, streamed, context);
+    if (options.csvt && !streamed) {
+      const types = await sink.create("csvt");
+      await types.write(Buffer.from(csvtLine(layout)));
+    }
+    reportUndeclared(layer, layout, options, context);
+    return {
+      append: (chunk) => file.write(chunk.bytes),
+      finish: async () => {},
+    };
+  },
+} satisfies WriterModule<WriterOptions, CsvChunk>;

@@ -1,0 +1,66 @@
+import type { Confidence, Format, OptionTable } from "../../../src/plugin/index.js";
+import { writerCapabilities } from "./capabilities.js";
+import { findDriver } from "./catalog.js";
+import { folderDrivers, type KnownDriver } from "./known-drivers.js";
+import { createReadOptions, createWriteOptions } from "./option-tables.js";
+
+/** What a format of GDAL is made of: what is known of a driver without asking GDAL, or what GDAL says. */
+export interface DriverDescription extends KnownDriver {
+  readonly reads: boolean;
+}
+
+/** "PK": zips, which workbooks are. */
+const isZip = (head: Buffer): boolean => head.length > 3 && head.readUInt32LE(0) === 0x04034b50;
+const workbookDrivers = new Set(["XLSX", "ODS"]);
+
+function createIdentify({ driver, extensions, folders, zips, signature }: DriverDescription) {
+  return (head: Buffer, { name }: { readonly name: string }): Confidence => {
+    const path = name.toLowerCase().replace(/[/\\]+$/, "");
+    const isOf = (all: readonly string[] = []) => all.some((extension) => path.endsWith(`.${extension}`));
+    const fits = isOf(extensions);
+    if (isZip(head) && isOf(zips)) return "yes";
+    if (folders) return isOf(folders) && head.length === 0 ? "yes" : "no";
+    if (workbookDrivers.has(driver)) return fits && isZip(head) ? "yes" : "no";
+    if (signature) return signature(head) ? "yes" : "no";
+    return fits && !isZip(head) && head.length > 0 ? "maybe" : "no";
+  };
+}
+
+/**
+ * A driver of GDAL as a format. Its options are GDAL's own: they are asked for when they are needed, since that takes a
+ * process. @throws unsupported (from its members) where GDAL or the driver is not there
+ */
+export function createFormat(sketch: DriverDescription): Format {
+  const { driver, label, extensions, companions, folders, reads, writes } = sketch;
+  const ofFolders = folders ?? (folderDrivers.has(driver) ? [] : undefined);
+  return {
+    apiVersion: 1,
+    id: `gdal:${driver}`,
+    label,
+    extensions,
+    ...(companions ? { companions } : {}),
+    ...(ofFolders ? { folders: ofFolders } : {}),
+    identify: createIdentify(sketch),
+    ...(reads
+      ? {
+          reader: {
+            get options(): OptionTable {
+              return createReadOptions(findDriver(driver));
+            },
+            load: async () => (await import("../reader.js")).createReader(driver),
+          },
+        }
+      : {}),
+    ...(writes
+      ? {
+          writer: {
+            get options(): OptionTable {
+              return createWriteOptions(findDriver(driver));
+            },
+            accepts: () => writerCapabilities(findDriver(driver)),
+            load: async () => (await import("../writer.js")).createWriter(driver),
+          },
+        }
+      : {}),
+  } as Format;
+}

@@ -1,0 +1,134 @@
+/** A driver of GDAL that files are recognised for, whether or not GDAL is there. */
+export interface KnownDriver {
+  /** As GDAL calls it. */
+  readonly driver: string;
+  readonly label: string;
+  readonly extensions: readonly string[];
+  /** Files beside the main one. */
+  readonly companions?: readonly string[];
+  /** Its datasets are folders. */
+  readonly folders?: readonly string[];
+  /** Those of its extensions that are zips of such a folder. */
+  readonly zips?: readonly string[];
+  readonly writes?: true;
+  /** Whether the file says by its first bytes that it is one; absent: only its extension tells. */
+  readonly signature?: (head: Buffer) => boolean;
+}
+
+const startsWithBytes =
+  (bytes: string) =>
+  (head: Buffer): boolean =>
+    head.subarray(0, bytes.length).toString("latin1") === bytes;
+
+const matchesPattern =
+  (pattern: RegExp) =>
+  (head: Buffer): boolean =>
+    pattern.test(head.subarray(0, 4096).toString("latin1"));
+
+/** Formats that no plugin of ours takes, by the extensions they are known by. */
+export const knownDrivers: readonly KnownDriver[] = [
+  {
+    driver: "FlatGeobuf",
+    label: "FlatGeobuf",
+    extensions: ["fgb"],
+    writes: true,
+    signature: startsWithBytes("fgb\x03fgb"),
+  },
+  {
+    driver: "GML",
+    label: "Geography Markup Language",
+    extensions: ["gml"],
+    companions: ["xsd", "gfs"],
+    writes: true,
+    signature: matchesPattern(
+      /^(?!.*<(\w+:)?(kml|gpx|JCSDataFile)\b).*\bxmlns(:\w+)?=["']http:\/\/www\.opengis\.net\/gml/s,
+    ),
+  },
+  {
+    driver: "MapInfo File",
+    label: "MapInfo TAB and MID/MIF",
+    extensions: ["tab", "mif"],
+    companions: ["dat", "map", "id", "ind", "mid"],
+    writes: true,
+    signature: matchesPattern(
+      /^\s*(!table\s*!version|version\s+\d+\s*(charset|delimiter|columns|unique|index|coordsys)\b)/i,
+    ),
+  },
+  {
+    driver: "DXF",
+    label: "AutoCAD DXF",
+    extensions: ["dxf"],
+    writes: true,
+    signature: matchesPattern(/^(\s*999\s*\r?\n[^\n]*\n)*\s*0\s*\r?\n\s*SECTION\s*\r?\n/),
+  },
+  {
+    driver: "OpenFileGDB",
+    label: "Esri File Geodatabase",
+    extensions: ["gdb", "gdb.zip"],
+    folders: ["gdb"],
+    zips: ["gdb.zip"],
+    writes: true,
+  },
+  { driver: "Parquet", label: "GeoParquet", extensions: ["parquet"], writes: true, signature: startsWithBytes("PAR1") },
+  {
+    driver: "Arrow",
+    label: "GeoArrow IPC",
+    extensions: ["arrow", "feather"],
+    writes: true,
+    signature: startsWithBytes("ARROW1"),
+  },
+  {
+    driver: "TopoJSON",
+    label: "TopoJSON",
+    extensions: ["topojson"],
+    signature: matchesPattern(/^\s*\{\s*"type"\s*:\s*"Topology"/),
+  },
+  { driver: "XLSX", label: "Excel workbook", extensions: ["xlsx"], writes: true },
+  { driver: "ODS", label: "OpenDocument spreadsheet", extensions: ["ods"], writes: true },
+  { driver: "OSM", label: "OpenStreetMap", extensions: ["osm", "pbf"] },
+  { driver: "DGN", label: "MicroStation DGN 7", extensions: ["dgn"], writes: true },
+  { driver: "CAD", label: "AutoCAD DWG", extensions: ["dwg"] },
+  { driver: "S57", label: "S-57 nautical chart", extensions: ["000"] },
+  {
+    driver: "JML",
+    label: "OpenJUMP JML",
+    extensions: ["jml"],
+    writes: true,
+    signature: matchesPattern(/<JCSDataFile\b/),
+  },
+  {
+    driver: "OGR_GMT",
+    label: "GMT ASCII vectors",
+    extensions: ["gmt"],
+    writes: true,
+    signature: startsWithBytes("# @VGMT"),
+  },
+  { driver: "MBTiles", label: "MBTiles with vector tiles", extensions: ["mbtiles"] },
+  {
+    driver: "PMTiles",
+    label: "PMTiles with vector tiles",
+    extensions: ["pmtiles"],
+    signature: startsWithBytes("PMTiles"),
+  },
+  { driver: "MapML", label: "MapML", extensions: ["mapml"], writes: true },
+  { driver: "AVCE00", label: "Arc/Info E00", extensions: ["e00"] },
+  { driver: "SXF", label: "Panorama SXF", extensions: ["sxf"], signature: startsWithBytes("SXF\0") },
+  { driver: "VFK", label: "Czech cadastral exchange", extensions: ["vfk"] },
+  { driver: "Idrisi", label: "Idrisi vectors", extensions: ["vct"], companions: ["vdc", "avl", "adc"] },
+  { driver: "Interlis 1", label: "INTERLIS 1", extensions: ["itf"] },
+  { driver: "Interlis 2", label: "INTERLIS 2", extensions: ["xtf"] },
+  { driver: "PGDUMP", label: "PostgreSQL SQL dump", extensions: ["sql"], writes: true },
+];
+
+/**
+ * Drivers that follow what a file says to other files, programs or the network, or run what it says: a file is given to
+ * one of them only where a person names it (`--from gdal:OGR_VRT`).
+ */
+export const referencingDrivers: ReadonlySet<string> = new Set([
+  ...["OGR_VRT", "VRT", "GMLAS", "PDS4", "OGR_PDS", "SQLite", "GPSBabel", "OGR_OGDI", "EDIGEO", "OGR_SDTS"],
+  ...["WFS", "OAPIF", "OGCAPI", "CSW", "HTTP", "Elasticsearch", "Carto", "AmigoCloud", "NGW", "PLSCENES", "EEDA"],
+  ...["PostgreSQL", "MySQL", "MSSQLSpatial", "ODBC", "PGeo", "OCI", "HANA", "IDB", "MongoDBv3", "DODS", "Memory"],
+]);
+
+/** Drivers that give a whole folder: with `--from` they take one of any name. */
+export const folderDrivers: ReadonlySet<string> = new Set(["AVCBin", "TIGER", "MVT", "OpenFileGDB", "LVBAG"]);

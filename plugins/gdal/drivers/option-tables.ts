@@ -1,0 +1,112 @@
+/** Option tables of our own kind, from the lists in which GDAL's drivers declare theirs. */
+import type { OptionSpec, OptionTable } from "../../../src/plugin/index.js";
+import type { DriverInfo } from "../process/protocol.js";
+import { tableGeometries } from "../write/table-geometry.js";
+import { tableDrivers } from "./capabilities.js";
+
+const xmlEntities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+
+const decodeEntities = (text: string): string =>
+  text
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code)))
+    .replace(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => xmlEntities[name]!)
+    .replace(/\s+/g, " ")
+    .trim();
+
+function parseAttributes(text: string): Map<string, string> {
+  const found = text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g);
+  return new Map(
+    [...found].map(([, name, double, single]) => [name!.toLowerCase(), decodeEntities(double ?? single ?? "")]),
+  );
+}
+
+function createOptionSpec(attributes: ReadonlyMap<string, string>, values: readonly string[]): OptionSpec {
+  const standard = attributes.get("default");
+  const description = attributes.get("description") || "Said by GDAL without a description";
+  const help = standard === undefined || standard === "" ? description : `${description} [${standard}]`;
+  const bound = (name: "min" | "max") => {
+    const value = Number(attributes.get(name) ?? Number.NaN);
+    return Number.isFinite(value) ? { [name]: value } : {};
+  };
+  switch (attributes.get("type")?.toLowerCase()) {
+    case "boolean":
+      return { type: "boolean", help };
+    case "int":
+    case "integer":
+    case "unsigned int":
+      return { type: "integer", ...bound("min"), ...bound("max"), help };
+    case "float":
+    case "double":
+      return { type: "number", ...bound("min"), ...bound("max"), help };
+    default:
+      return values.length > 0 ? { type: "choice", choices: values, help } : { type: "text", help };
+  }
+}
+
+/** The vector options of a list; GDAL has no defaults in it that it would not take by itself. */
+export function parseOptionList(xml: string): OptionTable {
+  const table: Record<string, OptionSpec> = {};
+  for (const [, opening, , content = ""] of xml.matchAll(/<Option\b([^>]*?)(\/>|>([\s\S]*?)<\/Option>)/gi)) {
+    const attributes = parseAttributes(opening ?? "");
+    const name = attributes.get("name");
+    if (name === undefined || attributes.get("scope") === "raster") continue;
+    const inner = content.matchAll(/<Value\b[^>]*>([\s\S]*?)<\/Value>/gi);
+    table[name] = createOptionSpec(
+      attributes,
+      [...new Set([...inner].map(([, value]) => decodeEntities(value ?? "")))].filter(Boolean),
+    );
+  }
+  return table;
+}
+
+/** Those of ours beside GDAL's, in small letters: GDAL's are in capitals. */
+export const memoryOption = {
+  memory: {
+    type: "integer",
+    default: 2048,
+    min: 64,
+    help: "Mebibytes that GDAL may take before it is stopped",
+  },
+} as const satisfies OptionTable;
+
+export const readOptions = {
+  ...memoryOption,
+  ids: {
+    type: "choice",
+    choices: ["auto", "yes", "no"],
+    default: "auto",
+    help: "Feature ids: where the file keeps them, always (GDAL numbers the features then), or never",
+  },
+} as const satisfies OptionTable;
+
+export const createReadOptions = (facts: DriverInfo): OptionTable => ({
+  ...parseOptionList(facts.openOptions),
+  ...readOptions,
+});
+
+/** Of drivers that write tables only. */
+const tableOptions = {
+  geometry: {
+    type: "choice",
+    choices: tableGeometries,
+    default: "auto",
+    help: "auto: columns lon and lat (x and y when projected) where all are points, else one of WKT; none leaves them away",
+  },
+} as const satisfies OptionTable;
+
+export const createWriteOptions = (facts: DriverInfo): OptionTable => ({
+  ...parseOptionList(facts.datasetOptions),
+  ...parseOptionList(facts.layerOptions),
+  ...memoryOption,
+  ...(tableDrivers.has(facts.name) ? tableOptions : {}),
+});
+
+const optionText = (value: unknown): string => (typeof value === "boolean" ? (value ? "YES" : "NO") : String(value));
+
+/** `NAME=value` for each option that is given and is in the list. */
+export function toGdalOptions(xml: string, options: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(parseOptionList(xml)).flatMap((name) => {
+    const value = Object.hasOwn(options, name) ? options[name] : undefined;
+    return value === undefined ? [] : [`${name}=${optionText(value)}`];
+  });
+}

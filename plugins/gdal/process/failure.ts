@@ -1,0 +1,31 @@
+import { createError } from "../../../src/plugin/index.js";
+import { installHint } from "../drivers/catalog.js";
+import { GdalError } from "./connection.js";
+
+/** What GDAL's messages begin with, and where they name the file once more. */
+const cleanMessage = (message: string): string =>
+  message
+    .replace(/^(ERROR|Warning) \d+: /, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
+/** A failure of GDAL while reading, as an error of the registry; any other error as it is. */
+export function toReadError(error: unknown, source: string, driver: string | null): unknown {
+  if (!(error instanceof GdalError)) return error;
+  if (error.missing) return createError("unsupported", { source, reason: `${installHint}; ${error.message}` }, error);
+  const reader = driver === null ? "GDAL" : `GDAL's driver ${driver}`;
+  return createError(
+    "input-corrupt",
+    { source, reason: `${reader} cannot read it: ${cleanMessage(error.message)}` },
+    error,
+  );
+}
+
+/** The same of writing. */
+export function toWriteError(error: unknown, output: string, driver: string): unknown {
+  if (!(error instanceof GdalError)) return error;
+  if (error.missing)
+    return createError("unsupported", { source: output, reason: `${installHint}; ${error.message}` }, error);
+  const reason = `GDAL's driver ${driver} cannot write it: ${cleanMessage(error.message)}`;
+  return createError("output-failed", { output, reason }, error);
+}

@@ -1,0 +1,210 @@
+/** Opens a dataset and makes batches of its layers, in the process of GDAL. */
+import type { Dataset, Feature as GdalFeature, Layer } from "gdal-async";
+import { type BatchData, BigintBuilder, type Field, GeometryBuilder } from "../../../src/model/index.js";
+import { WkbReader } from "../../shared/wkb/index.js";
+import { referencingDrivers } from "../drivers/known-drivers.js";
+import type { Gdal } from "../process/library.js";
+import type { FieldPlan, GdalReply, GdalRequest, LayerInfo, UnreadableGeometry } from "../process/protocol.js";
+import { GeometryBatch } from "./geometry-batch.js";
+import { type ReadLayer, readLayers, selectLayer } from "./layer-facts.js";
+import { quoteOgrName } from "./ogr-sql.js";
+import { createValueColumn, type ValueColumn } from "./value-columns.js";
+
+/** Enough rows for a batch, where their geometries are no more than a run may have. */
+const maxBatchRows = 1024;
+/** Batches of one reply. */
+const maxReplyBatches = 4;
+
+type RowsReply = Omit<GdalReply & { readonly kind: "rows" }, "warnings">;
+
+/** What only its text tells exactly: integers beyond 2^53, and the parts of seconds and offsets of times. */
+const textReadTypes = new Set(["OFTInteger64", "OFTDate", "OFTTime", "OFTDateTime"]);
+
+interface LayerSelection {
+  readonly sql: string;
+  /** Whether the fields of `byText` come as text. */
+  readonly casts: boolean;
+}
+
+/** What may be asked of a layer in SQL, the best first; nothing where it is read as it is. */
+function planSelections({ facts, geometryColumn, isFirst }: ReadLayer, table: string): LayerSelection[] {
+  const { fields } = facts;
+  if (geometryColumn === null && !fields.some(({ ogrType }) => textReadTypes.has(ogrType))) return [];
+  const names = new Set(fields.map((field) => field.name.toLowerCase()));
+  const columns = fields.map(({ name: field, ogrType }) =>
+    textReadTypes.has(ogrType)
+      ? `CAST(${quoteOgrName(field)} AS CHARACTER) AS ${quoteOgrName(field)}`
+      : quoteOgrName(field),
+  );
+  const geometry = geometryColumn === null ? [] : [quoteOgrName(geometryColumn)];
+  const named = { sql: `SELECT ${[...geometry, ...columns].join(", ")} FROM ${quoteOgrName(table)}`, casts: true };
+  const all = { sql: `SELECT * FROM ${quoteOgrName(table)}`, casts: false };
+  return [
+    // Names that differ in case only are one to SQL.
+    ...(names.size === fields.length ? [named] : []),
+    // A first column without a name can be asked for with all others only.
+    ...(geometryColumn !== null && isFirst ? [all] : []),
+  ];
+}
+
+/** What a driver that was asked for is called by the collection of drivers. */
+function findDriverName(gdal: Gdal, name: string) {
+  try {
+    return gdal.drivers.get(name);
+  } catch (error) {
+    throw new Error(`GDAL ${gdal.version} has no driver ${name}`, { cause: error });
+  }
+}
+
+export class DatasetReading {
+  private readonly layers: readonly ReadLayer[];
+  private current: LayerInfo | undefined;
+  private source: Layer | undefined;
+  private cells: ValueColumn[] = [];
+  private started = false;
+  private ids: BigintBuilder | null = null;
+  private readonly geometry = new GeometryBuilder();
+  private readonly wkb = new WkbReader();
+  private readonly run: GeometryBatch;
+  private record = 0;
+
+  private constructor(
+    private readonly gdal: Gdal,
+    private readonly dataset: Dataset,
+    private readonly driver: string,
+  ) {
+    this.run = new GeometryBatch(gdal, this.wkb);
+    this.layers = dataset.layers
+      .map((layer, index) => ({ layer, index }))
+      .flatMap(({ layer, index }) => readLayers(gdal, dataset, layer, index));
+  }
+
+  /** @throws Error with what GDAL says */
+  static open(gdal: Gdal, { path, driver, options }: GdalRequest & { readonly kind: "open" }): DatasetReading {
+    const safe = () =>
+      gdal.drivers
+        .map((each) => each)
+        .filter((each) => (each.getMetadata() as Record<string, string>).DCAP_VECTOR === "YES")
+        .map((each) => each.description)
+        .filter((name) => !referencingDrivers.has(name));
+    const dataset =
+      driver === null ? gdal.open(path, "r", safe()) : findDriverName(gdal, driver).open(path, "r", [...options]);
+    return new DatasetReading(gdal, dataset, driver ?? dataset.driver.description);
+  }
+
+  facts(): { readonly kind: "open"; readonly driver: string; readonly layers: readonly LayerInfo[] } {
+    return { kind: "open", driver: this.driver, layers: this.layers.map(({ facts }) => facts) };
+  }
+
+  /** Goes back to before the first feature of a layer. */
+  start(index: number, ids: boolean): void {
+    const layer = this.layers[index]!;
+    const { facts } = layer;
+    this.current = facts;
+    const whole = this.dataset.layers.get(layer.index);
+    const selected = this.select(planSelections(layer, whole.name));
+    if (layer.geometryColumn !== null && !selected)
+      throw new Error(`the geometries "${layer.geometryColumn}" of the layer ${whole.name} cannot be asked for`);
+    this.source = selected?.layer ?? whole;
+    this.cells = facts.fields.map((field) =>
+      createValueColumn(field, selected?.casts === true && textReadTypes.has(field.ogrType)),
+    );
+    this.ids = ids ? new BigintBuilder() : null;
+    this.started = false;
+    this.record = 0;
+  }
+
+  private select(selections: readonly LayerSelection[]): { readonly layer: Layer; readonly casts: boolean } | null {
+    for (const { sql, casts } of selections) {
+      try {
+        return { layer: selectLayer(this.dataset, sql), casts };
+      } catch {
+        // The next one, or the layer as it is.
+      }
+    }
+    return null;
+  }
+
+  private next(): GdalFeature | null {
+    const features = this.source!.features;
+    const feature = this.started ? features.next() : features.first();
+    this.started = true;
+    return feature;
+  }
+
+  rows(): RowsReply {
+    const batches: BatchData[] = [];
+    const unreadable: UnreadableGeometry[] = [];
+    let done = false;
+    while (!done && batches.length < maxReplyBatches) {
+      const batch = this.batch(unreadable);
+      if (batch) batches.push(batch);
+      done = this.ended;
+    }
+    const { curves, closedRings, unreadable: partly } = this.wkb;
+    this.wkb.curves = 0;
+    this.wkb.closedRings = 0;
+    this.wkb.unreadable = 0;
+    const rounded = this.cells.reduce((sum, cells) => sum + cells.rounded, 0);
+    for (const cells of this.cells) cells.rounded = 0;
+    return { kind: "rows", batches, unreadable, tally: { curves, closedRings, unreadable: partly }, rounded, done };
+  }
+
+  private ended = false;
+
+  private batch(unreadable: UnreadableGeometry[]): BatchData | null {
+    const { geometry, cells, run } = this;
+    const firstRecord = this.record + 1;
+    const rows: { readonly fid: number; readonly values: readonly unknown[] }[] = [];
+    this.ended = false;
+    geometry.reset();
+    while (rows.length < maxBatchRows && !run.isFull) {
+      const feature = this.next();
+      if (!feature) {
+        this.ended = true;
+        this.checkEnd();
+        break;
+      }
+      if (this.current!.isTable) run.addNone();
+      else run.add(feature);
+      rows.push({ fid: feature.fid, values: feature.fields.toArray() as unknown[] });
+    }
+    run.take(geometry, (row, reason) => {
+      const { fid, values } = rows[row]!;
+      if (reason !== null) {
+        unreadable.push({ record: firstRecord + row, fid, reason });
+        geometry.none();
+      }
+      for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
+      this.ids?.push(BigInt(fid));
+    });
+    this.record += rows.length;
+    const { length } = geometry;
+    if (length === 0) return null;
+    const ids = this.ids?.finish() ?? null;
+    if (this.ids) this.ids = new BigintBuilder();
+    return {
+      length,
+      ids,
+      fields: fieldsOf(this.current!),
+      columns: cells.map((each) => each.finish()),
+      geometry: geometry.finish(),
+      records: null,
+      firstRecord,
+    };
+  }
+
+  /** A layer that ends where its file is broken looks like one that ends. @throws Error */
+  private checkEnd(): void {
+    const error = this.gdal.lastError as { readonly level: number; readonly message: string } | null;
+    if (error && error.level >= this.gdal.CE_Failure) throw new Error(error.message);
+  }
+}
+
+export function fieldsOf({ fields }: { readonly fields: readonly FieldPlan[] }): Field[] {
+  return fields.map(({ name, type, width, decimals }) => ({
+    name,
+    type,
+    ...(width > 0 && type === "double" ? { width, decimals } : {}),
+  }));
+}

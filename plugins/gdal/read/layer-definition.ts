@@ -1,0 +1,47 @@
+/**
+ * What gdal-async does not say of a layer: which integers are booleans, which texts are JSON, and what other columns
+ * with geometry it has. The tables of an empty SQL dump that GDAL makes of it do.
+ */
+import type { Dataset } from "gdal-async";
+import type { FieldType } from "../../../src/model/index.js";
+import type { Gdal } from "../process/library.js";
+
+export interface LayerDefinition {
+  /** Columns with geometry, in their order; the dump has a name of its own for one without. */
+  readonly geometryColumns: readonly string[];
+  readonly subtypes: ReadonlyMap<string, FieldType>;
+}
+
+/** No column of anybody is called so; the dump leaves out a field that is called as its key. */
+const unusedKeyColumn = "geoferry_no_such_column";
+
+const quotedPattern = (quote: string): string => `${quote}((?:[^${quote}]|${quote}${quote})*)${quote}`;
+const literalPattern = quotedPattern("'");
+const addColumnPattern = new RegExp(`ADD COLUMN ${quotedPattern('"')} (\\w+)`, "g");
+const addGeometryColumnPattern = new RegExp(
+  `AddGeometryColumn\\(${literalPattern},${literalPattern},${literalPattern}`,
+  "g",
+);
+
+const subtypeFieldTypes: Readonly<Record<string, FieldType>> = { boolean: "boolean", json: "json", jsonb: "json" };
+
+export function readLayerDefinition(gdal: Gdal, dataset: Dataset, layer: string): LayerDefinition {
+  const subtypes = new Map<string, FieldType>();
+  const geometries: string[] = [];
+  try {
+    const path = `/vsimem/geoferry-${process.pid}-definition.sql`;
+    const options = ["LAUNDER=NO", "SPATIAL_INDEX=NONE", `FID=${unusedKeyColumn}`].flatMap((each) => ["-lco", each]);
+    gdal.vectorTranslate(path, dataset, ["-f", "PGDump", "-limit", "0", ...options, layer]).close();
+    const sql = gdal.vsimem.release(path).toString("utf8");
+    for (const [, , , name] of sql.matchAll(addGeometryColumnPattern)) geometries.push(name!.replaceAll("''", "'"));
+    for (const [, quoted, type] of sql.matchAll(addColumnPattern)) {
+      const name = quoted!.replaceAll('""', '"');
+      const subtype = subtypeFieldTypes[type!.toLowerCase()];
+      if (subtype) subtypes.set(name, subtype);
+      if (type!.toLowerCase() === "geometry") geometries.push(name);
+    }
+  } catch {
+    // Without the driver, or for a layer that it does not take, booleans stay the integers that they are.
+  }
+  return { geometryColumns: geometries, subtypes };
+}

@@ -1,0 +1,147 @@
+/** What became of what was written: GDAL's drivers change much without a word. */
+import { type Crs, type Field, type FieldType, Kind, typesIn } from "../../../src/model/index.js";
+import type { TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import type { DriverInfo, WrittenLayer } from "../process/protocol.js";
+
+/** Words in GDAL's warnings that speak of something that did not come through. */
+const lossWarningPattern =
+  /truncat|not (fit|creat|support|written|be converted|handle|saved)|lost|loss|overflow|drop|clamp|ignor|discard|out of range|replaced|larger than/i;
+
+/** What is told in words of our own, from a look at the file. */
+const ignoredWarningPattern = /does not support arbitrary field creation/;
+
+export function reportWarning(warning: string, context: WriteContext): void {
+  if (ignoredWarningPattern.test(warning)) return;
+  const text = warning.replace(/^\w+ \d+: /, "");
+  if (lossWarningPattern.test(text)) context.lose("gdal-warning", undefined, text);
+  else context.notice("gdal-warning", undefined, text);
+}
+
+const localCrsPattern = /^(|(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b.*)$/is;
+
+function reportCrs({ crs, summary }: TargetLayer, wkt: string, label: string, context: WriteContext): void {
+  const hasGeometry = summary === null || typesIn(summary).length > 0;
+  if (crs === null || !hasGeometry || !localCrsPattern.test(wkt)) return;
+  reportUndeclaredCrs(label, crs, context);
+}
+
+/** Of a format, or a file, that has no place for the reference system. */
+export function reportUndeclaredCrs(label: string, crs: Crs, context: Pick<WriteContext, "lose">): void {
+  const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
+  context.lose("crs-undeclared", undefined, example);
+}
+
+/** What was sent to GDAL of a layer; values and their sums by field. */
+export interface SentStatistics {
+  readonly features: number;
+  readonly values: readonly number[];
+  readonly sums: readonly number[];
+}
+
+/** Sums of the same numbers in another order differ by less. */
+const sumTolerance = 1e-9;
+
+/** Sums with a number that is none cannot be compared. */
+const isDifferentSum = (sent: number, found: number): boolean =>
+  Number.isFinite(sent) && !(Math.abs(sent - found) <= sumTolerance * Math.max(Math.abs(sent), Math.abs(found)));
+
+const isNumeric: ReadonlySet<FieldType> = new Set(["boolean", "int32", "int64", "double"]);
+
+function reportValues(
+  { name, type }: Field,
+  sent: { readonly count: number; readonly sum: number },
+  written: WrittenLayer["fields"][number],
+  label: string,
+  context: WriteContext,
+): void {
+  const found = written.values;
+  const lacking = sent.count - (found.count ?? sent.count);
+  if (lacking > 0) context.lose("values-dropped", name, `${label} keeps null instead of some values`, lacking);
+  else if (lacking < 0) {
+    context.lose("null-filled", name, `${label} has no null here: 0 or empty text stands for it`, -lacking);
+  }
+  if (found.sum === null || written.type !== type) return;
+  const difference = Math.abs(sent.sum - found.sum);
+  if (type === "text" && difference > 0) {
+    const example = `its texts have ${found.sum} bytes instead of ${sent.sum}`;
+    context.lose("text-changed", name, example, Math.min(sent.count, difference));
+  }
+  if (isNumeric.has(type) && lacking === 0 && isDifferentSum(sent.sum, found.sum)) {
+    const example = `the numbers add up to ${found.sum} instead of ${sent.sum}`;
+    context.lose("values-changed", name, example, sent.count);
+  }
+}
+
+function reportFields(
+  layer: TargetLayer,
+  sent: SentStatistics,
+  written: WrittenLayer,
+  label: string,
+  context: WriteContext,
+): void {
+  const fields = layer.fields ?? [];
+  const there = new Map(written.fields.map((field) => [field.name.toLowerCase(), field]));
+  const named = new Set(fields.map(({ name }) => name.toLowerCase()));
+  const isComparable = written.features === sent.features;
+  fields.forEach(({ name, type }, f) => {
+    const count = sent.values[f]!;
+    const same = there.get(name.toLowerCase());
+    const inPlace = written.fields.length === fields.length ? written.fields[f] : undefined;
+    const found = same ?? (inPlace && !named.has(inPlace.name.toLowerCase()) ? inPlace : undefined);
+    if (!found) {
+      if (count > 0) context.lose("field-dropped", name, `${label} has no field of this name`, count);
+      return;
+    }
+    if (found.name !== name)
+      context.lose("field-renamed", name, `${label} calls it "${found.name}"`, Math.max(1, count));
+    if (found.type !== type && count > 0) context.lose("type-changed", name, `${type} became ${found.type}`, count);
+    if (isComparable && found.type === type)
+      reportValues({ name, type }, { count, sum: sent.sums[f]! }, found, label, context);
+  });
+}
+
+/** Degrees, and units of a projected system, that the corners of a layer may move without a word. */
+const [degreeTolerance, unitTolerance] = [1e-6, 1e-3] as const;
+
+function reportGeometry(
+  { summary, crs }: TargetLayer,
+  written: WrittenLayer,
+  label: string,
+  context: WriteContext,
+): void {
+  const geometries = (summary?.featureCount ?? 0) - (summary?.kinds[Kind.none]?.count ?? 0);
+  if (geometries === 0) return;
+  if (written.isTable) {
+    context.lose("geometry-dropped", undefined, `${label} has no geometries here`, geometries);
+    return;
+  }
+  const { extent } = summary!;
+  if (!extent || !written.extent) return;
+  const tolerance = crs?.kind === "projected" ? unitTolerance : degreeTolerance;
+  if (extent.every((corner, n) => Math.abs(corner - written.extent![n]!) <= tolerance)) return;
+  const example = `the layer reaches over ${written.extent.join(" ")} instead of ${extent.join(" ")}`;
+  context.lose("coordinates-changed", undefined, example, geometries);
+}
+
+/** Tells what the layers of the output lack of what was written. */
+export function reportDifferences(
+  found: readonly WrittenLayer[],
+  layers: readonly TargetLayer[],
+  sent: readonly SentStatistics[],
+  { label }: DriverInfo,
+  context: WriteContext,
+): void {
+  layers.forEach((layer, n) => {
+    const sameName = found.find(({ name }) => name.toLowerCase() === layer.name.toLowerCase());
+    const written = sameName ?? (found.length === layers.length ? found[n] : undefined);
+    if (!written) return;
+    const { features } = sent[n]!;
+    reportCrs(layer, written.wkt, label, context);
+    reportGeometry(layer, written, label, context);
+    if (features > 0) reportFields(layer, sent[n]!, written, label, context);
+    const example = `of ${features} features of "${layer.name}" ${written.features} are in the file`;
+    const lacking = features - written.features;
+    if (lacking > 0) context.lose("features-dropped", undefined, example, lacking);
+    if (lacking < 0) context.lose("features-split", undefined, example, -lacking);
+  });
+}

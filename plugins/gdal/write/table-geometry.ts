@@ -1,0 +1,155 @@
+/** Geometries in drivers of tables: columns of coordinates where all are points, else one of WKT, as our CSV has them. */
+import {
+  type Batch,
+  BytesBuilder,
+  type Column,
+  emptyKindSummary,
+  type Field,
+  Kind,
+  NumberBuilder,
+  positionRange,
+  uniqueName,
+} from "../../../src/model/index.js";
+import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import { WktWriter } from "../../shared/wkt/index.js";
+import type { RowChunk, RowEncoder } from "./row-encoder.js";
+
+/** The choices of the option `geometry`. */
+export const tableGeometries = ["auto", "xy", "wkt", "none"] as const;
+export type TableGeometry = (typeof tableGeometries)[number];
+
+/** Characters that a cell may have (Excel specifications and limits). */
+const maxCellLength: Readonly<Record<string, number>> = { XLSX: 32_767 };
+
+interface TableLayout {
+  readonly mode: Exclude<TableGeometry, "auto">;
+  /** The columns of the geometry, which stand before the others. */
+  readonly fields: readonly Field[];
+}
+
+function chooseMode({ summary }: TargetLayer): TableLayout["mode"] {
+  const geometries = summary!.featureCount - summary!.kinds[Kind.none]!.count;
+  if (geometries === 0) return "none";
+  return geometries === summary!.kinds[Kind.Point]!.count && !summary!.hasM ? "xy" : "wkt";
+}
+
+function createLayout(layer: TargetLayer, choice: TableGeometry): TableLayout {
+  const mode = choice === "auto" ? chooseMode(layer) : choice;
+  const taken = new Set((layer.fields ?? []).map(({ name }) => name));
+  const field = (name: string, type: Field["type"]): Field => ({ name: uniqueName(name, taken), type });
+  if (mode === "none") return { mode, fields: [] };
+  if (mode === "wkt") return { mode, fields: [field("wkt", "text")] };
+  const names = layer.crs?.kind === "geographic" ? ["lon", "lat"] : ["x", "y"];
+  return { mode, fields: [...names, ...(layer.summary!.hasZ ? ["z"] : [])].map((name) => field(name, "double")) };
+}
+
+/** A layer as a table: the columns of its geometry are fields, and it has no geometry. */
+export function toTableLayer(layer: TargetLayer, choice: TableGeometry): TargetLayer {
+  const { fields } = createLayout(layer, choice);
+  const { featureCount } = layer.summary!;
+  const kinds = layer.summary!.kinds.map((_, kind) => ({
+    ...emptyKindSummary(),
+    count: kind === Kind.none ? featureCount : 0,
+  }));
+  const summary = { ...layer.summary!, kinds, hasZ: false, hasM: false, extent: null };
+  return { ...layer, fields: [...fields, ...(layer.fields ?? [])], summary };
+}
+
+/** Puts geometries into the columns of a table before its rows are encoded. */
+export class TableGeometryEncoder implements Encoder<RowChunk> {
+  private readonly layout: TableLayout;
+  private readonly out = new TextBuffer();
+  private readonly wkt = new WktWriter(this.out, null);
+  private readonly longest: number;
+
+  /**
+   * @param rows of the layer that `tableOf` gives
+   * @param label what the driver is called in messages
+   */
+  constructor(
+    layer: TargetLayer,
+    choice: TableGeometry,
+    private readonly driver: { readonly name: string; readonly label: string },
+    private readonly rows: RowEncoder,
+    private readonly context: WriteContext,
+  ) {
+    this.layout = createLayout(layer, choice);
+    this.longest = maxCellLength[driver.name] ?? Number.POSITIVE_INFINITY;
+  }
+
+  encode(batch: Batch): RowChunk {
+    const { mode, fields } = this.layout;
+    this.tell(batch);
+    const columns = mode === "none" ? [] : mode === "xy" ? this.coordinates(batch) : [this.texts(batch)];
+    const kinds = new Uint8Array(batch.length);
+    return this.rows.encode(
+      batch.with({
+        fields: [...fields, ...batch.fields],
+        columns: [...columns, ...batch.columns],
+        geometry: { ...batch.geometry, kinds },
+      }),
+    );
+  }
+
+  private tell({ geometry: { kinds }, length }: Batch): void {
+    const { mode, fields } = this.layout;
+    let [geometries, others] = [0, 0];
+    for (let row = 0; row < length; row++) {
+      if (kinds[row] !== Kind.none) geometries += 1;
+      if (kinds[row] !== Kind.none && kinds[row] !== Kind.Point) others += 1;
+    }
+    const { label } = this.driver;
+    const names = fields.map(({ name }) => `"${name}"`).join(", ");
+    const dropped = mode === "none" ? geometries : mode === "xy" ? others : 0;
+    if (dropped > 0) {
+      const why =
+        mode === "xy" ? "coordinate columns hold points" : `${label} has no geometries, and --out geometry=none`;
+      this.context.lose("geometry-dropped", undefined, why, dropped);
+    }
+    if (geometries > dropped) {
+      const example = `${label} has no geometries: they are in the columns ${names}`;
+      this.context.lose("geometry-as-columns", undefined, example, geometries - dropped);
+    }
+  }
+
+  private coordinates({ geometry, length }: Batch): Column[] {
+    const { kinds, xy, z } = geometry;
+    const builders = this.layout.fields.map(() => new NumberBuilder("double"));
+    for (let row = 0; row < length; row++) {
+      const [from, to] = kinds[row] === Kind.Point ? positionRange(geometry, row) : [0, 0];
+      const values = to > from ? [xy[2 * from]!, xy[2 * from + 1]!, z ? z[from]! : Number.NaN] : [];
+      builders.forEach((builder, c) => {
+        const value = values[c] ?? Number.NaN;
+        if (Number.isNaN(value)) builder.pushNull();
+        else builder.push(value);
+      });
+    }
+    return builders.map((builder) => builder.finish());
+  }
+
+  private texts({ geometry, length }: Batch): Column {
+    const { wkt, out, context } = this;
+    const builder = new BytesBuilder("text");
+    for (let row = 0; row < length; row++) {
+      if (geometry.kinds[row] === Kind.none) {
+        builder.pushNull();
+        continue;
+      }
+      wkt.write(geometry, row);
+      const text = out.finish();
+      if (text.length <= this.longest) builder.pushBytes(text, 0, text.length);
+      else {
+        builder.pushNull();
+        const example = `a cell of ${this.driver.label} takes ${this.longest} characters, and the WKT has ${text.length}`;
+        context.lose("geometry-dropped", undefined, example);
+      }
+    }
+    const { missingZ, missingM } = wkt;
+    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    wkt.missingZ = 0;
+    wkt.missingM = 0;
+    return builder.finish();
+  }
+}

@@ -1,0 +1,98 @@
+/** Makes a dataset of the layers that were put down for it, in the process of GDAL. */
+import type { Dataset, Layer } from "gdal-async";
+import { quoteIdentifier as quotedName } from "../../shared/sql-identifiers.js";
+import type { Gdal } from "../process/library.js";
+import type { FieldPlan, GdalRequest, WrittenLayer, WrittenValues } from "../process/protocol.js";
+import { readLayerDefinition } from "../read/layer-definition.js";
+import { createFieldPlans, layerWkt, selectLayer } from "../read/layer-facts.js";
+import { quoteOgrName } from "../read/ogr-sql.js";
+
+type WriteRequest = GdalRequest & { readonly kind: "write" };
+
+const isNumber = ({ ogrType }: FieldPlan): boolean => /^OFT(Integer|Integer64|Real)$/.test(ogrType);
+const isText = ({ ogrType }: FieldPlan): boolean => ogrType === "OFTString";
+
+type NumberRow = readonly (number | null)[];
+
+/** The one row of a question; null where GDAL cannot be asked. */
+function readRow(ask: () => Layer): NumberRow | null {
+  try {
+    return ask().features.first()?.fields.toArray() as NumberRow;
+  } catch {
+    return null;
+  }
+}
+
+/** How many features there are, how many values each field has, and what its numbers or bytes add up to. */
+function readCounts(
+  dataset: Dataset,
+  layer: Layer,
+  fields: readonly FieldPlan[],
+): { readonly features: number; readonly fields: readonly WrittenValues[] } {
+  const asked = fields.map(({ name }) => quoteOgrName(name));
+  const sums = fields.flatMap((field, f) => (isNumber(field) ? [`SUM(${asked[f]})`] : []));
+  const counts = asked.map((column) => `COUNT(${column})`);
+  const sql = `SELECT ${["COUNT(*)", ...counts, ...sums].join(", ")} FROM ${quoteOgrName(layer.name)}`;
+  const found = readRow(() => selectLayer(dataset, sql));
+  const texts = fields.filter(isText);
+  // GDAL's own dialect knows no length; the other one takes NaN for null.
+  const lengths = texts.map(({ name }) => `SUM(LENGTH(CAST(${quotedName(name)} AS BLOB)))`);
+  const bytes =
+    texts.length === 0
+      ? []
+      : readRow(() => selectLayer(dataset, `SELECT ${lengths.join(", ")} FROM ${quotedName(layer.name)}`, "SQLITE"));
+  let [sumAt, textAt] = [1 + fields.length, 0];
+  return {
+    features: found?.[0] ?? layer.features.count(true),
+    fields: fields.map((field, f) => ({
+      count: found?.[1 + f] ?? null,
+      sum: isNumber(field) ? (found?.[sumAt++] ?? null) : isText(field) ? (bytes?.[textAt++] ?? null) : null,
+    })),
+  };
+}
+
+function readExtent(layer: Layer): number[] | null {
+  try {
+    const { minX, minY, maxX, maxY } = layer.getExtent(true);
+    return [minX, minY, maxX, maxY];
+  } catch {
+    return null;
+  }
+}
+
+/** What the layers became, read back from the file: that a driver takes something does not mean that it keeps it. */
+function inspectOutput(gdal: Gdal, dataset: Dataset): WrittenLayer[] {
+  return dataset.layers.map((layer) => {
+    const plans = createFieldPlans(layer, readLayerDefinition(gdal, dataset, layer.name));
+    // What a question does not ask for the layer leaves out afterwards, its geometries too.
+    const extent = readExtent(layer);
+    const { features, fields } = readCounts(dataset, layer, plans);
+    return {
+      name: layer.name,
+      features,
+      wkt: layerWkt(layer),
+      isTable: layer.geomType === gdal.wkbNone,
+      extent,
+      fields: plans.map(({ name, type }, f) => ({ name, type, values: fields[f]! })),
+    };
+  });
+}
+
+/** @throws Error with what GDAL says */
+export function translate(
+  gdal: Gdal,
+  { source, path, driver, args }: WriteRequest,
+): { kind: "write"; layers: WrittenLayer[] | null } {
+  const layers = gdal.drivers.get("OGR_VRT").open(source);
+  gdal.vectorTranslate(path, layers, ["-f", driver, ...args]).close();
+  layers.close();
+  let written: Dataset;
+  try {
+    written = gdal.drivers.get(driver).open(path);
+  } catch {
+    return { kind: "write", layers: null };
+  }
+  const found = inspectOutput(gdal, written);
+  written.close();
+  return { kind: "write", layers: found };
+}

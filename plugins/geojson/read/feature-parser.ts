@@ -1,0 +1,433 @@
+import { isUtf8 } from "node:buffer";
+import { Batch, type Column, type Field, GeometryBuilder } from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/format.js";
+import { JsonCursor, JsonToken } from "../json/cursor.js";
+import { collectionType, featureType, readName, readType, unknownType } from "../json/member.js";
+import { FeatureTemplates } from "./feature-template.js";
+import { GeometryParser } from "./geometry-parser.js";
+import { isIdToken, PropertyColumns } from "./property-columns.js";
+import { RawColumn, type ReportIssue } from "./raw-column.js";
+
+/** A batch ends at so many features, positions or columns, whichever comes first. */
+const maxBatchRows = 1000;
+const maxBatchPositions = 65536;
+export const maxBatchColumns = 2048;
+const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
+  "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
+  "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
+  "control-character": "a control character stands in a string without its escape",
+  "non-finite": "NaN or an infinity, which JSON does not have, became null",
+};
+
+export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
+
+/** Who is told what was lost and what was odd. */
+export type IssueReporter = Pick<ReadContext, "lose" | "notice" | "keepsRows">;
+
+/**
+ * One feature could not be made of valid JSON.
+ * @param row where the feature stays with a null geometry, its row in the current batch; else −1
+ */
+export type RejectFeature = (reason: string, from: number, to: number, row: number) => void;
+
+/**
+ * Makes features of JSON values and gathers them into batches. The values are parsed straight from the bytes: nothing
+ * is made for a feature but its entries in the columns.
+ */
+export class FeatureParser {
+  readonly cursor = new JsonCursor();
+  /** Whether the bytes at hand are all UTF-8. */
+  valid = true;
+  private geometries = new GeometryBuilder();
+  private readonly shapes = new GeometryParser(this.cursor);
+  private readonly properties = new PropertyColumns();
+  private readonly ids = new RawColumn("id", new Uint8Array(0));
+  private readonly stencils = new FeatureTemplates(this.cursor, this.properties, this.ids, (cursor) => {
+    this.shapes.coordinates.read(cursor);
+    return true;
+  });
+  private hasIds = false;
+  private rows = 0;
+  private rowRecords = new Uint32Array(maxBatchRows);
+  /** Records met, good and bad, since the split began. */
+  records = 0;
+  /** What is wrong with the feature under way. */
+  private problem: string | null = null;
+  /** What is wrong with its geometry alone. */
+  private geometryProblem: string | null = null;
+  private hasGeometry = false;
+  private hasProperties = false;
+  private hasGeometryMember = false;
+  /** How often a name occurred again in one feature, by name. */
+  private readonly duplicates = new Map<string, number>();
+  private readonly foreign = new Map<string, number>();
+  private untyped = 0;
+  /** Surplus commas met before the current feature. */
+  private commasBefore = 0;
+
+  constructor(
+    private readonly context: IssueReporter,
+    private readonly refuse: RejectFeature,
+    /** The name of a field that shows the ids, or undefined. */
+    private readonly idField: string | undefined,
+    /** The crs member of the first value, as JSON, that all features are read by; undefined where there is none. */
+    private readonly crs?: string,
+  ) {}
+
+  /** Goes on with these bytes; what the batch under way took from the bytes before must be out. */
+  load(bytes: Buffer): void {
+    this.cursor.load(bytes);
+    this.valid = isUtf8(bytes);
+  }
+
+  get full(): boolean {
+    return (
+      this.rows >= maxBatchRows ||
+      this.geometries.positionCount >= maxBatchPositions ||
+      this.properties.count > maxBatchColumns
+    );
+  }
+
+  /**
+   * Reads the value at the cursor: a Feature, a geometry, or, where `collections`, a FeatureCollection, whose features
+   * then all join the batch under way. @throws Damage where it is no JSON; the feature is taken back then.
+   */
+  read(collections: boolean): void {
+    const start = this.cursor.at;
+    this.records++;
+    this.problem = this.geometryProblem = null;
+    this.commasBefore = this.cursor.surplusCommas;
+    this.hasGeometry = this.hasProperties = this.hasGeometryMember = false;
+    this.properties.forgetRepeated();
+    try {
+      if (this.cursor.bytes[start] === 123) {
+        if (!this.stencilled(start)) {
+          if (this.object(start, collections)) return;
+          if (this.isPlain) this.stencils.learn(start);
+        }
+      } else {
+        this.problem = "it is not a JSON object";
+        this.cursor.value();
+      }
+    } catch (error) {
+      this.takeBack();
+      throw error;
+    }
+    this.settle(start);
+  }
+
+  /** Whether the feature is written as earlier ones are, and was read. */
+  private stencilled(start: number): boolean {
+    const { stencils, shapes } = this;
+    if (!stencils.read(this.rows)) {
+      if (this.cursor.at !== start) this.takeBack();
+      this.cursor.at = start;
+      this.properties.forgetRepeated();
+      return false;
+    }
+    this.hasIds ||= stencils.hasId;
+    this.hasGeometry = this.hasProperties = true;
+    shapes.problem = null;
+    shapes.write(this.geometries, stencils.kind);
+    this.geometryProblem = shapes.problem;
+    return true;
+  }
+
+  /** Whether nothing was odd about the object just read. */
+  get isPlain(): boolean {
+    const { problem, geometryProblem, hasGeometry, hasProperties, properties } = this;
+    if (this.cursor.surplusCommas !== this.commasBefore) return false;
+    return (
+      problem === null && geometryProblem === null && hasGeometry && hasProperties && properties.repeated.length === 0
+    );
+  }
+
+  private settle(start: number): void {
+    const problem = this.problem ?? this.geometryProblem;
+    if (problem !== null) {
+      const isKept = this.problem === null && this.context.keepsRows;
+      this.refuse(problem, start, this.cursor.at, isKept ? this.rows : -1);
+      if (isKept) this.withoutGeometry();
+      else this.takeBack();
+      if (!isKept) return;
+    }
+    if (this.hasGeometry) this.geometries.end();
+    else this.geometries.none();
+    this.rowRecords[this.rows++] = this.records;
+    for (const name of this.properties.repeated) this.duplicates.set(name, (this.duplicates.get(name) ?? 0) + 1);
+  }
+
+  private withoutGeometry(): void {
+    this.geometries.cancel();
+    this.hasGeometry = false;
+  }
+
+  private takeBack(): void {
+    this.geometries.cancel();
+    this.properties.clear(this.rows);
+    this.ids.clear(this.rows);
+  }
+
+  /** True where the object was a collection, whose features are settled already. */
+  private object(start: number, collections: boolean): boolean {
+    const { cursor } = this;
+    let type = 0;
+    let typeAt = 0;
+    let typical = false;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = readName(cursor);
+      byte = cursor.colon();
+      switch (name) {
+        case "type":
+          typeAt = cursor.at;
+          type = readType(cursor);
+          break;
+        case "id":
+          this.id();
+          break;
+        case "geometry":
+          typical = true;
+          this.featureGeometry(byte);
+          break;
+        case "properties":
+          typical = true;
+          this.featureProperties(byte);
+          break;
+        case "bbox":
+          cursor.value();
+          break;
+        case "coordinates":
+        case "geometries":
+          if (type !== featureType && !typical) return this.bareGeometry(start);
+          this.passForeign(name);
+          break;
+        case "features":
+          if (type !== featureType && !typical) return this.collection(start, collections);
+          this.passForeign(name);
+          break;
+        default:
+          this.passForeign(name);
+      }
+      byte = cursor.nextMember();
+    }
+    cursor.at++;
+    this.checkType(type, typeAt, typical);
+    return false;
+  }
+
+  private checkType(type: number, typeAt: number, typical: boolean): void {
+    if (type === featureType) return;
+    if (type === 0 && typical) this.untyped++;
+    else if (type === 0) this.problem ??= "it has no type";
+    else if (type === collectionType) this.problem ??= "it is a FeatureCollection without features";
+    else if (type === unknownType || typical) this.problem ??= `its type is ${this.valueText(typeAt)}`;
+    else this.problem ??= "it is a geometry without coordinates";
+  }
+
+  /** The value at `at` as it is written, for messages. */
+  private valueText(at: number): string {
+    const { cursor } = this;
+    const after = cursor.at;
+    cursor.at = at;
+    cursor.value();
+    const text = cursor.bytes.toString("utf8", at, Math.min(cursor.at, at + 60));
+    cursor.at = after;
+    return text;
+  }
+
+  private id(): void {
+    const { cursor } = this;
+    const start = cursor.at;
+    const token = cursor.value();
+    if (token === JsonToken.null) this.ids.clear(this.rows);
+    else if (isIdToken(token)) {
+      if (this.ids.has(this.rows)) this.properties.repeated.push("id");
+      this.ids.set(this.rows, token, start, cursor.at);
+      this.hasIds = true;
+    } else this.context.notice("id-ignored", undefined, "an id that is neither text nor a number was left out");
+  }
+
+  private passForeign(name: string): void {
+    const start = this.cursor.at;
+    this.cursor.value();
+    if (name === "crs" && this.crs !== undefined && this.isCrs(start)) return;
+    this.foreign.set(name, (this.foreign.get(name) ?? 0) + 1);
+  }
+
+  /** Whether the value that began at `start` is the crs member that is followed. */
+  private isCrs(start: number): boolean {
+    const { bytes, at } = this.cursor;
+    try {
+      const value: unknown = JSON.parse(bytes.toString("utf8", start, at));
+      return JSON.stringify(value) === JSON.stringify(JSON.parse(this.crs!));
+    } catch {
+      return false;
+    }
+  }
+
+  private featureProperties(byte: number): void {
+    // Of a member that occurs twice the last one counts.
+    if (this.hasProperties) {
+      this.properties.clear(this.rows);
+      this.properties.repeated.push("properties");
+    }
+    this.hasProperties = true;
+    if (byte === 123) {
+      this.properties.read(this.cursor, this.rows);
+      return;
+    }
+    if (this.cursor.value() !== JsonToken.null) this.problem ??= "its properties are not an object";
+  }
+
+  private featureGeometry(byte: number): void {
+    if (this.hasGeometry) this.geometries.cancel();
+    this.geometryProblem = null;
+    if (this.hasGeometryMember) this.properties.repeated.push("geometry");
+    this.hasGeometryMember = true;
+    this.hasGeometry = false;
+    if (byte === 123) {
+      this.hasGeometry = true;
+      this.geometry();
+    } else if (this.cursor.value() !== JsonToken.null) this.geometryProblem = "its geometry is not an object";
+  }
+
+  private geometry(): void {
+    this.shapes.problem = null;
+    this.shapes.read(this.geometries);
+    this.geometryProblem = this.shapes.problem;
+  }
+
+  private bareGeometry(start: number): boolean {
+    this.cursor.at = start;
+    this.problem = null;
+    this.ids.clear(this.rows);
+    this.hasGeometry = true;
+    this.geometry();
+    // There is nothing but the geometry.
+    this.problem = this.geometryProblem;
+    return false;
+  }
+
+  /** A FeatureCollection that is one value among others: its features take the place of it. */
+  private collection(start: number, allowed: boolean): boolean {
+    const { cursor } = this;
+    if (!allowed) {
+      this.problem = "it is a FeatureCollection among features";
+      cursor.at = start;
+      cursor.value();
+      return false;
+    }
+    this.takeBack();
+    this.records--;
+    cursor.at = start + 1;
+    let byte = cursor.space();
+    while (byte !== 125) {
+      if (byte !== 34) cursor.fail("a name in quotes");
+      const name = readName(cursor);
+      byte = cursor.colon();
+      if (name === "features" && byte === 91) this.features();
+      else if (name === "features") cursor.fail("an array of features");
+      else cursor.value();
+      byte = cursor.nextMember();
+    }
+    cursor.at++;
+    return true;
+  }
+
+  private features(): void {
+    const { cursor } = this;
+    cursor.at++;
+    let byte = cursor.space();
+    while (byte !== 93) {
+      this.read(false);
+      byte = cursor.space();
+      if (byte === 44) {
+        cursor.at++;
+        byte = cursor.space();
+        if (byte === 93) cursor.surplusCommas++;
+      } else if (byte !== 93) cursor.fail("',' or ']'");
+      this.makeRoom();
+    }
+    cursor.at++;
+  }
+
+  private makeRoom(): void {
+    if (this.rows < this.rowRecords.length) return;
+    const grown = new Uint32Array(this.rows * 2);
+    grown.set(this.rowRecords);
+    this.rowRecords = grown;
+  }
+
+  /** The features read since the last batch, null where there are none. */
+  finish(): Batch | null {
+    const { rows } = this;
+    const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
+      if (code === "non-finite") this.context.lose(code, field, issueMessages[code], count);
+      else this.context.notice(code, field, issueMessages[code], count);
+    };
+    const { bytes } = this.cursor;
+    const { fields, columns } = this.properties.finish(rows, bytes, this.valid, remark);
+    const ids = this.hasIds
+      ? this.ids.finish(rows, bytes, this.valid, (code, count) => remark(undefined, code, count))
+      : null;
+    this.hasIds = false;
+    const geometry = this.geometries.finish();
+    this.geometries = new GeometryBuilder();
+    this.rows = 0;
+    if (rows === 0) return null;
+    const firstRecord = this.rowRecords[0]!;
+    const gapless = this.rowRecords[rows - 1]! - firstRecord === rows - 1;
+    return new Batch({
+      length: rows,
+      ids,
+      ...this.withIdField(fields, columns, ids),
+      geometry,
+      records: gapless ? null : this.rowRecords.slice(0, rows),
+      firstRecord: gapless ? firstRecord : 0,
+    });
+  }
+
+  private withIdField(fields: Field[], columns: Column[], ids: Column | null) {
+    const name = this.idField;
+    if (name === undefined || !ids || fields.some((field) => field.name === name)) return { fields, columns };
+    return { fields: [{ name, type: ids.type }, ...fields], columns: [ids, ...columns] };
+  }
+
+  /** Says at the end of a split what was odd in it. */
+  summarise(): void {
+    const { context, shapes } = this;
+    const say = (code: string, count: number, example: string) => {
+      if (count > 0) context.notice(code, undefined, example, count);
+    };
+    for (const [name, count] of this.foreign) {
+      context.lose("foreign-member", name, "a member of a feature beside its properties was left out", count);
+    }
+    this.foreign.clear();
+    for (const [name, count] of shapes.foreign) {
+      context.lose("foreign-member", name, "a member of a geometry that GeoJSON does not name was left out", count);
+    }
+    shapes.foreign.clear();
+    for (const [name, count] of this.duplicates) {
+      context.lose("duplicate-key", name, "a feature has this name more than once; the last value was kept", count);
+    }
+    this.duplicates.clear();
+    if (shapes.surplus > 0) {
+      context.lose(
+        "position-surplus",
+        undefined,
+        "a position has more than three numbers; the rest was left out",
+        shapes.surplus,
+      );
+    }
+    say("ring-closed", shapes.closed, "the ring of a polygon did not end where it began and was closed");
+    say("empty-part", shapes.dropped, "a part of a geometry without positions was left out");
+    say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
+    say("part-unreadable", shapes.unreadable, shapes.reason);
+    say("comma-surplus", this.cursor.surplusCommas, trailingCommaMessage);
+    this.cursor.surplusCommas = 0;
+    shapes.surplus = shapes.closed = shapes.dropped = shapes.unreadable = this.untyped = 0;
+  }
+}

@@ -1,0 +1,194 @@
+import { isUtf8 } from "node:buffer";
+import { type Column, createSlab, type Field, type Slab } from "../../../src/model/index.js";
+import { type JsonCursor, JsonToken } from "../json/cursor.js";
+import { JsonStringDecoder } from "../json/text.js";
+import { RawColumn, type ReportIssue } from "./raw-column.js";
+
+/** Names are forgotten beyond so many: a file that uses values as names would fill the memory. */
+const maxNames = 4096;
+/** Bytes before a value that are remembered: its name, with what little stands around it. */
+const maxLeadBytes = 256;
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) return false;
+  return true;
+}
+
+/** The properties of the features of one batch, by columns in the order of their first appearance. */
+export class PropertyColumns {
+  private readonly byKey = new Map<string, RawColumn>();
+  private readonly byName = new Map<string, RawColumn>();
+  private readonly first = new RawColumn("", new Uint8Array(0));
+  private active: RawColumn[] = [];
+  private slab: Slab | null = null;
+  /** Names that occurred again in the object read last, once for each time. */
+  readonly repeated: string[] = [];
+
+  forgetRepeated(): void {
+    // Setting the length costs even where it stays the same.
+    if (this.repeated.length > 0) this.repeated.length = 0;
+  }
+
+  /** Columns of the batch under way. */
+  get count(): number {
+    return this.active.length;
+  }
+
+  /** Whether there were more names, or ways to write them, than are remembered. */
+  get isCrowded(): boolean {
+    return this.byName.size > maxNames || this.byKey.size > maxNames;
+  }
+
+  /** A column of the batch under way, in the order of their first appearance. */
+  columnAt(index: number): RawColumn {
+    return this.active[index]!;
+  }
+
+  /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
+  read(cursor: JsonCursor, row: number): void {
+    const { bytes } = cursor;
+    let previous = this.first;
+    cursor.at++;
+    for (;;) {
+      let column = previous.next;
+      const lead = column && (previous === this.first ? column.opening : column.lead);
+      if (!lead || !cursor.pass(lead)) column = this.name(cursor, previous);
+      if (!column) return;
+      if (!column.active) this.activate(column);
+      if (bytes[cursor.at]! <= 32) cursor.space();
+      const start = cursor.at;
+      const token = cursor.plainString() ? JsonToken.text : cursor.value();
+      if (column.has(row)) this.repeated.push(column.name);
+      column.set(row, token, start, cursor.at);
+      previous = column;
+    }
+  }
+
+  /**
+   * Moves from the brace that opens the object, or from the value of `previous`, to the next value and gives its
+   * column; null at the end of the object, having moved past it.
+   */
+  private name(cursor: JsonCursor, previous: RawColumn): RawColumn | null {
+    const from = cursor.at;
+    let byte = cursor.space();
+    if (byte === 125) {
+      cursor.at++;
+      return null;
+    }
+    const opens = previous === this.first;
+    if (!opens) {
+      if (byte !== 44) cursor.fail("',' or '}'");
+      cursor.at++;
+      byte = cursor.space();
+      if (byte === 125) {
+        cursor.surplusCommas++;
+        cursor.at++;
+        return null;
+      }
+    }
+    if (byte !== 34) cursor.fail("a name in quotes");
+    const column = this.column(cursor, previous);
+    cursor.colon();
+    if (cursor.at - from <= maxLeadBytes && column.key) {
+      const lead = cursor.run(from, cursor.at);
+      if (opens) column.opening = lead;
+      else column.lead = lead;
+    }
+    return column;
+  }
+
+  /** The column of the name at the cursor, most often the one that followed `previous` before. */
+  private column(cursor: JsonCursor, previous: RawColumn): RawColumn {
+    const guess = previous.next;
+    if (guess && this.matches(cursor, guess.key)) {
+      cursor.at += guess.key.length + 2;
+      return guess;
+    }
+    cursor.string();
+    const column = this.find(cursor);
+    previous.next = column;
+    return column;
+  }
+
+  private matches(cursor: JsonCursor, key: Uint8Array | null): key is Uint8Array {
+    if (!key) return false;
+    const { bytes } = cursor;
+    const start = cursor.at + 1;
+    if (bytes[start + key.length] !== 34) return false;
+    for (let i = 0; i < key.length; i++) if (bytes[start + i] !== key[i]) return false;
+    return true;
+  }
+
+  private find(cursor: JsonCursor): RawColumn {
+    const { bytes, from, to } = cursor;
+    const key = bytes.toString("latin1", from, to);
+    const isPlain = !cursor.encoded && isAscii(key);
+    const known = isPlain ? this.byName.get(key) : this.byKey.get(key);
+    if (known) return known;
+    const decoder = new JsonStringDecoder();
+    const name = isPlain ? key : cursor.encoded ? decoder.text(bytes, from, to) : bytes.toString("utf8", from, to);
+    let column = this.byName.get(name);
+    if (!column) {
+      column = this.newColumn(name, bytes, from, to);
+      this.byName.set(name, column);
+    }
+    if (!isPlain) {
+      this.byKey.set(key, column);
+      if (!isUtf8(bytes.subarray(from, to))) column.nameFlaw = "invalid-utf8";
+      else if (decoder.loneSurrogate) column.nameFlaw = "lone-surrogate";
+    }
+    return column;
+  }
+
+  /** Of columns beyond those that are remembered the next batch knows nothing: what would serve it is left out. */
+  private newColumn(name: string, bytes: Buffer, from: number, to: number): RawColumn {
+    if (this.byName.size < maxNames) return new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
+    this.slab ??= createSlab(this.byName.size);
+    return new RawColumn(name, null, this.slab);
+  }
+
+  private activate(column: RawColumn): void {
+    column.active = true;
+    this.active.push(column);
+  }
+
+  /** Takes back what `row` has. */
+  clear(row: number): void {
+    for (const column of this.active) column.clear(row);
+  }
+
+  /** The columns of the first `rows` rows, ready for the next batch. */
+  finish(
+    rows: number,
+    bytes: Buffer,
+    valid: boolean,
+    remark: (field: string, ...what: Parameters<ReportIssue>) => void,
+  ): { fields: Field[]; columns: Column[] } {
+    const fields: Field[] = [];
+    const columns: Column[] = [];
+    const slab = createSlab(this.active.length);
+    for (const raw of this.active) {
+      const { nameFlaw } = raw;
+      if (nameFlaw) remark(raw.name, nameFlaw, raw.valuesIn(rows));
+      const column = raw.finish(rows, bytes, valid, (code, count) => remark(raw.name, code, count), slab);
+      if (!column) continue;
+      fields.push({ name: raw.name, type: column.type });
+      columns.push(column);
+    }
+    this.active = [];
+    if (this.isCrowded) {
+      this.byKey.clear();
+      this.byName.clear();
+      this.first.next = null;
+      this.slab = null;
+    }
+    return { fields, columns };
+  }
+}
+
+/** What a feature's id can be (RFC 7946, section 3.2). */
+export function isIdToken(token: number): boolean {
+  return (
+    token === JsonToken.integer || token === JsonToken.double || token === JsonToken.text || token === JsonToken.encoded
+  );
+}

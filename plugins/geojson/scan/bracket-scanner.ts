@@ -1,0 +1,390 @@
+import { createError } from "../../../src/errors.js";
+import type { SourceFile } from "../../../src/plugin/format.js";
+import { byteClasses, findClosingQuote, openingClass, quoteClass, skipPlainWords } from "../json/structure.js";
+import { type FirstMemberName, findFeature } from "../read/resync.js";
+import { createFeatureSplit, type FeatureSplit, recordSeparator } from "./feature-split.js";
+
+const blockBytes = 1 << 21;
+/** No feature may be larger: the whole of one is held in memory. */
+const maxFeatureBytes = 2 ** 30;
+
+/** The JSON of the members of the top-level object that are not features. */
+export interface TopLevelMembers {
+  type?: string;
+  name?: string;
+  crs?: string;
+}
+
+export interface BracketScanSettings {
+  readonly source: string;
+  /** Where the text starts, after a byte order mark. */
+  readonly start: number;
+  readonly splitSize: number;
+  readonly skipErrors: boolean;
+  /** Whether damage ends the reading although it is to be skipped, so that no message advises to skip it. */
+  readonly isFatal?: boolean;
+  /** What features of this file begin with. */
+  readonly mark: FirstMemberName;
+  /** Who may know where a split of an array ends without counting brackets; not with `skipErrors`. */
+  readonly ends?: (start: number, opens: boolean) => Promise<number | null>;
+}
+
+type BlockPosition = "end of block" | "boundary" | "closing";
+
+/** Where null begins, which says nothing. */
+const nullByte = 110;
+
+/**
+ * Walks over a file once, block by block, counting brackets outside of strings, and finds where features end. It
+ * checks no more than it must: what is between the boundaries is the parser's.
+ */
+export class BracketScanner {
+  readonly members: TopLevelMembers = {};
+  /** Members beside the features that hold objects or arrays. */
+  readonly foreign: string[] = [];
+  /** Commas met before the brace that closes an object around the features. */
+  surplusCommas = 0;
+  private block: Buffer = Buffer.alloc(0);
+  /** The same block, four bytes at a time. */
+  private words: Int32Array = new Int32Array(0);
+  private base: number;
+  private at = 0;
+  private depth = 0;
+  private inString = false;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly settings: BracketScanSettings,
+  ) {
+    this.base = settings.start;
+  }
+
+  /** The place in the file. */
+  get offset(): number {
+    return this.base + this.at;
+  }
+
+  /** The bytes of the block under way from here on, for a look ahead. */
+  get ahead(): Buffer {
+    return this.block.subarray(this.at);
+  }
+
+  /** Moves past one byte that `peek` gave. */
+  step(): void {
+    this.at++;
+  }
+
+  private async more(): Promise<boolean> {
+    const next = await this.file.read(this.base + this.block.length, blockBytes);
+    if (next.length === 0) return false;
+    this.base += this.block.length;
+    this.at -= this.block.length;
+    this.block = next;
+    const aligned = next.byteOffset % 4 === 0;
+    this.words = aligned ? new Int32Array(next.buffer, next.byteOffset, next.length >> 2) : new Int32Array(0);
+    return true;
+  }
+
+  /** The next byte that is not white space, −1 at the end. */
+  async peek(): Promise<number> {
+    for (;;) {
+      const { block } = this;
+      while (this.at < block.length) {
+        const byte = block[this.at]!;
+        if (byte > 32 || (byte !== 32 && byte !== 10 && byte !== 13 && byte !== 9)) return byte;
+        this.at++;
+      }
+      if (!(await this.more())) return -1;
+    }
+  }
+
+  damage(expected: string): never {
+    const { source, skipErrors, isFatal } = this.settings;
+    const place = { byte: this.offset };
+    const canSkip = !skipErrors && !isFatal;
+    if (this.offset >= this.file.size)
+      throw createError("input-truncated", {
+        source,
+        place,
+        reason: `expected ${expected}`,
+        canSkip,
+      });
+    const found = String.fromCharCode(this.block[this.at] ?? 0);
+    const reason = `expected ${expected}, found ${JSON.stringify(found)}`;
+    throw createError("input-corrupt", { source, place, reason, canSkip });
+  }
+
+  private async expect(byte: number, words: string): Promise<void> {
+    if ((await this.peek()) !== byte) this.damage(words);
+    this.at++;
+  }
+
+  /**
+   * Moves on to the end of an object or array of the level where `depth` is 0, if that end is at `stop` in the block
+   * or later, or past the bracket that closes the level itself.
+   */
+  private descend(stop: number): BlockPosition {
+    const { block, words } = this;
+    const { length } = block;
+    let { at, depth } = this;
+    if (this.inString) {
+      at = findClosingQuote(block, at);
+      if (at >= length) return this.pause(at, depth, true);
+      this.inString = false;
+      at++;
+    }
+    for (; at < length; at++) {
+      if ((at & 3) === 0) {
+        at = skipPlainWords(words, at >> 2) << 2;
+        if (at >= length) break;
+      }
+      const what = byteClasses[block[at]!]!;
+      if (what === 0) continue;
+      if (what === quoteClass) {
+        at = findClosingQuote(block, at + 1);
+        if (at >= length) return this.pause(at, depth, true);
+      } else if (what === openingClass) depth++;
+      else {
+        depth--;
+        if (depth > 0 || (depth === 0 && at < stop)) continue;
+        this.at = at + 1;
+        this.depth = Math.max(depth, 0);
+        return depth === 0 ? "boundary" : "closing";
+      }
+    }
+    return this.pause(at, depth, false);
+  }
+
+  private pause(at: number, depth: number, inString: boolean): BlockPosition {
+    this.at = at;
+    this.depth = depth;
+    this.inString = inString;
+    return "end of block";
+  }
+
+  /** Moves past one value. */
+  private async pass(): Promise<void> {
+    const first = await this.peek();
+    if (first === 34) {
+      this.at++;
+      for (;;) {
+        this.at = findClosingQuote(this.block, this.at);
+        if (this.at < this.block.length) break;
+        if (!(await this.more())) this.damage('the " that ends the text');
+      }
+      this.at++;
+      return;
+    }
+    if (first === 123 || first === 91) {
+      this.depth = 0;
+      this.inString = false;
+      while (this.descend(0) === "end of block") if (!(await this.more())) this.damage("the bracket that closes it");
+      return;
+    }
+    const start = this.offset;
+    for (let byte = first; byte !== 44 && byte !== 125 && byte !== 93 && byte > 32; byte = this.block[this.at]!) {
+      this.at++;
+      if (this.at >= this.block.length && !(await this.more())) break;
+    }
+    if (this.offset === start) this.damage("a value");
+  }
+
+  /** The text of the value here, having moved past it; no more than a mebibyte. */
+  private async capture(): Promise<string> {
+    await this.peek();
+    const from = this.offset;
+    await this.pass();
+    return (await this.file.read(from, Math.min(this.offset - from, 1 << 20))).toString("utf8");
+  }
+
+  /** The next name, having moved to its value. */
+  private async name(): Promise<string> {
+    if ((await this.peek()) !== 34) this.damage("a name in quotes");
+    const raw = await this.capture();
+    await this.expect(58, "':'");
+    try {
+      return JSON.parse(raw) as string;
+    } catch {
+      return raw;
+    }
+  }
+
+  /**
+   * Walks over the members of the object here, and stops inside the array of features of a FeatureCollection each time
+   * there is one; who asks for more has moved past the array.
+   */
+  async *object(): AsyncGenerator<"features"> {
+    this.at++;
+    if ((await this.peek()) === 125) {
+      this.at++;
+      return;
+    }
+    for (;;) {
+      const name = await this.name();
+      const first = await this.peek();
+      if (name === "features" && first === 91 && this.members.type !== '"Feature"') {
+        this.at++;
+        yield "features";
+      } else if (name === "type" || name === "name" || name === "crs")
+        this.members[name] = normalizeJson(await this.capture());
+      else {
+        if (first !== nullByte) this.foreign.push(name);
+        await this.pass();
+      }
+      const separator = await this.peek();
+      this.at++;
+      if (separator === 125) return;
+      if (separator !== 44) {
+        this.at--;
+        this.damage("',' or '}'");
+      }
+      if ((await this.peek()) === 125) {
+        this.at++;
+        this.surplusCommas++;
+        return;
+      }
+    }
+  }
+
+  /** The splits of a file that is one FeatureCollection, or several, one after the other. */
+  async *documents(): AsyncGenerator<FeatureSplit> {
+    for (;;) {
+      const first = await this.peek();
+      const { offset } = this;
+      if (first === -1) return;
+      if (first === recordSeparator) this.at++;
+      else if (first === 91) {
+        this.at++;
+        yield* this.array();
+      } else if (first === 123) {
+        const { crs } = this.members;
+        let collection = false;
+        for await (const _ of this.object()) {
+          collection = true;
+          yield* this.array();
+        }
+        this.checkCrs(crs, offset);
+        if (!collection) yield this.split(offset, this.offset, "values", true);
+      } else this.damage("the end of the file, or another object");
+    }
+  }
+
+  private checkCrs(before: string | undefined, byte: number): void {
+    const same = before === undefined || before === this.members.crs;
+    if (same) return;
+    const reason = "a second document has another crs than the first";
+    throw createError("unsupported", { source: this.settings.source, place: { byte }, reason });
+  }
+
+  private split(start: number, end: number, form: FeatureSplit["form"], opens: boolean): FeatureSplit {
+    return createFeatureSplit(start, Math.min(end, this.file.size), form, opens);
+  }
+
+  /** The splits of the array whose opening bracket has just been passed. */
+  private async *array(): AsyncGenerator<FeatureSplit> {
+    let start = this.offset;
+    let opens = true;
+    let begins = true;
+    this.depth = 0;
+    this.inString = false;
+    for (;;) {
+      const end = begins ? ((await this.settings.ends?.(start, opens)) ?? null) : null;
+      begins = false;
+      if (end !== null) this.jump(end);
+      const found = end === null ? this.descend(start + this.settings.splitSize - this.base - 1) : "boundary";
+      if (found === "boundary") {
+        if (!this.followed()) continue;
+        yield this.split(start, this.offset, "array", opens);
+        start = this.offset;
+        opens = false;
+        begins = true;
+      } else if (found === "closing") {
+        const end = this.offset - 1;
+        const proper = this.block[this.at - 1] === 93;
+        if (this.settings.skipErrors && !(proper && (await this.closesArray()))) continue;
+        yield this.split(start, end, "array", opens);
+        if (proper) return;
+        this.at--;
+        this.damage("',' or ']'");
+      } else {
+        const resumed = this.resume(start);
+        if (resumed) {
+          yield this.split(start, this.offset, "array", opens);
+          start = this.offset;
+          opens = true;
+        } else if (this.offset - start > maxFeatureBytes || !(await this.more())) {
+          yield this.split(start, this.offset, "array", opens);
+          this.unfinished(start);
+        }
+      }
+    }
+  }
+
+  private jump(to: number): void {
+    this.base = to;
+    this.block = Buffer.alloc(0);
+    this.words = new Int32Array(0);
+    this.at = 0;
+  }
+
+  private unfinished(start: number): never {
+    if (this.offset >= this.file.size) this.damage("the ']' that ends the features");
+    const { source } = this.settings;
+    const reason = `no feature ends within ${maxFeatureBytes} bytes from byte ${start} on`;
+    throw createError("input-corrupt", { source, place: { byte: start }, reason });
+  }
+
+  /** When damage is to be skipped, a boundary counts only where a feature follows it. */
+  private followed(): boolean {
+    const { skipErrors, mark } = this.settings;
+    if (!skipErrors) return true;
+    const ahead = this.block.subarray(this.at, this.at + 256);
+    const next = findFeature(ahead, 0, mark);
+    return next >= 0 && /^[\s,]*$/.test(ahead.toString("latin1", 0, next));
+  }
+
+  /** Whether the bracket just passed ends the array, and not a feature that has one too many. */
+  private async closesArray(): Promise<boolean> {
+    const next = await this.peek();
+    return next === 44 || next === 125 || next === -1;
+  }
+
+  /** Where damage has upset the count of brackets, and is to be skipped, counting starts again at the next feature. */
+  private resume(start: number): boolean {
+    const { skipErrors, mark, splitSize: wanted } = this.settings;
+    if (!skipErrors || this.offset - start < 4 * wanted) return false;
+    const at = findFeature(this.block, Math.max(0, start + 1 - this.base), mark);
+    if (at < 0) return false;
+    this.at = at;
+    this.depth = 0;
+    this.inString = false;
+    return true;
+  }
+
+  /** The splits of a file of values one after another, with anything or nothing between them. */
+  async *values(): AsyncGenerator<FeatureSplit> {
+    let start = this.offset;
+    for (;;) {
+      const found = this.descend(start + this.settings.splitSize - this.base - 1);
+      if (found === "boundary") {
+        yield this.split(start, this.offset, "values", true);
+        start = this.offset;
+      } else if (found === "end of block") {
+        const large = this.offset - start > maxFeatureBytes;
+        if (!large && (await this.more())) continue;
+        if (this.offset > start) yield this.split(start, this.offset, "values", true);
+        if (large) this.unfinished(start);
+        return;
+      }
+    }
+  }
+}
+
+/** The same JSON without escapes and white space that it does not need, as it is where it is none. */
+function normalizeJson(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}

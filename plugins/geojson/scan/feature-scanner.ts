@@ -1,0 +1,250 @@
+import {
+  type Batch,
+  type Column,
+  type Extent,
+  emptyFieldState,
+  emptyKindSummary,
+  type Field,
+  type FieldType,
+  isExtentWithin,
+  Kind,
+  type KindSummary,
+  type LayerSummary,
+  Presence,
+  Summarizer,
+} from "../../../src/model/index.js";
+import { isSingleGeometryFamily } from "../../shared/geometry-families.js";
+import { JsonCursor, JsonToken } from "../json/cursor.js";
+import { CoordinateReader } from "../read/coordinates.js";
+import { FeatureParser, type IssueReporter, maxBatchColumns } from "../read/feature-parser.js";
+import { FeatureTemplates } from "../read/feature-template.js";
+import { PropertyColumns } from "../read/property-columns.js";
+import { RawColumn } from "../read/raw-column.js";
+import { CannotInfer, ColumnStats, Unescaper } from "./column-stats.js";
+import { skipCoordinates } from "./skip-coordinates.js";
+import type { SplitFeatureReader } from "./split-finder.js";
+
+/** Features that must be parsed cost more here than in a reading: so many, and one in so many, are worth it. */
+const minParsedFeatures = 64;
+const parsedShare = 16;
+const openingBracket = 91;
+
+/** Where a field was met first. */
+interface FirstOccurrence {
+  readonly record: number;
+  readonly place: number;
+}
+
+/**
+ * Sums up features without making anything of them: of their values it looks at types and sizes, of their coordinates
+ * at how many numbers a position has. Only features that are written as others were are skimmed (`Stencils`); the
+ * few others are parsed. Gives up (`Unclear`) wherever a reading could come to another sum of sound features. Features
+ * whose coordinates a reading refuses (a position of one number, an infinite one, lines nested as polygons are) count.
+ */
+export class FeatureScanner implements SplitFeatureReader {
+  readonly cursor = new JsonCursor();
+  private readonly properties = new PropertyColumns();
+  private readonly ids = new RawColumn("id", new Uint8Array(0));
+  private readonly coordinates = new CoordinateReader();
+  private readonly stencils = new FeatureTemplates(this.cursor, this.properties, this.ids, () => this.skim());
+  /** Of the geometry skimmed last, how many numbers a position has, if it is not the only one. */
+  private dimensions = 0;
+  private readonly unescaped = new Unescaper();
+  /** Of the columns of `properties`, in their order. */
+  private readonly facts: ColumnStats[] = [];
+  private readonly idFacts = new ColumnStats("id", this.unescaped);
+  private readonly kinds = Array.from({ length: 8 }, emptyKindSummary);
+  private records = 0;
+  /** For the features that are not skimmed. */
+  private readonly parser: FeatureParser;
+  private readonly summariser = new Summarizer(true);
+  private readonly met = new Map<string, FirstOccurrence>();
+  private parsed = 0;
+  /** Whether a feature that was parsed has very many fields. */
+  private isWide = false;
+
+  /** @param within where points may be; null where one is enough to give up */
+  constructor(
+    teller: IssueReporter,
+    private readonly within: Extent | null,
+  ) {
+    const refuse = () => {
+      throw new CannotInfer();
+    };
+    this.parser = new FeatureParser(teller, refuse, undefined);
+  }
+
+  load(bytes: Buffer): void {
+    this.closePiece();
+    this.cursor.load(bytes);
+    this.parser.load(bytes);
+  }
+
+  /** Looks at the feature at the cursor. @throws Damage where it is no JSON, and is not counted then; Unclear */
+  read(): void {
+    const { cursor } = this;
+    const start = cursor.at;
+    if (cursor.bytes[start] === 123 && this.stencils.read(0) && this.isOfItsKind()) {
+      this.add();
+      return;
+    }
+    this.properties.clear(0);
+    this.properties.forgetRepeated();
+    this.ids.clear(0);
+    cursor.at = start;
+    this.parse(start);
+  }
+
+  behind(): void {
+    // Nothing is kept of a feature.
+  }
+
+  /** Reads the coordinates at the cursor if they are those of a point, and passes over others. */
+  private skim(): boolean {
+    const { cursor, coordinates } = this;
+    const { bytes } = cursor;
+    if (bytes[cursor.at] !== openingBracket) return false;
+    let at = cursor.at + 1;
+    while (bytes[at]! <= 32) at++;
+    if (bytes[at] !== openingBracket) {
+      coordinates.read(cursor);
+      return coordinates.isPosition;
+    }
+    coordinates.forget();
+    this.dimensions = skipCoordinates(cursor);
+    return this.dimensions !== 0;
+  }
+
+  /** Whether the coordinates skimmed are those of a point where they should be. */
+  private isOfItsKind(): boolean {
+    return (this.stencils.kind === Kind.Point) === this.coordinates.isPosition;
+  }
+
+  private add(): void {
+    const { stencils, properties, facts, ids, idFacts, cursor } = this;
+    const { bytes } = cursor;
+    const valid = this.parser.valid;
+    const { count } = properties;
+    if (this.isWide || properties.repeated.length > 0 || count > maxBatchColumns || properties.isCrowded)
+      throw new CannotInfer();
+    this.records++;
+    for (let c = 0; c < count; c++) {
+      const column = properties.columnAt(c);
+      const token = column.tokenAt(0);
+      if (c === facts.length) facts.push(new ColumnStats(column.name, this.unescaped));
+      if (token === JsonToken.absent) continue;
+      const values = facts[c]!;
+      if (values.first === 0) values.first = this.records;
+      values.add(token, bytes, column.startAt(0), column.endAt(0), valid);
+      column.clear(0);
+    }
+    if (stencils.hasId) {
+      idFacts.add(ids.tokenAt(0), bytes, ids.startAt(0), ids.endAt(0), valid);
+      ids.clear(0);
+    }
+    this.addGeometry(this.kinds[stencils.kind]!);
+  }
+
+  private addGeometry(kind: KindSummary): void {
+    const { coordinates, stencils } = this;
+    kind.count++;
+    if (stencils.kind !== Kind.Point) {
+      kind.hasZ ||= this.dimensions > 2;
+      return;
+    }
+    if (!this.within) throw new CannotInfer();
+    kind.hasZ ||= coordinates.hasZ;
+    coordinates.widen(kind.box);
+  }
+
+  private parse(start: number): void {
+    const { cursor, parser } = this;
+    if (++this.parsed > minParsedFeatures + this.records / parsedShare) throw new CannotInfer();
+    parser.records = this.records;
+    parser.cursor.at = start;
+    parser.read(false);
+    this.records++;
+    cursor.at = parser.cursor.at;
+    if (parser.isPlain) this.stencils.learn(start);
+    if (parser.full) this.addParsed();
+  }
+
+  private addParsed(): void {
+    const batch = this.parser.finish();
+    if (!batch) return;
+    // Features of so many fields are parsed, all of them: where each field was met first need not be known.
+    this.isWide ||= batch.fields.length > maxBatchColumns;
+    if (this.isWide && this.facts.length > 0) throw new CannotInfer();
+    if (!this.isWide) {
+      batch.fields.forEach((field, place) => {
+        this.meet(field, place, batch.columns[place]!, batch);
+      });
+    }
+    this.summariser.add(batch);
+  }
+
+  private meet({ name }: Field, place: number, { presence }: Column, batch: Batch): void {
+    if (this.met.has(name)) return;
+    const row = presence.findIndex((what) => what !== Presence.absent);
+    this.met.set(name, { record: batch.recordAt(row), place });
+  }
+
+  /**
+   * Ends with the bytes at hand.
+   * @throws Unclear as soon as there are two kinds of layers, or a point is where it may not be
+   */
+  private closePiece(): void {
+    this.addParsed();
+    const counts = this.kinds.map(({ count }, kind) => count + this.summariser.state.kinds[kind]!.count);
+    if (!isSingleGeometryFamily(counts)) throw new CannotInfer();
+    if (counts[Kind.Point]! > 0 && !this.areSpared()) throw new CannotInfer();
+  }
+
+  /** Whether all points are where they may be. */
+  private areSpared(): boolean {
+    const { within } = this;
+    if (!within) return false;
+    return [this.kinds, this.summariser.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
+  }
+
+  /** What all features say together, as a Summariser says it; boxes are those of points alone. @throws Unclear */
+  summary(): LayerSummary {
+    this.closePiece();
+    const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
+    const places = this.facts.length === 0 ? this.met : new Map(this.met);
+    this.facts.forEach(({ name, first }, place) => {
+      const record = places.get(name)?.record ?? Number.POSITIVE_INFINITY;
+      if (first > 0 && first < record) places.set(name, { record: first, place });
+    });
+    const parsed = this.summariser.state;
+    // Fields that were all met by parsing are in their order already.
+    const isParsed = this.facts.length === 0;
+    const names = isParsed ? [] : [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
+    const { type: idType, maxBytes: idBytes } = this.idFacts.state;
+    const whole = new Summarizer(true);
+    whole.merge({
+      fields: isParsed ? new Map() : new Map(names.map(([name]) => [name, fields.get(name) ?? emptyFieldState()])),
+      kinds: this.kinds,
+      idType,
+      idBytes,
+    });
+    for (const [name, { type }] of parsed.fields) checkTypesUnite(fields.get(name)?.type ?? null, type);
+    checkTypesUnite(idType, parsed.idType);
+    whole.merge(parsed);
+    const { kinds } = whole.state;
+    if (kinds.some(({ count }, kind) => kind > Kind.Point && count > 0)) clearBoxes(kinds);
+    return whole.summary();
+  }
+}
+
+function clearBoxes(kinds: KindSummary[]): void {
+  for (const kind of kinds) kind.box = emptyKindSummary().box;
+}
+
+/** Values of these types, which may stand side by side, are of a type that holds them one by one. @throws Unclear */
+function checkTypesUnite(a: FieldType | null, b: FieldType | null): void {
+  if (a === null || b === null || a === b) return;
+  const both = [a, b];
+  const isNumber = both.every((type) => type === "int32" || type === "int64" || type === "double");
+  if (!isNumber || (both.includes("int64") && both.includes("double"))) throw new CannotInfer();
+}

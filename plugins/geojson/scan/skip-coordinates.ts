@@ -1,0 +1,88 @@
+import { highBits, lowBits } from "../../shared/text/byte-words.js";
+import type { JsonCursor } from "../json/cursor.js";
+
+const comma = 44;
+const opening = 91;
+const closing = 93;
+/** Commas, quotes, and what the two brackets have in common without `bracketBits`, four times each. */
+const commaWord = 0x2c2c2c2c;
+const quoteWord = 0x22222222;
+const bracketWord = 0x59595959;
+const bracketBits = 0xf9f9f9f9 | 0;
+/** Marks the bytes of a word below 128 that are not zero; added, it carries nothing into the next. */
+const nonzeroMask = 0x7f7f7f7f;
+/** Added, it marks the bytes of a word from 33 up to 127. */
+const visibleMask = 0x5f5f5f5f;
+/** So many words are counted before the four counts of a byte each are added up. */
+const maxWordsPerSum = 63;
+
+/**
+ * Moves past the array of positions at the cursor, deeper than a single position, without reading its numbers, and
+ * tells how many numbers each position has: 2 or 3. It is 0, and the cursor stays, where not all have as many, and for
+ * anything but brackets, commas and what numbers are made of.
+ *
+ * An array of n members has n − 1 commas, so that all together have one comma less than there are numbers. Where a
+ * position begins is told by the brackets: `[` within two bytes behind another opens an array inside of that one (one
+ * byte between them is white space), and of each such row the last opens a position. Two brackets as near as that of
+ * which the second closes have no position between them.
+ */
+export function skipCoordinates(cursor: JsonCursor): number {
+  const { view, bytes, at: start, end } = cursor;
+  const last = end - 4;
+  let at = start;
+  let numbers = 1;
+  let positions = 0;
+  let empty = 0;
+  /** Of the word before, which bytes are opening brackets. */
+  let before = 0;
+  /** Of the word before, which bytes are white space; and whether there was more than one such byte behind a bracket. */
+  let spaceBefore = 0;
+  let wide = 0;
+  for (let stops = false; !stops && at <= last; ) {
+    let commaCounts = 0;
+    let positionCounts = 0;
+    const until = Math.min(last, at + 4 * (maxWordsPerSum - 1));
+    for (; at <= until; at += 4) {
+      const word = view.getInt32(at, true);
+      const quote = word ^ quoteWord;
+      // Letters from p on and braces have three bits in common.
+      const letters = word & (word >>> 1) & (word >>> 2) & 0x10101010;
+      if ((letters | (word & highBits) | ((quote - lowBits) & ~quote & highBits)) !== 0) {
+        stops = true;
+        break;
+      }
+      const either = ~(((word & bracketBits) ^ bracketWord) + nonzeroMask) & highBits;
+      const opens = either & (word << 6);
+      const behind = (opens << 8) | (opens << 16) | (before >>> 24) | (before >>> 16);
+      positionCounts += (opens & ~behind) >>> 7;
+      empty |= either & ~opens & behind;
+      commaCounts += (~((word ^ commaWord) + nonzeroMask) & highBits) >>> 7;
+      const spaces = ~(word + visibleMask) & highBits;
+      wide |= spaces & ((spaces << 8) | (spaceBefore >>> 24)) & ((opens << 16) | (before >>> 16));
+      before = opens;
+      spaceBefore = spaces;
+    }
+    positions += Math.imul(positionCounts, lowBits) >>> 24;
+    numbers += Math.imul(commaCounts, lowBits) >>> 24;
+  }
+  // What is left is less than a word, or ends within one.
+  for (; at < end; at++) {
+    const byte = bytes[at]!;
+    if (byte === 34 || byte >= 112) break;
+    const follows = at > start && (bytes[at - 1] === opening || (at > start + 1 && bytes[at - 2] === opening));
+    if (byte === comma) numbers++;
+    else if (byte === opening && !follows) positions++;
+    else if (byte === closing && follows) return 0;
+    else if (byte <= 32 && at > start + 1 && bytes[at - 1]! <= 32 && bytes[at - 2] === opening) return 0;
+  }
+  if (at === end || (empty | wide) !== 0) return 0;
+  for (; at > start && bytes[at - 1] !== closing; at--) {
+    const byte = bytes[at - 1]!;
+    if (byte === comma) numbers--;
+    else if (byte > 32) return 0;
+  }
+  const each = numbers / positions;
+  if (at === start || (each !== 2 && each !== 3)) return 0;
+  cursor.at = at;
+  return each;
+}

@@ -1,0 +1,34 @@
+import type { Assembler, Encoder, Sink, TargetLayer, WriteContext } from "../../../src/plugin/format.js";
+import type { OptionValues } from "../../../src/plugin/options.js";
+import type { sequenceWriteOptions } from "../options.js";
+import { type FeatureChunk, FeatureEncoder } from "./encoder.js";
+import { featureSettings } from "./feature-settings.js";
+
+type Options = OptionValues<typeof sequenceWriteOptions>;
+
+/** One feature a line; on request each begins with a record separator (RFC 8142, section 2). */
+export async function encoder(
+  layer: TargetLayer,
+  options: Options,
+  context: WriteContext,
+): Promise<Encoder<FeatureChunk>> {
+  const settings = {
+    ...featureSettings(layer, options),
+    before: options.rs ? "\x1e" : "",
+    after: "\n",
+    fileBounds: false,
+    featureBounds: options.bbox === "features",
+  };
+  return new FeatureEncoder(settings, context);
+}
+
+export async function assembler(sink: Sink): Promise<Assembler<FeatureChunk>> {
+  const file = await sink.create();
+  return {
+    append: (chunk) => file.write(chunk.bytes),
+    async finish() {
+      // A file without a byte is refused as one that was cut off; a blank line says that there is no feature.
+      if (file.size === 0) await file.write(Buffer.from("\n"));
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Database, Statement } from "better-sqlite3";
+import { createError } from "../../../src/plugin/index.js";
+import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import { decodeValues, type SqliteValue } from "../sqlite/values.js";
+import type { GeoPackageChunk } from "../write/encoder.js";
+
+/** Where the rows of a layer go. */
+export interface InsertTarget {
+  /** The file, for messages. */
+  readonly output: string;
+  readonly table: string;
+  /** Columns of the table for the rowid, the geometry (where there is one) and each field, in the order of the records. */
+  readonly columns: readonly string[];
+  /** The R-tree to keep, where no trigger does. */
+  readonly rtree: string | null;
+  /** What the geometries shall say their system is; null where they say it already. */
+  readonly srsId: number | null;
+}
+
+/** What is told of rows whose id was taken. */
+export const idChangedMessage = "an id that another feature has was changed";
+
+/** Puts rows into a table one by one, as SQL does: where a table has rows already, or ids are in no order. */
+export class RowInserter {
+  private readonly insert: Statement;
+  private readonly index: Statement | null;
+  /** Rows whose id was taken, and that got another one. */
+  private renumbered = 0;
+
+  constructor(
+    database: Database,
+    private readonly target: InsertTarget,
+  ) {
+    const { table, columns, rtree } = target;
+    const places = columns.map(() => "?").join(", ");
+    this.insert = database.prepare(
+      `INSERT INTO ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(", ")}) VALUES (${places})`,
+    );
+    this.index =
+      rtree === null ? null : database.prepare(`INSERT INTO ${quoteIdentifier(rtree)} VALUES (?, ?, ?, ?, ?)`);
+  }
+
+  /** Adds the rows of a chunk from row `first` on. @returns how many have another id than they should, which was taken */
+  add(chunk: GeoPackageChunk, first: number): number {
+    const before = this.renumbered;
+    const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
+    const record = { high: 0, low: 0, bytes, from: 0, to: 0 };
+    for (let row = first; row < rows; row++) {
+      record.from = offsets[row]!;
+      record.to = offsets[row + 1]!;
+      const values = decodeValues(record, "utf8", true);
+      if (this.target.srsId !== null && values[1] instanceof Uint8Array) this.name(values[1]);
+      const rowid = this.put(values, ids && asks![row] === 1 ? ids[row]! : null);
+      if (!this.index || !boxes || !(boxes[4 * row]! <= boxes[4 * row + 2]!)) continue;
+      this.index.run(rowid, boxes[4 * row], boxes[4 * row + 2], boxes[4 * row + 1], boxes[4 * row + 3]);
+    }
+    return this.renumbered - before;
+  }
+
+  private name(blob: Uint8Array): void {
+    new DataView(blob.buffer, blob.byteOffset).setInt32(4, this.target.srsId!, true);
+  }
+
+  private put(values: SqliteValue[], id: bigint | null): number | bigint {
+    values[0] = id;
+    try {
+      return this.insert.run(values).lastInsertRowid;
+    } catch (error) {
+      const { code } = error as { code?: string };
+      const isTaken = code === "SQLITE_CONSTRAINT_PRIMARYKEY" || code === "SQLITE_CONSTRAINT_ROWID";
+      if (id === null || !isTaken) throw this.told(error as Error);
+    }
+    this.renumbered++;
+    return this.put(values, null);
+  }
+
+  /** What SQLite says of a value that is missing, in words that help; anything else as it is. */
+  private told(error: Error): Error {
+    const column = /^NOT NULL constraint failed: .*\.([^.]*)$/s.exec(error.message)?.[1];
+    if (column === undefined) return error;
+    const { output, table } = this.target;
+    const reason = `the column "${column}" of "${table}" must have a value (NOT NULL), and a feature has none; leave such features out, with --geometry-type where it is the geometry, else with --where`;
+    return createError("unsupported", { source: output, reason }, error);
+  }
+}

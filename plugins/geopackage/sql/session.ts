@@ -1,0 +1,111 @@
+import { basename } from "node:path";
+import type { Database } from "better-sqlite3";
+import { GeometryBuilder, positionRange } from "../../../src/model/index.js";
+import { createError, GeoferryError } from "../../../src/plugin/index.js";
+import { WkbReader } from "../../shared/wkb/index.js";
+import { findWkbStart, headerBytes } from "../read/geometry-blob.js";
+import { loadSqlite, SqliteMissing } from "../sqlite/library.js";
+
+/** What SQLite says of an output, as an error of the registry. */
+export function toOutputError(output: string, error: unknown): unknown {
+  if (error instanceof GeoferryError || !(error instanceof Error)) return error;
+  if (error instanceof SqliteMissing)
+    return createError("unsupported", { source: output, reason: error.message }, error);
+  const { code } = error as { code?: unknown };
+  if (typeof code !== "string") return error;
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return createError("output-locked", { output }, error);
+  return /^SQLITE_|^E[A-Z]+$/.test(code)
+    ? createError("output-failed", { output, reason: error.message }, error)
+    : error;
+}
+
+/** Runs what may fail in SQLite. @throws output-failed, output-locked, unsupported */
+export async function runOrFail<T>(output: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toOutputError(output, error);
+  }
+}
+
+type Side = "minX" | "minY" | "maxX" | "maxY";
+const boxSides: readonly Side[] = ["minX", "minY", "maxX", "maxY"];
+
+/** The box of a geometry's blob: of its envelope, else of its positions; null for none. */
+function blobBox(blob: unknown): Readonly<Record<Side, number>> | null {
+  if (!Buffer.isBuffer(blob)) return null;
+  const start = findWkbStart(blob, 0, blob.length);
+  if (typeof start === "string") return null;
+  if (start >= headerBytes + 32) {
+    const double = (at: number) => (blob[3]! & 1 ? blob.readDoubleLE(at) : blob.readDoubleBE(at));
+    const [minX, maxX, minY, maxY] = [0, 8, 16, 24].map((at) => double(headerBytes + at)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return Number.isNaN(minX) ? null : { minX, minY, maxX, maxY };
+  }
+  return positionsBox(blob, start);
+}
+
+function positionsBox(blob: Buffer, start: number): Readonly<Record<Side, number>> | null {
+  const builder = new GeometryBuilder();
+  try {
+    new WkbReader().read(blob, start, blob.length, builder);
+  } catch {
+    return null;
+  }
+  const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
+  for (let column: ReturnType<GeometryBuilder["finish"]> | null = builder.finish(); column; column = column.members) {
+    const to = positionRange(column, column.length - 1)[1];
+    for (let k = 0; k < to; k++) {
+      box.minX = Math.min(box.minX, column.xy[2 * k]!);
+      box.minY = Math.min(box.minY, column.xy[2 * k + 1]!);
+      box.maxX = Math.max(box.maxX, column.xy[2 * k]!);
+      box.maxY = Math.max(box.maxY, column.xy[2 * k + 1]!);
+    }
+  }
+  return box.minX <= box.maxX ? box : null;
+}
+
+/** The functions that triggers of R-trees call (Annex F.3, "Minimal runtime SQL functions"). */
+function registerSpatialFunctions(database: Database): void {
+  const known = { deterministic: true };
+  for (const side of boxSides) {
+    database.function(
+      `ST_${side[0]!.toUpperCase()}${side.slice(1)}`,
+      known,
+      (blob: unknown) => blobBox(blob)?.[side] ?? null,
+    );
+  }
+  database.function("ST_IsEmpty", known, (blob: unknown) => (blob === null ? null : blobBox(blob) ? 0 : 1));
+}
+
+/** File systems take names of so many bytes. */
+const maxFileNameBytes = 255;
+const journalSuffix = "-journal";
+
+/** SQLite keeps the journal that undoes a transaction beside the file, under its name. @throws unsupported */
+export function checkJournalName(path: string, output: string): void {
+  const most = maxFileNameBytes - journalSuffix.length;
+  const bytes = Buffer.byteLength(basename(path));
+  if (bytes <= most) return;
+  const reason = `its name has ${bytes} bytes, and a file that is changed in place may have ${most}, as SQLite's journal stands beside it; give it a shorter one`;
+  throw createError("unsupported", { source: output, reason });
+}
+
+/** Opens a database that is to be changed. @throws whatever SQLite says */
+export async function openDatabase(path: string): Promise<Database> {
+  const Sqlite = await loadSqlite();
+  const database = new Sqlite(path, { fileMustExist: true });
+  try {
+    database.defaultSafeIntegers(true);
+    database.pragma("foreign_keys = OFF");
+    registerSpatialFunctions(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+import { type Batch, type Column, Presence } from "../../../src/model/index.js";
+import type { Encoder, TargetLayer, WriteContext } from "../../../src/plugin/index.js";
+import { designTable, type WriteOptions } from "../schema/layer-design.js";
+import { RecordEncoder } from "../sqlite/record-encoder.js";
+import { GeometryEncoder } from "./geometry-encoder.js";
+import { type DatetimeLosses, toStoredColumn } from "./stored-columns.js";
+
+/** Rows as records of SQLite, with what the indexes need to know of them. */
+export interface GeoPackageChunk {
+  readonly rows: number;
+  /** Record i is `records[offsets[i] … offsets[i+1]]`. */
+  readonly records: Uint8Array;
+  readonly offsets: Uint32Array;
+  /** Rowids that are asked for, and which rows ask; null where none does. */
+  readonly ids: BigInt64Array | null;
+  readonly asks: Uint8Array | null;
+  /** Four sides a row: least x, least y, greatest x, greatest y; infinities the wrong way round for none. */
+  readonly boxes: Float64Array | null;
+  /** Geometries that are not null, and how many of them have heights and measures. */
+  readonly geometries: number;
+  readonly withZ: number;
+  readonly withM: number;
+}
+
+/** The rowids that the features ask for. */
+function requestedIds(ids: Column | null): Pick<GeoPackageChunk, "ids" | "asks"> {
+  if (ids?.type !== "int32" && ids?.type !== "int64") return { ids: null, asks: null };
+  const values = ids.type === "int64" ? ids.values.slice() : BigInt64Array.from(ids.values, BigInt);
+  return { ids: values, asks: ids.presence.map((presence) => (presence === Presence.value ? 1 : 0)) };
+}
+
+/** How many geometries have a height, or a measure, anywhere. */
+function countWithDimension(batch: Batch, dimension: "z" | "m"): number {
+  const { geometry } = batch;
+  let count = 0;
+  for (let row = 0; row < batch.length; row++) if (hasDimension(geometry, row, dimension)) count++;
+  return count;
+}
+
+function hasDimension(geometry: Batch["geometry"], i: number, dimension: "z" | "m"): boolean {
+  const values = geometry[dimension];
+  if (values) {
+    const { partOffsets, ringOffsets, positionOffsets } = geometry;
+    const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+    for (let k = positionOffsets[ringOffsets[partOffsets[i]!]!]!; k < to; k++) {
+      if (!Number.isNaN(values[k]!)) return true;
+    }
+  }
+  const { members, memberOffsets } = geometry;
+  if (!members || !memberOffsets) return false;
+  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (hasDimension(members, k, dimension)) return true;
+  return false;
+}
+
+const anyHasDimension = (geometry: Batch["geometry"], dimension: "z" | "m"): boolean =>
+  geometry[dimension] !== null || (geometry.members !== null && anyHasDimension(geometry.members, dimension));
+
+/** @throws unsupported */
+export async function encoder(
+  layer: TargetLayer,
+  options: WriteOptions,
+  context: WriteContext,
+): Promise<Encoder<GeoPackageChunk>> {
+  const design = designTable(layer, options);
+  const hasGeometry = design.geometry !== null;
+
+  // Their room serves one batch after the other.
+  const records = new RecordEncoder(hasGeometry);
+  const geometry = new GeometryEncoder(design.srsId);
+
+  function tellTimes(name: string, { assumed, shifted, cut, beyond }: DatetimeLosses): void {
+    if (assumed > 0) context.lose("zone-assumed", name, "a time without a zone was written as UTC", assumed);
+    if (shifted > 0)
+      context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
+    if (cut > 0) context.lose("time-rounded", name, "fractions beyond milliseconds were cut", cut);
+    if (beyond > 0) context.lose("date-unwritable", name, "a time beyond the year 9999 in UTC became null", beyond);
+  }
+
+  function tellGeometries({ missingZ, missingM, notFinite }: GeometryEncoder): void {
+    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    if (notFinite > 0) {
+      context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
+    }
+  }
+
+  return {
+    encode(batch) {
+      const { length } = batch;
+      const columns = batch.columns.map((column, c) => {
+        const costs: DatetimeLosses = { assumed: 0, shifted: 0, cut: 0, beyond: 0 };
+        const stored = toStoredColumn(column, costs);
+        tellTimes(batch.fields[c]!.name, costs);
+        return stored;
+      });
+      records.begin(columns);
+      geometry.begin();
+      const offsets = new Uint32Array(length + 1);
+      const boxes = hasGeometry ? new Float64Array(4 * length) : null;
+      let geometries = 0;
+      for (let row = 0; row < length; row++) {
+        const blob = hasGeometry ? geometry.encode(batch.geometry, row) : null;
+        if (blob) geometries++;
+        if (boxes) for (let side = 0; side < 4; side++) boxes[4 * row + side] = geometry.box[side]!;
+        records.add(row, blob);
+        offsets[row + 1] = records.size;
+      }
+      tellGeometries(geometry);
+      records.notNumbers.forEach((count, c) => {
+        if (count > 0)
+          context.lose("non-finite", batch.fields[c]!.name, "NaN, which SQLite does not have, became null", count);
+      });
+      return {
+        rows: length,
+        records: records.finish(),
+        offsets,
+        ...requestedIds(batch.ids),
+        boxes,
+        geometries,
+        withZ: anyHasDimension(batch.geometry, "z") ? countWithDimension(batch, "z") : 0,
+        withM: anyHasDimension(batch.geometry, "m") ? countWithDimension(batch, "m") : 0,
+      };
+    },
+  };
+}

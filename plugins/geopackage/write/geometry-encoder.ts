@@ -1,0 +1,141 @@
+import { type GeometryColumn, Kind } from "../../../src/model/index.js";
+import { dataViewOf } from "../../shared/text/data-view.js";
+import { WkbWriter } from "../../shared/wkb/index.js";
+import { headerBytes, letterG, letterP } from "../read/geometry-blob.js";
+import type { GeometryBlob } from "../sqlite/record-encoder.js";
+
+const littleEndianFlag = 1;
+const envelopeFlag = 1 << 1;
+const emptyFlag = 1 << 4;
+const envelopeBytes = 32;
+
+/** Least x, least y, greatest x, greatest y; the wrong way round where there is no position. */
+export type Box = Float64Array;
+
+/** Widens the box by the positions of feature i, members of collections too. @returns whether all are finite */
+function widenBox(box: Box, column: GeometryColumn, i: number): boolean {
+  if (column.boxes && !column.members) {
+    for (let side = 0; side < 4; side++) box[side] = column.boxes[4 * i + side]!;
+    return true;
+  }
+  const { xy, partOffsets, ringOffsets, positionOffsets } = column;
+  const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
+  const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+  let minX = box[0]!;
+  let minY = box[1]!;
+  let maxX = box[2]!;
+  let maxY = box[3]!;
+  let sum = 0;
+  for (let k = 2 * from; k < 2 * to; k += 2) {
+    const x = xy[k]!;
+    const y = xy[k + 1]!;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    sum += x + y - (x + y);
+    if (x < minX) minX = x;
+    if (y < minY) minY = y;
+    if (x > maxX) maxX = x;
+    if (y > maxY) maxY = y;
+  }
+  if (sum !== 0) return false;
+  box[0] = minX;
+  box[1] = minY;
+  box[2] = maxX;
+  box[3] = maxY;
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets) return true;
+  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!widenBox(box, members, k)) return false;
+  return true;
+}
+
+/** Writes geometries as blobs (OGC 12-128r19, 2.1.3): with an envelope of x and y, but for points and empty ones. */
+export class GeometryEncoder {
+  /** The blob of a point of two numbers, whose coordinates alone change. */
+  private readonly point: GeometryBlob;
+  private readonly pointView: DataView;
+  private readonly wkb = new WkbWriter();
+  /** The box of the geometry encoded last. */
+  readonly box: Box = new Float64Array(4);
+  private readonly blob = { bytes: new Uint8Array() as Uint8Array, length: 0 };
+  /** Geometries that have a position that is no number, and became null. */
+  notFinite = 0;
+
+  constructor(private readonly srsId: number) {
+    const bytes = Buffer.alloc(headerBytes + 21);
+    this.putHead(bytes, littleEndianFlag);
+    bytes[headerBytes] = 1;
+    bytes.writeUInt32LE(Kind.Point, headerBytes + 1);
+    this.point = { bytes, length: bytes.length };
+    this.pointView = dataViewOf(bytes);
+  }
+
+  /** Counts from the start again. */
+  begin(): void {
+    this.notFinite = 0;
+    this.wkb.missingZ = 0;
+    this.wkb.missingM = 0;
+  }
+
+  get missingZ(): number {
+    return this.wkb.missingZ;
+  }
+
+  get missingM(): number {
+    return this.wkb.missingM;
+  }
+
+  /** Whether the box is of a place at all. */
+  get hasBox(): boolean {
+    return this.box[0]! <= this.box[2]!;
+  }
+
+  /** The blob of feature i, good until the next call; null for a null geometry. */
+  encode(column: GeometryColumn, i: number): GeometryBlob | null {
+    const { box } = this;
+    this.clearBox();
+    const kind = column.kinds[i]!;
+    if (kind === Kind.none) return null;
+    if (!widenBox(box, column, i)) {
+      this.notFinite++;
+      this.clearBox();
+      return null;
+    }
+    if (kind === Kind.Point && !column.z && !column.m && this.hasBox) return this.plainPoint();
+    const isEmpty = !this.hasBox;
+    const hasEnvelope = kind !== Kind.Point && !isEmpty;
+    const bytes = this.wkb.write(column, i, headerBytes + (hasEnvelope ? envelopeBytes : 0));
+    this.putHead(bytes, littleEndianFlag | (hasEnvelope ? envelopeFlag : 0) | (isEmpty ? emptyFlag : 0));
+    if (hasEnvelope) {
+      bytes.writeDoubleLE(box[0]!, headerBytes);
+      bytes.writeDoubleLE(box[2]!, headerBytes + 8);
+      bytes.writeDoubleLE(box[1]!, headerBytes + 16);
+      bytes.writeDoubleLE(box[3]!, headerBytes + 24);
+    }
+    this.blob.bytes = bytes;
+    this.blob.length = bytes.length;
+    return this.blob;
+  }
+
+  private clearBox(): void {
+    const { box } = this;
+    box[0] = Infinity;
+    box[1] = Infinity;
+    box[2] = -Infinity;
+    box[3] = -Infinity;
+  }
+
+  private putHead(bytes: Uint8Array, flags: number): void {
+    bytes[0] = letterG;
+    bytes[1] = letterP;
+    bytes[2] = 0;
+    bytes[3] = flags;
+    for (let n = 0; n < 4; n++) bytes[4 + n] = this.srsId >> (8 * n);
+  }
+
+  /** A point of two numbers, which is all that its box says: what most layers consist of. */
+  private plainPoint(): GeometryBlob {
+    const { pointView, box } = this;
+    pointView.setFloat64(headerBytes + 5, box[0]!, true);
+    pointView.setFloat64(headerBytes + 13, box[1]!, true);
+    return this.point;
+  }
+}

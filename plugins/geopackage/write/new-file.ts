@@ -1,0 +1,297 @@
+import type { Database } from "better-sqlite3";
+import {
+  type Assembler,
+  createError,
+  type Sink,
+  type TargetLayer,
+  type WriteContext,
+} from "../../../src/plugin/index.js";
+import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import { RtreeBuilder } from "../rtree/builder.js";
+import { rtreeName } from "../rtree/sql.js";
+import { widenBoxBy } from "../rtree/widen-box.js";
+import { designTable, type TableDesign, type WriteOptions } from "../schema/layer-design.js";
+import { type LayerStatistics, MetadataTables } from "../schema/metadata-tables.js";
+import type { GeoPackageVersion } from "../schema/schema-sql.js";
+import { createSrsRecord } from "../schema/write-srs.js";
+import { idChangedMessage, RowInserter } from "../sql/row-inserter.js";
+import { openDatabase, runOrFail } from "../sql/session.js";
+import { PageWriter } from "../sqlite/page-writer.js";
+import { int32HalvesOf } from "../sqlite/record-encoder.js";
+import { ScratchFile } from "../sqlite/scratch-file.js";
+import { TableBuilder } from "../sqlite/table-builder.js";
+import type { GeoPackageChunk } from "./encoder.js";
+
+const pageSize = 4096;
+
+/** What is known of a layer that is being written. */
+class LayerState implements LayerStatistics {
+  geometries = 0;
+  withZ = 0;
+  withM = 0;
+  readonly box = Float64Array.of(Infinity, Infinity, -Infinity, -Infinity);
+  rows: TableBuilder | null = null;
+  rtree: RtreeBuilder | null = null;
+  /** What the R-tree's root is to be, once its other nodes are written. */
+  rtreeRoot: Buffer | null = null;
+  /** Rows go in one by one, since their ids are in no order. */
+  inserts: RowInserter | null = null;
+  started = false;
+  /** Whether there is a row yet; the id of the last one is in `high` and `low`. */
+  any = false;
+  high = 0;
+  low = 0;
+
+  constructor(readonly design: TableDesign) {}
+
+  get rtreeName(): string | null {
+    const { table, geometry } = this.design;
+    return geometry && rtreeName({ table, column: geometry.column });
+  }
+
+  note(chunk: GeoPackageChunk): void {
+    this.geometries += chunk.geometries;
+    this.withZ += chunk.withZ;
+    this.withM += chunk.withM;
+    const { boxes } = chunk;
+    if (boxes) widenBoxBy(this.box, boxes);
+  }
+}
+
+/**
+ * Writes a new GeoPackage. SQLite makes the schema and says at the end what the layers turned out to be; the rows
+ * themselves are put into pages as they come, by ascending ids, and the R-trees are packed.
+ */
+export class NewFileWriter implements Assembler<GeoPackageChunk> {
+  private readonly layers: readonly LayerState[];
+  private pages: PageWriter | null = null;
+  private database: Database | null = null;
+  private roots = new Map<string, number>();
+  private scratches = 0;
+
+  private constructor(
+    private readonly output: string,
+    private readonly path: string,
+    designs: readonly TableDesign[],
+    private readonly options: WriteOptions,
+    private readonly context: WriteContext,
+  ) {
+    this.layers = designs.map((design) => new LayerState(design));
+  }
+
+  static async create(
+    sink: Sink,
+    targets: readonly TargetLayer[],
+    options: WriteOptions,
+    context: WriteContext,
+  ): Promise<NewFileWriter> {
+    const { path } = await sink.create();
+    if (path === null) throw createError("output-not-stream", { format: "geopackage" });
+    const designs = targets.map((target) => designTable(target, options));
+    const file = new NewFileWriter(sink.name, path, designs, options, context);
+    await runOrFail(sink.name, () => file.initialise(targets));
+    return file;
+  }
+
+  private get registrar(): MetadataTables {
+    return new MetadataTables(this.database!, this.options.version as GeoPackageVersion, this.context.now);
+  }
+
+  private async initialise(targets: readonly TargetLayer[]): Promise<void> {
+    const { context } = this;
+    const systems = new Map<number, Awaited<ReturnType<typeof createSrsRecord>>>();
+    for (const { design } of this.layers) {
+      if (design.crs) systems.set(design.srsId, await createSrsRecord(design.crs, design.srsId, context));
+    }
+    const wgs84 = await createSrsRecord(context.crs.wgs84, 4326, context);
+    const database = await this.openDatabase(() => `page_size = ${pageSize}`);
+    database.exec("BEGIN");
+    const { registrar } = this;
+    registrar.initialise(wgs84);
+    for (const system of systems.values()) registrar.addSystem(system);
+    this.layers.forEach(({ design }, index) => {
+      registrar.addLayer(design, design.srsId, targets[index]!.name, targets[index]!.metadata);
+      if (this.options.index) registrar.addIndex(design);
+    });
+    database.exec("COMMIT");
+    type Entry = { readonly name: string; readonly rootpage: bigint };
+    const entries = database.prepare<[], Entry>("SELECT name, rootpage FROM sqlite_master WHERE type = 'table'").all();
+    this.roots = new Map(entries.map(({ name, rootpage }) => [name, Number(rootpage)]));
+    this.closeDatabase();
+  }
+
+  private async openDatabase(first?: () => string): Promise<Database> {
+    const database = await openDatabase(this.path);
+    this.database = database;
+    if (first) database.pragma(first());
+    // The host removes the file when anything fails, and syncs it when nothing does.
+    for (const setting of ["journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE"]) {
+      database.pragma(setting);
+    }
+    return database;
+  }
+
+  private closeDatabase(): void {
+    this.database?.close();
+    this.database = null;
+  }
+
+  private async openPages(): Promise<PageWriter> {
+    if (this.pages) return this.pages;
+    const database = this.database ?? (await this.openDatabase());
+    if (database.inTransaction) database.exec("COMMIT");
+    const [{ page_count: count }] = database.pragma("page_count") as [{ page_count: bigint }];
+    for (const layer of this.layers) layer.inserts = null;
+    this.closeDatabase();
+    this.pages = new PageWriter(this.path, pageSize, Number(count));
+    return this.pages;
+  }
+
+  append(chunk: GeoPackageChunk, index: number): Promise<void> {
+    return runOrFail(this.output, async () => {
+      const layer = this.layers[index]!;
+      layer.note(chunk);
+      const done = layer.started && !layer.rows ? 0 : await this.addOrdered(layer, chunk);
+      if (done < chunk.rows) await this.addOthers(layer, chunk, done);
+    });
+  }
+
+  /** Puts rows into pages as long as their ids ascend. @returns how many */
+  private async addOrdered(layer: LayerState, chunk: GeoPackageChunk): Promise<number> {
+    const pages = await this.openPages();
+    if (!layer.started) this.start(layer, pages);
+    const { records, offsets, ids, asks, boxes, rows } = chunk;
+    const halves = ids && int32HalvesOf(ids);
+    for (let row = 0; row < rows; row++) {
+      const asked = halves !== null && asks![row] === 1;
+      if (!(asked ? this.askedId(layer, halves[2 * row + 1]!, halves[2 * row]! >>> 0) : this.nextId(layer))) return row;
+      const { high, low } = layer;
+      layer.rows!.add(high, low, records, offsets[row]!, offsets[row + 1]!);
+      const box = 4 * row;
+      if (layer.rtree && boxes && boxes[box]! <= boxes[box + 2]!) {
+        if (layer.rtree.isFull) await layer.rtree.spill(() => this.scratch());
+        layer.rtree.add(high, low, boxes, box);
+      }
+    }
+    return rows;
+  }
+
+  /** A temporary file, for what an index has that does not fit into memory. */
+  private async scratch(): Promise<ScratchFile> {
+    return new ScratchFile(this.output, await this.context.scratch(`rtree-${this.scratches++}`));
+  }
+
+  private start(layer: LayerState, pages: PageWriter): void {
+    const builder = (table: string) => new TableBuilder(pages, this.roots.get(table)!);
+    layer.started = true;
+    layer.rows = builder(layer.design.table);
+    const name = this.options.index ? layer.rtreeName : null;
+    if (name === null) return;
+    const tables = {
+      node: builder(`${name}_node`),
+      rowid: builder(`${name}_rowid`),
+      parent: builder(`${name}_parent`),
+    };
+    layer.rtree = new RtreeBuilder(tables, layer.design.extent);
+  }
+
+  /** Moves on to the next id. */
+  private nextId(layer: LayerState): true {
+    layer.low = (layer.low + 1) >>> 0;
+    if (layer.low === 0) layer.high++;
+    layer.any = true;
+    return true;
+  }
+
+  /** Moves on to the id that is asked for, in two halves. @returns false where it is not beyond the last */
+  private askedId(layer: LayerState, high: number, low: number): boolean {
+    if (layer.any && (high < layer.high || (high === layer.high && low <= layer.low))) return false;
+    layer.high = high;
+    layer.low = low;
+    layer.any = true;
+    return true;
+  }
+
+  /** Completes the trees of every layer so far. */
+  private async endPages(): Promise<void> {
+    const { pages } = this;
+    if (!pages) return;
+    for (const layer of this.layers) {
+      layer.rows?.finish();
+      layer.rows = null;
+      if (!layer.rtree) continue;
+      layer.rtreeRoot = layer.rtree.finish();
+      for (const table of Object.values(layer.rtree.tables)) (table as TableBuilder).finish();
+      layer.rtree = null;
+    }
+    this.pages = null;
+    await pages.close();
+  }
+
+  /** Rows whose ids are in no order go in one by one. */
+  private async addOthers(layer: LayerState, chunk: GeoPackageChunk, first: number): Promise<void> {
+    await this.endPages();
+    const database = this.database ?? (await this.openDatabase());
+    this.putRoots();
+    if (!database.inTransaction) database.exec("BEGIN");
+    layer.inserts ??= this.insertsInto(layer);
+    const renumbered = layer.inserts.add(chunk, first);
+    if (renumbered > 0) this.context.lose("id-changed", undefined, idChangedMessage, renumbered);
+  }
+
+  private insertsInto({ design, rtreeName: name }: LayerState): RowInserter {
+    const { table, fid, geometry, fields } = design;
+    const columns = [fid, ...(geometry ? [geometry.column] : []), ...fields.map((field) => field.name)];
+    const { output } = this;
+    const rtree = this.options.index ? name : null;
+    return new RowInserter(this.database!, { output, table, columns, rtree, srsId: null });
+  }
+
+  /** The root of an R-tree is the first node, and known last. */
+  private putRoots(): void {
+    const database = this.database!;
+    for (const layer of this.layers) {
+      if (!layer.rtreeRoot) continue;
+      database.unsafeMode(true);
+      database
+        .prepare(`UPDATE ${quoteIdentifier(`${layer.rtreeName}_node`)} SET data = ? WHERE nodeno = 1`)
+        .run(layer.rtreeRoot);
+      database.unsafeMode(false);
+      layer.rtreeRoot = null;
+    }
+  }
+
+  finish(): Promise<void> {
+    return runOrFail(this.output, async () => {
+      await this.endPages();
+      const database = this.database ?? (await this.openDatabase());
+      if (!database.inTransaction) database.exec("BEGIN");
+      this.putRoots();
+      const { registrar } = this;
+      for (const layer of this.layers) {
+        const { table, fid } = layer.design;
+        registrar.note(table, layer, true);
+        if (this.options.index) registrar.addTriggers(layer.design);
+        const id = quoteIdentifier(fid);
+        // AUTOINCREMENT goes on from here (file format, 2.6.2). In this order only the last page is read, not all.
+        database.prepare("DELETE FROM sqlite_sequence WHERE name = ?").run(table);
+        database
+          .prepare(
+            `INSERT INTO sqlite_sequence SELECT ?, ${id} FROM ${quoteIdentifier(table)} WHERE ${id} > 0 ORDER BY ${id} DESC LIMIT 1`,
+          )
+          .run(table);
+        layer.inserts = null;
+      }
+      database.exec("COMMIT");
+      this.closeDatabase();
+    });
+  }
+
+  async abort(): Promise<void> {
+    const { pages } = this;
+    this.pages = null;
+    for (const { rtree } of this.layers) rtree?.abandon();
+    await pages?.abandon();
+    this.closeDatabase();
+  }
+}

@@ -1,0 +1,238 @@
+import {
+  BigintBuilder,
+  BytesBuilder,
+  type Column,
+  type ColumnBuilder,
+  columnBuilder,
+  type Field,
+  type FieldType,
+  type NumberBuilder,
+  Presence,
+} from "../../../src/model/index.js";
+import { parseNumber } from "../../shared/text/parse-number.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import type { XmlContentBuffer } from "../../shared/xml/reader.js";
+import { writeJsonString } from "./point-values.js";
+import { type GpxField, toLayerField } from "./scan.js";
+
+/** Where the values of one field in the feature at hand stand in its text. */
+interface FieldCell {
+  readonly field: GpxField;
+  builder: ColumnBuilder;
+  /** The row that has a value, and where the value stands; `bytes` is null for the content. */
+  row: number;
+  bytes: Buffer | null;
+  from: number;
+  to: number;
+  /** It is JSON for sure. */
+  made: boolean;
+  /** Values of the same row before the last one. */
+  readonly others: (readonly [Buffer | null, number, number])[];
+}
+
+/** The columns of a batch, a feature after the other; texts stay where they are until their feature ends. */
+export class BatchColumns {
+  readonly fields: readonly Field[];
+  private readonly cells: FieldCell[];
+  private readonly byName: Map<string, number>;
+  private readonly json = new TextBuffer(4096);
+  /** Rows so far. */
+  length = 0;
+
+  constructor(
+    fields: readonly GpxField[],
+    private readonly content: XmlContentBuffer,
+    /** Told of a value that is not of its field's type, or that its field has no room for. */
+    private readonly flawed: (code: "value-repeated" | "value-invalid", field: string, example: string) => void,
+  ) {
+    this.fields = fields.map(toLayerField);
+    this.cells = fields.map((field) => ({
+      field,
+      builder: columnBuilder(field.type),
+      row: -1,
+      bytes: null,
+      from: 0,
+      to: 0,
+      made: false,
+      others: [],
+    }));
+    this.byName = new Map(fields.map((field, index) => [field.name, index]));
+  }
+
+  /** The index of a field, −1 where there is none. */
+  find(name: string): number {
+    return this.byName.get(name) ?? -1;
+  }
+
+  /** Whether our writer declares the field. */
+  declares(index: number): boolean {
+    return this.cells[index]?.field.declared ?? false;
+  }
+
+  /** Keeps `bytes[from … to]` as the value of a field in the row at hand; of the content, it is the text begun last. */
+  keep(index: number, bytes: Buffer, from: number, to: number): void {
+    const { content } = this;
+    const isOfContent = bytes === content.bytes;
+    this.keepRange(index, isOfContent ? null : bytes, from, to);
+    if (isOfContent) content.begin();
+  }
+
+  /** Keeps a text. */
+  keepText(index: number, text: string): void {
+    const { content } = this;
+    content.begin();
+    content.addText(text, "");
+    this.keepRange(index, null, content.from, content.length);
+    content.begin();
+  }
+
+  /** Keeps a copy of bytes that are right for the field's type as they are. */
+  keepBytes(index: number, bytes: Uint8Array): void {
+    const { content } = this;
+    content.begin();
+    content.add(asBuffer(bytes), 0, bytes.length, true, "");
+    this.keepRange(index, null, content.from, content.length);
+    content.begin();
+    this.endMade(index);
+  }
+
+  /** The same of bytes that nobody changes. */
+  keepMade(index: number, bytes: Buffer): void {
+    this.keepRange(index, bytes, 0, bytes.length);
+    this.endMade(index);
+  }
+
+  private endMade(index: number): void {
+    const cell = this.cells[index];
+    if (cell) cell.made = true;
+  }
+
+  private keepRange(index: number, bytes: Buffer | null, from: number, to: number): void {
+    const cell = this.cells[index];
+    if (!cell) return;
+    if (cell.row === this.length) {
+      if (!cell.field.repeated) {
+        const example = (bytes ?? this.content.bytes).toString("utf8", from, Math.min(to, from + 60));
+        this.flawed("value-repeated", cell.field.name, example);
+        return;
+      }
+      cell.others.push([cell.bytes, cell.from, cell.to]);
+    } else if (cell.others.length > 0) cell.others.length = 0;
+    cell.row = this.length;
+    cell.made = false;
+    cell.bytes = bytes;
+    cell.from = from;
+    cell.to = to;
+  }
+
+  /** Ends the row: fields without a value are absent in it, but null where our writer declares that all features have them. */
+  end(): void {
+    const { cells, length } = this;
+    for (let c = 0; c < cells.length; c++) {
+      const cell = cells[c]!;
+      if (cell.row !== length) cell.builder.pushNull(cell.field.declared ? Presence.null : Presence.absent);
+      else this.push(cell);
+    }
+    this.length++;
+  }
+
+  /** Forgets the row at hand. */
+  cancel(): void {
+    for (const cell of this.cells) cell.row = -1;
+  }
+
+  private push(cell: FieldCell): void {
+    const { builder, from, to } = cell;
+    if (cell.field.repeated) this.pushList(cell);
+    else if (builder instanceof BytesBuilder) this.pushBytes(builder, cell);
+    else if (from === to) builder.pushNull();
+    else if (builder instanceof BigintBuilder) builder.push(BigInt(this.textOf(cell).replace(/\.0$/, "")));
+    else this.pushNumber(builder, cell);
+  }
+
+  private textOf(cell: FieldCell): string {
+    return this.bytesOf(cell.bytes).toString("utf8", cell.from, cell.to);
+  }
+
+  private bytesOf(bytes: Buffer | null): Buffer {
+    return bytes ?? this.content.bytes;
+  }
+
+  private pushNumber(builder: NumberBuilder, cell: FieldCell): void {
+    const { from, to } = cell;
+    const bytes = this.bytesOf(cell.bytes);
+    if (builder.type === "boolean") builder.push(bytes[from] === 116 ? 1 : 0);
+    else {
+      const value = parseNumber(bytes, from, to);
+      builder.push(Number.isNaN(value) ? parseNonFinite(this.textOf(cell)) : value);
+    }
+  }
+
+  private pushBytes(builder: BytesBuilder, cell: FieldCell): void {
+    const { field, from, to, made } = cell;
+    const bytes = this.bytesOf(cell.bytes);
+    if (made) {
+      builder.pushBytes(bytes, from, to);
+      return;
+    }
+    switch (field.type) {
+      case "binary": {
+        const binary = Buffer.from(this.textOf(cell), "base64");
+        builder.pushBytes(binary, 0, binary.length);
+        break;
+      }
+      case "json":
+        this.pushJson(builder, field.name, this.textOf(cell));
+        break;
+      case "text":
+        if (from === to && !field.declared) builder.pushNull();
+        else builder.pushBytes(bytes, from, to);
+        break;
+      default:
+        if (from === to) builder.pushNull();
+        else builder.pushBytes(bytes, from, to);
+    }
+  }
+
+  private pushJson(builder: BytesBuilder, name: string, text: string): void {
+    try {
+      JSON.parse(text);
+      builder.push(text);
+    } catch {
+      builder.pushNull();
+      this.flawed("value-invalid", name, text.slice(0, 60));
+    }
+  }
+
+  private pushList(cell: FieldCell): void {
+    const { json } = this;
+    json.byte(91);
+    for (const [bytes, from, to] of cell.others) {
+      writeJsonString(json, this.bytesOf(bytes), from, to);
+      json.byte(44);
+    }
+    writeJsonString(json, this.bytesOf(cell.bytes), cell.from, cell.to);
+    json.byte(93);
+    const bytes = json.finish();
+    (cell.builder as BytesBuilder).pushBytes(bytes, 0, bytes.length);
+  }
+
+  /** The columns so far; the next batch begins. */
+  finish(): Column[] {
+    const columns = this.cells.map((cell) => cell.builder.finish());
+    for (const cell of this.cells) {
+      cell.builder = columnBuilder(cell.field.type as FieldType);
+      cell.row = -1;
+    }
+    this.length = 0;
+    return columns;
+  }
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The numbers that XML Schema has words for (XML Schema 2, 3.2.5). */
+function parseNonFinite(word: string): number {
+  return word === "INF" ? Number.POSITIVE_INFINITY : word === "-INF" ? Number.NEGATIVE_INFINITY : Number.NaN;
+}

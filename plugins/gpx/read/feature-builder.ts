@@ -1,0 +1,475 @@
+import { Batch, type Field, GeometryBuilder, Kind } from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/format.js";
+import { TextBuffer } from "../../shared/text/text-buffer.js";
+import type { XmlReader } from "../../shared/xml/reader.js";
+import { coordinateField, Gpx, gpxTypeField, gpxTypes, linksField, segmentField, standardFields } from "../elements.js";
+import type { ShapePoint } from "../route-shape.js";
+import { BatchColumns } from "./batch-columns.js";
+import { MemberPaths } from "./member-paths.js";
+import type { ValuePath } from "./paths.js";
+import { PointValues } from "./point-values.js";
+import type { GpxField } from "./scan.js";
+import type { GpxLink, GpxVisitor } from "./visitor.js";
+
+/** A batch is full with so many features, or with so many points in them. */
+const maxBatchRows = 1000;
+const maxBatchPoints = 1 << 16;
+
+const noticeMessages = {
+  "segment-empty": "a track segment without points was left out",
+  "line-of-one-point": "a route or track of a single point became a point",
+  "route-shape":
+    "positions that Garmin's devices put between the points of a route (gpxx:rpt) are values of the points before them; --in routeShape=yes reads them into the line",
+} as const;
+const lossMessages = {
+  "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
+  "degenerate-part": "a track segment of one point beside others was left out; only GPX has a place for it",
+  "height-invalid": "an ele that is no number was left out",
+  "extension-left-out": "extensions of a track segment that became none were left out",
+  "text-left-out":
+    "text in a feature beside its elements, where GPX has none, was left out: a tag may be damaged there",
+  "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
+} as const;
+
+const typeNames = gpxTypes.map((name) => Buffer.from(name));
+
+/** What our writer may say of a geometry, by the number of lines it came with: what it was then. */
+const kindByOriginalType: Readonly<
+  Record<string, { readonly kind: number; readonly lines: (count: number) => boolean }>
+> = {
+  Point: { kind: Kind.Point, lines: (count) => count === 0 },
+  MultiPoint: { kind: Kind.MultiPoint, lines: (count) => count === 0 },
+  LineString: { kind: Kind.LineString, lines: (count) => count <= 1 },
+  MultiLineString: { kind: Kind.MultiLineString, lines: () => true },
+};
+
+/** Makes batches of the features of some kinds. */
+export class FeatureBuilder implements GpxVisitor {
+  readonly wanted = standardFields.map(() => true);
+  readonly wantsPlaces = true;
+  /** Features met, good and bad. */
+  records: number;
+  private readonly rows: BatchColumns;
+  private geometry = new GeometryBuilder();
+  private readonly rowRecords = new Uint32Array(maxBatchRows);
+  private kind = 0;
+  private byte = 0;
+  private readonly links: GpxLink[] = [];
+  private values = new PointValues();
+  private readonly pointLinks: GpxLink[] = [];
+  /** Positions that follow this point of a route. */
+  private readonly shape: ShapePoint[] = [];
+  private readonly json = new TextBuffer(4096);
+  /** What the geometry was before our writer wrote it, empty where nothing tells. */
+  private former = "";
+  /** Lines of this feature, and points in the one that is open. */
+  private lines = 0;
+  private segments = 0;
+  private linePoints = 0;
+  private longitude = 0;
+  private latitude = 0;
+  /** The first point of a line, which waits for the second one. */
+  private readonly first = { longitude: 0, latitude: 0, height: 0 };
+  /** The only point of the first line, as long as no line has more than one. */
+  private readonly lone = { longitude: 0, latitude: 0, height: 0 };
+  private loneValues = new PointValues();
+  private lones = 0;
+  private readonly standardColumns: readonly number[];
+  private readonly typeColumn: number;
+  private readonly linksColumn: number;
+  private readonly coordinateColumn: number;
+  private readonly segmentColumn: number;
+  /** Of the segments of this feature. */
+  private readonly segmentValues = new PointValues();
+  /** Where the values of points and segments stood, by their names. */
+  private readonly pointMembers = new MemberPaths();
+  private readonly segmentMembers = new MemberPaths();
+  private fields: readonly Field[];
+  private readonly pathColumns: number[] = [];
+  private readonly pathKeys: string[] = [];
+  private readonly notices = new Map<keyof typeof noticeMessages, number>();
+  private readonly lost = new Map<keyof typeof lossMessages, number>();
+
+  constructor(
+    private readonly reader: XmlReader,
+    fields: readonly GpxField[],
+    private readonly kinds: readonly boolean[],
+    private readonly lineOptions: { readonly shortLines: boolean; readonly routeShape: boolean },
+    private readonly context: ReadContext,
+    before: number,
+  ) {
+    this.records = before;
+    this.rows = new BatchColumns(fields, reader.content, (code, field, example) => context.lose(code, field, example));
+    const { rows } = this;
+    const renamed = new Map(fields.flatMap(({ name, standard }) => (standard === undefined ? [] : [[standard, name]])));
+    this.standardColumns = standardFields.map(({ name }) => rows.find(renamed.get(name) ?? name));
+    this.typeColumn = rows.find(gpxTypeField);
+    this.linksColumn = rows.find(linksField);
+    this.coordinateColumn = rows.find(coordinateField);
+    this.segmentColumn = rows.find(segmentField);
+    this.fields = rows.fields;
+  }
+
+  get full(): boolean {
+    return this.rows.length >= maxBatchRows || this.geometry.positionCount >= maxBatchPoints;
+  }
+
+  root(): void {}
+  unknown(): void {}
+  declaration(): void {}
+  metadata(): void {}
+  leftOut(): void {}
+
+  strayText(isBeside: boolean): void {
+    if (!isBeside) this.lose("text-left-out");
+  }
+
+  begin(kind: number): boolean {
+    if (!this.kinds[kind]) return false;
+    this.kind = kind;
+    this.byte = this.reader.byte;
+    this.records++;
+    this.former = "";
+    this.lines = this.segments = this.linePoints = this.lones = 0;
+    if (this.links.length > 0) this.links.length = 0;
+    this.values.clear();
+    this.segmentValues.clear();
+    this.reader.content.clear();
+    if (kind !== Gpx.wpt) this.geometry.begin(Kind.LineString);
+    return true;
+  }
+
+  standard(index: number, bytes: Buffer, from: number, to: number): void {
+    const column = this.standardColumns[index]!;
+    if (to > from || this.rows.declares(column)) this.rows.keep(column, bytes, from, to);
+  }
+
+  extension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
+    this.rows.keep(this.columnOf(path), bytes, from, to);
+  }
+
+  attribute(path: ValuePath, value: string): void {
+    this.rows.keepText(this.columnOf(path), value);
+  }
+
+  private columnOf(path: ValuePath): number {
+    this.pathColumns[path.index] ??= path.name === gpxTypeField ? -1 : this.rows.find(path.name);
+    return this.pathColumns[path.index]!;
+  }
+
+  link(link: GpxLink): void {
+    this.links.push(link);
+  }
+
+  geometryType(): void {
+    this.former = this.reader.content.text();
+  }
+
+  segment(): boolean {
+    if (this.segments++ > 0) this.endLine();
+    this.values.segment();
+    return true;
+  }
+
+  segmentExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
+    if (!this.keepsSegmentValue(path)) return;
+    const fits = path.own
+      ? this.segmentValues.own(path.name, bytes, from, to)
+      : this.segmentValues.value(path.name, bytes, from, to);
+    if (!fits) this.leaveOut(path.name);
+  }
+
+  segmentAttribute(path: ValuePath, value: string): void {
+    if (!this.keepsSegmentValue(path)) return;
+    const bytes = Buffer.from(value);
+    if (!this.segmentValues.value(path.name, bytes, 0, bytes.length)) this.leaveOut(path.name);
+  }
+
+  segmentExtended(): void {}
+
+  /** Whether the segment becomes a line, and the layer has a field for its values. */
+  private keepsSegmentValue(path: ValuePath): boolean {
+    if (!this.isLine || this.segmentColumn < 0) {
+      this.lose("extension-left-out");
+      return false;
+    }
+    this.segmentMembers.add(path.name, path);
+    return true;
+  }
+
+  /** Whether a line of one point stays one. */
+  private get keepsShort(): boolean {
+    return this.lineOptions.shortLines || this.former === "LineString" || this.former === "MultiLineString";
+  }
+
+  /** Whether the points so far make a line. */
+  private get isLine(): boolean {
+    return this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
+  }
+
+  /** A line has ended, or is about to be the only one of a route. */
+  private endLine(): void {
+    const { linePoints, lone, first, isLine } = this;
+    this.linePoints = 0;
+    if (isLine) this.segmentValues.endPoint();
+    if (linePoints === 0 && this.kind === Gpx.trk) this.notice("segment-empty");
+    if (linePoints !== 1) return;
+    if (isLine) this.openLine();
+    else if (this.lones++ === 0 && this.lines === 0) {
+      Object.assign(lone, first);
+      const { values } = this;
+      this.values = this.loneValues;
+      this.loneValues = values;
+      this.values.clear();
+    } else this.values.dropSegment();
+  }
+
+  /** Begins a line with the point that waits. */
+  private openLine(): void {
+    if (this.lines++ === 0) this.geometry.part();
+    this.geometry.ring();
+    this.position(this.first);
+  }
+
+  private position(point: { longitude: number; latitude: number; height: number }): void {
+    const { longitude, latitude, height } = point;
+    if (Number.isNaN(height)) this.geometry.position(longitude, latitude);
+    else this.geometry.positionZM(longitude, latitude, height, Number.NaN);
+  }
+
+  beginPoint(longitude: number, latitude: number): boolean {
+    if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
+      this.lose("point-without-place");
+      return false;
+    }
+    this.longitude = longitude;
+    this.latitude = latitude;
+    return true;
+  }
+
+  pointStandard(index: number, bytes: Buffer, from: number, to: number): void {
+    if (to === from) return;
+    const { name, type } = standardFields[index]!;
+    const key = pluralNames[index]!;
+    const fits =
+      type === "double" || type === "int32"
+        ? this.values.number(key, bytes, from, to)
+        : this.values.text(key, bytes, from, to);
+    if (!fits) this.leaveOut(name);
+  }
+
+  pointExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
+    const key = this.keyOf(path);
+    const fits = path.own
+      ? this.values.own(key, bytes, from, to)
+      : to > from && this.values.value(key, bytes, from, to);
+    if (!fits && to > from) this.leaveOut(path.name);
+  }
+
+  pointAttribute(path: ValuePath, value: string): void {
+    const bytes = Buffer.from(value);
+    if (!this.values.value(this.keyOf(path), bytes, 0, bytes.length)) this.leaveOut(path.name);
+  }
+
+  pointShape(path: ValuePath, point: ShapePoint): void {
+    if (this.lineOptions.routeShape) this.shape.push(point);
+    else {
+      this.notice("route-shape");
+      if (!this.values.member(this.keyOf(path), point)) this.leaveOut(path.name);
+    }
+  }
+
+  private keyOf(path: ValuePath): string {
+    const known = this.pathKeys[path.index];
+    if (known !== undefined) return known;
+    const key = path.own ? path.name : pluralFieldName(path.name);
+    this.pathKeys[path.index] = key;
+    this.pointMembers.add(key, path);
+    return key;
+  }
+
+  private leaveOut(name: string): void {
+    this.context.lose("point-values-left-out", name, lossMessages["point-values-left-out"]);
+  }
+
+  pointLink(link: GpxLink): void {
+    this.pointLinks.push(link);
+  }
+
+  endPoint(height: number): void {
+    this.addPoint(height);
+    if (this.pointLinks.length > 0) {
+      if (!this.values.json(linksField, this.pointLinks.map(compactLink))) this.leaveOut(linksField);
+      this.pointLinks.length = 0;
+    }
+    this.values.endPoint();
+    if (this.shape.length > 0) this.addShape();
+  }
+
+  /** Adds the positions that follow the point. */
+  private addShape(): void {
+    for (const { lat, lon } of this.shape) {
+      const [x, y] = [lon, lat].map((each) => (each === "" ? Number.NaN : Number(each)));
+      if (!this.beginPoint(x!, y!)) continue;
+      this.addPoint(Number.NaN);
+      this.values.endPoint();
+    }
+    this.shape.length = 0;
+  }
+
+  private addPoint(height: number): void {
+    this.linePoints++;
+    if (this.linePoints === 1) {
+      this.first.longitude = this.longitude;
+      this.first.latitude = this.latitude;
+      this.first.height = height;
+    } else {
+      if (this.linePoints === 2) this.openLine();
+      if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
+      else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
+    }
+  }
+
+  badHeight(): void {
+    this.lose("height-invalid");
+  }
+
+  end(longitude: number, latitude: number, height: number): void {
+    if (this.kind === Gpx.wpt) {
+      if (!this.endWaypoint(longitude, latitude, height)) return;
+    } else {
+      this.endLines();
+      this.geometry.end();
+    }
+    this.keepMade();
+    this.rowRecords[this.rows.length] = this.records;
+    this.rows.end();
+  }
+
+  /** @returns false where it is left out, since it is nowhere */
+  private endWaypoint(longitude: number, latitude: number, height: number): boolean {
+    const { geometry, first } = this;
+    if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
+      this.reject();
+      if (this.context.keepsRows) geometry.none();
+      return this.context.keepsRows;
+    }
+    first.longitude = longitude;
+    first.latitude = latitude;
+    first.height = height;
+    geometry.line(Kind.Point);
+    this.position(first);
+    geometry.end();
+    return true;
+  }
+
+  private endLines(): void {
+    const { geometry } = this;
+    if (this.segments > 0 || this.kind === Gpx.rte) this.endLine();
+    if (this.lines > 0 || this.lones === 0) {
+      geometry.begin(this.kindOfLines());
+      if (this.lones > 0) this.lose("degenerate-part", this.lones);
+      return;
+    }
+    this.notice("line-of-one-point");
+    if (this.lones > 1) this.lose("degenerate-part", this.lones - 1);
+    geometry.line(Kind.Point);
+    this.position(this.lone);
+    const { values } = this;
+    this.values = this.loneValues;
+    this.loneValues = values;
+  }
+
+  private kindOfLines(): number {
+    const { lines, former } = this;
+    const known = Object.hasOwn(kindByOriginalType, former) ? kindByOriginalType[former]! : null;
+    if (known?.lines(lines)) return known.kind;
+    return lines === 1 || this.kind === Gpx.rte ? Kind.LineString : Kind.MultiLineString;
+  }
+
+  /** Keeps the values that are made of several elements, or of none. */
+  private keepMade(): void {
+    const { rows, json } = this;
+    rows.keepMade(this.typeColumn, typeNames[this.kind]!);
+    if (this.links.length > 0) {
+      json.utf8(JSON.stringify(this.links.map(compactLink)));
+      rows.keepBytes(this.linksColumn, json.finish());
+    }
+    if (!this.segmentValues.isEmpty) {
+      this.segmentValues.write(json, false);
+      rows.keepBytes(this.segmentColumn, json.finish());
+    }
+    if (this.values.isEmpty) return;
+    this.values.write(json, this.lines > 0 && this.kindOfLines() === Kind.MultiLineString);
+    rows.keepBytes(this.coordinateColumn, json.finish());
+  }
+
+  private reject(): void {
+    const reason = "a waypoint's lat or lon is missing or no number";
+    const place = { record: this.records, byte: this.byte };
+    const { keepsRows } = this.context;
+    if (!keepsRows) this.rows.cancel();
+    const kept = keepsRows ? { kept: true } : {};
+    this.context.reject({ code: "coordinate-invalid", reason, place, feature: null, ...kept });
+  }
+
+  private notice(code: keyof typeof noticeMessages): void {
+    this.notices.set(code, (this.notices.get(code) ?? 0) + 1);
+  }
+
+  private lose(code: keyof typeof lossMessages, count = 1): void {
+    this.lost.set(code, (this.lost.get(code) ?? 0) + count);
+  }
+
+  /** The features since the last batch, null where there are none; a feature that has not ended is given up. */
+  finish(): Batch | null {
+    const { rows } = this;
+    const { length } = rows;
+    if (length === 0) return null;
+    const geometry = this.geometry.finish();
+    this.geometry = new GeometryBuilder();
+    const firstRecord = this.rowRecords[0]!;
+    const gapless = this.rowRecords[length - 1]! - firstRecord === length - 1;
+    return new Batch({
+      length,
+      ids: null,
+      fields: this.fieldsOfBatch(),
+      columns: rows.finish(),
+      geometry,
+      records: gapless ? null : this.rowRecords.slice(0, length),
+      firstRecord: gapless ? firstRecord : 0,
+    });
+  }
+
+  /** The fields, with the elements that the values of points and segments stood in. */
+  private fieldsOfBatch(): readonly Field[] {
+    const { pointMembers, segmentMembers } = this;
+    const areNew = [pointMembers.change(), segmentMembers.change()];
+    if (!areNew.includes(true)) return this.fields;
+    const of = new Map([
+      [coordinateField, pointMembers],
+      [segmentField, segmentMembers],
+    ]);
+    this.fields = this.rows.fields.map((field) => {
+      const members = of.get(field.name)?.steps;
+      return members ? { ...field, members } : field;
+    });
+    return this.fields;
+  }
+
+  /** Says at the end of a split what was odd in it. */
+  report(): void {
+    for (const [code, count] of this.notices) this.context.notice(code, undefined, noticeMessages[code], count);
+    for (const [code, count] of this.lost) this.context.lose(code, undefined, lossMessages[code], count);
+    this.notices.clear();
+    this.lost.clear();
+  }
+}
+
+/** Names that @tmcw/togeojson gives to the values of points: plurals, but for the heart rate. */
+const pluralFieldName = (name: string): string => (name === "hr" || name === "heart" ? "heart" : `${name}s`);
+const pluralNames = standardFields.map(({ name }) => pluralFieldName(name));
+
+/** A link with what it has. */
+const compactLink = (link: GpxLink): Record<string, string> =>
+  Object.fromEntries(Object.entries(link).filter(([, value]) => value !== null));

@@ -1,0 +1,113 @@
+import { type BytesColumn, type Column, isBytesColumn, Presence } from "../../../src/model/index.js";
+import type { TextBuffer } from "../../shared/text/text-buffer.js";
+import { writeXmlText } from "../../shared/xml/escape.js";
+
+const booleanWords = { true: Buffer.from("true"), false: Buffer.from("false") };
+
+/** Writes the value of a row as the text of an element, in the form that XML Schema has for its type. */
+export function writeValue(out: TextBuffer, column: Column, row: number): number {
+  switch (column.type) {
+    case "boolean": {
+      const word = column.values[row] === 1 ? booleanWords.true : booleanWords.false;
+      out.bytes(word, 0, word.length);
+      return 0;
+    }
+    case "int32":
+      out.int(column.values[row]!);
+      return 0;
+    case "int64":
+      writeInt64(out, column.values[row]!);
+      return 0;
+    case "double":
+      writeDouble(out, column.values, row);
+      return 0;
+    case "binary":
+      out.ascii(bytesOf(column, row).toString("base64"));
+      return 0;
+    default:
+      return writeXmlText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+  }
+}
+
+/**
+ * An integer. Those beyond 32 bits get a point: GDAL knows no integers of 64 bits in a GPX, and would take the greatest
+ * of 32 bits for them.
+ */
+function writeInt64(out: TextBuffer, value: bigint): void {
+  out.ascii(String(value));
+  if (BigInt.asIntN(32, value) !== value) out.ascii(".0");
+}
+
+function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
+  const value = values[at]!;
+  if (Number.isFinite(value)) out.numberAt(values, at);
+  else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}
+
+function bytesOf(column: BytesColumn, row: number): Buffer {
+  const from = column.offsets[row]!;
+  return Buffer.from(column.bytes.buffer, column.bytes.byteOffset + from, column.offsets[row + 1]! - from);
+}
+
+/** The text of a value, where it is of a type whose text the elements of GPX can have; null where it is not. */
+export function schemaTextOf(column: Column, row: number): string | null {
+  if (column.presence[row] !== Presence.value) return null;
+  if (!isBytesColumn(column)) return column.type === "boolean" ? null : String(column.values[row]!);
+  return column.type === "binary" || column.type === "json" ? null : bytesOf(column, row).toString("utf8");
+}
+
+const decimalPattern = /^[+-]?(\d+(\.\d*)?|\.\d+)$/;
+const wholePattern = /^\d{1,9}$/;
+const datetimePattern =
+  /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](0\d|1[0-3]):[0-5]\d|[+-]14:00)?$/;
+
+/** Whether a text is a dateTime of XML Schema 1.0 (part 2, 3.2.7), which has no year 0. */
+export function isDatetime(text: string): boolean {
+  const parts = datetimePattern.exec(text);
+  if (!parts) return false;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const most = month === 2 && !isLeap(year) ? 28 : (monthDays[month - 1] ?? 0);
+  return year > 0 && day >= 1 && day <= most;
+}
+
+const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+const fixValues = ["none", "2d", "3d", "dgps", "pps"];
+
+/** What an element of GPX 1.1 can have as its text (its schema's simple types); elements of any text are not here. */
+const elementChecks: Readonly<Record<string, (text: string) => boolean>> = {
+  time: isDatetime,
+  magvar: (text) => decimalPattern.test(text) && Number(text) >= 0 && Number(text) < 360,
+  geoidheight: (text) => decimalPattern.test(text),
+  number: (text) => wholePattern.test(text),
+  fix: (text) => fixValues.includes(text),
+  sat: (text) => wholePattern.test(text),
+  hdop: (text) => decimalPattern.test(text),
+  vdop: (text) => decimalPattern.test(text),
+  pdop: (text) => decimalPattern.test(text),
+  ageofdgpsdata: (text) => decimalPattern.test(text),
+  dgpsid: (text) => wholePattern.test(text) && Number(text) <= 1023,
+};
+
+/** Whether the schema takes the text for this element. */
+export const isValidElementText = (name: string, text: string): boolean => elementChecks[name]?.(text) ?? true;
+
+/** Whether the schema takes any text for this element. */
+export const acceptsAnyText = (name: string): boolean => !Object.hasOwn(elementChecks, name);
+
+/** A datetime with an offset in UTC, as GPX has its times; one that names no offset as it is. */
+export function toUtc(text: string): string {
+  if (text.endsWith("Z")) return text;
+  const offset = /([+-])(\d\d):(\d\d)$/.exec(text);
+  if (!offset) return text;
+  const [, sign, hours, minutes] = offset;
+  const shift = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000);
+  const local = text.slice(0, -6);
+  const seconds = local.slice(0, 19);
+  const moved = new Date(Date.parse(`${seconds}Z`) - shift).toISOString();
+  // Beyond the years that four digits write, the offset stays.
+  return /^\d{4}-/.test(moved) ? `${moved.slice(0, 19)}${local.slice(19)}Z` : text;
+}
+
+/** Whether what `inUtc` made of a text says another time of day than the text. */
+export const isShifted = (text: string, stored: string): boolean => stored !== text && !/[+-]00:00$/.test(text);

@@ -1,0 +1,255 @@
+import {
+  absentColumn,
+  Batch,
+  type Column,
+  createSlab,
+  type Field,
+  type FieldType,
+  GeometryBuilder,
+  initialRowCapacity,
+  Presence,
+  type Slab,
+} from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/format.js";
+import type { LayerPlan } from "../scan/layer-scan.js";
+import { type FeatureRecord, ValueSource } from "./feature-record.js";
+import { FieldColumnBuilder } from "./field-column.js";
+
+/** What a batch holds at most. */
+const maxBatchRows = 1000;
+const maxBatchPositions = 1 << 17;
+/** Rows times fields that have values in them. */
+const maxBatchCells = 1 << 20;
+
+interface FieldSlots {
+  readonly name: string;
+  /** Where values of elements and styles go, and those of data. */
+  readonly elements: number;
+  readonly data: number;
+}
+
+/** Puts the features of a layer into batches, by the fields that the survey found. */
+export class FeatureBatchBuilder {
+  readonly fields: readonly Field[];
+  private readonly slots = new Map<string, FieldSlots>();
+  /** Those of the values of the last feature. */
+  private readonly lastSlots: (FieldSlots | undefined)[] = [];
+  /** By Schema, the field in which the ids are. */
+  private readonly idFields: ReadonlyMap<string, string>;
+  private readonly geometry = new GeometryBuilder();
+  /** By field; only those that a feature of the batch has. */
+  private columns: (FieldColumnBuilder | undefined)[] = [];
+  /** The fields that have columns, in the order in which they got them, and these columns. */
+  private present: number[] = [];
+  private filled: FieldColumnBuilder[] = [];
+  private ids: FieldColumnBuilder | null = null;
+  private readonly fid: number;
+  private records: number[] = [];
+  /** Rows that a column has room for at first. */
+  private rows = 0;
+  private slab: Slab | null = null;
+  /** As long as no feature of the batch has data by a Schema: columns end at the last feature that has them. */
+  private isSparse = true;
+  /** The fields that the feature at hand says something in. */
+  private readonly offered: number[] = [];
+  /** The Schema whose fields the columns have null for, where a feature says nothing. */
+  private nullsOf: string | undefined;
+
+  constructor(
+    private readonly plan: LayerPlan,
+    private readonly context: Pick<ReadContext, "lose">,
+    fidField: string | undefined,
+  ) {
+    this.fields = fieldsOf(plan, fidField);
+    this.fid = plan.ids && fidField !== undefined ? this.fields.length - 1 : -1;
+    for (let slot = 0; slot < plan.fields.length; slot++) {
+      const { source, takes } = plan.fields[slot]!;
+      const known = takes === "both" ? undefined : this.slots.get(source);
+      this.slots.set(source, {
+        name: source,
+        elements: takes === "data" ? (known?.elements ?? -1) : slot,
+        data: takes === "elements" ? (known?.data ?? -1) : slot,
+      });
+    }
+    this.idFields = new Map(plan.ids?.fields ?? []);
+  }
+
+  private begin(): void {
+    const rows = Math.max(1, Math.min(initialRowCapacity(this.fields.length), this.plan.summary.featureCount));
+    this.columns = new Array(this.fields.length);
+    this.present = [];
+    this.filled = [];
+    this.isSparse = true;
+    this.offered.length = 0;
+    this.rows = rows;
+    this.slab = createSlab(this.fields.length);
+    this.ids = this.plan.ids && new FieldColumnBuilder(this.plan.ids.type, rows, null);
+    this.records = [];
+    this.nullsOf = undefined;
+    this.geometry.reset();
+  }
+
+  get isFull(): boolean {
+    const { length } = this.records;
+    const isWide = length * this.filled.length >= maxBatchCells;
+    return length >= maxBatchRows || isWide || this.geometry.positionCount >= maxBatchPositions;
+  }
+
+  /** The column of a field, which gets none before a feature has the field: most features lack most of many fields. */
+  private column(f: number): FieldColumnBuilder {
+    const known = this.columns[f];
+    if (known) return known;
+    const { length } = this.records;
+    const made = new FieldColumnBuilder(
+      this.fields[f]!.type,
+      Math.max(this.rows, length === 0 ? 0 : 2 * length),
+      this.slab,
+    );
+    made.fillUp(length);
+    this.columns[f] = made;
+    this.present.push(f);
+    this.filled.push(made);
+    return made;
+  }
+
+  /** Adds a feature, which is record `number` of its split. */
+  add(record: FeatureRecord, number: number): void {
+    // Columns take memory, and behind the last batch none come.
+    if (this.records.length === 0) this.begin();
+    if (this.ids && record.id !== null) {
+      record.text(ValueSource.element, "", record.id);
+      this.ids.offer(record.count - 1, ValueSource.element);
+      if (this.fid >= 0) this.offerTo(this.fid, record.count - 1, ValueSource.element);
+      record.count--;
+    }
+    for (let at = 0; at < record.count; at++) this.offer(record, at);
+    const { usedSchemas } = record;
+    if (this.isSparse && usedSchemas.length > 0) this.fillUp();
+    const lost = this.isSparse ? this.endOffered(record) : this.endRow(record);
+    for (const f of lost?.sort((a, b) => a - b) ?? []) this.loseValue(f);
+    this.ids?.endRow(record);
+    record.shapes.write(this.geometry);
+    this.records.push(number);
+  }
+
+  /** Ends a row in all columns; gives those whose value is not of their type. */
+  private endRow(record: FeatureRecord): number[] | null {
+    const { usedSchemas } = record;
+    if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
+    let lost: number[] | null = null;
+    for (let i = 0; i < this.filled.length; i++) {
+      if (this.filled[i]!.endRow(record)) continue;
+      lost ??= [];
+      lost.push(this.present[i]!);
+    }
+    return lost;
+  }
+
+  /** The same where no Schema says what features lack: only the columns of what this one has are looked at. */
+  private endOffered(record: FeatureRecord): number[] | null {
+    let lost: number[] | null = null;
+    for (const f of this.offered) {
+      const column = this.columns[f]!;
+      column.fillUp(this.records.length);
+      if (column.endRow(record)) continue;
+      lost ??= [];
+      lost.push(f);
+    }
+    this.offered.length = 0;
+    return lost;
+  }
+
+  private fillUp(): void {
+    for (const column of this.filled) column.fillUp(this.records.length);
+    this.isSparse = false;
+  }
+
+  private offerTo(f: number, at: number, source: number): number {
+    const column = this.column(f);
+    if (this.isSparse && !column.isOffered) this.offered.push(f);
+    return column.offer(at, source);
+  }
+
+  private setNulls(schemas: readonly string[]): void {
+    for (const column of this.filled) column.otherwise = Presence.absent;
+    for (const name of schemas.flatMap((schema) => this.plan.declared.get(schema) ?? [])) {
+      const slot = this.slots.get(name)?.data ?? -1;
+      if (slot >= 0) this.column(slot).otherwise = Presence.null;
+    }
+    this.nullsOf = schemas.length === 1 ? schemas[0] : undefined;
+  }
+
+  private offer(record: FeatureRecord, at: number): void {
+    const name = record.names[at]!;
+    const source = record.sources[at]!;
+    if (source === ValueSource.data && this.idFields.size > 0 && this.idFields.get(record.schemas[at]!) === name) {
+      this.ids?.offer(at, ValueSource.style);
+      if (this.fid >= 0) this.offerTo(this.fid, at, ValueSource.style);
+      return;
+    }
+    // Features mostly say the same things in the same order.
+    const before = this.lastSlots[at];
+    const slots = before?.name === name ? before : this.slots.get(name);
+    this.lastSlots[at] = slots;
+    const slot = source === ValueSource.data ? slots?.data : slots?.elements;
+    if (slot === undefined || slot < 0) return;
+    const other = this.offerTo(slot, at, source);
+    if (other < 0 || source === ValueSource.style || record.sources[other] !== source) return;
+    if (record.textAt(other) === record.textAt(at)) return;
+    this.context.lose("value-repeated", name, `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`);
+  }
+
+  private loseValue(f: number): void {
+    const { name, type } = this.fields[f]!;
+    this.context.lose("value-unreadable", name, `a value is no ${type}, though the document says so; it became null`);
+  }
+
+  /** The batch so far, null where there is nothing in it. */
+  finish(): Batch | null {
+    const { records } = this;
+    const [firstRecord] = records;
+    if (firstRecord === undefined) return null;
+    const follows = records.every((record, row) => record === firstRecord + row);
+    const batch = new Batch({
+      length: records.length,
+      ids: this.ids?.finish() ?? null,
+      fields: this.fields,
+      columns: this.finishColumns(),
+      geometry: this.geometry.finish(),
+      records: follows ? null : Uint32Array.from(records),
+      firstRecord: follows ? firstRecord : 0,
+    });
+    this.records = [];
+    return batch;
+  }
+
+  private finishColumns(): Column[] {
+    if (this.isSparse) this.fillUp();
+    const { columns, records } = this;
+    const absent = new Map<FieldType, Column>();
+    const absentOf = (type: FieldType): Column => {
+      const known = absent.get(type) ?? absentColumn(type, records.length);
+      absent.set(type, known);
+      return known;
+    };
+    this.columns = [];
+    this.present = [];
+    this.filled = [];
+    this.slab = null;
+    const finished: Column[] = [];
+    for (let f = 0; f < this.fields.length; f++) finished.push(columns[f]?.finish() ?? absentOf(this.fields[f]!.type));
+    return finished;
+  }
+}
+
+const fieldsByPlan = new WeakMap<LayerPlan, readonly Field[]>();
+
+/** The fields of a layer, with the one that shows the ids where it is asked for. */
+export function fieldsOf(plan: LayerPlan, fidField: string | undefined): readonly Field[] {
+  let fields = fieldsByPlan.get(plan);
+  if (!fields) {
+    fields = plan.fields.map(({ name, type }): Field => ({ name, type }));
+    fieldsByPlan.set(plan, fields);
+  }
+  return plan.ids && fidField !== undefined ? [...fields, { name: fidField, type: plan.ids.type }] : fields;
+}

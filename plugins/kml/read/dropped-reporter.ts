@@ -1,0 +1,37 @@
+import type { ReadContext } from "../../../src/plugin/format.js";
+import type { XmlReader } from "../../shared/xml/reader.js";
+
+/** So many names of elements that are left out are reported one by one. */
+const maxNames = 50;
+
+const noNames: ReadonlySet<string> = new Set();
+
+/** Reports elements and attributes of which nothing is kept: a loss or a note for each name. */
+export class DroppedReporter {
+  private readonly names = new Set<string>();
+
+  constructor(private readonly context: Pick<ReadContext, "lose" | "notice">) {}
+
+  add(name: string): void {
+    const example = "an element that geoferry has no place for was left out";
+    this.context.lose("element-left-out", this.fieldOf(name), example);
+  }
+
+  /** Reports the attributes of the element opened last but `kept`. Ids are a note: they hold nothing but a name. */
+  attributes({ name, attributes }: XmlReader, kept = noNames): void {
+    for (let a = 0; a < attributes.count; a++) {
+      const { text, local, prefix, isDeclaration } = attributes.names[a]!;
+      const isUnprefixed = prefix === "" || prefix === "kml";
+      if (isDeclaration || prefix === "xsi" || (isUnprefixed && kept.has(local))) continue;
+      const field = this.fieldOf(`${name.text} ${text}`);
+      if (isUnprefixed && (local === "id" || local === "targetId")) {
+        this.context.notice("attribute-left-out", field, "an id that nothing in the output refers to was left out");
+      } else this.context.lose("element-left-out", field, "an attribute that geoferry has no place for was left out");
+    }
+  }
+
+  private fieldOf(name: string): string | undefined {
+    if (this.names.size < maxNames) this.names.add(name);
+    return this.names.has(name) ? name : undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import type { XmlContentBuffer } from "../../shared/xml/reader.js";
+import { FeatureGeometry } from "./feature-geometry.js";
+import type { StyleProperties } from "./style-reader.js";
+
+/** Where a value was said. Later ones go before: data before styles. */
+export const ValueSource = { style: 0, element: 1, data: 2 } as const;
+/** What a value is kept as. */
+export const ValueForm = { bytes: 0, text: 1, number: 2, boolean: 3, list: 4 } as const;
+
+/** What one feature says, kept in arrays that serve the next one, too. */
+export class FeatureRecord {
+  readonly shapes = new FeatureGeometry();
+  id: string | null = null;
+  /** Names of the fields, sources and forms of the values. */
+  count = 0;
+  readonly names: string[] = [];
+  readonly sources: number[] = [];
+  readonly forms: number[] = [];
+  readonly numbers: number[] = [];
+  readonly texts: string[] = [];
+  readonly from: number[] = [];
+  readonly to: number[] = [];
+  /** The Schema that a value is said by, empty where by none. */
+  readonly schemas: string[] = [];
+  schema = "";
+  /** Schemas that the feature has data by. */
+  readonly usedSchemas: string[] = [];
+  /** The text of the values that are bytes, UTF-8: the record's own, or where the document has it. */
+  bytes: Buffer = Buffer.allocUnsafeSlow(4096);
+  private own = this.bytes;
+  private length = 0;
+
+  reset(id: string | null): void {
+    this.id = id;
+    this.count = 0;
+    this.schema = "";
+    while (this.usedSchemas.length > 0) this.usedSchemas.pop();
+    this.length = 0;
+    this.bytes = this.own;
+    this.shapes.reset();
+  }
+
+  private entry(source: number, name: string, form: number): number {
+    const at = this.count++;
+    this.names[at] = name;
+    this.sources[at] = source;
+    this.forms[at] = form;
+    this.schemas[at] = source === ValueSource.data ? this.schema : "";
+    return at;
+  }
+
+  useSchema(id: string): void {
+    this.schema = id;
+    if (!this.usedSchemas.includes(id)) this.usedSchemas.push(id);
+  }
+
+  content(source: number, name: string, content: XmlContentBuffer, length: number): void {
+    const at = this.entry(source, name, ValueForm.bytes);
+    if (this.length + length > this.bytes.length) this.grow(length);
+    this.from[at] = this.length;
+    if (length < 32) {
+      for (let i = 0; i < length; i++) this.bytes[this.length + i] = content.bytes[i]!;
+    } else content.bytes.copy(this.bytes, this.length, 0, length);
+    this.length += length;
+    this.to[at] = this.length;
+  }
+
+  private grow(length: number): void {
+    const grown = Buffer.allocUnsafeSlow(Math.max(this.length + length, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = this.own = grown;
+  }
+
+  /** Takes the texts of the values that come from `bytes`, where they stay until the feature was used. */
+  useBytes(bytes: Buffer): void {
+    this.bytes = bytes;
+  }
+
+  /** A value whose text is `bytes[from … to]`, of the bytes in use. */
+  range(source: number, name: string, from: number, to: number): void {
+    const at = this.entry(source, name, ValueForm.bytes);
+    this.from[at] = from;
+    this.to[at] = to;
+  }
+
+  text(source: number, name: string, text: string): void {
+    this.texts[this.entry(source, name, ValueForm.text)] = text;
+  }
+
+  /** An array, by its JSON. */
+  list(name: string, json: string): void {
+    this.texts[this.entry(ValueSource.data, name, ValueForm.list)] = json;
+  }
+
+  number(source: number, name: string, value: number): void {
+    this.numbers[this.entry(source, name, ValueForm.number)] = value;
+  }
+
+  boolean(source: number, name: string, value: boolean): void {
+    this.numbers[this.entry(source, name, ValueForm.boolean)] = value ? 1 : 0;
+  }
+
+  style(properties: StyleProperties): void {
+    for (const name in properties) {
+      if (name === "outline") continue;
+      const value = properties[name as keyof StyleProperties]!;
+      if (typeof value === "number") this.number(ValueSource.style, name, value);
+      else this.text(ValueSource.style, name, value);
+    }
+  }
+
+  /** The value at `at` as text. */
+  textAt(at: number): string {
+    const form = this.forms[at]!;
+    if (form === ValueForm.bytes) return this.bytes.toString("utf8", this.from[at]!, this.to[at]!);
+    if (form === ValueForm.text || form === ValueForm.list) return this.texts[at]!;
+    return form === ValueForm.number ? String(this.numbers[at]!) : this.numbers[at] === 1 ? "true" : "false";
+  }
+}

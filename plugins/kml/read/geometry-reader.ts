@@ -1,0 +1,357 @@
+import type { ReadContext } from "../../../src/plugin/format.js";
+import type { XmlContentBuffer } from "../../shared/xml/reader.js";
+import { altitudeModes } from "../element-fields.js";
+import { Tag } from "../vocabulary.js";
+import type { ArrayValue } from "./array-value.js";
+import { CoordinateParser, type CoordinateRepairs, parseTrackPosition } from "./coordinates.js";
+import { ShapeKind } from "./feature-geometry.js";
+import { type FeatureRecord, ValueSource } from "./feature-record.js";
+import { boxRings, type LatLonBox } from "./overlay-box.js";
+import { TrackReader } from "./track-reader.js";
+
+const shapeByTag: Readonly<Record<number, number>> = {
+  [Tag.Point]: ShapeKind.point,
+  [Tag.LineString]: ShapeKind.line,
+  [Tag.LinearRing]: ShapeKind.line,
+  [Tag.Polygon]: ShapeKind.polygon,
+  [Tag.MultiGeometry]: ShapeKind.multi,
+  [Tag.MultiPoint]: ShapeKind.multi,
+  [Tag.MultiLineString]: ShapeKind.multi,
+  [Tag.Track]: ShapeKind.line,
+  [Tag.MultiTrack]: ShapeKind.multi,
+  [Tag.Model]: ShapeKind.point,
+};
+const boxSideTags: Readonly<Record<number, keyof LatLonBox>> = {
+  [Tag.north]: "north",
+  [Tag.south]: "south",
+  [Tag.east]: "east",
+  [Tag.west]: "west",
+  [Tag.rotation]: "rotation",
+};
+const unsetBox: LatLonBox = {
+  north: Number.NaN,
+  south: Number.NaN,
+  east: Number.NaN,
+  west: Number.NaN,
+  rotation: Number.NaN,
+};
+const unsetLocation = { longitude: Number.NaN, latitude: Number.NaN, altitude: Number.NaN };
+
+/** Elements inside of which `coordinates` stand. */
+export const holdsCoordinates = (code: number): boolean =>
+  code === Tag.Point || code === Tag.LineString || code === Tag.LinearRing || code === Tag.LatLonQuad;
+/** Elements whose members are geometries. In one that is unknown (0), a geometry counts as a member, too. */
+const isMulti = (code: number): boolean =>
+  code === Tag.MultiGeometry ||
+  code === Tag.MultiTrack ||
+  code === Tag.MultiPoint ||
+  code === Tag.MultiLineString ||
+  code === 0;
+export const isBoundary = (code: number): boolean =>
+  code === Tag.outerBoundaryIs || code === Tag.innerBoundaryIs || code === Tag.Polygon;
+const isGeometryMode = (code: number): boolean =>
+  code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
+
+/** Whether a geometry is told by its elements and coordinates alone, as nearly all are. */
+export const isPlainGeometry = (code: number): boolean =>
+  code === Tag.Point ||
+  code === Tag.LineString ||
+  code === Tag.LinearRing ||
+  code === Tag.Polygon ||
+  code === Tag.MultiGeometry;
+
+/**
+ * Whether nothing is kept of an element in a geometry of this kind. In those of several members, elements that KML does
+ * not have may stand around geometries.
+ */
+export const isDroppedIn = (code: number, parent: number): boolean =>
+  (code === 0 || code === Tag.foreign) && (parent === Tag.Polygon || parent === Tag.Track || holdsCoordinates(parent));
+
+/** Whether a flag is on: KML has 1 and true. */
+export const isTrueFlag = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
+
+/** Whether the element is a geometry. */
+export const isShape = (code: number): boolean => shapeByTag[code] !== undefined;
+
+/** Whether the element is a geometry, or the extent of an overlay. */
+export const isGeometry = (code: number): boolean => isShape(code) || code === Tag.LatLonBox || code === Tag.LatLonQuad;
+
+/** Reads the geometries of a feature, what is said of their heights, and the boxes of overlays. */
+export class GeometryReader {
+  private readonly repairs: CoordinateRepairs = { surplus: 0, sloppy: 0 };
+  private readonly coordinates: CoordinateParser;
+  private readonly tracks = new TrackReader();
+  private ringFrom = 0;
+  private lineFrom = 0;
+  private box = unsetBox;
+  private location = unsetLocation;
+  /** It is within the Model that a track shows at its positions, which is no geometry of the feature. */
+  private isInTrackModel = false;
+  private altitudeMode: string | null = null;
+  private extrude: boolean | null = null;
+  private tessellate: boolean | null = null;
+
+  constructor(
+    private readonly record: FeatureRecord,
+    private readonly context: Pick<ReadContext, "notice" | "lose">,
+  ) {
+    this.coordinates = new CoordinateParser(record.shapes.positions, this.repairs);
+  }
+
+  reset(): void {
+    this.tracks.reset();
+    this.isInTrackModel = false;
+    this.altitudeMode = null;
+    this.extrude = null;
+    this.tessellate = null;
+  }
+
+  /** Begins a geometry of the feature itself, or of what consists of several. */
+  begin(code: number): void {
+    const { shapes } = this.record;
+    switch (code) {
+      case Tag.LatLonBox:
+        this.box = { ...unsetBox };
+        return;
+      case Tag.LatLonQuad:
+        shapes.begin(ShapeKind.polygon);
+        return;
+      case Tag.Track:
+        this.tracks.begin();
+        break;
+      case Tag.MultiTrack:
+        this.tracks.beginMulti();
+        break;
+      case Tag.Model:
+        this.location = { ...unsetLocation };
+    }
+    shapes.begin(shapeByTag[code]!);
+  }
+
+  /** Whether a geometry has begun and not ended. */
+  get isOpen(): boolean {
+    return this.record.shapes.isOpen;
+  }
+
+  /** An element inside of a geometry; tells whether its text is wanted. */
+  open(code: number, parent: number): boolean {
+    if (this.isInTrackModel) return false;
+    switch (parent) {
+      case Tag.Track:
+        this.isInTrackModel = code === Tag.Model;
+        if (code === Tag.when || code === Tag.coord || code === Tag.angles) return true;
+        break;
+      case Tag.LatLonBox:
+        return boxSideTags[code] !== undefined;
+      case Tag.Location:
+        return code === Tag.longitude || code === Tag.latitude || code === Tag.altitude;
+    }
+    if (code === Tag.coordinates) return this.openCoordinates(parent);
+    if (code === Tag.LinearRing && isBoundary(parent)) this.ringFrom = this.record.shapes.positions.count;
+    else if (isShape(code) && this.isOpen && !this.isInTrackModel) this.openMember(code, parent);
+    return isGeometryMode(code) && shapeByTag[parent] !== undefined;
+  }
+
+  private openMember(code: number, parent: number): void {
+    if (!isMulti(parent)) this.record.shapes.fail("a geometry inside of another that has no place for it");
+    this.begin(code);
+  }
+
+  private openCoordinates(parent: number): boolean {
+    const { shapes } = this.record;
+    this.lineFrom = shapes.positions.count;
+    if (holdsCoordinates(parent)) return true;
+    if (parent === Tag.MultiLineString) shapes.begin(ShapeKind.line);
+    else if (parent !== Tag.MultiPoint && !isBoundary(parent)) {
+      if (shapes.isOpen) shapes.fail("coordinates in an element that has none of its own");
+      return false;
+    }
+    return true;
+  }
+
+  /** The end of an element without a text of its own. */
+  end(code: number, parent: number): void {
+    const { shapes } = this.record;
+    if (this.isInTrackModel) {
+      if (code === Tag.Model) this.endTrackModel();
+      return;
+    }
+    switch (code) {
+      case Tag.LatLonBox:
+        this.endBox();
+        break;
+      case Tag.LatLonQuad:
+        shapes.ring(this.lineFrom, true);
+        shapes.end();
+        break;
+      case Tag.Track:
+        this.endTrack();
+        break;
+      case Tag.Model:
+        this.endModel();
+        break;
+      case Tag.LinearRing:
+        if (isBoundary(parent)) shapes.ring(this.ringFrom, parent !== Tag.innerBoundaryIs);
+        else shapes.end();
+        break;
+      default:
+        if (shapeByTag[code] !== undefined) shapes.end();
+    }
+  }
+
+  /** The coordinates of a geometry, where they are all plain. @returns false, with none added, where they are not */
+  plainPositions(bytes: Uint8Array, from: number, to: number): boolean {
+    return this.coordinates.parsePlain(bytes, from, to);
+  }
+
+  /** The same of the element around them; false, too, where a point has several of them. */
+  plainPositionsOf(parent: number, bytes: Uint8Array, from: number, to: number): boolean {
+    if (!this.coordinates.parsePlain(bytes, from, to)) return false;
+    return parent !== Tag.Point || this.record.shapes.positions.count - this.lineFrom <= 1;
+  }
+
+  /** The coordinates of a geometry, or a position of a track. */
+  positions(code: number, parent: number, content: XmlContentBuffer, length: number): void {
+    const { shapes } = this.record;
+    if (code === Tag.coord) {
+      const found = parseTrackPosition(content.bytes, 0, length, shapes.positions);
+      if (typeof found === "string") shapes.spoil(shapes.positions.count, found);
+      this.tracks.position(found === true);
+      return;
+    }
+    const problem = this.coordinates.parse(content.bytes, 0, length);
+    if (problem !== null) shapes.spoil(this.lineFrom, problem);
+    else if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
+    if (!holdsCoordinates(parent)) this.endCoordinates(parent);
+  }
+
+  /** Ends coordinates that stand right in a multi-geometry or a polygon, which KML does not have and files do. */
+  private endCoordinates(parent: number): void {
+    const { shapes } = this.record;
+    if (parent === Tag.MultiLineString) shapes.end();
+    else if (parent === Tag.MultiPoint) shapes.points(this.lineFrom);
+    else shapes.ring(this.lineFrom, parent !== Tag.innerBoundaryIs);
+  }
+
+  /** The text of another element inside of a geometry. */
+  word(code: number, parent: number, text: string): void {
+    const side = boxSideTags[code];
+    if (parent === Tag.LatLonBox && side !== undefined) this.box[side] = Number.parseFloat(text);
+    else if (parent === Tag.Location) this.takeLocation(code, Number.parseFloat(text));
+    else if (code === Tag.when) this.tracks.add("times", text === "" ? null : text);
+    else if (code === Tag.angles) this.tracks.add("angles", parseAngles(text));
+    else if (text === "") return;
+    else if (code === Tag.interpolate) this.record.boolean(ValueSource.element, "interpolate", isTrueFlag(text));
+    else if (code === Tag.extrude) this.extrude = this.first("extrude", this.extrude, isTrueFlag(text));
+    else if (code === Tag.tessellate) this.tessellate = this.first("tessellate", this.tessellate, isTrueFlag(text));
+    else if (code === Tag.altitudeMode) this.altitudeMode = this.first("altitudeMode", this.altitudeMode, text);
+  }
+
+  /** A feature has one field for what each part of its geometry says. */
+  private first<T>(name: string, known: T | null, value: T): T {
+    if (known !== null && known !== value) {
+      const example = "the parts of a geometry do not say the same; the first was taken";
+      this.context.lose("element-left-out", name, example);
+    }
+    return known ?? value;
+  }
+
+  /** A value that a track has for each position (gx:SimpleArrayData). */
+  arrayValue(name: string, value: ArrayValue): void {
+    this.tracks.add(name, value);
+  }
+
+  private takeLocation(code: number, value: number): void {
+    const part = code === Tag.longitude ? "longitude" : code === Tag.latitude ? "latitude" : "altitude";
+    this.location[part] = value;
+  }
+
+  private endTrack(): void {
+    const missing = this.tracks.end();
+    this.record.shapes.end();
+    if (missing > 0) {
+      const example = "a track has times or other values without a position; they were left out";
+      this.context.notice("position-missing", undefined, example, missing);
+    }
+  }
+
+  private endModel(): void {
+    const { longitude, latitude, altitude } = this.location;
+    const { shapes } = this.record;
+    if (Number.isFinite(longitude) && Number.isFinite(latitude)) shapes.positions.add(longitude, latitude, altitude);
+    shapes.end();
+    this.context.notice("model-as-point", undefined, "of a three-dimensional model its place is kept");
+  }
+
+  private endTrackModel(): void {
+    this.isInTrackModel = false;
+    this.context.lose("element-left-out", "Model", "the model that a track shows at its positions was left out");
+  }
+
+  private endBox(): void {
+    const { shapes } = this.record;
+    const rings = boxRings(this.box);
+    if (rings === null) shapes.fail("a LatLonBox that lacks a side");
+    const several = rings !== null && rings.length > 1;
+    if (several) shapes.begin(ShapeKind.multi);
+    for (const ring of rings ?? []) {
+      shapes.begin(ShapeKind.polygon);
+      const from = shapes.positions.count;
+      for (const [x, y] of ring) shapes.positions.add(x, y, Number.NaN);
+      shapes.ring(from, true);
+      shapes.end();
+    }
+    if (several) shapes.end();
+  }
+
+  /** Adds to the record what only the whole feature tells. */
+  finish(): void {
+    const { record } = this;
+    const properties = this.tracks.properties();
+    if (properties !== null) record.text(ValueSource.element, "coordinateProperties", properties);
+    if (this.extrude !== null) record.boolean(ValueSource.element, "extrude", this.extrude);
+    if (this.tessellate !== null) record.boolean(ValueSource.element, "tessellate", this.tessellate);
+    this.finishAltitudeMode();
+    this.report();
+  }
+
+  /**
+   * A height is taken for absolute, as it is in every other format, so that only something else is said: KML's own
+   * default among it, which is to disregard heights. Where all are zero, they say nothing.
+   */
+  private finishAltitudeMode(): void {
+    const { record, altitudeMode } = this;
+    const { elevated } = record.shapes;
+    const known = altitudeMode !== null && altitudeModes.includes(altitudeMode) ? altitudeMode : null;
+    if (altitudeMode !== null && known === null) {
+      this.context.lose("element-left-out", "altitudeMode", `"${altitudeMode.slice(0, 40)}" is no mode of heights`);
+    }
+    const mode = elevated ? (known ?? "clampToGround") : known;
+    if (mode === null || (elevated && mode === "absolute")) return;
+    record.text(ValueSource.element, "altitudeMode", mode);
+  }
+
+  private report(): void {
+    const { repairs, context } = this;
+    const { closed, singles, flaw, problem } = this.record.shapes;
+    if (flaw !== null && problem === null) context.notice("part-unreadable", undefined, flaw);
+    const tell = (code: string, example: string, count: number) => {
+      if (count > 0) context.notice(code, undefined, example, count);
+    };
+    tell("line-of-one-point", "a line or track of a single position became a point", singles);
+    tell("ring-closed", "a ring that did not end where it began was closed", closed);
+    if (repairs.sloppy + repairs.surplus === 0) return;
+    const sloppy = "coordinates were not parted by commas and blanks as KML asks, and read all the same";
+    tell("coordinates-sloppy", sloppy, repairs.sloppy);
+    const surplus = "a position had more than three numbers, or a point more than one position; the first were taken";
+    tell("coordinates-surplus", surplus, repairs.surplus);
+    repairs.sloppy = 0;
+    repairs.surplus = 0;
+  }
+}
+
+/** Heading, tilt and roll of a `<gx:angles>`, null where it says none. */
+function parseAngles(text: string): number[] | null {
+  const numbers = text.split(/[\s,]+/).map(Number);
+  return text === "" || numbers.some((number) => Number.isNaN(number)) ? null : numbers;
+}

@@ -1,0 +1,592 @@
+import { createError, type GeoferryError, type Place } from "../../../src/errors.js";
+import { type FieldType, type LayerMetadata, uniqueName } from "../../../src/model/index.js";
+import type { ArchiveEntries, ReadContext, SourceFile } from "../../../src/plugin/format.js";
+import { defaultSplitBytes } from "../../shared/split-size.js";
+import { type XmlPosition, XmlReader, type XmlReaderTuning } from "../../shared/xml/reader.js";
+import { kmlNamespace } from "../element-fields.js";
+import { joinPath } from "../folder-path.js";
+import { DocumentReader } from "../read/document-reader.js";
+import { type DocumentVisitor, type OpenContainer, outerContainerDepth } from "../read/document-visitor.js";
+import { DroppedReporter } from "../read/dropped-reporter.js";
+import type { CapturedElement } from "../read/element-capture.js";
+import { FeatureReader } from "../read/feature-reader.js";
+import { ValueSource } from "../read/feature-record.js";
+import { fieldTypeOfKmlType } from "../read/field-types.js";
+import { readAttributes, vocabulary } from "../vocabulary.js";
+import { ContainerMetadata, DocumentMetadata } from "./container-metadata.js";
+import { type DocumentSchema, isFieldType } from "./field-scan.js";
+import { findFeature } from "./find-feature.js";
+import { type KmlSplit, type LayerPlan, LayerScan } from "./layer-scan.js";
+import { LinkedEntries, type SkippedLinkReason } from "./linked-entries.js";
+import { StyleTable, type StyleTableData } from "./style-table.js";
+import { StyleUsage } from "./unused-styles.js";
+
+/** Of much markup that says little. */
+const bytesPerSplit = 2 * defaultSplitBytes;
+/** After so much damage nobody wants to read on. */
+const maxSkippedRanges = 1000;
+/** So many different names of unknown elements are kept. */
+const maxUnknownNames = 50;
+/** KML 2.2 and 2.3, and Google's 2.0 to 2.2. */
+const knownNamespaces = /^http:\/\/(www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d$/;
+
+/** Why a link is not read. */
+const linkNotices: Readonly<Record<SkippedLinkReason, (link: string, href: string) => [string, undefined, string]>> = {
+  elsewhere: (link, href) => [
+    "network-link",
+    undefined,
+    `${link} leads to ${href}, which is not fetched; convert that file, too`,
+  ],
+  missing: (link, href) => [
+    "network-link-missing",
+    undefined,
+    `${link} leads to ${href}, which is not in the archive; convert that file, too, if you have it`,
+  ],
+  repeated: (link, href) => [
+    "network-link-repeated",
+    undefined,
+    `${link} leads to ${href}, which is read in another place; each document is read once`,
+  ],
+};
+
+/** Plain data. */
+export interface DocumentPlan {
+  readonly layers: readonly LayerPlan[];
+  readonly styles: StyleTableData;
+  /** Fields of typed placemarks by their names, as elements. */
+  readonly typed: ReadonlyMap<string, readonly string[]>;
+  /** Types of the values of arrays by their names, by the ids of Schemas. */
+  readonly arrays: ReadonlyMap<string, ReadonlyMap<string, FieldType>>;
+  /** The main document, and those of the same archive that links lead to. */
+  readonly entries: readonly DocumentEntry[];
+}
+
+/** A document of those that are read as one. Plain data. */
+export interface DocumentEntry {
+  /** The path in the archive; empty for the main one outside of archives. */
+  readonly path: string;
+  /** The namespace of the root element, which counts as KML's in this document. */
+  readonly rootNamespace: string | null | undefined;
+}
+
+/** What ids of styles and Schemas are known with: each document has its own. */
+export const idScope = (entry: number, path: string): string => (entry === 0 ? "" : `${path}#`);
+
+export interface DocumentScanSettings {
+  readonly source: string;
+  readonly archive: ArchiveEntries | undefined;
+  /** What a layer is called that nothing in the document names. */
+  readonly name: string;
+  readonly byFolder: boolean;
+  readonly withStyles: boolean;
+  readonly splitSize?: number;
+  readonly tuning: XmlReaderTuning;
+}
+
+/** Reads a document once and finds out what its layers are. */
+export class DocumentScanner implements DocumentVisitor {
+  private readonly schemas = new Map<string, DocumentSchema>();
+  private lastSchema: DocumentSchema | null = null;
+  private readonly styles = new StyleTable();
+  /** Folders that nothing is in, and the paths of the first ones to end. */
+  private readonly emptyFolders = { count: 0, paths: [] as string[] };
+  private readonly unusedStyles = new StyleUsage();
+  private readonly layers = new Map<string, LayerScan>();
+  private xml: XmlReader;
+  private document: DocumentReader;
+  private features: FeatureReader;
+  private documentName: string | null = null;
+  /** The containers that are open, and whether nothing was in them so far. */
+  private readonly nested: {
+    readonly container: OpenContainer;
+    readonly details: ContainerMetadata;
+    isEmpty: boolean;
+  }[] = [];
+  private readonly details: DocumentMetadata;
+  private readonly left: DroppedReporter;
+  /** The split under way. */
+  private current: { readonly layer: LayerScan; readonly start: XmlPosition | null; readonly from: number } | null =
+    null;
+  private currentContainers: readonly OpenContainer[] = [];
+  private stylesOfFeature: string[] = [];
+  private passed = 0;
+  private featureFrom = 0;
+  private gaps = 0;
+  private rootNamespace: string | null | undefined;
+  private readonly linked: LinkedEntries;
+  private readonly rootNamespaces: (string | null | undefined)[] = [];
+  /** The index of the document being read, and its path in the archive. */
+  private entry = 0;
+  private path: string;
+  /** What its ids of styles and Schemas begin with in the tables. */
+  private scope = "";
+  /** The containers around it, in the documents that lead to it. */
+  private outer: readonly OpenContainer[] = [];
+  /** Where the link just met leads to, and what it is called. */
+  private target = { path: "", name: "" };
+  /** Elements in the place of features that are none of KML's, and how often each was met. */
+  private readonly unknownElements = new Map<string, number>();
+  /** Whether something was left out that a notice told of. */
+  private isNoted = false;
+
+  constructor(
+    private file: SourceFile,
+    private readonly settings: DocumentScanSettings,
+    private readonly context: ReadContext,
+  ) {
+    this.left = new DroppedReporter(context);
+    this.details = new DocumentMetadata((name) => this.left.add(name));
+    this.linked = new LinkedEntries(settings.archive);
+    this.path = this.linked.read[0]!;
+    this.features = this.featureReader();
+    [this.xml, this.document] = this.openAt(undefined, []);
+  }
+
+  private featureReader(): FeatureReader {
+    const { scope } = this;
+    const surroundings = {
+      scope,
+      // Shared styles may stand behind: which ones are used is kept, what they say is looked up in the end.
+      style: (id: string) => {
+        this.stylesOfFeature.push(scope + id);
+        return undefined;
+      },
+      arrayType: (schema: string, name: string) => this.schemas.get(schema)?.arrays.get(name),
+      isTypedField: (name: string) => [...this.schemas.values()].some((each) => each.typed && each.fields.has(name)),
+      ownStyle: (id: string | null, style: Parameters<StyleTable["add"]>[1]) => {
+        if (id) this.styles.add(scope + id, style);
+      },
+    };
+    const quiet = { notice() {}, lose() {} };
+    return new FeatureReader(surroundings, quiet, this.settings.withStyles);
+  }
+
+  /** Readers that begin where `start` says, within the containers. */
+  private openAt(start: XmlPosition | undefined, containers: OpenContainer[]): [XmlReader, DocumentReader] {
+    const { file, settings, context } = this;
+    const xml = new XmlReader(file, {
+      source: this.entry === 0 ? settings.source : `${settings.source}/${this.path}`,
+      context,
+      vocabulary,
+      ...settings.tuning,
+      ...(start ? { start } : {}),
+    });
+    const document = new DocumentReader(xml, this.features, {
+      isTyped: (name) => [...this.schemas.values()].some((schema) => schema.typed === name),
+      findings: this,
+      containers,
+      rootNamespace: this.rootNamespace,
+      context,
+    });
+    return [xml, document];
+  }
+
+  /** @throws input-corrupt, input-truncated, unless damage is to be passed over */
+  async run(): Promise<DocumentPlan> {
+    await this.readDocument();
+    if (this.styles.dropped > 0) {
+      const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
+      this.context.lose("style-dropped", undefined, example, this.styles.dropped);
+    }
+    this.reportUnread();
+    return this.plan();
+  }
+
+  private async readDocument(): Promise<void> {
+    for (;;) {
+      await this.walk();
+      const { damage } = this.xml;
+      if (!damage || !(await this.passOver(damage))) break;
+    }
+    this.endSplit(this.file.size);
+    this.rootNamespaces[this.entry] = this.rootNamespace;
+  }
+
+  /** Reads the entry that a link leads to, as if its contents stood in a folder in the place of the link. */
+  private async follow(): Promise<void> {
+    const { file, features, xml, document, entry, path, scope, outer, rootNamespace, nested, target } = this;
+    // One that cannot be cut is read whole in the end.
+    if (xml.splittable) this.endSplit(xml.byte);
+    const { current, passed } = this;
+    const container = { depth: outerContainerDepth, name: target.name || null, isRoot: false };
+    const around = document.containers.map((each) => ({ ...each, depth: outerContainerDepth }));
+    const inside = nested.at(-1);
+    if (inside) inside.isEmpty = false;
+    nested.push({ container, details: new ContainerMetadata(), isEmpty: true });
+    await using opened = await this.settings.archive!.source(target.path).open();
+    this.file = opened;
+    this.entry = this.linked.read.push(target.path) - 1;
+    this.path = target.path;
+    this.scope = idScope(this.entry, this.path);
+    this.current = null;
+    this.passed = 0;
+    this.rootNamespace = undefined;
+    this.features = this.featureReader();
+    this.outer = [...around, container];
+    [this.xml, this.document] = this.openAt(undefined, [...this.outer]);
+    await this.readDocument();
+    Object.assign(this, { file, features, xml, document, entry, path, scope, outer, rootNamespace, current, passed });
+    this.container();
+  }
+
+  private async walk(): Promise<void> {
+    for (;;) {
+      const event = this.document.next();
+      if (event === "more") await this.xml.fill();
+      else if (event === "begins") this.begins();
+      else if (event === "whole") {
+        this.begins();
+        this.feature();
+      } else if (event === "feature") this.feature();
+      else if (event === "container") this.container();
+      else if (event === "link") await this.follow();
+      else if (event === "end") return;
+    }
+  }
+
+  /** Ends what was read before damage and goes on with the next feature; false where there is none. */
+  private async passOver(damage: GeoferryError): Promise<boolean> {
+    const { xml, document } = this;
+    const from = document.isInFeature ? this.featureFrom : xml.byte;
+    const layer = this.layerAt(document.path);
+    layer.count++;
+    layer.rejects++;
+    const isLast = !xml.splittable || ++this.gaps > maxSkippedRanges;
+    // Who reads the split under way meets the damage, and tells it; without one it would go unsaid.
+    if (isLast && this.current) return false;
+    const next = isLast ? -1 : await findFeature(this.file, from + 1);
+    this.endSplit(from);
+    const { place, reason } = damage.details as { readonly place: Place; readonly reason: string };
+    const to = next < 0 ? this.file.size : next;
+    const gap = { code: damage.code, reason: `${reason}; ${to - from} bytes were passed over`, place };
+    this.addSplit(layer, { bytes: to - from, start: null, to, containers: [], gap });
+    this.passed = to;
+    if (next < 0) return false;
+    const containers = document.containers.map((container) => ({ ...container }));
+    const inside = xml.childStart();
+    const open = inside.open.slice(0, containers.at(-1)?.depth ?? 1);
+    [this.xml, this.document] = this.openAt({ ...inside, byte: next, open }, containers);
+    return true;
+  }
+
+  private layerAt(path: string, folder = this.document.folder): LayerScan {
+    const key = this.settings.byFolder ? path : "";
+    let layer = this.layers.get(key);
+    if (!layer) {
+      layer = new LayerScan(
+        this.settings.byFolder ? { path, name: folder } : undefined,
+        this.schemas,
+        this.context.keepsRows,
+      );
+      this.layers.set(key, layer);
+    }
+    return layer;
+  }
+
+  /** A folder has begun or ended. One with nothing in it is a layer without features. */
+  private container(): void {
+    const { nested } = this;
+    const { containers, path } = this.document;
+    const inside = nested.at(-1);
+    if (containers.length > nested.length) {
+      if (inside) inside.isEmpty = false;
+      nested.push({ container: containers.at(-1)!, details: new ContainerMetadata(), isEmpty: true });
+      return;
+    }
+    nested.pop();
+    const { isRoot = true, name = null } = inside?.container ?? {};
+    if (inside) this.addDetails(inside);
+    if (!inside?.isEmpty || isRoot || name === null) return;
+    const own = path === "" ? name : joinPath([path, name]);
+    if (!this.settings.byFolder && this.emptyFolders.count++ < 5) this.emptyFolders.paths.push(own);
+    this.layerAt(own, name);
+  }
+
+  private reportEmptyFolders(): void {
+    const { paths, count } = this.emptyFolders;
+    if (count === 0) return;
+    const listed = paths.map((path) => `"${path}"`).join(", ");
+    const example = `folders that no feature is in were left out: ${listed}${count > paths.length ? " …" : ""}`;
+    this.context.notice("folder-empty", undefined, example, count);
+  }
+
+  private addDetails({ container: { isRoot, name }, details }: DocumentScanner["nested"][number]): void {
+    const around = this.document.path;
+    if (isRoot && this.entry === 0) this.details.addDocument(details);
+    else if (name === null && details.isEmpty) return;
+    else this.details.addFolder(name === null ? null : around === "" ? name : joinPath([around, name]), details);
+  }
+
+  private begins(): void {
+    const { containers } = this.document;
+    const around = this.nested.at(-1);
+    if (around) around.isEmpty = false;
+    const layer = this.layerAt(this.document.path);
+    const { byte } = this.xml;
+    this.featureFrom = byte;
+    if (this.current?.layer === layer && byte - this.current.from < (this.settings.splitSize ?? bytesPerSplit)) return;
+    if (!this.xml.splittable) {
+      this.current ??= { layer, start: null, from: 0 };
+      return;
+    }
+    this.endSplit(byte);
+    this.current = { layer, start: this.document.featureStart(), from: byte };
+    this.currentContainers = containers.map((container) => ({ ...container }));
+  }
+
+  private endSplit(to: number): void {
+    if (!this.current) return;
+    if (to <= this.current.from && this.current.start) {
+      this.current = null;
+      return;
+    }
+    const { layer, start } = this.current;
+    if (start) {
+      this.addSplit(layer, { bytes: to - this.passed, start, to, containers: this.currentContainers });
+    } else {
+      // One that cannot be cut is read whole, for each of its layers.
+      const containers = this.outer;
+      for (const each of this.layers.values()) this.addSplit(each, { bytes: to, start: null, to, containers });
+    }
+    this.passed = to;
+    this.current = null;
+  }
+
+  private addSplit(layer: LayerScan, split: KmlSplit): void {
+    layer.splits.push(this.entry === 0 ? split : { ...split, entry: this.entry });
+  }
+
+  private feature(): void {
+    const path = this.document.path;
+    const { record } = this.features;
+    if (path !== "" && !this.settings.byFolder) record.text(ValueSource.element, "folder", path);
+    const layer = this.layerAt(path);
+    layer.add(record);
+    for (const id of this.stylesOfFeature) layer.useStyle(id);
+    if (this.stylesOfFeature.length > 0) this.stylesOfFeature = [];
+  }
+
+  private plan(): DocumentPlan {
+    this.reportUnknown();
+    if (this.layers.size === 0) this.layerAt("");
+    const names = new Set<string>();
+    const paths = [...this.layers.values()].map(({ folder }) => folder?.path);
+    const metadata = this.details.metadata(paths, this.documentName);
+    const layers = [...this.layers.values()].map((layer, n) => {
+      layer.finish(this.styles);
+      const name = this.nameOf(layer, names);
+      names.add(name);
+      return this.planLayer(layer, name, metadata[n]);
+    });
+    this.reportEmptyFolders();
+    this.reportUnusedStyles();
+    this.reportTitles();
+    const typed = [...new Set(this.schemas.values())].flatMap(({ typed: name, fields }) =>
+      name === null ? [] : [[name, [...fields.keys()]] as const],
+    );
+    const entries = this.linked.read.map((path, at) => ({ path, rootNamespace: this.rootNamespaces[at] }));
+    const arrays = [...this.schemas].flatMap(([id, schema]) =>
+      schema.arrays.size > 0 ? [[id, schema.arrays] as const] : [],
+    );
+    return { layers, styles: this.styles.data, typed: new Map(typed), arrays: new Map(arrays), entries };
+  }
+
+  private reportUnusedStyles(): void {
+    if (!this.settings.withStyles) return;
+    const layers = [...this.layers.values()];
+    if (layers.some(({ usedStyles }) => usedStyles === null)) return;
+    const found = this.unusedStyles.unused(layers.flatMap(({ usedStyles }) => [...usedStyles!]));
+    if (!found) return;
+    const count = found.ids.length + found.anonymous;
+    if (count === 0) return;
+    const listed = found.ids.slice(0, 5).map((id) => `"${id}"`);
+    if (found.anonymous > 0) listed.push(`${found.anonymous} without an id`);
+    const more = found.ids.length > 5 ? " …" : "";
+    const example = `shared styles that no feature uses were left out: ${listed.join(", ")}${more}`;
+    this.context.notice("style-unused", undefined, example, count);
+  }
+
+  /** Reports names of fields for people that no layer has. */
+  private reportTitles(): void {
+    for (const { titles } of new Set(this.schemas.values())) {
+      for (const { isUsed } of titles.values()) if (!isUsed) this.left.add("displayName");
+    }
+  }
+
+  /** @throws input-not-understood where there are elements in the place of features, and none is one */
+  private reportUnknown(): void {
+    const { source } = this.settings;
+    const features = [...this.layers.values()].reduce((sum, { count }) => sum + count, 0);
+    const found = [...this.unknownElements.keys()].map((name) => `<${name}>`);
+    if (found.length === 0) return;
+    if (features === 0 && !this.isNoted) {
+      throw createError("input-not-understood", {
+        source,
+        format: "KML",
+        wanted: "no Placemark or overlay of KML's",
+        found,
+      });
+    }
+    const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
+    const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of KML's, and left out`;
+    this.context.lose("element-left-out", undefined, example, count);
+  }
+
+  private planLayer(layer: LayerScan, name: string, said: LayerMetadata | undefined): LayerPlan {
+    const own = this.settings.byFolder ? name : null;
+    const fields = layer.fields.fields(own, (field, declared, type) => {
+      const example = `its Schema says ${declared}, and there are values that only ${type} holds`;
+      this.context.notice("type-widened", field, example);
+    });
+    const ids = layer.fields.ids(own);
+    const summary = {
+      ...layer.summariser.summary(),
+      fields: layer.fields.summaries(fields),
+      idType: ids?.type ?? null,
+      idBytes: layer.fields.longestId(ids),
+    };
+    const { folder, rejects, splits } = layer;
+    const columns = layer.fields.titles(own, fields);
+    const metadata = columns.length > 0 ? { ...said, columns } : said;
+    const plan = {
+      name,
+      folder: folder?.path,
+      fields,
+      ids,
+      declared: layer.fields.declared(own),
+      summary,
+      rejects,
+      splits,
+    };
+    return metadata ? { ...plan, metadata } : plan;
+  }
+
+  /** The document's name for all of it; a folder's own, or its path where others are called the same. */
+  private nameOf({ folder }: LayerScan, taken: ReadonlySet<string>): string {
+    const own = folder?.name ?? this.documentName ?? this.settings.name;
+    if (!taken.has(own)) return own;
+    return uniqueName(folder?.path || own, taken);
+  }
+
+  root(namespace: string | null): void {
+    this.rootNamespace = namespace;
+    if (namespace === null || namespace === "" || knownNamespaces.test(namespace)) return;
+    const example = `the document says that its namespace is "${namespace}", which is none of KML's (${kmlNamespace}); it was read as KML`;
+    this.context.notice("namespace-mistyped", undefined, example);
+  }
+
+  noted(): void {
+    this.isNoted = true;
+  }
+
+  unknown(name: string): void {
+    const { unknownElements: known } = this;
+    if (known.size < maxUnknownNames || known.has(name)) known.set(name, (known.get(name) ?? 0) + 1);
+  }
+
+  described(description: string): void {
+    const inside = this.nested.at(-1);
+    if (inside) inside.details.description ||= description;
+  }
+
+  detail(element: CapturedElement): void {
+    this.nested.at(-1)?.details.elements.push(element);
+  }
+
+  leftOut(name: string): void {
+    this.left.add(name);
+  }
+
+  named(container: OpenContainer): void {
+    if (!container.isRoot) return;
+    if (this.entry === 0) this.documentName ??= container.name;
+  }
+
+  link(href: string, name: string): boolean {
+    const found = this.linked.find(href, this.path);
+    if (typeof found === "object") {
+      this.target = { path: found.path, name };
+      return true;
+    }
+    const link = name === "" ? "NetworkLink" : `NetworkLink "${name}"`;
+    this.context.notice(...linkNotices[found](link, href || "nothing"));
+    return false;
+  }
+
+  /** Notes the documents of the archive that no link leads to. */
+  private reportUnread(): void {
+    const { unread } = this.linked;
+    if (unread.length === 0) return;
+    const { source } = this.settings;
+    const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
+    const example = `${source} is read as one dataset; it also holds ${listed}, which no link leads to; unpack it to read them`;
+    this.context.notice("entries-passed-over", undefined, example, unread.length);
+  }
+
+  schema(id: string, typed: string | null, name: string): void {
+    const key = this.scope + id;
+    this.lastSchema = {
+      id: key,
+      typed,
+      name,
+      fields: new Map(),
+      arrays: new Map(),
+      titles: new Map(),
+      own: new Map(),
+      ids: null,
+    };
+    const known = this.schemas.get(key);
+    if (known) this.lastSchema = known;
+    else this.schemas.set(key, this.lastSchema);
+    // What geoferry says of the fields stands before.
+    const said = this.ownFields.get(key);
+    if (said) for (const each of said) this.sayOwn(this.lastSchema, each);
+  }
+
+  private readonly ownFields = new Map<string, { role: string; name: string; type: string }[]>();
+
+  schemaField(name: string, type: string): void {
+    this.lastSchema?.fields.set(name, fieldTypeOfKmlType(type));
+  }
+
+  schemaArray(name: string, type: string): void {
+    this.lastSchema?.arrays.set(name, fieldTypeOfKmlType(type));
+  }
+
+  schemaTitle(field: string, title: string): void {
+    const titles = this.lastSchema?.titles;
+    if (!titles || titles.has(field)) this.left.add("displayName");
+    else titles.set(field, { title, isUsed: false });
+  }
+
+  attributes(code: number): void {
+    this.left.attributes(this.xml, readAttributes[code]);
+  }
+
+  ownField(role: string, schema: string, name: string, type: string): void {
+    const key = this.scope + schema;
+    const list = this.ownFields.get(key) ?? [];
+    list.push({ role, name, type });
+    this.ownFields.set(key, list);
+  }
+
+  private sayOwn(schema: DocumentSchema, { role, name, type }: { role: string; name: string; type: string }): void {
+    if (!isFieldType(type)) return;
+    if (role === "id") schema.ids = { field: name, type };
+    else if (role === "field") schema.own.set(name, type);
+  }
+
+  style(id: string, style: Parameters<StyleTable["add"]>[1]): void {
+    this.unusedStyles.add(id && this.scope + id);
+    if (id !== "") this.styles.add(this.scope + id, style);
+  }
+
+  styleAlias(id: string, target: string): void {
+    if (id !== "") this.styles.alias(this.scope + id, this.scope + target);
+    this.unusedStyles.link(id && this.scope + id, this.scope + target);
+  }
+
+  styleHighlight(id: string, target: string): void {
+    this.unusedStyles.link(id && this.scope + id, this.scope + target);
+  }
+}

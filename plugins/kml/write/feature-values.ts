@@ -1,0 +1,134 @@
+import { type Batch, type Column, type Value, valueAt } from "../../../src/model/index.js";
+import type { TextBuffer } from "../../shared/text/text-buffer.js";
+import { writeXmlText } from "../../shared/xml/escape.js";
+import { type ElementField, elementFields, isElementField } from "../element-fields.js";
+
+/** Fields that are asked for in any case: what everything has, and what goes into folders and geometries. */
+const alwaysReadFields = new Set<ElementField>([
+  "name",
+  "description",
+  "folder",
+  "extrude",
+  "tessellate",
+  "altitudeMode",
+  "coordinateProperties",
+]);
+
+const geometryModeFields = ["extrude", "tessellate", "altitudeMode"] as const satisfies ElementField[];
+
+/** A few names, most often none or one: to look at each is cheaper than to keep a set of them for every feature. */
+class SmallNameSet {
+  private readonly names: string[] = [];
+  private count = 0;
+
+  has(name: string): boolean {
+    for (let i = 0; i < this.count; i++) if (this.names[i] === name) return true;
+    return false;
+  }
+
+  add(name: string): void {
+    if (!this.has(name)) this.names[this.count++] = name;
+  }
+
+  delete(name: string): void {
+    const at = this.names.indexOf(name);
+    if (at >= 0 && at < this.count) this.names[at] = this.names[--this.count]!;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+}
+
+/** The values of the feature that is being written, and which of them an element has said already. */
+export class FeatureValues {
+  batch!: Batch;
+  row = 0;
+  /** Fields whose values elements have said. */
+  readonly carried = new SmallNameSet();
+  /** How many values of a field lost characters, and how many features get a field that they did not have. */
+  readonly removed = new Map<string | undefined, number>();
+  readonly added = new Map<string, number>();
+  private readonly columns = new Map<ElementField, Column>();
+  /** Whether there are fields with an element of their own, which hardly any data has. */
+  hasRareFields = false;
+  /** Whether there are fields that stand in geometries. */
+  hasModes = false;
+
+  begin(batch: Batch): void {
+    this.batch = batch;
+    this.columns.clear();
+    batch.fields.forEach(({ name, type }, f) => {
+      if (isElementField(name) && (elementFields[name] as readonly string[]).includes(type)) {
+        this.columns.set(name, batch.columns[f]!);
+      }
+    });
+    this.hasModes = geometryModeFields.some((name) => this.columns.has(name));
+    this.hasRareFields = [...this.columns.keys()].some((name) => !alwaysReadFields.has(name));
+  }
+
+  next(row: number): void {
+    this.row = row;
+    this.carried.clear();
+  }
+
+  /** The column of a field that has an element, where it is of a type that goes there. */
+  columnOf(field: ElementField): Column | undefined {
+    return this.columns.get(field);
+  }
+
+  /** The column of any field; asked for few of them, for every feature. */
+  columnNamed(name: string): Column | undefined {
+    const { fields, columns } = this.batch;
+    for (let f = 0; f < fields.length; f++) if (fields[f]!.name === name) return columns[f];
+    return undefined;
+  }
+
+  valueOf(field: ElementField): Value | undefined {
+    const column = this.columns.get(field);
+    return column && valueAt(column, this.row);
+  }
+
+  removes(field: string | undefined): void {
+    this.removed.set(field, (this.removed.get(field) ?? 0) + 1);
+  }
+
+  adds(field: string): void {
+    this.added.set(field, (this.added.get(field) ?? 0) + 1);
+  }
+}
+
+/**
+ * Writes a value as the content of an element, by the lexical forms of XML Schema.
+ * @returns how many characters were left out because XML cannot hold them
+ */
+export function writeValue(out: TextBuffer, column: Column, row: number): number {
+  switch (column.type) {
+    case "boolean":
+      out.byte(column.values[row] === 1 ? 49 : 48);
+      break;
+    case "int32":
+      out.int(column.values[row]!);
+      break;
+    case "int64":
+      out.ascii(String(column.values[row]!));
+      break;
+    case "double":
+      writeDouble(out, column.values, row);
+      break;
+    case "binary":
+      out.ascii(Buffer.from(column.bytes.subarray(column.offsets[row]!, column.offsets[row + 1]!)).toString("base64"));
+      break;
+    default:
+      return writeXmlText(out, column.bytes, column.offsets[row]!, column.offsets[row + 1]!);
+  }
+  return 0;
+}
+
+function writeDouble(out: TextBuffer, values: Float64Array, at: number): void {
+  const value = values[at]!;
+  if (Number.isFinite(value)) {
+    if (Object.is(value, -0)) out.ascii("-0");
+    else out.numberAt(values, at);
+  } else out.ascii(Number.isNaN(value) ? "NaN" : value > 0 ? "INF" : "-INF");
+}

@@ -1,0 +1,91 @@
+import { Batch, type Field } from "../../../src/model/index.js";
+import type { ReadContext } from "../../../src/plugin/index.js";
+import { rejectUnreadableGeometries } from "../../shared/unreadable-geometries.js";
+import { type ColumnDecoder, createColumnDecoder } from "./column-decoders.js";
+import { GeometryDecoder } from "./geometry-decoder.js";
+import { fieldsOf, type LayerPlan } from "./layer-plan.js";
+
+/** Enough rows for a batch, or as many as bring so many positions or bytes. */
+const maxBatchRows = 1024;
+const maxBatchPositions = 1 << 16;
+const maxBatchBytes = 1 << 20;
+
+/** Makes batches of rows that have the id, the geometry, and then the other columns. */
+export class BatchBuilder {
+  private readonly fields: readonly Field[];
+  private readonly ids: ColumnDecoder | null;
+  private readonly geometry: GeometryDecoder;
+  private readonly cells: readonly ColumnDecoder[];
+  private readonly targets: readonly (ColumnDecoder | GeometryDecoder)[];
+  private bytes = 0;
+  private rows = 0;
+  /** Rows of the current batch whose geometry cannot be read, with the reason. */
+  private unreadable: [row: number, reason: string][] = [];
+  /** Rows of batches before. */
+  private passed = 0;
+
+  constructor(
+    private readonly plan: LayerPlan,
+    private readonly context: Pick<ReadContext, "lose" | "notice" | "keepsRows" | "reject" | "passed">,
+  ) {
+    this.fields = fieldsOf(plan);
+    this.geometry = new GeometryDecoder(plan.geometry?.srid ?? 0, context);
+    this.ids = plan.id && createColumnDecoder(plan.id.wire, plan.id.type, () => undefined);
+    this.cells = plan.columns.map(({ name, wire, type }) =>
+      createColumnDecoder(wire, type, (code, example) => context.lose(code, name, example)),
+    );
+    this.targets = [...(this.ids ? [this.ids] : []), ...(plan.geometry ? [this.geometry] : []), ...this.cells];
+  }
+
+  get isFull(): boolean {
+    return this.rows >= maxBatchRows || this.bytes >= maxBatchBytes || this.geometry.positions >= maxBatchPositions;
+  }
+
+  /** Adds a row: the number of its columns, then length and bytes of each; a length of −1 is null. */
+  add(bytes: Buffer, from: number, to: number): void {
+    const { targets } = this;
+    let at = from + 2;
+    for (const target of targets) {
+      const size = bytes.readInt32BE(at);
+      at += 4;
+      if (size < 0) target.none();
+      else {
+        target.take(bytes, at, at + size);
+        at += size;
+      }
+    }
+    if (!this.plan.geometry) this.geometry.none();
+    else if (this.geometry.fault !== null) this.refuse();
+    this.rows++;
+    this.bytes += to - from;
+  }
+
+  private refuse(): void {
+    this.unreadable.push([this.rows, `the geometry cannot be read: ${this.geometry.fault}`]);
+  }
+
+  /** The batch of the rows since the last one; null where there are none. */
+  take(): Batch | null {
+    const { rows: length, unreadable } = this;
+    if (length === 0) return null;
+    const batch = new Batch({
+      length,
+      ids: this.ids?.finish() ?? null,
+      fields: this.fields,
+      columns: this.cells.map((cells) => cells.finish()),
+      geometry: this.geometry.finish(),
+      records: null,
+      firstRecord: this.passed + 1,
+    });
+    this.passed += length;
+    this.rows = 0;
+    this.bytes = 0;
+    this.unreadable = [];
+    return rejectUnreadableGeometries(batch, unreadable, this.context);
+  }
+
+  /** Says how many rows there were. */
+  end(): void {
+    this.context.passed(this.passed, 0);
+  }
+}

@@ -1,0 +1,197 @@
+import {
+  type Assembler,
+  createError,
+  GeoferryError,
+  type InPlaceTarget,
+  type Sink,
+  type TargetLayer,
+  type WriteContext,
+} from "../../../src/plugin/index.js";
+import { Connection } from "../connection/connection.js";
+import { CopyIn } from "../connection/copy-in.js";
+import { writeError } from "../connection/errors.js";
+import { resolveSettings } from "../connection/settings.js";
+import { findOrInsertSrid, findPostgisSchema } from "../systems.js";
+import type { PostgisChunk } from "./encoder.js";
+import { NewTable } from "./new-table.js";
+import { StagedTable } from "./staged-table.js";
+import { designTable, type TableDesign, type WriteOptions } from "./table-design.js";
+import { findTable, resolveTableName, sqlName } from "./table-names.js";
+import type { TableTask, TableWriter } from "./table-writer.js";
+import { resolveTargetSrid } from "./target-srid.js";
+import { findIncompatibility } from "./truncate-insert.js";
+
+interface OpenTable {
+  /** For messages. */
+  readonly name: string;
+  readonly writer: TableWriter;
+}
+
+/** @throws usage, database-…, output-exists, unsupported, crs-not-writable */
+export async function assembler(
+  sink: Sink,
+  layers: readonly TargetLayer[],
+  options: WriteOptions,
+  context: WriteContext,
+): Promise<Assembler<PostgisChunk>> {
+  const { update } = sink;
+  if (!update) throw createError("internal", { reason: "a database is written to by its address" });
+  const settings = resolveSettings(update.path, process.env);
+  const mode = { reads: false, lockTimeout: options.lockTimeout } as const;
+  const connection = await Connection.open(sink.name, settings, mode, context.signal);
+  const writer = new DatabaseWriter(sink.name, connection, context);
+  try {
+    await writer.prepare(layers, update.mode, options);
+    return writer;
+  } catch (error) {
+    await writer.abort();
+    throw writeError(sink.name, null, error);
+  }
+}
+
+/** Writes tables in one transaction: whatever goes wrong, and whenever the process dies, the database is as it was. */
+class DatabaseWriter implements Assembler<PostgisChunk> {
+  private readonly tables: OpenTable[] = [];
+  /** What rows are sent to at the moment. */
+  private copying: { readonly table: OpenTable; readonly copy: CopyIn } | null = null;
+  private isBusy = false;
+  private readonly cancel = () => void this.connection.cancel();
+
+  constructor(
+    private readonly output: string,
+    private readonly connection: Connection,
+    private readonly context: WriteContext,
+  ) {
+    context.signal.addEventListener("abort", this.cancel);
+  }
+
+  async prepare(layers: readonly TargetLayer[], mode: InPlaceTarget["mode"], options: WriteOptions): Promise<void> {
+    const designs = layers.map((layer) => designTable(layer, options));
+    const postgis = await findPostgisSchema(this.connection);
+    if (postgis === null && designs.some(({ geometry }) => geometry !== null)) {
+      const reason = "the database has no PostGIS; whoever owns it can add it: CREATE EXTENSION postgis";
+      throw createError("unsupported", { source: this.output, reason });
+    }
+    for (const [n, layer] of layers.entries()) {
+      const writer = await this.open(layer, designs[n]!, postgis, mode, options);
+      this.tables.push({ name: layer.name, writer });
+    }
+  }
+
+  private async open(
+    layer: TargetLayer,
+    design: TableDesign,
+    postgis: string | null,
+    mode: InPlaceTarget["mode"],
+    options: WriteOptions,
+  ): Promise<TableWriter> {
+    const { connection, output, context } = this;
+    const name = await resolveTableName(connection, output, layer.name);
+    const existing = await findTable(connection, name);
+    const shown = `${output}: the table "${layer.name}"`;
+    if (existing && mode === "add") throw createError("output-exists", { output: shown });
+    const isTable = existing !== null && (mode === "append" ? /[rpf]/ : /[rp]/).test(existing.kind);
+    if (existing && !isTable) {
+      const reason = `what is there is no table that could be ${mode === "append" ? "added to" : "replaced"}`;
+      throw createError("unsupported", { source: shown, reason });
+    }
+    const hasGeometry = design.geometry !== null && postgis !== null;
+    const named = { name: output, context };
+    const task = { connection, output, name, design, postgis, options, context };
+    if (existing && mode === "replace") {
+      const refilled = await this.refilled(layer, task, existing.kind);
+      if (refilled) return refilled;
+    }
+    if (existing && mode === "append") {
+      const srid = hasGeometry ? await resolveTargetSrid(connection, postgis, name, layer.crs, named) : 0;
+      const added = new StagedTable({ ...task, srid });
+      await added.match();
+      return added;
+    }
+    const srid = hasGeometry && layer.crs ? await findOrInsertSrid(connection, postgis, layer.crs, named) : 0;
+    if (hasGeometry && options.type === "geography" && layer.crs?.kind !== "geographic") {
+      const reason = `geography takes longitude and latitude, not ${layer.crs?.name ?? "coordinates of no known system"}`;
+      throw createError("unsupported", { source: shown, reason });
+    }
+    return new NewTable({ ...task, srid }, existing !== null);
+  }
+
+  /** The table with other rows; null where it has to be made anew. */
+  private async refilled(layer: TargetLayer, task: Omit<TableTask, "srid">, kind: string): Promise<TableWriter | null> {
+    const { connection, name, design, postgis, context } = task;
+    const named = { name: this.output, context };
+    let srid: number | GeoferryError = 0;
+    try {
+      if (design.geometry && postgis) srid = await resolveTargetSrid(connection, postgis, name, layer.crs, named);
+    } catch (error) {
+      if (!(error instanceof GeoferryError) || error.kind !== "unsupported") throw error;
+      srid = error;
+    }
+    const misfit = await findIncompatibility({ ...task, srid: 0 }, layer.summary!, srid);
+    if (misfit !== null || typeof srid !== "number") {
+      context.notice("table-remade", undefined, `"${name.table}" is made anew: ${misfit}`);
+      return null;
+    }
+    const refilled = new StagedTable({ ...task, srid }, `TRUNCATE ${kind === "p" ? "" : "ONLY "}${sqlName(name)}`);
+    await refilled.match();
+    return refilled;
+  }
+
+  append(chunk: PostgisChunk, index: number): Promise<void> {
+    const table = this.tables[index]!;
+    return this.attempt(table, async () => {
+      if (this.copying?.table !== table) {
+        await this.endCopy();
+        await table.writer.begin(chunk);
+        const copy = new CopyIn(`COPY ${table.writer.target} FROM STDIN (FORMAT binary)`);
+        this.connection.client.query(copy);
+        await copy.begin();
+        this.copying = { table, copy };
+      }
+      table.writer.note(chunk);
+      await this.copying.copy.write(chunk.bytes);
+    });
+  }
+
+  private async endCopy(): Promise<void> {
+    const copying = this.copying;
+    this.copying = null;
+    await copying?.copy.end();
+  }
+
+  async finish(): Promise<void> {
+    const last = this.copying?.table ?? null;
+    await this.attempt(last, () => this.endCopy());
+    for (const table of this.tables) await this.attempt(table, () => table.writer.finish());
+  }
+
+  private async attempt(table: OpenTable | null, work: () => Promise<void>): Promise<void> {
+    this.isBusy = true;
+    try {
+      await work();
+      this.isBusy = false;
+    } catch (error) {
+      if (this.context.signal.aborted) throw error;
+      throw writeError(this.output, table?.name ?? null, error);
+    }
+  }
+
+  async commit(): Promise<void> {
+    await this.attempt(null, async () => {
+      const { command } = await this.connection.client.query("COMMIT");
+      if (command !== "COMMIT") throw new Error(`the transaction ended with ${command}`);
+    });
+    await this.close();
+  }
+
+  /** A statement that is under way is ended first; a connection that ends in the middle of rows takes them back. */
+  async abort(): Promise<void> {
+    if (this.isBusy || this.copying) await this.connection.destroy();
+    await this.close();
+  }
+
+  private async close(): Promise<void> {
+    this.context.signal.removeEventListener("abort", this.cancel);
+    await this.connection.close();
+  }
+}

@@ -1,0 +1,55 @@
+import { type GeometryColumn, Kind, positionRange } from "../../../src/model/index.js";
+import type { WriteContext } from "../../../src/plugin/index.js";
+import { WkbWriter } from "../../shared/wkb/index.js";
+import type { RowWriter } from "./row-writer.js";
+import type { TableDesign } from "./table-design.js";
+
+/** Whether all coordinates of feature i are numbers, members of collections included. */
+function isFiniteGeometry(column: GeometryColumn, i: number): boolean {
+  if (!column.boxes || column.members) {
+    const [from, to] = positionRange(column, i);
+    const { xy } = column;
+    let sum = 0;
+    // A number minus itself is 0 unless it is NaN or infinite.
+    for (let k = 2 * from; k < 2 * to; k++) sum += xy[k]! - xy[k]!;
+    if (sum !== 0) return false;
+  }
+  const { members, memberOffsets } = column;
+  if (!members || !memberOffsets) return true;
+  for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) if (!isFiniteGeometry(members, k)) return false;
+  return true;
+}
+
+/** Writes geometries as WKB; all have the dimensions of the table, whose system the column itself says. */
+export class GeometryEncoder {
+  private readonly wkb = new WkbWriter();
+  private notFinite = 0;
+
+  constructor(
+    private readonly dimensions: NonNullable<TableDesign["geometry"]>,
+    private readonly context: WriteContext,
+  ) {}
+
+  write(column: GeometryColumn, i: number, rows: RowWriter): void {
+    if (column.kinds[i] === Kind.none) rows.none();
+    else if (!isFiniteGeometry(column, i)) {
+      this.notFinite++;
+      rows.none();
+    } else {
+      const bytes = this.wkb.write(column, i, 0, this.dimensions);
+      rows.bytes(bytes, 0, bytes.length);
+    }
+  }
+
+  tell(): void {
+    const { wkb, context, notFinite } = this;
+    const { missingZ, missingM } = wkb;
+    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    if (notFinite > 0)
+      context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
+    wkb.missingZ = 0;
+    wkb.missingM = 0;
+    this.notFinite = 0;
+  }
+}

@@ -1,0 +1,121 @@
+import { createError, type WriteContext } from "../../../src/plugin/index.js";
+import { quoteIdentifier } from "../../shared/sql-identifiers.js";
+import type { Connection } from "../connection/connection.js";
+import { sqlStateOf } from "../connection/errors.js";
+import { quoteLiteral } from "../identifiers.js";
+import type { TableDesign } from "./table-design.js";
+import { findTable, sqlName, type TableName } from "./table-names.js";
+
+export interface Replacement {
+  readonly connection: Connection;
+  readonly output: string;
+  readonly context: WriteContext;
+  readonly name: TableName;
+  /** What the new table is called so far. */
+  readonly working: TableName;
+  readonly design: TableDesign;
+}
+
+interface PreservedObject {
+  readonly what: string;
+  /** Null for what cannot be made again. */
+  readonly sql: string | null;
+}
+
+/** A default that counts for the primary key, as the new key does by itself. */
+const serialKey = `(pg_get_expr(adbin, adrelid) LIKE 'nextval(%' AND EXISTS (
+  SELECT FROM pg_index WHERE indrelid = adrelid AND indisprimary AND indnkeyatts = 1 AND indkey[0] = adnum))`;
+
+/** What a table has besides its rows: who owns it and may do what, what is said of it, its indexes and triggers. */
+async function readPreserved({ connection, name, working, design }: Replacement): Promise<PreservedObject[]> {
+  const table = quoteLiteral(sqlName(name));
+  const geometry = design.geometry ? quoteLiteral(design.geometry.column) : "NULL";
+  return connection.rows<PreservedObject>(`
+    WITH old AS (SELECT * FROM pg_class WHERE oid = ${table}::regclass)
+    SELECT 'owner' AS what, format('ALTER TABLE %s OWNER TO %I', ${table}, pg_get_userbyid(relowner)) AS sql
+      FROM old WHERE pg_get_userbyid(relowner) <> current_user
+    UNION ALL SELECT 'comment', format('COMMENT ON TABLE %s IS %L', ${table}, obj_description(oid, 'pg_class'))
+      FROM old WHERE obj_description(oid, 'pg_class') IS NOT NULL
+    UNION ALL SELECT format('comment on %I', attname),
+        format('COMMENT ON COLUMN %s.%I IS %L', ${table}, attname, col_description(attrelid, attnum))
+      FROM pg_attribute WHERE attrelid = ${table}::regclass AND col_description(attrelid, attnum) IS NOT NULL
+    UNION ALL SELECT DISTINCT 'privileges', format('REVOKE ALL ON %s FROM %s', ${table},
+        CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END)
+      FROM pg_class, aclexplode(relacl) WHERE pg_class.oid = ${quoteLiteral(sqlName(working))}::regclass AND grantee <> relowner
+    UNION ALL SELECT format('grant to %s', grantee::regrole::text),
+        format('GRANT %s ON %s TO %s%s', privilege_type, ${table},
+               CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+               CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+      FROM old, aclexplode(relacl) WHERE grantee <> relowner
+    UNION ALL SELECT format('grant on %I', attname),
+        format('GRANT %s (%I) ON %s TO %s%s', privilege_type, attname, ${table},
+               CASE WHEN grantee = 0 THEN 'PUBLIC' ELSE grantee::regrole::text END,
+               CASE WHEN is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
+      FROM pg_attribute, aclexplode(attacl) WHERE attrelid = ${table}::regclass AND NOT attisdropped
+    UNION ALL SELECT format('index %I', i.relname), pg_get_indexdef(x.indexrelid)
+      FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_am m ON m.oid = i.relam
+      WHERE x.indrelid = ${table}::regclass AND NOT x.indisprimary
+        AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid AND c.contype <> 'f')
+        AND NOT (m.amname = 'gist' AND x.indnkeyatts = 1 AND x.indpred IS NULL AND x.indkey[0] =
+          (SELECT attnum FROM pg_attribute WHERE attrelid = ${table}::regclass AND attname = ${geometry}))
+    UNION ALL SELECT format('constraint %I', conname),
+        format('ALTER TABLE %s ADD CONSTRAINT %I %s', ${table}, conname, pg_get_constraintdef(oid))
+      FROM pg_constraint WHERE conrelid = ${table}::regclass AND contype IN ('u', 'c', 'f', 'x')
+    UNION ALL SELECT format('default of %I', attname),
+        format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', ${table}, attname, pg_get_expr(adbin, adrelid))
+      FROM pg_attrdef JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+      WHERE adrelid = ${table}::regclass AND attgenerated = '' AND NOT ${serialKey}
+    UNION ALL SELECT format('NOT NULL of %I', attname),
+        format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', ${table}, attname)
+      FROM pg_attribute WHERE attrelid = ${table}::regclass AND attnum > 0 AND attnotnull AND NOT attisdropped
+        AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = attrelid AND indisprimary AND attnum = ANY (indkey))
+    UNION ALL SELECT format('place in the publication %I', pubname),
+        -- Conditions and lists of columns, from PostgreSQL 15 on, are not for a table of other columns.
+        CASE WHEN coalesce(to_jsonb(r)->>'prqual', to_jsonb(r)->>'prattrs') IS NULL
+          THEN format('ALTER PUBLICATION %I ADD TABLE %s', pubname, ${table}) END
+      FROM pg_publication_rel r JOIN pg_publication p ON p.oid = prpubid WHERE prrelid = ${table}::regclass
+    UNION ALL SELECT format('trigger %I', tgname), pg_get_triggerdef(oid)
+      FROM pg_trigger WHERE tgrelid = ${table}::regclass AND NOT tgisinternal`);
+}
+
+/**
+ * Puts the new table into the place of the old one, which others can read until then. What the old one had besides its
+ * rows is made again as far as it fits; what others have made of it stands in the way.
+ * @throws output-locked, unsupported
+ */
+export async function replaceTable(replacement: Replacement): Promise<void> {
+  const { connection, output, context, name, working } = replacement;
+  const source = `${output}: the table "${name.table}"`;
+  const old = await findTable(connection, name);
+  if (old?.rowSecurity) {
+    const reason = "it has policies for its rows, which a new table would not have; empty it and use --append";
+    throw createError("unsupported", { source, reason });
+  }
+  if (old?.isChild) {
+    const reason = "another table has its rows too, which a new table would not be part of; empty it and use --append";
+    throw createError("unsupported", { source, reason });
+  }
+  if (old?.kind === "p")
+    context.notice("partitions-joined", undefined, `"${name.table}" had partitions, and is one table now`);
+  await connection.run(`LOCK TABLE ${sqlName(name)} IN ACCESS EXCLUSIVE MODE`);
+  const kept = await readPreserved(replacement);
+  try {
+    await connection.run(`DROP TABLE ${sqlName(name)}`);
+  } catch (error) {
+    // Dependent objects still exist.
+    if (sqlStateOf(error) !== "2BP01") throw error;
+    const { detail = "" } = error as { detail?: string };
+    const reason = `others are made of it: ${detail.replaceAll("\n", ", ")}; empty it and use --append`;
+    throw createError("unsupported", { source, reason }, error);
+  }
+  await connection.run(`ALTER TABLE ${sqlName(working)} RENAME TO ${quoteIdentifier(name.table)}`);
+  for (const { what, sql } of kept) {
+    try {
+      if (sql === null) throw new Error("it is for the columns that it had");
+      await connection.tried(() => connection.run(sql));
+    } catch (error) {
+      const example = `the ${what} does not fit the new table: ${(error as Error).message}`;
+      context.notice("definition-dropped", undefined, example);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/** One column of a table, as the header describes it. */
+export interface DbfColumn {
+  /** The name's own bytes, one character each, without what follows its NUL. */
+  readonly rawName: string;
+  /** The type's letter: C, N, F, L, D, M, I, B, O, T, @, +, Y, V, Q, W, G, P. */
+  readonly type: string;
+  /** Where the cell starts in a record; the deletion mark is byte 0. */
+  readonly offset: number;
+  /** Bytes of a cell. */
+  readonly width: number;
+  readonly decimals: number;
+  /** Bit of the _NullFlags column that says "null" or, for V and Q, "shorter than its width"; -1 for none. */
+  readonly nullBit: number;
+  readonly lengthBit: number;
+}
+
+export interface DbfHeader {
+  readonly version: number;
+  readonly records: number;
+  readonly headerBytes: number;
+  readonly recordBytes: number;
+  readonly languageByte: number;
+  readonly columns: readonly DbfColumn[];
+  /** Where Visual FoxPro's _NullFlags stand in a record; -1 where there are none. */
+  readonly nullFlagsOffset: number;
+  /** dBASE 7 stores integers and doubles big-endian with the sign turned round. */
+  readonly dbase7: boolean;
+}
+
+/** How the descriptors of a kind of table lie: dBASE III+ to FoxPro, and dBASE 7. */
+interface DescriptorLayout {
+  readonly start: number;
+  readonly size: number;
+  readonly nameBytes: number;
+  readonly type: number;
+  readonly width: number;
+  /** Clipper and FoxPro keep the high byte of a text column's width where decimals stand. */
+  readonly wideText: boolean;
+}
+const dbase3Layout: DescriptorLayout = { start: 32, size: 32, nameBytes: 11, type: 11, width: 16, wideText: false };
+const clipperLayout: DescriptorLayout = { ...dbase3Layout, wideText: true };
+const dbase7Layout: DescriptorLayout = { start: 68, size: 48, nameBytes: 32, type: 32, width: 33, wideText: false };
+
+const terminator = 0x0d;
+const nullable = 0x02;
+const flagsOffset = 18;
+
+interface ParsedColumns {
+  columns: DbfColumn[];
+  nullFlagsOffset: number;
+  bytes: number;
+}
+
+function readColumns(head: Buffer, headerBytes: number, layout: DescriptorLayout): ParsedColumns | null {
+  const columns: DbfColumn[] = [];
+  const end = Math.min(headerBytes, head.length);
+  let offset = 1;
+  let bit = 0;
+  let nullFlagsOffset = -1;
+  for (let at = layout.start; at + layout.size <= end && head[at] !== terminator; at += layout.size) {
+    const letter = head[at + layout.type]!;
+    // Headers padded with zeros instead of ended by a terminator.
+    if (letter === 0 && head[at] === 0) break;
+    if (letter < 0x20 || letter > 0x7a) return null;
+    const type = String.fromCharCode(letter).toUpperCase();
+    const high = head[at + layout.width + 1]!;
+    const wide = layout.wideText && type === "C";
+    const width = head[at + layout.width]! + (wide ? high * 256 : 0);
+    const flags = layout.size === 32 ? head[at + flagsOffset]! : 0;
+    const varying = type === "V" || type === "Q";
+    const lengthBit = varying ? bit++ : -1;
+    const nullBit = flags & nullable ? bit++ : -1;
+    if (type === "0") nullFlagsOffset = offset;
+    else {
+      const rawName = head.toString("latin1", at, at + layout.nameBytes);
+      columns.push({ rawName, type, offset, width, decimals: wide ? 0 : high, nullBit, lengthBit });
+    }
+    offset += width;
+  }
+  return { columns, nullFlagsOffset, bytes: offset };
+}
+
+const knownVersions = new Set([
+  0x02, 0x03, 0x04, 0x05, 0x07, 0x0b, 0x23, 0x30, 0x31, 0x32, 0x43, 0x63, 0x7b, 0x83, 0x87, 0x8b, 0x8c, 0x8e, 0xb3,
+  0xcb, 0xe5, 0xf5, 0xfb,
+]);
+
+/**
+ * The header of a dBASE III+, IV, 5 or 7, Clipper or FoxPro table from the first bytes of it (64 KiB hold any header),
+ * or why it is none. Headers without a terminator, with padding or with FoxPro's 263 bytes of backlink are read.
+ */
+export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | string {
+  if (head.length < 32) return `a header of 32 bytes is missing, there are ${head.length}`;
+  const version = head[0]!;
+  if (!knownVersions.has(version)) return `its first byte, ${version}, is none of a dBASE table`;
+  const headerBytes = head.readUInt16LE(8);
+  const recordBytes = head.readUInt16LE(10);
+  if (headerBytes < 33) return `a header of ${headerBytes} bytes is too short to describe a column`;
+  if (headerBytes > fileBytes) return `the header says that it has ${headerBytes} bytes, the file has ${fileBytes}`;
+  if (recordBytes < 1) return "its records have no bytes";
+  let wider = 0;
+  for (const layout of [dbase3Layout, clipperLayout, dbase7Layout]) {
+    const found = readColumns(head, headerBytes, layout);
+    if (!found) continue;
+    const exact = found.bytes === recordBytes;
+    const empty = found.columns.length === 0;
+    // Another layout that finds no column does not refute one that found some.
+    if (empty && wider > 1) continue;
+    if (!exact && (layout !== dbase3Layout || found.bytes > recordBytes || empty)) {
+      wider = Math.max(wider, found.bytes);
+      continue;
+    }
+    if (!exact && fitsOtherLayout(head, headerBytes, recordBytes)) continue;
+    return {
+      version,
+      records: head.readUInt32LE(4),
+      headerBytes,
+      recordBytes,
+      languageByte: head[29]!,
+      columns: found.columns,
+      nullFlagsOffset: found.nullFlagsOffset,
+      dbase7: layout === dbase7Layout,
+    };
+  }
+  if (wider <= 1) return "its header describes no column";
+  return `its columns take ${wider} bytes, but its records have ${recordBytes}`;
+}
+
+const fitsOtherLayout = (head: Buffer, headerBytes: number, recordBytes: number) =>
+  [clipperLayout, dbase7Layout].some((layout) => readColumns(head, headerBytes, layout)?.bytes === recordBytes);

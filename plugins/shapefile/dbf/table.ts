@@ -1,0 +1,176 @@
+import { isAscii } from "node:buffer";
+import { createError, type ReadContext, type Source, type SourceFile } from "../../../src/plugin/index.js";
+import { encodingOfLanguageId, encodingOfName } from "./encodings.js";
+import { createTableFields, type TableField } from "./fields.js";
+import { type DbfColumn, type DbfHeader, readDbfHeader } from "./header.js";
+import { createTextCellDecoder, isUtf8Cell, type TextCellDecoder } from "./text-cells.js";
+
+/** What is known of a table before its rows are read; plain data that crosses between threads. */
+export interface TableInfo {
+  readonly header: DbfHeader;
+  readonly fields: readonly TableField[];
+  /** The decoder's name; null where nothing says it and the rows looked at are ASCII only. */
+  readonly encoding: string | null;
+  /** Rows that the header promises, and whole rows that the file has. */
+  readonly promisedRows: number;
+  readonly availableRows: number;
+}
+
+/** Longest header that 16 bits can say. */
+const maxHeaderBytes = 65_536;
+/** How much of a table is looked at to find its encoding: samples spread evenly over the rows. */
+const sampleBytes = 131_072;
+const sampleCount = 16;
+
+const fallbackEncoding = "windows-1252";
+
+/** The text cells of a table with these facts. */
+export function createTextDecoder(encoding: string | null, context: ReadContext): TextCellDecoder {
+  return createTextCellDecoder(encoding, context.decoder(encoding ?? fallbackEncoding));
+}
+
+/** A decoder's name that works, or null. */
+function knownEncoding(name: string, context: ReadContext): string | null {
+  try {
+    context.decoder(name)(new Uint8Array([65, 66]));
+    return name;
+  } catch {
+    return null;
+  }
+}
+
+async function readCpg(source: Source, context: ReadContext): Promise<string | null> {
+  const file = source.sibling("cpg");
+  if (!file || file.size === 0) return null;
+  await using open = await file.open();
+  const text = (await open.read(0, 256)).toString("utf8");
+  const name = encodingOfName(text);
+  const found = name === undefined ? null : knownEncoding(name, context);
+  if (found === null) {
+    const shown = text.split("\n")[0]!.trim().slice(0, 40);
+    context.notice(
+      "cpg-unknown",
+      undefined,
+      `${file.name} says "${shown}", which names no encoding, and was left aside`,
+    );
+  }
+  return found;
+}
+
+async function chooseEncoding(
+  source: Source,
+  option: string | undefined,
+  header: DbfHeader,
+  rows: readonly Buffer[],
+  context: ReadContext,
+): Promise<string | null> {
+  if (option !== undefined) {
+    const name = encodingOfName(option);
+    const found = name === undefined ? null : knownEncoding(name, context);
+    if (found === null)
+      throw createError("option-invalid", { option: "encoding", value: option, expected: "an encoding" });
+    return found;
+  }
+  const named = await readCpg(source, context);
+  const declared = named ?? encodingOfLanguageId(header.languageByte);
+  if (declared === undefined || knownEncoding(declared, context) === null) return detectEncoding(header, rows);
+  // Text of another encoding is hardly ever UTF-8 by chance.
+  if (!isUtf8Name(declared) && detectEncoding(header, rows) === "utf-8") {
+    const says = named === null ? "the .dbf" : "the .cpg";
+    const example = `${says} says ${declared}, although all text beyond ASCII is UTF-8; --in encoding=utf-8 reads it so`;
+    context.notice("encoding-contradicted", undefined, example);
+  }
+  return declared;
+}
+
+const isUtf8Name = (name: string): boolean => /^utf-?8$/i.test(name);
+
+/** UTF-8 where all text in the samples is, Windows-1252 where some is not, null where all of it is ASCII. */
+function detectEncoding(header: DbfHeader, samplesOfRows: readonly Buffer[]): string | null {
+  const texts = header.columns.filter((column) => column.type === "C" || column.type === "V");
+  let high = false;
+  for (const column of header.columns) {
+    const name = Buffer.from(column.rawName.replace(/\0.*$/s, ""), "latin1");
+    if (!isUtf8Cell(name, 0, name.length)) return fallbackEncoding;
+    high ||= name.some((byte) => byte > 127);
+  }
+  for (const rows of samplesOfRows) {
+    if (isAscii(rows)) continue;
+    for (let start = 0; start + header.recordBytes <= rows.length; start += header.recordBytes) {
+      for (const { offset, width } of texts) {
+        const from = start + offset;
+        const zero = rows.subarray(from, from + width).indexOf(0);
+        const to = zero < 0 ? from + width : from + zero;
+        if (!isUtf8Cell(rows, from, to)) return fallbackEncoding;
+        for (let at = from; at < to && !high; at++) high = rows[at]! > 127;
+      }
+    }
+  }
+  return high ? "utf-8" : null;
+}
+
+/** Columns declared as whole numbers that hold fractions or exponents in the samples. */
+function findFractionalColumns(header: DbfHeader, samplesOfRows: readonly Buffer[]): Set<DbfColumn> {
+  const found = new Set<DbfColumn>();
+  const whole = header.columns.filter((column) => column.type === "N" && column.decimals === 0);
+  for (const rows of samplesOfRows) {
+    for (let start = 0; start + header.recordBytes <= rows.length; start += header.recordBytes) {
+      for (const column of whole) {
+        const to = start + column.offset + column.width;
+        for (let at = start + column.offset; at < to; at++) {
+          const byte = rows[at]!;
+          const fraction = (byte === 46 || byte === 44) && at + 1 < to && rows[at + 1]! > 48 && rows[at + 1]! <= 57;
+          if (fraction || byte === 69 || byte === 101) found.add(column);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+async function readSamples(file: SourceFile, header: DbfHeader, rows: number): Promise<Buffer[]> {
+  const perSample = Math.max(1, Math.floor(sampleBytes / header.recordBytes));
+  const count = rows <= perSample * sampleCount ? Math.ceil(rows / perSample) : sampleCount;
+  const taken: Buffer[] = [];
+  for (let s = 0; s < count; s++) {
+    const first = count < sampleCount ? s * perSample : Math.floor(((rows - perSample) / (sampleCount - 1)) * s);
+    const length = Math.min(perSample, rows - first) * header.recordBytes;
+    taken.push(await file.read(header.headerBytes + first * header.recordBytes, length));
+  }
+  return taken;
+}
+
+/** What the header, the `.cpg` and samples of the rows say of a table. @throws input-corrupt */
+export async function readTable(
+  source: Source,
+  file: SourceFile,
+  encodingOption: string | undefined,
+  context: ReadContext,
+): Promise<TableInfo> {
+  const header = readDbfHeader(await file.read(0, maxHeaderBytes), file.size);
+  if (typeof header === "string") throw createError("input-corrupt", { source: source.name, reason: header });
+  const described = 1 + header.columns.reduce((sum, { width }) => sum + width, 0);
+  if (described < header.recordBytes && header.nullFlagsOffset < 0) {
+    const example = `the columns of ${source.name} take ${described} bytes, its rows have ${header.recordBytes}; what stands behind the columns was not read`;
+    context.notice("row-surplus", undefined, example);
+  }
+  const availableRows = Math.floor((file.size - header.headerBytes) / header.recordBytes);
+  const rows = Math.min(header.records, availableRows);
+  const taken = await readSamples(file, header, rows);
+  const encoding = await chooseEncoding(source, encodingOption, header, taken, context);
+  const text = createTextDecoder(encoding, context);
+  const decodeName = (raw: string) => {
+    const bytes = Buffer.from(raw, "latin1");
+    const ascii = encoding === null || text.decode(Buffer.from("A")) === "A";
+    const zero = ascii ? bytes.indexOf(0) : -1;
+    const name = text.decode(zero < 0 ? bytes : bytes.subarray(0, zero));
+    return name
+      .replace(/\0.*$/s, "")
+      .replace(/^\uFEFF/, "")
+      .trim();
+  };
+  const fields = createTableFields(header, findFractionalColumns(header, taken), decodeName, (from, to) => {
+    context.notice("field-renamed", to, `a field "${from}" is there already or has no name; this one became "${to}"`);
+  });
+  return { header, fields, encoding, promisedRows: header.records, availableRows };
+}

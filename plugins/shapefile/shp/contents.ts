@@ -1,0 +1,102 @@
+import { acquireBuffer } from "../../../src/model/index.js";
+import type { SourceFile } from "../../../src/plugin/index.js";
+import type { ShapeBytes } from "./decode.js";
+import { headerBytes } from "./header.js";
+import type { ShapeSplit } from "./splits.js";
+
+/** The contents of a split's shapes, and where each stands in the .shp. */
+export interface ShapeContents extends ShapeBytes {
+  /** Byte of the .shp where the record of each row starts. */
+  readonly places: Float64Array;
+  /** Rows whose record does not lie within the file: `starts` is -1 for them. */
+  readonly beyond: Set<number>;
+  /** The number in the head of each record; 0 for a row without one. */
+  readonly numbers: Int32Array;
+  /** Whether lengths in the heads of records are not those of the .shx, which was followed. */
+  lengthsDiffer: boolean;
+}
+
+const recordHeaderBytes = 8;
+/** Records out of order are read together where no more than this lies between them. */
+const maxGapBytes = 16_384;
+
+const emptyContents = (count: number): ShapeContents => ({
+  bytes: Buffer.alloc(0),
+  starts: new Int32Array(count).fill(-1),
+  ends: new Int32Array(count),
+  places: new Float64Array(count),
+  beyond: new Set(),
+  numbers: new Int32Array(count),
+  lengthsDiffer: false,
+});
+
+/** Reads the shapes of a split: one read for a run, as few as possible for records out of order. */
+export async function readContents(split: ShapeSplit, shp: SourceFile, shx: SourceFile | null): Promise<ShapeContents> {
+  if (split.kind === "rows") return emptyContents(split.count);
+  if (split.kind === "run") {
+    const run = await readRun(split, shp);
+    if (run !== null || shx === null) return run ?? emptyContents(split.count);
+    return { ...(await readIndexed(split, shp, shx)), lengthsDiffer: split.indexed };
+  }
+  return readIndexed(split, shp, shx!);
+}
+
+/** The records of a run by their own lengths; null where these do not lead from the first record to the last. */
+async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContents | null> {
+  const { count, from, to, indexed } = split;
+  const bytes = await shp.read(from, to - from, acquireBuffer(to - from));
+  const contents = { ...emptyContents(count), bytes };
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    if (at + recordHeaderBytes > bytes.length) return null;
+    const length = bytes.readInt32BE(at + 4) * 2;
+    const last = i === count - 1;
+    if (!last && (length < 0 || at + recordHeaderBytes + length > bytes.length)) return null;
+    // The index says where the run ends: lengths that lead elsewhere are wrong, unless the file was cut off.
+    if (last && indexed && at + recordHeaderBytes + length !== bytes.length && bytes.length === to - from) return null;
+    contents.numbers[i] = bytes.readInt32BE(at);
+    contents.starts[i] = at + recordHeaderBytes;
+    // The last record of a run ends where the run does, whatever its own length says.
+    contents.ends[i] = last ? bytes.length : at + recordHeaderBytes + length;
+    contents.places[i] = from + at;
+    if (last && at + recordHeaderBytes + length > bytes.length && from + bytes.length >= shp.size)
+      contents.beyond.add(i);
+    at += recordHeaderBytes + length;
+  }
+  return contents;
+}
+
+async function readIndexed(split: ShapeSplit, shp: SourceFile, shx: SourceFile): Promise<ShapeContents> {
+  const { first, count } = split;
+  const entries = await shx.read(headerBytes + 8 * first, 8 * count);
+  const contents = emptyContents(count);
+  const wanted: { row: number; from: number; to: number }[] = [];
+  for (let row = 0; row < count; row++) {
+    const from = entries.readUInt32BE(8 * row) * 2;
+    const to = from + recordHeaderBytes + entries.readUInt32BE(8 * row + 4) * 2;
+    contents.places[row] = from;
+    if (from < headerBytes && to > recordHeaderBytes) contents.beyond.add(row);
+    else if (from >= headerBytes && from + recordHeaderBytes >= shp.size) contents.beyond.add(row);
+    else if (from >= headerBytes) wanted.push({ row, from, to: Math.min(to, shp.size) });
+    if (to > shp.size) contents.beyond.add(row);
+  }
+  wanted.sort((a, b) => a.from - b.from);
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for (let i = 0; i < wanted.length; ) {
+    const from = wanted[i]!.from;
+    let to = wanted[i]!.to;
+    let next = i + 1;
+    for (; next < wanted.length && wanted[next]!.from <= to + maxGapBytes; next++) to = Math.max(to, wanted[next]!.to);
+    const piece = await shp.read(from, to - from);
+    for (; i < next; i++) {
+      const { row, from: start, to: end } = wanted[i]!;
+      contents.starts[row] = size + start - from + recordHeaderBytes;
+      contents.ends[row] = size + end - from;
+      if (start + recordHeaderBytes <= from + piece.length) contents.numbers[row] = piece.readInt32BE(start - from);
+    }
+    pieces.push(piece);
+    size += piece.length;
+  }
+  return { ...contents, bytes: pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces) };
+}

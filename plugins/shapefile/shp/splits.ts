@@ -1,0 +1,313 @@
+import type { SourceFile, Split } from "../../../src/plugin/index.js";
+import { defaultSplitBytes } from "../../shared/split-size.js";
+import { headerBytes } from "./header.js";
+import { plainShapeType } from "./shape-types.js";
+
+/** Rows of a layer and where their shapes are. Rows count from 0. */
+export interface ShapeSplit extends Split {
+  readonly kind: "run" | "index" | "rows";
+  readonly first: number;
+  readonly count: number;
+  /** For a run: the bytes of the .shp that hold its records, one behind the other. */
+  readonly from: number;
+  readonly to: number;
+  /** For rows: which file ends before them; null where they never had a shape. */
+  readonly lost: "shp" | "dbf" | null;
+  /** Whether the .shx says where the records are. */
+  readonly indexed: boolean;
+}
+
+/** What the splitting has to know of the files. */
+export interface ShapeFiles {
+  readonly shp: SourceFile;
+  readonly shx: SourceFile | null;
+  /** Records that the index has. */
+  readonly indexed: number;
+  /** Bytes that the .shp says it has. */
+  readonly declaredBytes: number;
+  /** Rows of the table, null without one, and the bytes of each. */
+  readonly tableRows: number | null;
+  readonly rowBytes: number;
+  /** Whether the table ends before the rows that it promises. */
+  readonly tableCutOff: boolean;
+  /** Told once when the index and the shapes do not belong together. */
+  readonly wrongIndex: (record: number) => void;
+  /** Told when bytes between two records had to be skipped. */
+  readonly gap: (record: number, byte: number) => void;
+  /** Told when records follow those that the index names. */
+  readonly unindexed: (byte: number) => void;
+}
+
+/** A split ends at this many rows, if not at so many bytes. */
+const maxSplitRows = 20_000;
+const indexBlockEntries = 8192;
+const windowBytes = 1024 * 1024;
+/** How far a lost record is searched for. */
+const searchBytes = 65_536;
+/** Records out of order that are looked at before an index is believed. */
+const maxOutOfOrderRecords = 64;
+
+const recordHeaderBytes = 8;
+
+/** Collects rows into splits. */
+class SplitBuilder {
+  first: number;
+  count = 0;
+  from = 0;
+  to = 0;
+  private bytes = 0;
+  kind: "run" | "index" = "run";
+
+  constructor(
+    first: number,
+    private readonly rowBytes: number,
+    private readonly indexed: boolean,
+  ) {
+    this.first = first;
+  }
+
+  add(from: number, to: number): void {
+    if (this.count === 0) {
+      this.from = from;
+      this.kind = "run";
+    } else if (from !== this.to) this.kind = "index";
+    this.count++;
+    this.to = to;
+    this.bytes += Math.max(0, to - from) + this.rowBytes;
+  }
+
+  /** Whether a record of `size` bytes belongs to the next split. */
+  full(size: number): boolean {
+    return this.count > 0 && (this.count >= maxSplitRows || this.bytes + size + this.rowBytes > defaultSplitBytes);
+  }
+
+  /** The rows so far, where the last one is known to end elsewhere than its length says. */
+  endingAt(to: number): ShapeSplit {
+    this.to = to;
+    return this.take();
+  }
+
+  take(): ShapeSplit {
+    const { kind, first, count, from, to, bytes, indexed } = this;
+    this.first += count;
+    this.count = 0;
+    this.bytes = 0;
+    return { kind, first, count, from, to, bytes, lost: null, indexed };
+  }
+}
+
+/** Bytes of a file around a place, read in large pieces. */
+class FileWindow {
+  private start = 0;
+  private buffer: Buffer = Buffer.alloc(0);
+
+  constructor(private readonly file: SourceFile) {}
+
+  /** The bytes from `position`, at least `length` of them unless the file ends. */
+  async at(position: number, length: number): Promise<Buffer> {
+    const inside = position >= this.start && position + length <= this.start + this.buffer.length;
+    if (!inside) {
+      this.start = position;
+      this.buffer = await this.file.read(position, Math.max(length, windowBytes));
+    }
+    return this.buffer.subarray(position - this.start);
+  }
+
+  /** Whether `at(position, length)` would not have to read. */
+  has(position: number, length: number): boolean {
+    return position >= this.start && position + length <= this.start + this.buffer.length;
+  }
+
+  here(position: number): Buffer {
+    return this.buffer.subarray(position - this.start);
+  }
+}
+
+/** Content bytes of the record that starts in `bytes`, where it looks like one; else -1. */
+function readContentBytes(bytes: Buffer): number {
+  if (bytes.length < recordHeaderBytes + 4) return -1;
+  const words = bytes.readInt32BE(4);
+  if (words < 2 || plainShapeType(bytes.readInt32LE(8)) < 0) return -1;
+  return words * 2;
+}
+
+/**
+ * The pieces of a Shapefile's rows, in order, found by the index, or by going from record to record where there is no
+ * index or it does not fit; then the rows of the table that have no shape. What it says depends on the files alone.
+ */
+export async function* planShapeSplits(files: ShapeFiles): AsyncGenerator<ShapeSplit> {
+  const { tableRows, rowBytes, shp, declaredBytes } = files;
+  const walk = new RecordWalk(files);
+  yield* walk.splits();
+  const cutOff = walk.cutOff || (declaredBytes > shp.size && walk.scanned && walk.row !== tableRows);
+  const rest = Math.max(0, (tableRows ?? 0) - walk.row);
+  // A table tells which rows are missing: they are rejected one by one.
+  if (cutOff && rest === 0 && (!walk.cutOff || tableRows === null)) yield endOfFileSplit("shp", walk.row);
+  yield* planTableSplits(walk.row, rest, rowBytes, cutOff ? "shp" : null);
+  if (files.tableCutOff && walk.row <= (tableRows ?? 0)) yield endOfFileSplit("dbf", tableRows ?? 0);
+}
+
+/** A piece without rows, for a reader to say that the file ends too early. */
+export function endOfFileSplit(lost: "shp" | "dbf", first: number): ShapeSplit {
+  return { kind: "rows", first, count: 0, from: 0, to: 0, bytes: 0, lost, indexed: false };
+}
+
+/** Rows of a table without shapes. */
+export function* planTableSplits(
+  first: number,
+  count: number,
+  rowBytes: number,
+  lost: "shp" | null,
+): Generator<ShapeSplit> {
+  const perSplit = Math.max(1, Math.min(maxSplitRows, Math.floor(defaultSplitBytes / rowBytes)));
+  for (let at = first; at < first + count; at += perSplit) {
+    const rows = Math.min(perSplit, first + count - at);
+    yield { kind: "rows", first: at, count: rows, from: 0, to: 0, bytes: rows * rowBytes, lost, indexed: false };
+  }
+}
+
+class RecordWalk {
+  /** Rows found so far. */
+  row = 0;
+  /** Whether the .shp ended within a record. */
+  cutOff = false;
+  scanned = false;
+  /** Where the next record should start. */
+  private position = headerBytes;
+  private readonly window: FileWindow;
+  private doubted = 0;
+
+  constructor(private readonly files: ShapeFiles) {
+    this.window = new FileWindow(files.shp);
+  }
+
+  async *splits(): AsyncGenerator<ShapeSplit> {
+    const { shx, shp, indexed, declaredBytes } = this.files;
+    if (shx) yield* this.byIndex(shx);
+    const whole = this.row >= indexed && shx !== null;
+    if (whole) {
+      // An index that is older than the shapes: the records it does not know follow those it knows.
+      if (this.position + recordHeaderBytes + 4 > Math.min(declaredBytes, shp.size)) return;
+      const next = await this.window.at(this.position, recordHeaderBytes + 4);
+      if (readContentBytes(next) < 0) return;
+      if (next.readInt32BE(0) !== this.row + 1) {
+        this.files.unindexed(this.position);
+        return;
+      }
+      this.files.wrongIndex(this.row + 1);
+    }
+    yield* this.byScan();
+  }
+
+  /** Follows the index as long as it fits. */
+  private async *byIndex(shx: SourceFile): AsyncGenerator<ShapeSplit> {
+    const { indexed, shp, declaredBytes, rowBytes } = this.files;
+    const rows = new SplitBuilder(0, rowBytes, true);
+    let expected = headerBytes;
+    for (let block = 0; block < indexed; block += indexBlockEntries) {
+      const count = Math.min(indexBlockEntries, indexed - block);
+      const entries = await shx.read(headerBytes + 8 * block, 8 * count);
+      for (let i = 0; i < count; i++) {
+        const from = entries.readUInt32BE(8 * i) * 2;
+        const to = from + recordHeaderBytes + entries.readUInt32BE(8 * i + 4) * 2;
+        const opens = rows.count === 0 || rows.full(to - from);
+        if (opens || from !== expected) {
+          const missing = from === 0 && to === recordHeaderBytes;
+          // The end of a file that was cut off is the reader's to report; elsewhere the index is wrong.
+          const beyond = to > shp.size && declaredBytes > shp.size;
+          const record = rows.first + rows.count + 1;
+          const fits = missing
+            ? !(await this.followsOn(expected, record))
+            : beyond || (await this.fits(from, to, from !== expected));
+          if (!fits) {
+            if (rows.count > 0) yield rows.take();
+            this.row = rows.first;
+            this.files.wrongIndex(rows.first + 1);
+            return;
+          }
+        }
+        if (opens && rows.count > 0) yield rows.take();
+        rows.add(from, to);
+        expected = to;
+        if (to > this.position && to <= shp.size) this.position = to;
+      }
+    }
+    if (rows.count > 0) yield rows.take();
+    this.row = rows.first;
+  }
+
+  private async fits(from: number, to: number, outOfOrder: boolean): Promise<boolean> {
+    const { shp } = this.files;
+    if (from < headerBytes || to > shp.size) return false;
+    if (outOfOrder && this.doubted++ >= maxOutOfOrderRecords) return true;
+    const head = await shp.read(from, recordHeaderBytes + 4);
+    return readContentBytes(head) === to - from - recordHeaderBytes;
+  }
+
+  /** Goes from record to record. */
+  private async *byScan(): AsyncGenerator<ShapeSplit> {
+    this.scanned = true;
+    const { shp, declaredBytes, rowBytes, tableRows } = this.files;
+    const whole = declaredBytes <= shp.size;
+    const rows = new SplitBuilder(this.row, rowBytes, false);
+    let at = this.position;
+    let searchFrom = at;
+    while (at + recordHeaderBytes + 4 <= shp.size) {
+      const record = rows.first + rows.count + 1;
+      if (at === declaredBytes && !(await this.followsOn(at, record))) break;
+      const head = this.window.has(at, 12) ? this.window.here(at) : await this.window.at(at, 12);
+      const size = readContentBytes(head);
+      const end = at + recordHeaderBytes + size;
+      if (size >= 0 && end <= shp.size) {
+        if (rows.full(end - at)) yield rows.take();
+        rows.add(at, end);
+        searchFrom = at + recordHeaderBytes + 4;
+        at = end;
+        continue;
+      }
+      if (size < 0 && tableRows !== null && record > tableRows) break;
+      // A length that leads astray: the record after it tells where it ends.
+      const begins = size >= 0 || (head.readInt32BE(0) === record && plainShapeType(head.readInt32LE(8)) >= 0);
+      const next = begins ? record + 1 : record;
+      const found =
+        whole || size < 0 ? await this.search(begins ? at + recordHeaderBytes + 4 : searchFrom, at, next) : -1;
+      if (begins || found < 0) {
+        if (rows.full(recordHeaderBytes)) yield rows.take();
+        rows.add(at, found < 0 ? shp.size : found);
+      }
+      if (found < 0) {
+        this.cutOff = true;
+        break;
+      }
+      this.files.gap(next, at);
+      if (rows.count > 0) yield rows.endingAt(found);
+      searchFrom = found;
+      at = found;
+    }
+    if (rows.count > 0) yield rows.take();
+    this.row = rows.first;
+  }
+
+  /** Whether a record with this number stands there, although the index or the header does not say so. */
+  private async followsOn(at: number, record: number): Promise<boolean> {
+    const head = await this.window.at(at, recordHeaderBytes + 4);
+    return readContentBytes(head) >= 0 && head.readInt32BE(0) === record;
+  }
+
+  /**
+   * Where the record with this number starts: behind `from`, the last record known, or behind `expected`, where it
+   * should be. -1 for nowhere.
+   */
+  private async search(from: number, expected: number, record: number): Promise<number> {
+    for (const start of expected - from > searchBytes ? [from, expected] : [from]) {
+      const length = start === expected ? searchBytes : Math.min(expected - start, searchBytes) + searchBytes;
+      const bytes = await this.files.shp.read(start, length);
+      for (let i = 0; i + recordHeaderBytes + 4 <= bytes.length; i += 2) {
+        if (bytes.readInt32BE(i) !== record) continue;
+        const size = readContentBytes(bytes.subarray(i, i + 12));
+        if (size >= 0 && start + i + recordHeaderBytes + size <= this.files.shp.size) return start + i;
+      }
+    }
+    return -1;
+  }
+}

@@ -1,9 +1,0 @@
-/** Why a text or a blob is no geometry, and where in it. */
-export class GeometryTextError extends Error {
-  constructor(
-    reason: string,
-    readonly offset: number,
-  ) {
-    super(reason);
-  }
-}

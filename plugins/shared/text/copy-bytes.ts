@@ -1,0 +1,12 @@
+/**
+ * Copies `source[from … to]` to `at`, four bytes at a time: for less than some hundred bytes cheaper than the call that
+ * copies many, with the view of them that it needs.
+ * @returns where the next byte goes
+ */
+export function copyShort(source: DataView, from: number, to: number, target: DataView, at: number): number {
+  let next = from;
+  let into = at;
+  for (; next <= to - 4; next += 4, into += 4) target.setInt32(into, source.getInt32(next));
+  for (; next < to; next++, into++) target.setUint8(into, source.getUint8(next));
+  return into;
+}

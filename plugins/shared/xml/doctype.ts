@@ -1,0 +1,29 @@
+import {
+  apostrophe,
+  closingBracket,
+  commentEnd,
+  commentOpening,
+  greaterThan,
+  lessThan,
+  quotation,
+  startsWithBytes,
+} from "./bytes.js";
+
+const openingBracketByte = 91;
+
+/** Where the document type ends, behind its `>`; -1 where it is not there. Brackets in quotes and comments are none. */
+export function findDoctypeEnd(bytes: Buffer, from: number, end: number): number {
+  let inside = false;
+  for (let i = from; i < end; i++) {
+    const byte = bytes[i]!;
+    if (byte === quotation || byte === apostrophe) i = bytes.indexOf(byte, i + 1);
+    else if (byte === lessThan && startsWithBytes(commentOpening, bytes, i)) {
+      i = bytes.indexOf(commentEnd, i + commentOpening.length);
+      if (i >= 0) i += 2;
+    } else if (byte === openingBracketByte) inside = true;
+    else if (byte === closingBracket) inside = false;
+    else if (byte === greaterThan && !inside) return i + 1;
+    if (i < 0 || i >= end) return -1;
+  }
+  return -1;
+}

@@ -1,0 +1,83 @@
+import type { TextBuffer } from "../text/text-buffer.js";
+
+const plainClass = 0;
+const referenceClass = 1;
+/** Not allowed in XML 1.0, not even as a reference (section 2.2). */
+const forbiddenClass = 2;
+/** The first byte of U+FFFE and U+FFFF, which are not allowed either. */
+const noncharacterClass = 3;
+
+const referencesByByte = new Map<number, string>([
+  [38, "&amp;"],
+  [60, "&lt;"],
+  [62, "&gt;"],
+  // A bare one would be read as a line feed (section 2.11).
+  [13, "&#13;"],
+]);
+const byteClasses = Uint8Array.from({ length: 256 }, (_, byte) =>
+  referencesByByte.has(byte)
+    ? referenceClass
+    : byte < 32 && byte !== 9 && byte !== 10
+      ? forbiddenClass
+      : byte === 0xef
+        ? noncharacterClass
+        : plainClass,
+);
+
+const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9;
+
+/**
+ * Writes `bytes[from … to]`, UTF-8, as the content of an element. White space at its edges becomes references: the bare
+ * one is taken for indentation by many readers.
+ * @returns how many characters were left out because XML cannot hold them
+ */
+export function writeXmlText(out: TextBuffer, bytes: Uint8Array, from: number, to: number): number {
+  let start = from;
+  let end = to;
+  while (start < end && isSpace(bytes[start]!)) out.ascii(`&#${bytes[start++]};`);
+  while (end > start && isSpace(bytes[end - 1]!)) end--;
+  let removed = 0;
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i]!;
+    const meaning = byteClasses[byte]!;
+    if (meaning === plainClass || (meaning === noncharacterClass && !isNoncharacter(bytes, i))) continue;
+    out.bytes(bytes, start, i);
+    if (meaning === referenceClass) out.ascii(referencesByByte.get(byte)!);
+    else {
+      removed++;
+      if (meaning === noncharacterClass) i += 2;
+    }
+    start = i + 1;
+  }
+  if (end > start) out.bytes(bytes, start, end);
+  for (let i = end; i < to; i++) out.ascii(`&#${bytes[i]};`);
+  return removed;
+}
+
+const isNoncharacter = (bytes: Uint8Array, at: number): boolean =>
+  bytes[at + 1] === 0xbf && (bytes[at + 2] === 0xbe || bytes[at + 2] === 0xbf);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const forbiddenCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+const attributeReferences: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "\t": "&#9;",
+  "\n": "&#10;",
+  "\r": "&#13;",
+};
+
+/** A text as XML holds it. */
+export const removeForbidden = (text: string): string => text.replace(forbiddenCharacters, "");
+
+/** The value of an attribute, to stand in double quotes. */
+export const escapeAttribute = (text: string): string =>
+  removeForbidden(text).replace(/[&<>"\t\n\r]/g, (character) => attributeReferences[character]!);
+
+/** The content of an element. */
+export function escapeElement(text: string): string {
+  const escaped = removeForbidden(text).replace(/[&<>\r]/g, (character) => attributeReferences[character]!);
+  return escaped.replace(/^[ \t\n]+|[ \t\n]+$/g, (edge) => [...edge].map((c) => `&#${c.charCodeAt(0)};`).join(""));
+}

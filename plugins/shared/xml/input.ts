@@ -1,0 +1,170 @@
+import type { Decode, SourceFile } from "../../../src/plugin/format.js";
+
+/** Bytes of the first piece: what reading does at the end of a piece is to be seen before it is compiled. */
+const firstChunkBytes = 1 << 13;
+/** What is left of a piece is seldom longer: less than a tag, or the characters up to one. */
+const headroomBytes = 1 << 16;
+
+/** How the bytes of a document are to be taken. Plain data. */
+export interface XmlEncoding {
+  /** What the decoder is called; `utf-8` is read as it stands. */
+  readonly name: string;
+  /** Where the document begins, behind its byte order mark and blank lines. */
+  readonly start: number;
+}
+
+const byteOrderMarks: readonly (readonly [string, readonly number[]])[] = [
+  ["utf-8", [0xef, 0xbb, 0xbf]],
+  ["utf-16le", [0xff, 0xfe]],
+  ["utf-16be", [0xfe, 0xff]],
+];
+/** `<` as UTF-16 has it, where there is no mark (XML 1.0, appendix F.1). */
+const utf16WithoutMark: readonly (readonly [string, readonly number[]])[] = [
+  ["utf-16le", [0x3c, 0x00]],
+  ["utf-16be", [0x00, 0x3c]],
+];
+const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean => bytes.every((byte, i) => head[i] === byte);
+
+/**
+ * The encoding of a document that begins with `head`: of its byte order mark, else of its XML declaration, else UTF-8.
+ * A declared UTF-16 that cannot be one, because its declaration is readable, counts as UTF-8.
+ */
+export function detectXmlEncoding(head: Buffer): XmlEncoding {
+  for (const [name, mark] of byteOrderMarks) if (startsWith(head, mark)) return { name, start: mark.length };
+  for (const [name, bytes] of utf16WithoutMark) if (startsWith(head, bytes)) return { name, start: 0 };
+  const declaration = /^\s*<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][\w.-]*)["']/.exec(
+    head.toString("latin1", 0, 1024),
+  );
+  const declared = declaration?.[1]?.toLowerCase() ?? "utf-8";
+  return {
+    name: /^(utf-?8|us-ascii|ascii|utf-?16.*|ucs-2.*|iso-10646.*)$/.test(declared) ? "utf-8" : declared,
+    start: 0,
+  };
+}
+
+/** A place for a piece, with room before it for what is left of the one before. */
+class ReadBuffer {
+  private readonly bytes: Buffer;
+
+  constructor(size: number) {
+    this.bytes = Buffer.allocUnsafeSlow(headroomBytes + size);
+  }
+
+  async read(file: SourceFile, position: number, length: number): Promise<Buffer> {
+    const place = this.bytes.subarray(headroomBytes, headroomBytes + length);
+    const bytes = await file.read(position, length, place);
+    if (bytes.buffer === place.buffer) return bytes;
+    bytes.copy(place);
+    return place.subarray(0, bytes.length);
+  }
+
+  /** The piece that was read into the room, behind `rest`. */
+  behind(rest: Buffer, piece: Buffer): Buffer {
+    if (rest.length > headroomBytes) return Buffer.concat([rest, piece]);
+    rest.copy(this.bytes, headroomBytes - rest.length);
+    return this.bytes.subarray(headroomBytes - rest.length, headroomBytes + piece.length);
+  }
+}
+
+/**
+ * The bytes of a file from `from` to `to` as UTF-8, piece by piece, each of which is read while the one before it is
+ * worked on. Where the file has another encoding, places in the UTF-8 are turned back into those in the file.
+ */
+export class XmlInput {
+  private position: number;
+  private readonly decode: Decode | null;
+  private readonly unit: number;
+  private pieceSize: number;
+  /** One holds the piece at hand, the other takes the one after it. */
+  private rooms: readonly [ReadBuffer, ReadBuffer] | null = null;
+  private next: Promise<Buffer> | null = null;
+
+  constructor(
+    private readonly file: SourceFile,
+    private readonly encoding: string,
+    decoder: (encoding: string) => Decode,
+    private readonly range: {
+      readonly from: number;
+      readonly to: number;
+      readonly pieceSize: number;
+      /** All of it, where it has been read already. */
+      readonly fetched: Buffer | null;
+    },
+  ) {
+    this.position = range.from;
+    this.pieceSize = Math.min(firstChunkBytes, range.pieceSize);
+    this.decode = encoding === "utf-8" ? null : decoder(encoding);
+    this.unit = encoding.startsWith("utf-16") ? 2 : 1;
+  }
+
+  get ended(): boolean {
+    return this.position >= this.range.to;
+  }
+
+  /** `rest` with the next piece behind it, in a buffer that holds until the next call. */
+  async after(rest: Buffer): Promise<Buffer> {
+    if (this.ended) return rest;
+    const { fetched, to } = this.range;
+    if (fetched) {
+      this.position = to;
+      return fetched;
+    }
+    if (this.decode) return this.decoded(rest, this.decode);
+    const piece = await (this.next ?? this.read());
+    this.next = null;
+    this.passed(piece);
+    const [room, other] = this.rooms!;
+    this.rooms = [other, room];
+    const window = room.behind(rest, piece);
+    if (!this.ended) {
+      this.next = this.read();
+      // It may never be asked for.
+      this.next.catch(() => undefined);
+    }
+    return window;
+  }
+
+  private read(): Promise<Buffer> {
+    const { from, to, pieceSize } = this.range;
+    const size = Math.min(pieceSize, to - from);
+    this.rooms ??= [new ReadBuffer(size), new ReadBuffer(size)];
+    return this.rooms[0].read(this.file, this.position, this.wanted);
+  }
+
+  private get wanted(): number {
+    return Math.min(this.pieceSize, this.range.to - this.position);
+  }
+
+  private passed(bytes: Buffer): void {
+    this.position = bytes.length === 0 ? this.range.to : this.position + bytes.length;
+    this.pieceSize = this.range.pieceSize;
+  }
+
+  private async decoded(rest: Buffer, decode: Decode): Promise<Buffer> {
+    let bytes = await this.file.read(this.position, this.wanted);
+    if (this.position + bytes.length < this.range.to)
+      bytes = bytes.subarray(0, findCharacterBoundary(bytes, this.encoding));
+    this.passed(bytes);
+    return Buffer.concat([rest, Buffer.from(decode(bytes), "utf8")]);
+  }
+
+  /** How many bytes of the file the UTF-8 `bytes[from … to]` came from. */
+  sourceLength(bytes: Buffer, from: number, to: number): number {
+    if (!this.decode) return to - from;
+    // Exact for UTF-16 and for encodings of one byte a character; the nearest that can be told for others.
+    return bytes.toString("utf8", from, to).length * this.unit;
+  }
+}
+
+/** Where a piece can be cut without cutting a character. */
+function findCharacterBoundary(bytes: Buffer, encoding: string): number {
+  if (encoding.startsWith("utf-16")) {
+    const even = bytes.length & ~1;
+    const high = bytes[encoding === "utf-16be" ? even - 2 : even - 1]! >> 2;
+    // Both halves of a surrogate pair stay together.
+    return high === 0x36 && even > 2 ? even - 2 : even;
+  }
+  // No character of any encoding with several bytes has one of these for its second.
+  const end = Math.max(bytes.lastIndexOf(0x3e), bytes.lastIndexOf(0x0a)) + 1;
+  return end > 0 ? end : bytes.length;
+}

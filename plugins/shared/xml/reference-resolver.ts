@@ -1,0 +1,84 @@
+import { isUtf8 } from "node:buffer";
+import type { ReadContext } from "../../../src/plugin/format.js";
+import { EntityError, XmlEntities } from "./entities.js";
+import type { XmlWindow } from "./window.js";
+
+const repairMessages = {
+  "bare-ampersand": "an & that begins no reference was taken for itself",
+  "entity-unknown": "a reference to an entity that nothing declares was left as it is written",
+  "control-character": "a character that XML does not allow was removed",
+  "invalid-utf8": "bytes that are no characters of the encoding became U+FFFD",
+  "attribute-repeated": "of an attribute given twice in one tag the first was taken",
+} as const;
+type XmlRepair = keyof typeof repairMessages;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+
+/** Resolves references, and repairs flaws that leave the meaning clear. */
+export class XmlReferenceResolver {
+  private readonly entities = new XmlEntities();
+  private readonly flaws = new Map<XmlRepair, { count: number; readonly byte: number }>();
+
+  constructor(
+    private readonly window: XmlWindow,
+    private readonly context: Pick<ReadContext, "notice">,
+  ) {}
+
+  /** Takes the entities of a document type. */
+  declare(doctype: string): void {
+    this.entities.declare(doctype);
+  }
+
+  /** A text that stands at `at`, with its references resolved. One that may not be followed is damage. */
+  resolve(raw: string, at: number): string {
+    return this.clean(raw, at).replace(/&(?:(#?[\p{L}\p{N}_:.-]{1,64});)?/gu, (written: string, name?: string) => {
+      if (name === undefined) {
+        this.flaw("bare-ampersand", at);
+        return written;
+      }
+      return this.entity(name, at) ?? written;
+    });
+  }
+
+  /** A text that stands at `at`, without characters that XML does not allow. */
+  clean(raw: string, at: number): string {
+    return raw.replace(controls, () => {
+      this.flaw("control-character", at);
+      return "";
+    });
+  }
+
+  private entity(name: string, at: number): string | null {
+    try {
+      const text = this.entities.text(name);
+      if (text === null) this.flaw(name.startsWith("#") ? "control-character" : "entity-unknown", at);
+      return text === null && name.startsWith("#") ? "" : text;
+    } catch (error) {
+      if (!(error instanceof EntityError)) throw error;
+      this.window.fail(at, error.message);
+      return null;
+    }
+  }
+
+  /** Notes bytes of the window that are no UTF-8. */
+  checkUtf8(from: number, to: number): void {
+    const { window } = this;
+    if (!window.valid && !isUtf8(window.bytes.subarray(from, to))) this.flaw("invalid-utf8", from);
+  }
+
+  /** Notes a flaw at a place in the window. */
+  flaw(code: XmlRepair, at: number): void {
+    const known = this.flaws.get(code);
+    if (known) known.count++;
+    else this.flaws.set(code, { count: 1, byte: this.window.byteAt(at) });
+  }
+
+  /** Tells what was repaired since the last report. */
+  report(): void {
+    for (const [code, { count, byte }] of this.flaws) {
+      this.context.notice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);
+    }
+    this.flaws.clear();
+  }
+}

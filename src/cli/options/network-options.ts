@@ -1,0 +1,61 @@
+/** How long a command waits for other machines, and how often it asks them again. */
+import { createError } from "../../errors.js";
+import { defaultNetworkSettings, type NetworkSettings } from "../../network-settings.js";
+import { omitUndefined } from "../../pipeline/request.js";
+import { numberOf, wholeNumber } from "../parse/values.js";
+import { type Flag, grouped } from "./flag.js";
+
+export interface NetworkArguments {
+  readonly connectTimeout?: string;
+  readonly timeout?: string;
+  readonly minimumRate?: string;
+  readonly retries?: string;
+}
+
+const number = { type: "string", requiresArg: true } as const;
+
+export const networkOptions = grouped("Network:", {
+  "connect-timeout": {
+    ...number,
+    describe: "Seconds until there is a connection",
+    defaultDescription: String(defaultNetworkSettings.connectTimeout / 1000),
+  },
+  timeout: {
+    ...number,
+    describe: "Seconds that a server may send nothing, or less than --minimum-rate",
+    defaultDescription: String(defaultNetworkSettings.timeout / 1000),
+  },
+  "minimum-rate": {
+    ...number,
+    describe: "Fewest bytes a second of a download or upload, on average over --timeout",
+    defaultDescription: String(defaultNetworkSettings.minimumRate),
+  },
+  retries: {
+    ...number,
+    describe: "Times that a request is sent again; 0 for one attempt",
+    defaultDescription: String(defaultNetworkSettings.retries),
+  },
+} as const satisfies Readonly<Record<string, Flag>>);
+
+/** A day; more is a mistake in the unit. */
+const maxTimeoutSeconds = 86_400;
+
+function secondsOf(option: string, text: string | undefined): number | undefined {
+  const seconds = numberOf(option, text, 0, false);
+  if (seconds === 0 || (seconds !== undefined && seconds > maxTimeoutSeconds))
+    throw createError("option-invalid", {
+      option,
+      value: text!,
+      expected: `a number of seconds above 0, at most ${maxTimeoutSeconds}`,
+    });
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** What the command line and the environment say. @throws option-invalid */
+export function networkSettings(args: NetworkArguments): Partial<NetworkSettings> {
+  const connectTimeout = secondsOf("--connect-timeout", args.connectTimeout);
+  const timeout = secondsOf("--timeout", args.timeout);
+  const minimumRate = numberOf("--minimum-rate", args.minimumRate, 0, false);
+  const retries = wholeNumber("--retries", args.retries, 0);
+  return omitUndefined<Partial<NetworkSettings>>({ connectTimeout, timeout, minimumRate, retries });
+}

@@ -1,0 +1,109 @@
+/** What the commands that write an output are told of it. */
+import { createError } from "../../errors.js";
+import type { ConvertRequest, OutputMember, WithUndefined } from "../../pipeline/request.js";
+import type { CommonArguments, Flag } from "../command.js";
+import { outputOf } from "../parse/arguments.js";
+import { oneOf, pairs } from "../parse/values.js";
+import { flag, several, text } from "./source-options.js";
+
+export interface OutputArguments extends CommonArguments {
+  readonly to?: string;
+  readonly layerName?: string;
+  readonly targetCrs?: string;
+  readonly reproject: boolean;
+  readonly out?: readonly string[];
+  readonly append?: boolean;
+  readonly overwrite?: boolean;
+  readonly replaceLayer?: boolean;
+  readonly update?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly onNameClash?: string;
+}
+
+const ofOutput = "Output:";
+
+/** What the output is. */
+export const outputOptions = {
+  to: {
+    ...text,
+    group: ofOutput,
+    takes: "output-format",
+    describe: "Format of the output, where the extension shall not decide",
+  },
+  "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
+  "target-crs": {
+    ...text,
+    group: "Coordinates:",
+    takes: "crs",
+    describe: "What the coordinates of the output shall be in",
+    defaultDescription: "WGS84 longitude/latitude",
+  },
+  reproject: {
+    ...flag,
+    group: "Coordinates:",
+    default: true,
+    describe: "--no-reproject carries the coordinates untouched",
+  },
+  out: {
+    ...several,
+    group: ofOutput,
+    takes: "writer-option",
+    describe: "Option of the writer: key=value (see geoferry formats NAME)",
+  },
+  strict: { ...flag, group: "What cannot be carried:", describe: "Fail when the target cannot hold everything" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of an output that is there already. */
+export const existingOptions = {
+  append: { ...flag, group: ofOutput, describe: "Add to the output" },
+  overwrite: { ...flag, group: ofOutput, describe: "Replace the output" },
+  "replace-layer": { ...flag, group: ofOutput, describe: "Replace this layer of the output" },
+  "allow-empty": { ...flag, group: ofOutput, describe: "Let an empty input replace an output that is not" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** That part of a request, as far as it is given. @throws usage, option-invalid */
+export function outputRequest(args: OutputArguments, path: string): WithUndefined<Pick<ConvertRequest, OutputMember>> {
+  if (path === "") throw createError("usage", { reason: "the name of OUTPUT is empty; is a variable not set?" });
+  const output = outputOf(path);
+  checkExisting(args, output);
+  if (args.reproject === false && args.targetCrs)
+    throw createError("usage", {
+      reason: "--no-reproject carries coordinates untouched, --target-crs changes them: choose one",
+    });
+  if (args.json && output === "-")
+    throw createError("usage", {
+      reason: "stdout takes the features (OUTPUT is -) or the records of --json, not both",
+    });
+  return {
+    output,
+    to: args.to,
+    layerName: args.layerName,
+    targetCrs: args.targetCrs,
+    reproject: args.reproject,
+    writerOptions: pairs("--out", args.out),
+    append: args.append,
+    overwrite: args.overwrite,
+    replaceLayer: args.replaceLayer,
+    update: args.update,
+    allowEmpty: args.allowEmpty,
+    onNameClash:
+      args.onNameClash === undefined
+        ? undefined
+        : oneOf<"error" | "number">("--on-name-clash", args.onNameClash, ["error", "number"], "error"),
+  };
+}
+
+function checkExisting(args: OutputArguments, output: string): void {
+  if (args.append && args.overwrite)
+    throw createError("usage", { reason: "--append adds to the output, --overwrite replaces it: choose one" });
+  if (args.replaceLayer && (args.append || args.overwrite))
+    throw createError("usage", {
+      reason: `--replace-layer replaces one layer of the output, ${args.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
+    });
+  const ofFile = (["append", "overwrite", "replaceLayer", "update"] as const).find((name) => args[name]);
+  if (output !== "-" || !ofFile) return;
+  const name = ofFile === "replaceLayer" ? "replace-layer" : ofFile;
+  throw createError("usage", {
+    reason: `--${name} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+  });
+}

@@ -1,0 +1,41 @@
+/** Where jobs are handed out and taken. */
+import { createError } from "../../errors.js";
+import { parseQueueAddress, type QueueAddress } from "../../jobs/queue/queue-address.js";
+import type { Flag } from "../command.js";
+import { text } from "./source-options.js";
+
+export interface QueueArguments {
+  readonly queue?: string;
+  readonly queuePrefix?: string;
+}
+
+const defaultQueuePrefix = "geoferry";
+
+export const queueOptions = {
+  queue: {
+    ...text,
+    describe:
+      "Redis or Valkey that keeps the queue: redis://HOST:PORT, with TLS rediss://; GEOFERRY_QUEUE where it has a password",
+  },
+  "queue-prefix": { ...text, describe: "How the names of its keys begin", defaultDescription: defaultQueuePrefix },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** @throws queue-address, option-invalid */
+export function queueSettings({ queue, queuePrefix = defaultQueuePrefix }: QueueArguments): {
+  readonly address: QueueAddress;
+  readonly prefix: string;
+} | null {
+  if (queue === undefined) return null;
+  const address = parseQueueAddress(queue);
+  const { password, searchParams } = new URL(queue);
+  const isSecret = password !== "" || searchParams.has("password");
+  if (isSecret && process.argv.some((argument) => argument.includes(queue)))
+    throw createError("queue-address", { address: address.told, reason: "passwords do not belong on a command line" });
+  if (!/^[\w.-]+$/.test(queuePrefix))
+    throw createError("option-invalid", {
+      option: "--queue-prefix",
+      value: queuePrefix,
+      expected: "a name of letters, digits, dots, dashes and underscores",
+    });
+  return { address, prefix: queuePrefix };
+}

@@ -1,0 +1,208 @@
+import { createError } from "../../errors.js";
+import { gridFolders } from "../../io/grid-folders.js";
+import {
+  type BadGeometry,
+  badGeometryChoices,
+  badGeometryHelp,
+  type ConvertRequest,
+  type OutputMember,
+  type WithUndefined,
+} from "../../pipeline/request.js";
+import type { CommonArguments, Flag } from "../command.js";
+import { listOf, namesOf, unprotect } from "../parse/arguments.js";
+import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "../parse/values.js";
+import { type GridArguments, gridOptions } from "./grid-options.js";
+
+/** What a command that reads features can be told of its inputs, and of what becomes of them on their way. */
+export interface SourceArguments extends CommonArguments, GridArguments {
+  readonly from?: string;
+  readonly layer?: readonly string[];
+  readonly sourceCrs?: string;
+  readonly accuracy?: string;
+  readonly grid?: readonly string[];
+  readonly select?: readonly string[];
+  readonly rename?: readonly string[];
+  readonly cast?: readonly string[];
+  readonly where?: string;
+  readonly bbox?: string;
+  readonly limit?: string;
+  readonly geometryType?: string;
+  readonly makeValid?: boolean;
+  readonly swapXy?: boolean;
+  readonly in?: readonly string[];
+  readonly rejects?: string;
+  readonly maxRejects?: string;
+  readonly onBadGeometry?: string;
+  readonly maxLosses?: string;
+  readonly maxWithoutGeometry?: string;
+  readonly strict?: boolean;
+  readonly skipErrors?: boolean;
+  readonly allowEmpty?: boolean;
+  readonly workers?: string;
+  readonly maxInput?: string;
+}
+
+export const several = { type: "string", array: true, requiresArg: true } as const;
+export const text = { type: "string", requiresArg: true } as const;
+/** A file, or several, of this machine. */
+export const file = { ...text, onDisk: true } as const;
+export const flag = { type: "boolean" } as const;
+
+const ofInput = "Input:";
+const ofCoordinates = "Coordinates:";
+const ofFeatures = "Features:";
+const ofRejects = "What cannot be carried:";
+
+/** How inputs are read. */
+export const readingOptions = {
+  from: {
+    ...text,
+    group: ofInput,
+    takes: "input-format",
+    describe: "Format of the input, where content and extension shall not decide",
+  },
+  layer: { ...several, group: ofInput, takes: "layer", describe: "Take only these layers: a,b" },
+  "source-crs": {
+    ...text,
+    group: ofCoordinates,
+    takes: "crs",
+    describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string",
+  },
+  accuracy: {
+    ...text,
+    group: ofCoordinates,
+    describe: "Worst accuracy of a reprojection, in metres",
+    defaultDescription: "100, or 5 with --strict",
+  },
+  grid: {
+    ...several,
+    group: ofCoordinates,
+    onDisk: true,
+    describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them",
+  },
+  ...gridOptions,
+  in: {
+    ...several,
+    group: ofInput,
+    takes: "reader-option",
+    describe: "Option of the reader: key=value (see geoferry formats NAME)",
+  },
+  "skip-errors": { ...flag, group: ofInput, describe: "Read past damage of the input" },
+  "max-input": { ...text, group: ofInput, describe: "Largest download or stdin, in bytes" },
+  workers: {
+    ...text,
+    group: "Speed:",
+    describe: "Threads",
+    defaultDescription: "one for small inputs, else the number of cores",
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of the features. */
+export const shapingOptions = {
+  select: { ...several, group: ofFeatures, takes: "field", describe: "Keep only these fields: a,b" },
+  rename: { ...several, group: ofFeatures, takes: "field=name", describe: "Rename a field: old=new" },
+  cast: { ...several, group: ofFeatures, takes: "field=type", describe: "Change a field's type: name=text" },
+  where: {
+    ...text,
+    group: ofFeatures,
+    describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"",
+  },
+  bbox: {
+    ...text,
+    group: ofFeatures,
+    describe:
+      "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
+  },
+  limit: { ...text, group: ofFeatures, describe: "Stop after so many features" },
+  "geometry-type": {
+    ...text,
+    group: ofFeatures,
+    takes: ["point", "line", "polygon", "multi"],
+    describe: "Keep one kind of geometry, or promote: point, line, polygon, multi",
+  },
+  "make-valid": { ...flag, group: ofFeatures, describe: "Repair invalid geometries" },
+  "swap-xy": { ...flag, group: ofCoordinates, describe: "Swap x and y of every position" },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+/** What becomes of features that cannot be carried. */
+export const rejectOptions = {
+  rejects: {
+    ...text,
+    group: ofRejects,
+    takes: "path",
+    describe: "Where rejected features go",
+    defaultDescription: "OUTPUT.rejects.geojsonl",
+  },
+  "max-rejects": { ...text, group: ofRejects, describe: "Stop when more features are rejected: 100 or 5%" },
+  "on-bad-geometry": {
+    ...text,
+    group: ofRejects,
+    takes: ["null", "reject"],
+    describe: badGeometryHelp,
+    defaultDescription: "null",
+  },
+  "max-losses": {
+    ...text,
+    group: ofRejects,
+    describe: "Fail when the target cannot hold more values: 100, or 5% of the features read",
+  },
+  "max-without-geometry": {
+    ...text,
+    group: ofRejects,
+    describe: "Fail when more features would be written without geometry: 100 or 5%",
+  },
+} as const satisfies Readonly<Record<string, Flag>>;
+
+type SourceMember = Exclude<keyof ConvertRequest, OutputMember | "inputs">;
+
+/** That part of a request, as far as it is given. @throws option-invalid */
+export function sourceRequestOf(args: SourceArguments): WithUndefined<Pick<ConvertRequest, SourceMember>> {
+  return {
+    from: args.from,
+    layers: args.layer,
+    sourceCrs: args.sourceCrs,
+    accuracy: numberOf("--accuracy", args.accuracy, 0, false),
+    grids: gridsOf(args.grid),
+    select: namesOf("--select", args.select),
+    rename: pairs("--rename", listOf(args.rename)),
+    cast: parseCasts(args.cast),
+    where: args.where,
+    bbox: parseBox(args.bbox),
+    limit: wholeNumber("--limit", args.limit, 0),
+    geometryType: args.geometryType,
+    makeValid: args.makeValid,
+    swapXy: args.swapXy,
+    readerOptions: pairs("--in", args.in),
+    rejects: rejectsOf(args.rejects),
+    maxRejects: args.maxRejects,
+    onBadGeometry: badGeometryOf(args.onBadGeometry),
+    maxLosses: args.maxLosses,
+    maxWithoutGeometry: args.maxWithoutGeometry,
+    strict: args.strict,
+    skipErrors: args.skipErrors,
+    workers: wholeNumber("--workers", args.workers, 1),
+    maxInputBytes: wholeNumber("--max-input", args.maxInput, 1),
+  };
+}
+
+/** What `--grid` names, then what `GEOFERRY_GRIDS` does, as PATH names folders; undefined where neither names any. */
+export function gridsOf(
+  given: readonly string[] | undefined,
+  environment: NodeJS.ProcessEnv = process.env,
+): string[] | undefined {
+  const all = [...(given ?? []).map(unprotect), ...gridFolders(environment)];
+  return all.length > 0 ? all : undefined;
+}
+
+/** @throws option-invalid */
+function badGeometryOf(value: string | undefined): BadGeometry | undefined {
+  const found = badGeometryChoices.find((choice) => choice === value);
+  if (value === undefined || found !== undefined) return found;
+  const expected = `one of ${badGeometryChoices.join(", ")}`;
+  throw createError("option-invalid", { option: "--on-bad-geometry", value, expected });
+}
+
+function rejectsOf(value: string | undefined): string | undefined {
+  if (value === undefined || unprotect(value) !== "-") return value;
+  throw createError("usage", { reason: "--rejects takes the name of a file" });
+}

@@ -1,0 +1,59 @@
+/** Which store `geoferry serve` and `geoferry admin` are about. */
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { createError } from "../../errors.js";
+import type { StoreLocation } from "../../service/store/open-store.js";
+import type { CommonArguments } from "../command.js";
+import { file } from "./source-options.js";
+
+export interface StoreArguments extends CommonArguments {
+  readonly data?: string;
+  readonly database?: string;
+}
+
+export const storeOptions = {
+  data: {
+    ...file,
+    describe: "Folder of the service's data, in SQLite",
+    defaultDescription: "geoferry in XDG_DATA_HOME",
+  },
+  database: {
+    type: "string",
+    requiresArg: true,
+    describe: "PostgreSQL database instead: postgres://user@host/name, its password in PGPASSWORD",
+  },
+} as const;
+
+/**
+ * A database goes before a folder, but what stands on the command line before what the environment says.
+ * @throws option-invalid, usage
+ */
+export function storeLocation({ data, database }: StoreArguments, environment: NodeJS.ProcessEnv): StoreLocation {
+  const { GEOFERRY_DATA, GEOFERRY_DATABASE } = environment;
+  const isTyped = database !== GEOFERRY_DATABASE;
+  if (database !== undefined && (isTyped || data === undefined || data === GEOFERRY_DATA))
+    return { kind: "database", url: checkDatabase(database, isTyped) };
+  if (data !== undefined) return { kind: "folder", path: resolve(data) };
+  const home = environment.XDG_DATA_HOME || join(homedir(), ".local", "share");
+  return { kind: "folder", path: join(home, "geoferry") };
+}
+
+function checkDatabase(text: string, isTyped: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
+    // It is not known where a password would stand in it.
+    const value = url ? `${url.protocol}…` : "…";
+    throw createError("option-invalid", {
+      option: "--database",
+      value,
+      expected: "of the form postgres://user@host/name",
+    });
+  }
+  const hasPassword = url.password !== "" || url.searchParams.has("password");
+  if (hasPassword && isTyped)
+    throw createError("usage", {
+      reason:
+        "--database has a password in it, which every program of this machine can read there; put it into PGPASSWORD, or the whole address into GEOFERRY_DATABASE",
+    });
+  return text;
+}

@@ -1,0 +1,356 @@
+/** What the commands that compare an input with a map are told: flags, and the request that they make. */
+import { createError } from "../../errors.js";
+import { omitUndefined } from "../../pipeline/request.js";
+import type { DedupeRequest } from "../../sync/diff/dedupe.js";
+import type { RestoreRequest } from "../../sync/plan/plan-restore.js";
+import {
+  defaultSyncSettings,
+  type Limit,
+  parseLimit,
+  parseScope,
+  type SourceRequest,
+  type SyncMode,
+  type SyncRequest,
+  syncModes,
+} from "../../sync/request.js";
+import { unprotect } from "../parse/arguments.js";
+import { oneOf, wholeNumber } from "../parse/values.js";
+import { mapInputOptions } from "../run/map-inputs.js";
+import { type Flag, grouped } from "./flag.js";
+import { networkOptions } from "./network-options.js";
+import { serviceOptions } from "./service-options.js";
+import {
+  file,
+  flag,
+  readingOptions,
+  rejectOptions,
+  type SourceArguments,
+  shapingOptions,
+  sourceRequestOf,
+  text,
+} from "./source-options.js";
+
+export interface SyncArguments extends SourceArguments {
+  readonly inputs: readonly string[];
+  readonly map: string;
+  readonly mode?: string;
+  readonly remoteField?: string;
+  readonly match?: string;
+  readonly scope?: string;
+  readonly precision?: string;
+  readonly replaceProperties?: boolean;
+  readonly keepUnmanaged?: boolean;
+  readonly deleteUnmanaged?: boolean;
+  readonly deleteExcluded?: boolean;
+  readonly updateWith?: string;
+  readonly onDuplicate?: string;
+  readonly onMissingKey?: string;
+  readonly trustPages?: boolean;
+  readonly settle?: string;
+  readonly conflictRetries?: string;
+  readonly maxDelete?: string;
+  readonly maxUpdate?: string;
+  readonly allowNullGeometry?: boolean;
+  readonly state?: string;
+}
+
+export const mapOption = {
+  map: { ...text, takes: "map", describe: "Id of the map, or its name where no other map has it", demandOption: true },
+} as const;
+
+/** How features of the input are known on the map. */
+export const matchingOptions = grouped("Which feature is which:", {
+  "remote-field": {
+    ...text,
+    takes: "field",
+    describe: "Property that identifies a feature on both sides, or auto: the best one, which is shown",
+    defaultDescription: "auto",
+  },
+  match: { ...text, takes: ["id"], describe: "id: features are known by the ids of the service, as pull wrote them" },
+  scope: { ...text, describe: "Look only at features with this value of a property, on both sides: source=cadastre" },
+  "on-duplicate": {
+    ...text,
+    takes: ["first", "last"],
+    describe: "first or last: the one that is taken of features of INPUT with the same key",
+  },
+  "on-missing-key": { ...text, takes: ["reject"], describe: "reject: features without a key are rejected" },
+});
+
+/** What the two sides are held against each other by. */
+export const comparingOptions = grouped("What is equal:", {
+  precision: { ...text, describe: "Decimals of longitude and latitude that count", defaultDescription: "7" },
+  "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
+  "trust-pages": mapInputOptions["trust-pages"],
+});
+
+const ofGuards = "What may become of the map:";
+
+/** What may become of the map. */
+export const guardOptions = grouped(ofGuards, {
+  "keep-unmanaged": { ...flag, describe: "Full: leave features of the map that have no key" },
+  "delete-unmanaged": { ...flag, describe: "Full: delete features of the map that have no key" },
+  "delete-excluded": {
+    ...flag,
+    describe: "Full: delete features of the map, too, that --where, --bbox or --geometry-type leave out of INPUT",
+  },
+  "max-delete": { ...text, describe: "Stop where more would be deleted: 100 or 5%", defaultDescription: "10%" },
+  "max-update": { ...text, describe: "Stop where more would be updated: 100 or 5%" },
+  "allow-null-geometry": { ...flag, describe: "Let features of the map lose their geometry" },
+  "allow-empty": { ...flag, describe: "Let an empty INPUT empty the map" },
+});
+
+/** Of restorations. */
+export const overwriteEditsOption = grouped(ofGuards, {
+  "overwrite-edits": { ...flag, describe: "Restore features, too, that were edited after the run" },
+});
+
+/** Of removing duplicates. */
+export const dedupeOptions = {
+  ...grouped("Which feature stays:", {
+    keep: {
+      ...text,
+      takes: ["first", "last"],
+      describe: "first or last: the feature of each key that stays, by their ids or --order-by",
+      defaultDescription: "first",
+    },
+    "order-by": {
+      ...text,
+      takes: "field",
+      describe: "Property that says which is first and last: a number, or a text such as 2026-01-31T12:00:00Z",
+      defaultDescription: "the id",
+    },
+  }),
+  ...grouped(ofGuards, {
+    "delete-different": { ...flag, describe: "Delete features, too, that differ from the one that stays" },
+  }),
+};
+
+/** How it is written to. */
+export const sendingOptions = grouped("How it is written to:", {
+  "update-with": {
+    ...text,
+    takes: ["patch", "delete-create"],
+    describe: "patch; or delete-create where the service offers no PATCH: ids change",
+    defaultDescription: "patch",
+  },
+  settle: {
+    ...text,
+    describe: "Milliseconds after a request without an answer until the map is read to see what became of it",
+    defaultDescription: "2000",
+  },
+});
+
+/** What becomes of a run where another writer changes the map at the same time. */
+export const conflictOption = grouped("How it is written to:", {
+  "conflict-retries": {
+    ...text,
+    describe: "Times that both sides are read again and compared where another writer changed the map meanwhile",
+    defaultDescription: "10",
+  },
+});
+
+/** What is asked before a map is written to, and kept of it. */
+export const writingOptions = grouped(ofGuards, {
+  "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
+  yes: { ...flag, alias: "y", describe: "Ask nothing; what stops a run stops it all the same" },
+  backup: {
+    ...file,
+    describe: "File or folder for what restore undoes the run by; no file is replaced",
+    defaultDescription: "MAP-backup-TIME.geojson",
+  },
+});
+
+export const modeOption = {
+  mode: {
+    ...text,
+    takes: syncModes,
+    describe: "incremental: create and update; full: delete the rest, too; append: create everything",
+    defaultDescription: "incremental",
+  },
+} as const;
+
+export const inputsPositional = {
+  inputs: {
+    type: "string",
+    array: true,
+    describe: "INPUT...: files, folders, globs, zip files, addresses, map:ID, - for stdin",
+    demandOption: true,
+  },
+} as const;
+
+/** Where features go that the service refuses. @param beside what its usual name is made of */
+export const refusedOption = (beside: string) => ({
+  rejects: {
+    ...file,
+    describe: "Where features go that the service refuses; such a file of an earlier run is replaced",
+    defaultDescription: `${beside}.rejects.geojsonl`,
+  },
+});
+
+const inputOptions = grouped("INPUT:", {
+  ...readingOptions,
+  ...shapingOptions,
+  bbox: {
+    ...text,
+    describe: "Keep only features in the box: west,south,east,north in degrees; west > east spans the antimeridian",
+  },
+  limit: { ...text, describe: "Stop after so many features; not in a full synchronisation" },
+  ...rejectOptions,
+  rejects: {
+    ...file,
+    describe: "Where rejected features go, of INPUT and of the service; such a file of an earlier run is replaced",
+    defaultDescription: "INPUT.rejects.geojsonl in this folder",
+  },
+  strict: { ...flag, describe: "Suspicions and losses are failures" },
+});
+
+/** What every command takes that works on a map, beside its own flags. */
+export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
+  ...own,
+  ...grouped("Service:", {
+    ...serviceOptions,
+    state: {
+      ...file,
+      describe: "Folder for locks, journals and what is remembered of maps",
+      defaultDescription: "XDG_STATE_HOME/geoferry",
+    },
+  }),
+  ...networkOptions,
+});
+
+/** What every command takes that compares INPUT with a map, beside its own flags. */
+export const withInput = <T extends Readonly<Record<string, Flag>>>(own: T) =>
+  onMap({ ...mapOption, ...own, ...inputOptions });
+
+/** `100` or `5%`. @throws option-invalid */
+export function limitOf(option: string, value: string | undefined): Limit | null {
+  if (value === undefined) return null;
+  const limit = parseLimit(value);
+  if (limit === null)
+    throw createError("option-invalid", { option, value, expected: "a number like 100 or a share like 5%" });
+  return limit;
+}
+
+function scopeOf(value: string | undefined): SyncRequest["scope"] {
+  if (value === undefined) return null;
+  const scope = parseScope(value);
+  if (scope === null)
+    throw createError("option-invalid", { option: "--scope", value, expected: "of the form property=value" });
+  return scope;
+}
+
+function matchingOf({ match, remoteField, mode }: SyncArguments): SyncRequest["matching"] {
+  if (match !== undefined) {
+    oneOf("--match", match, ["id"], "id");
+    if (remoteField !== undefined)
+      throw createError("usage", {
+        reason: "--match id knows features by their ids, --remote-field by a property: choose one",
+      });
+    return { by: "id" };
+  }
+  if (mode === "append" && remoteField !== undefined)
+    throw createError("usage", {
+      reason: "--mode append creates everything and matches nothing: leave --remote-field away",
+    });
+  return { by: "property", name: remoteField === undefined || remoteField === "auto" ? null : remoteField };
+}
+
+/** A double has no more decimals of a longitude than 13; more would be noise. */
+const mostDecimals = 13;
+
+function precisionOf(value: string | undefined): number {
+  const decimals = wholeNumber("--precision", value, 0) ?? defaultSyncSettings.precision;
+  if (decimals <= mostDecimals) return decimals;
+  throw createError("option-invalid", { option: "--precision", value: value!, expected: `at most ${mostDecimals}` });
+}
+
+const unmanagedOf = ({ keepUnmanaged, deleteUnmanaged }: SyncArguments): SyncRequest["unmanaged"] => {
+  if (keepUnmanaged && deleteUnmanaged)
+    throw createError("usage", { reason: "--keep-unmanaged and --delete-unmanaged exclude each other: choose one" });
+  return keepUnmanaged ? "keep" : deleteUnmanaged ? "delete" : "refuse";
+};
+
+/** @throws usage, option-invalid */
+export function syncRequestOf(args: SyncArguments): SyncRequest {
+  const mode: SyncMode = oneOf("--mode", args.mode, syncModes, defaultSyncSettings.mode);
+  return {
+    source: sourceOf(args),
+    map: mapIdOf(args.map),
+    mode,
+    matching: matchingOf(args),
+    scope: scopeOf(args.scope),
+    precision: precisionOf(args.precision),
+    replaceProperties: args.replaceProperties ?? false,
+    unmanaged: unmanagedOf(args),
+    deleteExcluded: args.deleteExcluded ?? false,
+    updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
+    onDuplicate: oneOf("--on-duplicate", args.onDuplicate, ["refuse", "first", "last"], "refuse"),
+    onMissingKey: oneOf("--on-missing-key", args.onMissingKey, ["refuse", "reject"], "refuse"),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    conflictRetries: wholeNumber("--conflict-retries", args.conflictRetries, 0) ?? defaultSyncSettings.conflictRetries,
+    guards: {
+      maxDelete: limitOf("--max-delete", args.maxDelete),
+      maxUpdate: limitOf("--max-update", args.maxUpdate),
+      allowNullGeometry: args.allowNullGeometry ?? false,
+      allowEmpty: args.allowEmpty ?? false,
+    },
+    strict: args.strict ?? false,
+  };
+}
+
+/** What a restoration is told. @throws option-invalid */
+export function restorationSettingsOf(
+  args: Pick<SyncArguments, "maxDelete" | "maxUpdate" | "trustPages" | "updateWith" | "settle">,
+): RestoreRequest["settings"] {
+  return {
+    precision: precisionOf(undefined),
+    updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    guards: {
+      maxDelete: limitOf("--max-delete", args.maxDelete),
+      maxUpdate: limitOf("--max-update", args.maxUpdate),
+      // What had no geometry gets back that it has none.
+      allowNullGeometry: true,
+      allowEmpty: true,
+    },
+  };
+}
+
+/** What a removal of duplicates is told. @throws usage, option-invalid */
+export function dedupeRequestOf(
+  args: Pick<SyncArguments, "remoteField" | "scope" | "precision" | "maxDelete" | "trustPages" | "settle"> & {
+    readonly keep?: string;
+    readonly orderBy?: string;
+    readonly deleteDifferent?: boolean;
+  },
+): DedupeRequest {
+  const { remoteField = "", orderBy = null } = args;
+  if (remoteField === "" || orderBy === "")
+    throw createError("usage", { reason: "the name of a property is empty; is a variable not set?" });
+  return {
+    remoteField,
+    orderBy,
+    keep: oneOf("--keep", args.keep, ["first", "last"], "first"),
+    deleteDifferent: args.deleteDifferent ?? false,
+    scope: scopeOf(args.scope),
+    precision: precisionOf(args.precision),
+    trustPages: args.trustPages ?? false,
+    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    guards: { maxDelete: limitOf("--max-delete", args.maxDelete) },
+  };
+}
+
+function sourceOf(args: SyncArguments): SourceRequest {
+  const inputs = args.inputs.map(unprotect);
+  if (inputs.includes("")) throw createError("usage", { reason: "the name of INPUT is empty; is a variable not set?" });
+  return omitUndefined<SourceRequest>({ ...sourceRequestOf(args), inputs });
+}
+
+/** `map:7c0…` stands for a map among inputs: here it may be written as well. */
+export function mapIdOf(text: string): string {
+  const id = text.replace(/^map:/, "").trim();
+  if (id === "") throw createError("usage", { reason: "the id of the map is empty; is a variable not set?" });
+  return id;
+}

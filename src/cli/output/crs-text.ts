@@ -1,0 +1,37 @@
+/** What is known of a coordinate reference system, in words for people. */
+
+import type { CrsReference } from "../../pipeline/crs-reference.js";
+import type { LayerReport } from "../../pipeline/inspect.js";
+
+/** Better operations that lack a grid and are told one by one; `--json` has all of them. */
+const maxBetterOperations = 3;
+
+/** A word and a sentence each; nothing of WGS 84, which says it all. */
+/** Why a layer is refused; null where `describeReference` says it already, or it is not refused. */
+export const refusalOf = ({ refused, refusedFor }: LayerReport): string | null =>
+  refusedFor === "crs-no-operation" ? null : refused;
+
+export function describeReference(reference: CrsReference): [word: string, sentence: string][] {
+  const { axes, unit, datum, area, toWgs84 } = reference;
+  if (!("refused" in toWgs84) && toWgs84.from === "EPSG:4326") return [];
+  const found: [string, string][] = [];
+  const units = unit === null ? "" : ` in ${unit}${/^(degree|metre|kilometre|grad)$/.test(unit) ? "s" : ""}`;
+  found.push(["axes", `x ${axes[0]}, y ${axes[1]}${units}${datum === null ? "" : `, on ${datum}`}`]);
+  if (area) found.push(["area", describeArea(reference)]);
+  if ("refused" in toWgs84) found.push(["to WGS84", toWgs84.refused]);
+  else if (toWgs84.kind === "transformation") {
+    const { name, accuracy } = toWgs84;
+    found.push(["to WGS84", `${name}: ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}`]);
+  }
+  const { better } = toWgs84;
+  for (const { sentence } of better.slice(0, maxBetterOperations)) found.push(["better", sentence]);
+  if (better.length > maxBetterOperations)
+    found.push(["better", `${better.length - maxBetterOperations} more need grids, too: --json lists them`]);
+  return found;
+}
+
+function describeArea({ area, areaName }: CrsReference): string {
+  const [west, south, east, north] = area!;
+  const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
+  return areaName === null ? bounds : `${areaName}: ${bounds}`;
+}

@@ -1,0 +1,158 @@
+/** A job's steps and its end, in words for people and records for programs. */
+
+import { escapeControlCharacters } from "../../escape-control-characters.js";
+import { formatCount, groupDigits } from "../../format-count.js";
+import type { DistributedProgress } from "../../jobs/queue/dispatcher/distributed-run.js";
+import type { Finding, FindingLists, Regression } from "../../jobs/report/findings.js";
+import type { Counts, ItemReport, Result, RunReport, StepReport } from "../../jobs/report/run-report.js";
+import type { CommonArguments } from "../command.js";
+import type { SessionArguments } from "../run/sync-session.js";
+import { restoreCommands } from "./restore-command.js";
+
+/** "read 20, written 19, rejected 1" */
+export const describeCounts = (counts: Counts): string =>
+  Object.entries(counts)
+    .filter(([name, count]) => count > 0 || name === "read" || name === "written")
+    .map(([name, count]) => `${countWords[name] ?? name} ${groupDigits(count)}`)
+    .join(", ");
+
+const countWords: Readonly<Record<string, string>> = { withoutGeometry: "without geometry" };
+
+export const describeSeconds = (seconds: number): string => {
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${Math.round(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+
+/** "archive: 120 of 500 done, by north, south" */
+export const describeDistributedProgress = ({ step, done, all, workers }: DistributedProgress): string =>
+  `${step}: ${groupDigits(done)} of ${groupDigits(all)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
+
+/** So many items of a step are named, of those that have nothing wrong with them. */
+const maxShownItems = 20;
+
+/** Of a dry run nothing is done. */
+const resultWords = (result: Result, dryRun: boolean): string => (dryRun && result === "done" ? "to do" : result);
+
+/** The result, and whether something was lost all the same. */
+function resultOf({ result, losses }: StepReport | ItemReport, dryRun: boolean): string {
+  return `${resultWords(result, dryRun)}${lossWords(result, losses.length)}`;
+}
+
+/** Stands after a result. */
+export const lossWords = (result: Result, losses: number): string =>
+  losses === 0 ? "" : result === "done" ? " with losses" : result === "rejects" ? " and losses" : "";
+
+/** So many kinds of losses or notes of a step are named. */
+const maxShownKinds = 20;
+
+const kindWords = [
+  ["gaps", "gap", "gave up"],
+  ["losses", "loss", "lost"],
+  ["notices", "notice", "note"],
+] as const;
+
+/** "lost text-cut of name (12 times): …" */
+export function describeFinding(word: string, { code, field, fields, count, example }: Finding): string {
+  const of = field !== undefined ? ` of ${field}` : fields ? ` of ${formatCount(fields, "field")}` : "";
+  const times = count > 1 ? ` (${groupDigits(count)} times)` : "";
+  return escapeControlCharacters(`${word} ${code}${of}${times}: ${example}`);
+}
+
+/** All that was found, a line for each kind. */
+export function describeFindings(lists: FindingLists): string[] {
+  return kindWords.flatMap(([name, , word]) => {
+    const list = lists[name];
+    const told = list.slice(0, maxShownKinds).map((finding) => describeFinding(word, finding));
+    const more = list.length - maxShownKinds;
+    return more > 0 ? [...told, `${word} ${formatCount(more, "more kind")}, in --report FILE`] : told;
+  });
+}
+
+/** "new since the last time: lost text-cut of name (12 times)", "fewer than the last time: read 50, 100 before" */
+export function describeRegression({ what, code, field, before, now }: Regression): string {
+  const word = kindWords.find(([, kind]) => kind === what)?.[2];
+  if (word === undefined) {
+    const order = before !== null && now < before ? "fewer" : "more";
+    return `${order} than the last time: ${countWords[what] ?? what} ${groupDigits(now)}, ${groupDigits(before ?? 0)} before`;
+  }
+  const kind = `${word} ${code}${field === undefined ? "" : ` of ${escapeControlCharacters(field)}`}`;
+  if (before === null) return `new since the last time: ${kind}${now > 1 ? ` (${groupDigits(now)} times)` : ""}`;
+  return `more than the last time: ${kind} ${formatCount(now, "time")}, ${groupDigits(before)} before`;
+}
+
+/** "to undo this: geoferry restore …", a line for each try that wrote to the map. */
+const describeUndo = ({ backups = [] }: ItemReport, args: SessionArguments): string =>
+  restoreCommands(backups, args)
+    .map((command) => `    to undo this: ${command}\n`)
+    .join("");
+
+function describeItem(item: ItemReport, args: StepArguments): string {
+  return `${describeOutcome(item, args.dryRun ?? false)}${describeUndo(item, args)}`;
+}
+
+function describeOutcome(item: ItemReport, dryRun: boolean): string {
+  const { source, target, counts, error, rejects, worker } = item;
+  const where = rejects === undefined ? "" : `, in ${rejects}`;
+  const by = worker === undefined ? "" : ` (${worker})`;
+  if (error) return `  ${escapeControlCharacters(`${source} → ${target}: ${error.message}${by}`)}\n`;
+  const told = describeCounts(counts);
+  return `  ${escapeControlCharacters(`${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}`)}\n`;
+}
+
+type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
+
+export function renderStep(step: StepReport, args: StepArguments): void {
+  const { name, result, seconds, tries, items, counts, error } = step;
+  if (args.json) {
+    process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
+    return;
+  }
+  // Mail of a scheduler is made of what is printed: what is wrong, or worse than before, is told even so.
+  if (args.quiet && result !== "failed" && result !== "rejects" && step.changes.length === 0) return;
+  const dryRun = args.dryRun ?? false;
+  const words = resultOf(step, dryRun);
+  const again = tries > 1 ? `, tried ${tries} times` : "";
+  const told = describeCounts(counts);
+  let text = `${escapeControlCharacters(name)}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
+  const wrong = items.filter(({ error }) => error !== null);
+  const right = items.filter(({ error }) => error === null);
+  if (items.length === 0 && error) text += `  ${escapeControlCharacters(error.message)}\n`;
+  if (!args.quiet) for (const item of right.slice(0, maxShownItems)) text += describeItem(item, args);
+  if (!args.quiet && right.length > maxShownItems) text += `  and ${groupDigits(right.length - maxShownItems)} more\n`;
+  if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
+  for (const change of step.changes.slice(0, maxShownKinds)) text += `  ${describeRegression(change)}\n`;
+  for (const item of wrong) text += describeItem(item, args);
+  process.stderr.write(text);
+}
+
+export function renderRun(report: RunReport, status: number, args: CommonArguments): void {
+  const { job, result, seconds, steps, dryRun } = report;
+  if (args.json) {
+    const kinds = (name: "losses" | "notices" | "gaps" | "changes") =>
+      steps.reduce((sum, step) => sum + step[name].length, 0);
+    const found = {
+      losses: kinds("losses"),
+      notices: kinds("notices"),
+      gaps: kinds("gaps"),
+      changes: kinds("changes"),
+    };
+    process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun, ...found })}\n`);
+    return;
+  }
+  if (args.quiet) return;
+  const counts = (["done", "unchanged", "rejects", "failed", "skipped"] as const).flatMap((name) => {
+    const words = name === "rejects" ? "with rejects" : resultWords(name, dryRun);
+    const all = steps.filter((step) => step.result === name);
+    const lossy = name === "done" ? all.filter(({ losses }) => losses.length > 0).length : 0;
+    return [
+      ...(all.length > lossy ? [`${all.length - lossy} ${words}`] : []),
+      ...(lossy > 0 ? [`${lossy} ${words} with losses`] : []),
+    ];
+  });
+  process.stderr.write(
+    `${escapeControlCharacters(job)}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`,
+  );
+}

@@ -1,0 +1,67 @@
+import { groupDigits } from "../../format-count.js";
+import type { Progress } from "../../pipeline/request.js";
+
+const verbs = { download: "downloading", scan: "scanning", convert: "converting" } as const;
+
+/** "12.3 MB" */
+export function bytes(count: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let value = count;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+}
+
+/** One line: what, rate, share and time left. */
+export function progressLine(progress: Progress, elapsed: number): string {
+  const { done, total, features, phase } = progress;
+  const parts: string[] = [verbs[phase]];
+  if (features > 0) parts.push(`${groupDigits(features)} features`);
+  if (elapsed > 0.5 && done > 0) parts.push(`${bytes(done / elapsed)}/s`);
+  if (total > 0) {
+    const share = Math.min(1, done / total);
+    parts.push(`${Math.floor(share * 100)} %`);
+    if (share > 0.02 && elapsed > 2) parts.push(`${duration((elapsed / share) * (1 - share))} left`);
+  } else if (done > 0) parts.push(bytes(done));
+  return parts.join(", ");
+}
+
+/**
+ * Shows progress: on a terminal a line that renews itself, elsewhere a plain line a minute.
+ * @param stream where to, normally stderr
+ */
+export class ProgressDisplay {
+  /** Seconds; a clock that the process has already. */
+  private readonly started = process.uptime();
+  private last = this.started;
+  private shown = false;
+
+  constructor(private readonly stream: { readonly isTTY?: boolean; write(text: string): unknown }) {}
+
+  readonly update = (progress: Progress): void => this.show((elapsed) => progressLine(progress, elapsed));
+
+  /** @param lineAt gives the line, by the seconds that have passed; asked only when there shall be a new one */
+  show(lineAt: (elapsed: number) => string): void {
+    const now = process.uptime();
+    const interval = this.stream.isTTY ? 0.2 : 60;
+    if (now - this.last < interval) return;
+    this.last = now;
+    const line = lineAt(now - this.started);
+    this.stream.write(this.stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+    this.shown = true;
+  }
+
+  clear(): void {
+    if (this.shown && this.stream.isTTY) this.stream.write("\r\u001b[K");
+    this.shown = false;
+  }
+}

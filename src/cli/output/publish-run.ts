@@ -1,0 +1,94 @@
+/** Where a run is reported besides the terminal: files, and what `onFailure` names. */
+import { dirname, resolve } from "node:path";
+import { asGeoferryError, type GeoferryError } from "../../errors.js";
+import { createSink } from "../../io/output/create-sink.js";
+import type { Job, OnFailure, Reports } from "../../jobs/job.js";
+import type { RunReport } from "../../jobs/report/run-report.js";
+import { lastSuccess, pastRuns } from "../../jobs/run/run-job.js";
+import type { JobArguments } from "../commands/run.js";
+import { restoreCommands } from "./restore-command.js";
+
+/** So many runs are on the page. */
+const shownRuns = 100;
+
+/** Flags are relative to where the command was given, the file's own names to the file. */
+export function resolveReports({ reports }: Pick<Job, "reports">, args: JobArguments): Reports {
+  const at = (flag: string | undefined, own: string | undefined) =>
+    flag !== undefined ? resolve(flag) : own === undefined ? undefined : resolve(dirname(resolve(args.job)), own);
+  return {
+    json: at(args.report, reports.json),
+    html: at(args.page, reports.html),
+    metrics: at(args.metrics, reports.metrics),
+  };
+}
+
+/** That one of them cannot be written stops neither the others nor who is told of failures. @returns what went wrong */
+export async function publishReports(
+  report: RunReport,
+  status: number,
+  { json, html, metrics }: Reports,
+  root: string,
+  args: JobArguments,
+): Promise<GeoferryError[]> {
+  const failures: GeoferryError[] = [];
+  const texts: readonly [path: string | undefined, text: () => Promise<string>][] = [
+    [json, async () => `${JSON.stringify({ ...report, status }, null, 2)}\n`],
+    [
+      metrics,
+      async () => {
+        const { metricsOf } = await import("../../jobs/report/job-metrics.js");
+        // Who watches has to know of this run, whatever can be told of earlier ones.
+        const last = await lastSuccess(report.file, root).catch((error: unknown) => {
+          failures.push(asGeoferryError(error));
+          return null;
+        });
+        return metricsOf(report, status, last);
+      },
+    ],
+    [
+      html,
+      async () => {
+        const { renderJobPage } = await import("../job-page/page.js");
+        // What is kept of this run says less of each file.
+        const past = await pastRuns(report.file, root, shownRuns).catch((error: unknown) => {
+          failures.push(asGeoferryError(error));
+          return [];
+        });
+        const runs = [...past.filter(({ began }) => began !== report.began), report];
+        return renderJobPage(runs, ({ backups = [] }) => restoreCommands(backups, args));
+      },
+    ],
+  ];
+  for (const [path, text] of texts) {
+    if (path === undefined) continue;
+    try {
+      await write(path, await text());
+    } catch (error) {
+      failures.push(asGeoferryError(error));
+    }
+  }
+  return failures;
+}
+
+/** Whole, or not at all: others read it at any time. @throws output-failed */
+async function write(path: string, text: string): Promise<void> {
+  await using sink = await createSink(path, { overwrite: true });
+  const file = await sink.create();
+  await file.write(Buffer.from(text));
+  await sink.commit();
+}
+
+/** Calls the command and the webhook of `onFailure`; what they have not taken is said on stderr. */
+export async function notify(onFailure: OnFailure | null, report: RunReport, status: number): Promise<void> {
+  if (onFailure === null) return;
+  const { Spool } = await import("../../io/input/spool.js");
+  const { notifyFailure } = await import("../../jobs/run/notify-failure.js");
+  await using spool = new Spool();
+  const file = resolve(spool.folder(), "report.json");
+  await write(file, JSON.stringify({ ...report, status }));
+  for (const sentence of await notifyFailure(onFailure, report, status, file)) process.stderr.write(`${sentence}\n`);
+}
+
+/** The flag comes before the file. */
+export const onFailureOf = (own: OnFailure | null, { onFailure: command }: JobArguments): OnFailure | null =>
+  command !== undefined ? { ...own, command } : own;

@@ -1,0 +1,238 @@
+/** What happened, in words for people and records for programs. */
+
+import type { GeoferryError } from "../../errors.js";
+import { escapeControlCharacters } from "../../escape-control-characters.js";
+import { formatCount, groupDigits } from "../../format-count.js";
+import type { Loss, SkippedRange } from "../../model/report.js";
+import type { Outcome } from "../../pipeline/convert-many.js";
+import { type ConvertReport, describeSkippedRange } from "../../pipeline/report.js";
+import type { ConvertRequest } from "../../pipeline/request.js";
+import type { CommonArguments } from "../command.js";
+import { exitStatus, worstStatus } from "../exit.js";
+import { isStdoutClosed } from "../signals.js";
+import { errorRecord, errorText } from "./error-text.js";
+import { paintFor } from "./terminal.js";
+
+const colors = { note: "yellow", lost: "red" } as const;
+
+/** What is said of one or several layers in the same words. */
+interface GroupedMessage extends Loss {
+  readonly layers: readonly string[];
+}
+
+/** @param several whether more than one layer is told of, so that each line says which it is about */
+function lossLine(
+  word: keyof typeof colors,
+  { code, field, count, example, layers }: GroupedMessage,
+  several: boolean,
+): string {
+  const [first = "", ...others] = layers;
+  const [second] = others;
+  const more = others.length > 1 ? formatCount(others.length, "more layer") : escapeControlCharacters(second ?? "");
+  const parts = [
+    paintFor(process.stderr)(colors[word], word),
+    code,
+    ...(field === undefined ? [] : ["of", escapeControlCharacters(field)]),
+    ...(count > 1 ? [`(${groupDigits(count)} times)`] : []),
+    ...(several && first !== ""
+      ? ["in", more === "" ? escapeControlCharacters(first) : `${escapeControlCharacters(first)} and ${more}`]
+      : []),
+  ];
+  return `  ${parts.join(" ")}: ${escapeControlCharacters(example)}\n`;
+}
+
+/** What is said of several layers in the same words is said once, with how often. */
+function groupMessages(list: readonly Loss[]): GroupedMessage[] {
+  const merged = new Map<string, GroupedMessage>();
+  for (const loss of list) {
+    const key = JSON.stringify([loss.code, loss.field, loss.example]);
+    const known = merged.get(key);
+    const count = (known?.count ?? 0) + loss.count;
+    merged.set(key, { ...loss, count, layers: [...new Set([...(known?.layers ?? []), loss.layer])] });
+  }
+  return [...merged.values()];
+}
+
+const lossLines = (word: keyof typeof colors, list: readonly Loss[], several: boolean): string =>
+  groupMessages(list)
+    .map((said) => lossLine(word, said, several))
+    .join("");
+
+/** Whether more than one layer is told of. A layer that is split by kinds of geometry is one: its outputs begin with its name. */
+function hasSeveralLayers(told: readonly Loss[], outputs: ConvertReport["outputs"] = []): boolean {
+  const [first, ...others] = new Set(told.map(({ layer }) => layer));
+  if (first === undefined || others.length > 0) return others.length > 0;
+  return outputs.length > 1 && outputs.some(({ layer }) => layer !== first && !layer.startsWith(`${first}_`));
+}
+
+const gapLines = (gaps: readonly SkippedRange[]): string =>
+  gaps.map((gap) => `  ${escapeControlCharacters(describeSkippedRange(gap))}\n`).join("");
+
+const gapRecords = (gaps: readonly SkippedRange[]): object[] =>
+  gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
+
+const useLine = ({ operation, accuracy, positions }: ConvertReport["operations"][number]["used"][number]): string =>
+  `  ${formatCount(positions, "position")} by ${operation}, ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}\n`;
+
+function describe(report: ConvertReport, output: string): string {
+  if (report.upToDate) return `${output}: up to date\n`;
+  let text = "";
+  for (const output of report.outputs) {
+    const several = report.outputs.filter(({ path }) => path === output.path).length > 1;
+    const name = output.path === "-" ? "stdout" : output.path;
+    text += `${paintFor(process.stderr)("bold", escapeControlCharacters(name))}${several ? `, layer ${escapeControlCharacters(output.layer)}` : ""}: ${formatCount(output.features, "feature")}${output.crs ? ` in ${output.crs}` : ""}\n`;
+  }
+  for (const { used } of report.operations) for (const use of used) text += useLine(use);
+  const several = hasSeveralLayers([...report.notices, ...report.losses], report.outputs);
+  text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
+  text += gapLines(report.gaps);
+  return text + rejectLines(report);
+}
+
+function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
+  const line = (count: number, what: string, them: string) =>
+    count === 0
+      ? ""
+      : `  ${formatCount(count, "feature")} ${what}${rejects ? `, with the reasons in ${rejects}` : `; --rejects FILE takes ${them} with their reasons`}\n`;
+  return line(kept, "kept without geometry", "the geometries") + line(rejected - kept, "rejected", "them");
+}
+
+function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
+  const { inputs, outputs, losses, notices, gaps, operations, ...rest } = outcome.report;
+  return [
+    ...outputs.map((output) => ({ type: "output", ...output })),
+    ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),
+    ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
+    ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
+    ...gapRecords(gaps).map((record) => ({ ...record, output: outcome.output })),
+    { type: "summary", inputs, output: outcome.output, ...rest, gaps: gaps.length },
+  ];
+}
+
+const lines = (list: readonly object[]): string => list.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+/** Tells what a person should know of an input: on stderr for people, with `--json` on stdout for programs. */
+export function renderNotices(notices: readonly Loss[], args: CommonArguments): void {
+  if (args.json) process.stdout.write(lines(notices.map((notice) => ({ type: "notice", ...notice }))));
+  else if (!args.quiet) process.stderr.write(lossLines("note", notices, hasSeveralLayers(notices)));
+}
+
+/** The same of what was found and of what the target cannot hold. */
+export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], args: CommonArguments): void {
+  renderNotices(notices, args);
+  if (args.json) process.stdout.write(lines(losses.map((loss) => ({ type: "loss", ...loss }))));
+  else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers([...notices, ...losses])));
+}
+
+/** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
+export function renderGaps(gaps: readonly SkippedRange[], args: CommonArguments): void {
+  if (args.json) process.stdout.write(lines(gapRecords(gaps)));
+  process.stderr.write(gapLines(gaps));
+}
+
+/**
+ * Tells what went wrong with one input, or map: on stderr for people, with `--json` on stdout for programs.
+ * @param named the input of several, which the message then names in any case
+ */
+export function renderError(
+  error: GeoferryError,
+  args: CommonArguments,
+  of: { readonly input: string; readonly output?: string } | { readonly map: string },
+  named?: string,
+): void {
+  if (isStdoutClosed()) return;
+  if (args.json) process.stdout.write(lines([errorRecord(error, of)]));
+  process.stderr.write(errorText(error, args.verbose, named));
+}
+
+/** Reports what failed, in the order of the inputs' names; those that an interruption left undone are told together. */
+export function renderFailures(request: ConvertRequest, outcomes: readonly Outcome[], args: CommonArguments): void {
+  const failed = outcomes.filter((outcome) => outcome.error && !isInterrupted(outcome));
+  const isOneOfMany = outcomes.length > 1 || request.inputs.length > 1;
+  for (const { input, output, error } of failed.sort((a, b) => (a.input < b.input ? -1 : 1)))
+    renderError(error!, args, { input, output }, isOneOfMany ? input : undefined);
+  const [only] = outcomes;
+  if (outcomes.length === 1 && only?.error && request.inputs.length > 1 && !isInterrupted(only) && !args.quiet)
+    process.stderr.write(`  nothing was written to ${only.output}; leave out what failed to convert the others\n`);
+}
+
+/** Sums up a batch: the number converted, and the names of what failed. */
+export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments): void {
+  if (outcomes.length < 2 || isStdoutClosed()) return;
+  const failed = outcomes.filter(({ error }) => error).sort((a, b) => (a.input < b.input ? -1 : 1));
+  const done = outcomes.flatMap(({ report }) => (report ? [report] : []));
+  const inputsOf = (reports: readonly ConvertReport[]) => reports.reduce((sum, { inputs }) => sum + inputs.length, 0);
+  const upToDate = inputsOf(done.filter((report) => report.upToDate));
+  const converted = inputsOf(done) - upToDate;
+  const partial = inputsOf(done.filter(isIncomplete));
+  const all = converted + upToDate + failed.length;
+  if (args.json) {
+    const failures = failed.map(({ input, output, error }) => {
+      const { type: _, ...record } = errorRecord(error!, { input, output });
+      return record;
+    });
+    const counts = { inputs: all, converted, upToDate, withRejects: partial, failed: failed.length };
+    process.stdout.write(lines([{ type: "batch", ...counts, failures }]));
+  }
+  if (args.quiet) return;
+  const more = failed.length - maxShownNames;
+  const names = failed.slice(0, maxShownNames).map(({ input }) => escapeControlCharacters(input));
+  const parts = [
+    `${groupDigits(converted)} of ${groupDigits(all)} converted`,
+    ...(upToDate > 0 ? [`${groupDigits(upToDate)} up to date`] : []),
+    ...(partial > 0 ? [`${groupDigits(partial)} with rejects`] : []),
+    ...(failed.length > 0
+      ? [`${groupDigits(failed.length)} failed: ${names.join(", ")}${more > 0 ? ` and ${groupDigits(more)} more` : ""}`]
+      : []),
+  ];
+  process.stderr.write(`${parts.join(", ")}\n`);
+}
+
+/** Tells what became of one input: on stderr for people, with `--json` on stdout for programs. */
+export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
+  if (outcome.error) {
+    renderError(outcome.error, args, { input: outcome.input, output: outcome.output });
+    return;
+  }
+  if (args.json) process.stdout.write(lines(records(outcome)));
+  if (!args.quiet) process.stderr.write(describe(outcome.report, outcome.output));
+}
+
+const isIncomplete = ({ rejected, gaps }: ConvertReport): boolean => rejected > 0 || gaps.length > 0;
+
+/** So many names are shown; with `--json` all of them. */
+const maxShownNames = 20;
+
+export const isInterrupted = (outcome: Outcome): boolean => outcome.error?.code === "interrupted";
+
+/** Tells, of a run that was interrupted, which of its inputs were done and which were not. */
+export function renderInterruption(outcomes: readonly Outcome[], args: CommonArguments): void {
+  const [first] = outcomes.filter(isInterrupted);
+  if (!first || isStdoutClosed()) return;
+  if (outcomes.length === 1) {
+    renderOutcome(first, args);
+    return;
+  }
+  const inputsOf = (list: readonly Outcome[]) => list.map(({ input }) => input);
+  const done = inputsOf(outcomes.filter(({ error }) => error === undefined));
+  const failed = inputsOf(outcomes.filter((outcome) => outcome.error && !isInterrupted(outcome)));
+  const notDone = inputsOf(outcomes.filter(isInterrupted));
+  if (args.json) process.stdout.write(lines([{ type: "interrupted", done, failed, notDone }]));
+  const listed = (word: string, names: readonly string[]) => {
+    const more = names.length - maxShownNames;
+    const shown = names.slice(0, maxShownNames).map((name) => `  ${word}: ${escapeControlCharacters(name)}\n`);
+    return shown.join("") + (more > 0 ? `  ${word}: ${groupDigits(more)} more (--json names them all)\n` : "");
+  };
+  const counts = `${done.length} of ${formatCount(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;
+  const names = listed("done", done) + listed("failed", failed) + listed("not done", notDone);
+  process.stderr.write(`geoferry: interrupted: ${counts}; --update does the rest\n${names}`);
+}
+
+/** The exit status of one conversion or many: the worst. */
+export function exitStatusOf(outcomes: readonly Outcome[]): number {
+  return worstStatus(
+    outcomes.map((outcome) =>
+      outcome.error ? exitStatus[outcome.error.kind] : isIncomplete(outcome.report) ? exitStatus.rejected : 0,
+    ),
+  );
+}

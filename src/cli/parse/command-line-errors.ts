@@ -1,0 +1,222 @@
+/** What is wrong with a command line, and what would be right. */
+import { existsSync } from "node:fs";
+import { createError, type GeoferryError } from "../../errors.js";
+import { nearestName } from "../../nearest-name.js";
+import { commands, common, type Flag, groups, subcommandNames } from "../command.js";
+import { unprotect } from "./arguments.js";
+import { foreignAt, synonymOf } from "./other-tools.js";
+import { flagsOf, positionalCount } from "./parse-command-line.js";
+
+type Flags = Readonly<Record<string, Flag>>;
+
+const usage = (reason: string): GeoferryError => createError("usage", { reason });
+
+/**
+ * What is wrong with a line that calls a command and that `readLine` does not take.
+ * @param name the words that call the command
+ * @param line what follows them, as `protectArguments` gives it, with what the environment adds
+ * @param typed the same without that
+ */
+export function explainMistake(name: string, line: readonly string[], typed = line): GeoferryError {
+  const command = commands[name]!;
+  const flags = flagsOf(command);
+  const see = `see geoferry ${name} --help`;
+  const foreign = translateForeignFlags(name, typed, flags);
+  if (foreign !== null) return usage(foreign);
+  const { positionals, given, mistake } = parsePrefix(line, flags);
+  if (mistake !== null) {
+    if (mistake.endsWith("before it")) return usage(mistake);
+    return usage(mistake.endsWith("?") ? `${mistake} ${capital(see)}` : `${mistake}; ${see}`);
+  }
+  for (const [flag, values] of given) {
+    const { array, type } = flags[flag]!;
+    if (values.includes("")) return usage(`--${flag} is given without a value; give one, or leave it away`);
+    if (type === "string" && !array && values.length > 1)
+      return usage(`--${flag} is given ${values.length} times (${values.join(", ")}): choose one`);
+  }
+  const { name: positional, least, most } = positionalCount(command.usage);
+  if (positionals.length < least) return usage(`${name} of what? ${capital(see)}`);
+  if (positionals.length > most) {
+    const takes = most === 0 ? "takes no arguments" : `takes one ${positional.toUpperCase()}`;
+    return usage(`${name} ${takes}, and ${quoted(positionals[most]!)} is one more; ${see}`);
+  }
+  const missing = Object.entries(flags).filter(([flag, { demandOption }]) => demandOption && !given.has(flag));
+  return usage(`${name} needs ${missing.map(([flag]) => `--${flag}`).join(" and ")}; ${see}`);
+}
+
+const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1);
+
+interface ParsedPrefix {
+  readonly positionals: string[];
+  readonly given: ReadonlyMap<string, string[]>;
+  /** The first argument that cannot be read; null where all can. */
+  readonly mistake: string | null;
+}
+
+/** Goes through the arguments until the first that cannot be read. */
+function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
+  const positionals: string[] = [];
+  const given = new Map<string, string[]>();
+  for (let at = 0; at < line.length; at++) {
+    const argument = line[at]!;
+    const [, no, name, value] = /^--(no-)?([^=]*)(?:=(.*))?$/s.exec(argument) ?? [];
+    if (name === undefined) {
+      const cluster = /^-(.+)$/s.exec(argument)?.[1];
+      if (cluster === undefined) positionals.push(argument);
+      else {
+        const mistake = clusterMistake(argument, cluster, flags);
+        if (mistake !== null) return { positionals, given, mistake };
+        const flag = flagOfLetter(cluster.at(-1)!, flags);
+        if (flag !== undefined && flags[flag]!.type === "string") given.set(flag, [line[++at] ?? ""]);
+      }
+      continue;
+    }
+    const flag = Object.hasOwn(flags, name) ? flags[name]! : undefined;
+    if (!flag) return { positionals, given, mistake: unknownFlag(`${no ?? ""}${name}`, name, flags) };
+    const mistake = valueMistake(name, flags, no !== undefined, value, line[at + 1]);
+    if (mistake !== null) return { positionals, given, mistake };
+    const taken =
+      flag.type === "boolean" ? "true" : (value ?? (flag.bare === undefined ? line[++at] : flag.bare)) || "";
+    given.set(name, [...(given.get(name) ?? []), taken || (flag.bare ?? "")]);
+  }
+  return { positionals, given, mistake: null };
+}
+
+function unknownFlag(typed: string, name: string, flags: Flags): string {
+  const nearest = nearestName(name, Object.keys(flags)) ?? synonymOf(name, flags);
+  if (nearest !== null) return `no flag --${typed}; did you mean --${nearest}?`;
+  return `no flag --${typed}`;
+}
+
+function valueMistake(
+  name: string,
+  flags: Flags,
+  isNegated: boolean,
+  value: string | undefined,
+  next: string | undefined,
+): string | null {
+  const { type, bare } = flags[name]!;
+  if (type === "boolean") {
+    if (value === undefined) return null;
+    return `--${isNegated ? "no-" : ""}${name} takes no value: leave ${quoted(`=${value}`)} away, or write --no-${name} for the opposite`;
+  }
+  if (isNegated) return `--no-${name}: --${name} takes a value, and is left away where it is not wanted`;
+  if (value !== undefined || bare !== undefined) return null;
+  if (next !== undefined && !next.startsWith("-")) return null;
+  const isFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
+  return isFlag
+    ? `--${name} is given without a value; give one, or leave it away`
+    : `--${name} is given without a value; one that begins with a dash is written --${name}=${shellWord(next)}`;
+}
+
+const flagOfLetter = (letter: string, flags: Flags): string | undefined =>
+  Object.keys(flags).find((name) => flags[name]!.alias === letter);
+
+function clusterMistake(argument: string, cluster: string, flags: Flags): string | null {
+  const word = cluster.replace(/=.*$/s, "");
+  if (word.length > 1 && Object.hasOwn(flags, word)) return `no flag ${argument}: it has two dashes here, --${cluster}`;
+  if ([...cluster].every((letter) => flagOfLetter(letter, flags) !== undefined)) return null;
+  return cluster.length === 1
+    ? `no flag ${argument}`
+    : `${argument}: no such flags; if it is the name of a file, begin it with ./ or put -- before it`;
+}
+
+const quoted = (text: string): string => `"${unprotect(text)}"`;
+
+/** A word as a shell reads it. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What flags of other tools are here, and the command that was meant; null where the line has none. */
+function translateForeignFlags(name: string, line: readonly string[], flags: Flags): string | null {
+  const says: string[] = [];
+  const positionals: string[] = [];
+  const rest: string[] = [];
+  let isWhole = true;
+  for (let at = 0; at < line.length; at++) {
+    const argument = line[at]!;
+    const own = /^--(?:no-)?([^=]+)/.exec(argument)?.[1] ?? flagOfLetter(argument.slice(1), flags);
+    const foreign = own !== undefined && Object.hasOwn(flags, own) ? null : foreignAt(line, at);
+    if (foreign !== null) {
+      says.push(`${foreign.typed} ${foreign.says}`);
+      isWhole &&= foreign.here !== null;
+      const here = foreign.here ?? [];
+      (here[0]?.startsWith("-") ? rest : positionals).push(...here);
+      at += foreign.length - 1;
+    } else if (!argument.startsWith("-")) positionals.push(unprotect(argument));
+    else {
+      rest.push(argument);
+      const takesNext = own !== undefined && flags[own]?.type === "string" && !argument.includes("=");
+      if (takesNext && at + 1 < line.length) rest.push(line[++at]!);
+    }
+  }
+  if (says.length === 0) return null;
+  // What is wrong with the rest, too, is no command to propose.
+  isWhole &&= rest.every((argument) => !/^-/.test(argument) || isKnown(argument, flags));
+  const told = [...new Set(says)].join("; ");
+  if (!isWhole) return `${told}; see geoferry ${name} --help`;
+  const { paths, says: order } = name === "convert" ? inputsFirst(positionals) : { paths: positionals, says: "" };
+  const meant = ["geoferry", name, ...paths, ...withoutRedundantFlags(rest)].map(shellWord).join(" ");
+  return `${told}${order}. Try: ${meant}`;
+}
+
+const isKnown = (argument: string, flags: Flags): boolean => {
+  const name = /^--(?:no-)?([^=]+)/.exec(argument)?.[1];
+  return name === undefined ? flagOfLetter(argument.slice(1), flags) !== undefined : Object.hasOwn(flags, name);
+};
+
+/** `-update -append` of ogr2ogr is one flag here, and so is what is said twice. */
+const withoutRedundantFlags = (rest: readonly string[]): string[] =>
+  rest.filter((argument, at) => !/^--(append|overwrite|no-reproject)$/.test(argument) || rest.indexOf(argument) === at);
+
+/** Inputs before the output, where the line has them as ogr2ogr does: the output first, layers last. */
+function inputsFirst(paths: readonly string[]): { readonly paths: readonly string[]; readonly says: string } {
+  const [output, input, ...layers] = paths;
+  if (output === undefined || input === undefined || existsSync(output) || !existsSync(input))
+    return { paths, says: "" };
+  if (layers.some((layer) => existsSync(layer))) return { paths, says: "" };
+  const chosen = layers.length === 0 ? [] : ["--layer", layers.join(",")];
+  return { paths: [input, output, ...chosen], says: "; INPUT comes before OUTPUT here" };
+}
+
+/** What is wrong with a line that calls no command. */
+export function unknownCommand(line: readonly string[]): GeoferryError {
+  const words = line.filter((argument) => !argument.startsWith("-"));
+  let group = "";
+  while (Object.hasOwn(groups, group + words[0])) group += `${words.shift()} `;
+  const [word] = words;
+  if (word === undefined && group !== "") return usage(`${group}what? See geoferry ${group}--help`);
+  if (group === "") {
+    const meant = suggestConvert(line);
+    if (meant !== null) return usage(meant);
+  }
+  if (word === undefined) {
+    const flags = { ...common, help: {}, version: {} };
+    const typed = line
+      .map((argument) => /^--([^=]+)/.exec(argument)?.[1])
+      .find((flag) => flag && !Object.hasOwn(flags, flag));
+    const nearest = typed === undefined ? null : nearestName(typed, Object.keys(flags));
+    if (nearest !== null) return usage(`no flag --${typed}; did you mean --${nearest}?`);
+    return usage("which command? See geoferry --help");
+  }
+  const names = subcommandNames(group);
+  const nearest = nearestName(
+    word,
+    names.map((name) => name.slice(group.length)),
+  );
+  const listed = names.join(", ");
+  if (nearest !== null)
+    return usage(`no command "${group}${word}"; did you mean ${group}${nearest}? There are ${listed}`);
+  return usage(`no command "${group}${word}"; there are ${listed}`);
+}
+
+/** Files without a command before them: to convert them was meant. */
+function suggestConvert(line: readonly string[]): string | null {
+  const foreign = translateForeignFlags("convert", line, flagsOf(commands.convert!));
+  if (foreign !== null) return `which command? To convert files it is convert; ${foreign}`;
+  const [first] = line;
+  const isFile = first !== undefined && !first.startsWith("-") && (/[./\\]/.test(first) || existsSync(first));
+  if (!isFile) return null;
+  const meant = ["geoferry", "convert", ...line.map(unprotect)].map(shellWord).join(" ");
+  return `no command "${unprotect(first)}"; to convert files: ${line.length > 1 ? meant : `${meant} OUTPUT`}`;
+}

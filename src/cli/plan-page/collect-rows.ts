@@ -1,0 +1,71 @@
+import type { OpenPlan, PlanAction } from "../../sync/plan/plan.js";
+import { nameOf, planClass } from "../output/plan-text.js";
+import { type DrawnClass, drawnClasses, type PageRow } from "./page-data.js";
+
+/** More would make the page slow: so many features, and characters of JSON, are on it. */
+export const defaultLimits = { rows: 10_000, characters: 48 * 2 ** 20 } as const;
+
+export interface PageRows {
+  readonly rows: readonly PageRow[];
+  /** The actions that the rows are of. */
+  readonly actions: readonly PlanAction[];
+  /** Features of each class that the page leaves out. */
+  readonly left: Readonly<Record<DrawnClass, number>>;
+}
+
+/** The features that a plan is about, and those without a key: of each class as many as there is room for. */
+export async function collectRows(
+  plan: OpenPlan,
+  limits: { rows: number; characters: number } = defaultLimits,
+): Promise<PageRows> {
+  const left = Object.fromEntries(drawnClasses.map((name) => [name, plan.counts[name]])) as Record<DrawnClass, number>;
+  const room = allocateRows(left, limits.rows);
+  const rows: PageRow[] = [];
+  const actions: PlanAction[] = [];
+  let characters = 0;
+  for await (const action of plan.actions()) {
+    const row = toPageRow(action);
+    if (row === null || room[row.class] === 0) continue;
+    characters += JSON.stringify(row).length;
+    if (characters > limits.characters) break;
+    room[row.class] -= 1;
+    left[row.class] -= 1;
+    rows.push(row);
+    actions.push(action);
+  }
+  return { rows, actions, left };
+}
+
+/** Small classes are shown whole, and the others share what they leave. */
+function allocateRows(counts: Readonly<Record<DrawnClass, number>>, rows: number): Record<DrawnClass, number> {
+  const room = { ...counts };
+  let free = rows;
+  [...drawnClasses]
+    .sort((one, other) => counts[one] - counts[other])
+    .forEach((name, at) => {
+      room[name] = Math.min(counts[name], Math.floor(free / (drawnClasses.length - at)));
+      free -= room[name];
+    });
+  return room;
+}
+
+function toPageRow(action: PlanAction): PageRow | null {
+  const name = planClass(action);
+  if (!isDrawn(name)) return null;
+  const before = action.action === "update" || action.action === "delete" ? action.before : null;
+  const after = action.action === "delete" ? null : action.feature;
+  if (action.action === "keep")
+    return after
+      ? { class: name, name: nameOf(action), before: pickDrawnMembers(after), after: pickDrawnMembers(after) }
+      : null;
+  return {
+    class: name,
+    name: nameOf(action),
+    before: before && pickDrawnMembers(before),
+    after: after ? pickDrawnMembers(after) : null,
+  };
+}
+
+const isDrawn = (name: string): name is DrawnClass => (drawnClasses as readonly string[]).includes(name);
+
+const pickDrawnMembers = ({ geometry, properties }: NonNullable<PageRow["after"]>) => ({ geometry, properties });

@@ -1,0 +1,93 @@
+/** A run that ends before its first step: it is reported wherever its flags, and as much of its file as can be read, say. */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, dirname, extname, resolve } from "node:path";
+import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
+import { type ReportSettings, readReportSettings } from "../../jobs/file/report-settings.js";
+import type { Job } from "../../jobs/job.js";
+import { type RunReport, toErrorReport } from "../../jobs/report/run-report.js";
+import { isFirstSkip } from "../../jobs/run/job-lock.js";
+import { resolveStateRoot } from "../../sync/state/state-folder.js";
+import { version } from "../../version.js";
+import type { JobArguments } from "../commands/run.js";
+import { exitStatus } from "../exit.js";
+import { notify, onFailureOf, publishReports, resolveReports } from "../output/publish-run.js";
+import { renderError } from "../output/render.js";
+import { interrupted } from "../signals.js";
+
+export class FailedStart {
+  /** As soon as its file was read. */
+  job: Job | null = null;
+  /** Whether the steps were begun: then their report says what happened. */
+  isOver = false;
+  private readonly began = new Date();
+  private readonly file: string;
+  private readonly folder = process.cwd();
+
+  constructor(private readonly args: JobArguments) {
+    this.file = resolve(args.job);
+  }
+
+  /** @param thrown what ended the run; the caller renders it */
+  async report(thrown: unknown): Promise<void> {
+    if (this.isOver || this.args.dryRun) return;
+    const { args } = this;
+    const isStopped = interrupted.aborted;
+    const error = isStopped ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
+    const status = exitStatus[error.kind];
+    // Flags are relative to where the command was given, and the run may have gone to the folder of its file.
+    process.chdir(this.folder);
+    const channels = await this.channels();
+    const root = resolveStateRoot(args.state, process.env);
+    const reports = resolveReports(channels, args);
+    const report = this.reportOf(error, channels.name);
+    const isRepeated = error.code === "job-locked" && !isFirstSkip(root, this.file);
+    const failures = await publishReports(report, status, reports, root, args);
+    // What stopped the run may stop a look at earlier ones.
+    for (const failure of failures.filter(({ message }) => message !== error.message))
+      renderError(failure, args, { input: args.job });
+    if (isStopped || isRepeated) return;
+    this.sayUnreadable(channels.unreadable);
+    const home = dirname(this.file);
+    if (existsSync(home)) process.chdir(home);
+    await notify(onFailureOf(channels.onFailure, args), report, status);
+  }
+
+  private async channels(): Promise<ReportSettings> {
+    if (this.job) return { ...this.job, unreadable: [] };
+    const nothing = { name: null, onFailure: null, reports: {} };
+    try {
+      return readReportSettings(await readFile(this.file, "utf8"), this.file, process.env);
+    } catch (error) {
+      // That there is no such file is said already.
+      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+      return { ...nothing, unreadable: isMissing ? [] : ["onFailure"] };
+    }
+  }
+
+  private reportOf(error: GeoferryError, name: string | null): RunReport {
+    return {
+      job: name ?? basename(this.file, extname(this.file)),
+      file: this.file,
+      geoferry: version,
+      began: this.began.toISOString(),
+      seconds: (Date.now() - this.began.getTime()) / 1000,
+      dryRun: false,
+      result: error.code === "job-locked" ? "skipped" : "failed",
+      error: toErrorReport(error),
+      steps: [],
+    };
+  }
+
+  private sayUnreadable(members: readonly string[]): void {
+    const isKnown = this.args.onFailure !== undefined;
+    const missing = members.filter((name) => !(isKnown && name.startsWith("onFailure")));
+    if (missing.length === 0) return;
+    const advice = missing.some((name) => name.startsWith("onFailure"))
+      ? ", and --on-failure names a command that does not depend on the file"
+      : "";
+    process.stderr.write(
+      `${this.args.job}: cannot read ${missing.join(", ")}: this failure is not reported there; correct the file${advice}\n`,
+    );
+  }
+}

@@ -1,0 +1,14 @@
+import type { Job } from "../../jobs/job.js";
+import { omitUndefined } from "../../pipeline/request.js";
+import type { ServiceArguments } from "../options/service-options.js";
+
+/** What flags and environment do not say of the service, the job's file does. */
+export function jobService({ service }: Job, args: ServiceArguments): Partial<ServiceArguments> {
+  const { url, profile, insecureHttp, clientId, clientSecret } = service;
+  return omitUndefined<Partial<ServiceArguments>>({
+    url: args.url ?? url,
+    profile: args.profile ?? (args.url === undefined ? profile : undefined),
+    insecureHttp: args.insecureHttp ?? insecureHttp,
+    credentials: omitUndefined<NonNullable<ServiceArguments["credentials"]>>({ clientId, clientSecret }),
+  });
+}

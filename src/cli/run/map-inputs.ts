@@ -1,0 +1,39 @@
+/** Maps as inputs of commands: which service they are on, and how they are read. */
+import type { ReadMapInput } from "../../pipeline/request.js";
+import type { ServiceClient } from "../../remote/client/map-client.js";
+import { type Flag, grouped } from "../options/flag.js";
+import { networkOptions } from "../options/network-options.js";
+import { type ServiceArguments, serviceFrom, serviceOptions } from "../options/service-options.js";
+
+export interface MapInputArguments extends ServiceArguments {
+  readonly trustPages?: boolean;
+}
+
+export const mapInputOptions = {
+  ...grouped("Service, for map:ID:", {
+    ...serviceOptions,
+    "trust-pages": {
+      type: "boolean",
+      describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
+    },
+  } as const satisfies Readonly<Record<string, Flag>>),
+  ...networkOptions,
+};
+
+/** What reads `map:ID` and `map:NAME`. Neither client nor credentials are looked for before the first map is. */
+export function mapReader(args: MapInputArguments): ReadMapInput {
+  /** The steps of a job end each at its own time. */
+  const services = new WeakMap<AbortSignal, Promise<ServiceClient>>();
+  return async (question) => {
+    const { signal } = question;
+    const service = services.get(signal) ?? serviceFrom(args, signal);
+    services.set(signal, service);
+    // Before anything else: a refusal that nothing waits for would end the process.
+    const client = await service;
+    const { readMapInput } = await import("../../remote/snapshot/map-input.js");
+    const { resolveMapId } = await import("../../remote/client/resolve-map-id.js");
+    return readMapInput(client.map(await resolveMapId(client, question.id)), question, {
+      trustPages: args.trustPages ?? false,
+    });
+  };
+}

@@ -1,0 +1,32 @@
+/** `geoferry apply`: a plan that was made before is carried out. */
+import { Spool } from "../../io/input/spool.js";
+import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
+import { isEmptyPlan } from "../../sync/plan/plan.js";
+import { openPlan } from "../../sync/plan/plan-reader.js";
+import { checkRejectsPath } from "../../sync/source/rejects-path.js";
+import type { ApplyArguments } from "../commands/apply.js";
+import { tell } from "../output/print.js";
+import { renderCounts } from "../output/sync-report.js";
+import { mayDelete, tellApplied } from "./run-sync.js";
+import { openSession } from "./sync-session.js";
+
+/** @returns the exit status @throws plan-invalid, plan-version, plan-stale, guard-sync … */
+export async function runApply(args: ApplyArguments): Promise<number> {
+  await using spool = new Spool();
+  const plan = await openPlan(args.plan, spool);
+  const { header, counts } = plan;
+  const rejects = args.rejects ?? `${args.plan}.rejects.geojsonl`;
+  await checkRejectsPath(rejects);
+  await using session = await openSession({ url: header.service, ...args }, { id: header.map });
+  const { run, display } = session;
+  const confirm = () => {
+    display.clear();
+    renderCounts(plan, args);
+    return mayDelete(plan, args);
+  };
+  const report = await applySavedPlan(plan, rejects, run, confirm);
+  display.clear();
+  if (report) return tellApplied(report, header.map, run, args);
+  if (isEmptyPlan(counts)) tell(args, `${args.plan}: nothing to do`);
+  return 0;
+}

@@ -1,0 +1,29 @@
+import { convertMany } from "../../pipeline/convert-many.js";
+import type { ConvertRequest } from "../../pipeline/request.js";
+import { openHost } from "../host.js";
+import type { GridArguments } from "../options/grid-options.js";
+import { ProgressDisplay } from "../output/progress.js";
+import {
+  exitStatusOf,
+  isInterrupted,
+  renderBatch,
+  renderFailures,
+  renderInterruption,
+  renderOutcome,
+} from "../output/render.js";
+import type { MapInputArguments } from "./map-inputs.js";
+
+/** Converts and tells what became of it. @returns the exit status @throws usage */
+export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
+  const display = new ProgressDisplay(process.stderr);
+  const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
+  const outcomes = await convertMany(request, host, (outcome) => {
+    display.clear();
+    // Failures come last, where they are seen.
+    if (!outcome.error) renderOutcome(outcome, args);
+  });
+  renderFailures(request, outcomes, args);
+  if (outcomes.some(isInterrupted)) renderInterruption(outcomes, args);
+  else renderBatch(outcomes, args);
+  return exitStatusOf(outcomes);
+}

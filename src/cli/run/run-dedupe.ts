@@ -1,0 +1,138 @@
+/** `geoferry dedupe`: features of a map that have the same key. */
+
+import { createError, type GeoferryError } from "../../errors.js";
+import { escapeControlCharacters } from "../../escape-control-characters.js";
+import { formatCount, groupDigits } from "../../format-count.js";
+import {
+  type DedupeHooks,
+  type DedupePlan,
+  type DedupeRequest,
+  type Duplicates,
+  deduplicate,
+  planDedupe,
+} from "../../sync/diff/dedupe.js";
+import { checkGuards } from "../../sync/plan/guards.js";
+import { isEmptyPlan } from "../../sync/plan/plan.js";
+import type { DedupeArguments } from "../commands/dedupe.js";
+import { exitStatus } from "../exit.js";
+import { dedupeRequestOf, mapIdOf } from "../options/sync-options.js";
+import { plainText } from "../output/plan-text.js";
+import { tell } from "../output/print.js";
+import type { ProgressDisplay } from "../output/progress.js";
+import { renderError } from "../output/render.js";
+import { renderCounts } from "../output/sync-report.js";
+import { mayDelete, tellApplied } from "./run-sync.js";
+import { openReadingSession, openSession } from "./sync-session.js";
+
+/** Keys that a person is shown. */
+const mostShown = 20;
+/** Keys that an error names. */
+const mostNamed = 3;
+
+/** @returns the exit status @throws guard-sync, keys-differ … */
+export async function runDedupe(args: DedupeArguments): Promise<number> {
+  const request = dedupeRequestOf(args);
+  const map = { given: mapIdOf(args.map) };
+  if (args.dryRun) {
+    await using session = await openReadingSession(args, map);
+    const teller = new Teller(request, args, session.display);
+    const found = await planDedupe(request, session.run, (duplicates) => teller.onDuplicates(duplicates));
+    teller.onPlan(found);
+    checkGuards(found.plan);
+    const left = teller.errorOf(found);
+    if (left) throw left;
+    return 0;
+  }
+  await using session = await openSession(args, map);
+  const { run, display } = session;
+  const teller = new Teller(request, args, display);
+  const { found, applied } = await deduplicate(request, run, teller);
+  display.clear();
+  const id = found.plan.header.map;
+  const status = applied ? tellApplied(applied, id, run, args) : 0;
+  const left = teller.errorOf(found);
+  // Somebody said no, or it was stopped.
+  if (left === null || status !== 0 || (applied === null && !isEmptyPlan(found.plan.counts))) return status;
+  renderError(left, args, { map: id });
+  return exitStatus[left.kind];
+}
+
+/** Tells what would be done before it is done. */
+class Teller implements DedupeHooks {
+  private readonly lines: string[] = [];
+  private readonly examples: string[] = [];
+
+  constructor(
+    private readonly request: DedupeRequest,
+    private readonly args: DedupeArguments,
+    private readonly display: ProgressDisplay,
+  ) {}
+
+  onDuplicates(duplicates: Duplicates): void {
+    if (this.args.json) record({ type: "duplicates", ...duplicates });
+    if (this.lines.length < mostShown) this.lines.push(duplicatesLine(duplicates));
+    const isLeft = duplicates.stay.length > 1;
+    if (isLeft && this.examples.length < mostNamed) this.examples.push(differenceOf(duplicates));
+  }
+
+  onPlan({ plan, snapshot, keys, differing, left }: DedupePlan): void {
+    const { args, request } = this;
+    const { remoteField, keep, orderBy, deleteDifferent } = request;
+    const { service, map } = plan.header;
+    const { features } = snapshot;
+    this.display.clear();
+    if (args.json) {
+      const rule = { field: remoteField, keep, orderBy, deleteDifferent };
+      record({ type: "keys", map, ...rule, features, repeated: keys, differing, left });
+    }
+    tell(args, `map ${map} of ${service}: ${formatCount(features, "feature")}`);
+    if (keys === 0) tell(args, `nothing to do: no two of them have the same "${escapeControlCharacters(remoteField)}"`);
+    else {
+      tell(args, `  ${describeKeys(request, keys, differing)}`);
+      for (const line of this.lines) tell(args, `  ${line}`);
+      const more = keys - this.lines.length;
+      if (more > 0) tell(args, `  … ${groupDigits(more)} more (--json lists all)`);
+    }
+    renderCounts(plan, args);
+  }
+
+  confirm({ plan }: DedupePlan): Promise<boolean> {
+    return mayDelete(plan, this.args);
+  }
+
+  /** What it ends with where several features still have a key. */
+  errorOf({ plan: { header }, left }: DedupePlan): GeoferryError | null {
+    if (left === 0) return null;
+    const { service, map } = header;
+    const { remoteField: field, keep: kept } = this.request;
+    return createError("keys-differ", { service, map, field, keys: left, kept, examples: this.examples });
+  }
+}
+
+function describeKeys({ remoteField, keep, orderBy }: DedupeRequest, keys: number, differing: number): string {
+  const all = `${formatCount(keys, "value")} of "${escapeControlCharacters(remoteField)}" ${keys === 1 ? "is" : "are"} on several features`;
+  const others = differing === 0 ? "that say the same" : `${groupDigits(differing)} of them on features that differ`;
+  return `${all}, ${others}; of each the ${keep} by ${orderBy === null ? "id" : `"${escapeControlCharacters(orderBy)}"`} stays`;
+}
+
+const record = (value: object): void => {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+};
+
+const words = ({ differ }: Duplicates): string =>
+  differ.map((path) => plainText(path.replace(/^properties\./, ""))).join(", ");
+
+const named = (ids: readonly string[]): string => ids.map(plainText).join(", ");
+
+const differenceOf = (duplicates: Duplicates): string =>
+  `${plainText(JSON.stringify(duplicates.key))} on ${named(duplicates.stay)} (${words(duplicates)})`;
+
+function duplicatesLine(duplicates: Duplicates): string {
+  const { key, stay, go, differ } = duplicates;
+  const name = plainText(String(key));
+  const stays = `${named(stay)} ${stay.length === 1 ? "stays" : "stay"}`;
+  const goes = `${named(go)} ${go.length === 1 ? "goes" : "go"}`;
+  if (differ.length === 0) return `- ${name}: ${stays}; ${goes}, which ${go.length === 1 ? "is" : "are"} the same`;
+  const difference = `they differ in ${words(duplicates)}`;
+  return go.length === 0 ? `· ${name}: ${stays}: ${difference}` : `- ${name}: ${stays}; ${goes}: ${difference}`;
+}

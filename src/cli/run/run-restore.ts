@@ -1,0 +1,48 @@
+/** `geoferry restore`: undoes an earlier run. */
+import { openBackup } from "../../sync/journal/backup-reader.js";
+import { checkGuards } from "../../sync/plan/guards.js";
+import { isEmptyPlan, type OpenPlan } from "../../sync/plan/plan.js";
+import { describeRestore, findEditGuards, prepareRestore } from "../../sync/plan/plan-restore.js";
+import { checkRejectsPath, removeOldRejects } from "../../sync/source/rejects-path.js";
+import { applyAndUpdateBaseline } from "../../sync/sync.js";
+import type { ReadonlySyncRun } from "../../sync/sync-run.js";
+import type { RestoreArguments } from "../commands/restore.js";
+import { mapIdOf, restorationSettingsOf } from "../options/sync-options.js";
+import { tell } from "../output/print.js";
+import { renderCounts } from "../output/sync-report.js";
+import { tellApplied } from "./run-sync.js";
+import { confirmed, openReadingSession, openSession, type Session } from "./sync-session.js";
+
+/** @returns the exit status @throws backup-invalid, guard-sync … */
+export async function runRestore(args: RestoreArguments): Promise<number> {
+  const settings = restorationSettingsOf(args);
+  const backup = await openBackup(args.backupfile);
+  const rejects = args.rejects ?? `${args.backupfile}.rejects.geojsonl`;
+  await checkRejectsPath(rejects);
+  const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
+  const at = { ...args, url: args.url ?? backup.header.service };
+  /** What it would do, told before it is done. @throws guard-sync */
+  const tellRestoration = async ({ run, display }: Session<ReadonlySyncRun>): Promise<OpenPlan> => {
+    const restoration = await prepareRestore(backup, settings, run);
+    const { plan } = restoration;
+    display.clear();
+    for (const sentence of describeRestore(restoration)) tell(args, sentence);
+    renderCounts(plan, args);
+    checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
+    if (isEmptyPlan(plan.counts)) tell(args, `map ${plan.header.map}: nothing to do: it is as it was before the run`);
+    return plan;
+  };
+  if (args.dryRun) {
+    await using session = await openReadingSession(at, map);
+    await tellRestoration(session);
+    return 0;
+  }
+  await using session = await openSession(at, map);
+  const plan = await tellRestoration(session);
+  if (isEmptyPlan(plan.counts) || !(await confirmed("Undo it?", args))) return 0;
+  await removeOldRejects(rejects);
+  const { run, display } = session;
+  const report = await applyAndUpdateBaseline(plan, rejects, run);
+  display.clear();
+  return tellApplied(report, plan.header.map, run, args);
+}

@@ -1,0 +1,103 @@
+/** What the commands that work on a map do it with: a run on the map, and progress for people. */
+
+import { createError } from "../../errors.js";
+import { groupDigits } from "../../format-count.js";
+import type { Progress } from "../../pipeline/request.js";
+import { resolveMapId } from "../../remote/client/resolve-map-id.js";
+import type { ApplyProgress } from "../../sync/apply/apply-context.js";
+import { resolveStateRoot } from "../../sync/state/state-folder.js";
+import { openReadonlySyncRun, type ReadonlySyncRun, type SyncContext, SyncRun } from "../../sync/sync-run.js";
+import type { CommonArguments } from "../command.js";
+import { openHost } from "../host.js";
+import { type ServiceArguments, servedFrom } from "../options/service-options.js";
+import { tell } from "../output/print.js";
+import { ProgressDisplay } from "../output/progress.js";
+import { interrupted } from "../signals.js";
+
+export interface SessionArguments extends ServiceArguments {
+  readonly state?: string;
+  readonly backup?: string;
+}
+
+const steps: Readonly<Record<ApplyProgress["step"], string>> = {
+  backup: "keeping what will change",
+  create: "creating",
+  update: "updating",
+  read: "reading the map again",
+  delete: "deleting",
+};
+
+const count = (features: number): string => `${groupDigits(features)} features`;
+
+/** A run on a map, with what it shows meanwhile. */
+export interface Session<Run extends ReadonlySyncRun> extends AsyncDisposable {
+  readonly run: Run;
+  readonly display: ProgressDisplay;
+}
+
+type Asked = SessionArguments & CommonArguments;
+
+/** A map as a person gives it, by its id or its name; or as a file says it, by its id. */
+export type GivenMap = { readonly given: string } | { readonly id: string };
+
+/** @throws map-locked, remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
+export const openSession = (args: Asked, map: GivenMap): Promise<Session<SyncRun>> => session(args, map, SyncRun.open);
+
+/** For what writes nothing. @throws remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
+export const openReadingSession = (args: Asked, map: GivenMap): Promise<Session<ReadonlySyncRun>> =>
+  session(args, map, openReadonlySyncRun);
+
+async function session<Run extends ReadonlySyncRun>(
+  args: Asked,
+  map: GivenMap,
+  open: (tools: SyncContext, map: string) => Promise<Run>,
+): Promise<Session<Run>> {
+  const display = new ProgressDisplay(process.stderr);
+  const isShown = !args.quiet && !args.json;
+  const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
+  const { service, traffic } = await servedFrom(args);
+  const run = await open(
+    {
+      host: await openHost(args, onProgress),
+      service,
+      traffic,
+      stateRoot: resolveStateRoot(args.state, process.env),
+      backup: args.backup ?? null,
+      onNotice: (sentence) => tell(args, sentence),
+      ...(isShown && {
+        onMap: ({ features, pass }) =>
+          display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
+        onApply: ({ step, done, total }) =>
+          display.show(
+            () => `${steps[step]}, ${total === null ? count(done) : `${groupDigits(done)} of ${count(total)}`}`,
+          ),
+      }),
+    },
+    "id" in map ? map.id : await resolveMapId(service, map.given),
+  );
+  return {
+    run,
+    display,
+    async [Symbol.asyncDispose]() {
+      display.clear();
+      await run[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/**
+ * Asks a person on a terminal; where nobody can be asked, guards alone decide.
+ * @param question that yes or no answers @throws interrupted
+ */
+export async function confirmed(question: string, { yes }: { readonly yes?: boolean }): Promise<boolean> {
+  if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return true;
+  const { createInterface } = await import("node:readline/promises");
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal: interrupted })).trim());
+  } catch (error) {
+    throw createError("interrupted", {}, error);
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,225 @@
+import type { MethodId } from "./methods.js";
+import type { ParameterKey } from "./parameters.js";
+
+type ParameterValues = Partial<Record<ParameterKey, number>>;
+
+/** The method that a PROJ string names, and its parameters by our keys. */
+interface MethodAndValues {
+  readonly method: MethodId;
+  readonly values: ParameterValues;
+}
+
+/** The numbers of a PROJ string. */
+interface ProjString {
+  readonly words: ReadonlyMap<string, string>;
+  readonly number: (key: string) => number | undefined;
+  /** Without the scale. */
+  readonly origin: ParameterValues;
+  readonly k: number | undefined;
+  /** There is no scale, or one that does nothing. */
+  readonly isUnscaled: boolean;
+}
+
+/** Reads `+proj=…` and its parameters; null where the method is not known, or would have to be guessed at. */
+export function readProjMethod(kind: string, words: ReadonlyMap<string, string>): MethodAndValues | null {
+  const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
+  const origin: ParameterValues = {
+    lat0: number("lat_0"),
+    lon0: number("lon_0"),
+    x0: number("x_0"),
+    y0: number("y_0"),
+  };
+  const k = number("k_0") ?? number("k");
+  const given: ProjString = { words, number, origin, k, isUnscaled: k === undefined || k === 1 };
+  if (Object.hasOwn(methodReaders, kind)) return methodReaders[kind]!(given);
+  if (!Object.hasOwn(originOnlyMethods, kind) || k !== undefined) return null;
+  return { method: originOnlyMethods[kind]!, values: origin };
+}
+
+const withScale =
+  (method: MethodId) =>
+  ({ origin, k }: ProjString): MethodAndValues => ({ method, values: { ...origin, k } });
+
+/** A cylinder that touches, or cuts at the parallel of true scale; centred on the equator only. */
+const cylindrical =
+  (method: MethodId) =>
+  ({ origin, number }: ProjString): MethodAndValues | null =>
+    (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: number("lat_ts") ?? 0 } } : null;
+
+/** PROJ marks a map of the sphere of the ellipsoid's surface. */
+const methodByRadius = ({ words }: ProjString, ellipsoidal: MethodId, spherical: MethodId): MethodId =>
+  words.has("R_A") ? spherical : ellipsoidal;
+
+/** A cone through two parallels, or one that is named once. */
+const conic =
+  (method: MethodId) =>
+  ({ origin, number }: ProjString): MethodAndValues | null => {
+    const lat1 = number("lat_1");
+    return lat1 === undefined ? null : { method, values: { ...origin, lat1, lat2: number("lat_2") ?? lat1 } };
+  };
+
+const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndValues | null>> = {
+  utm,
+  tmerc: withScale("transverse-mercator"),
+  etmerc: withScale("transverse-mercator"),
+  lcc: lambert,
+  merc: mercator,
+  aea: conic("albers"),
+  eqdc: conic("equidistant-conic"),
+  stere: stereographic,
+  sterea: withScale("oblique-stereographic"),
+  omerc: obliqueMercator,
+  somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
+  eqc: cylindrical("equidistant-cylindrical-spherical"),
+  // PROJ's scale stands for a parallel where there is none.
+  cea: (given) =>
+    given.isUnscaled || given.words.has("lat_ts")
+      ? cylindrical(methodByRadius(given, "equal-area-cylindrical", "equal-area-cylindrical-spherical"))(given)
+      : null,
+  laea: (given) =>
+    given.isUnscaled
+      ? { method: methodByRadius(given, "lambert-azimuthal", "lambert-azimuthal-spherical"), values: given.origin }
+      : null,
+  ortho: ({ origin, k, number }) =>
+    k === undefined && number("alpha") === undefined
+      ? { method: "orthographic", values: origin }
+      : { method: "orthographic-local", values: { ...origin, k, azimuth: number("alpha") ?? 0 } },
+  aeqd: ({ origin, words, isUnscaled }) =>
+    isUnscaled ? { method: words.has("guam") ? "guam" : "azimuthal-equidistant", values: origin } : null,
+  cass: ({ origin, words, isUnscaled }) =>
+    isUnscaled ? { method: words.has("hyperbolic") ? "cassini-hyperbolic" : "cassini", values: origin } : null,
+  bonne: ({ origin, number }) => {
+    const lat0 = number("lat_1");
+    return lat0 === undefined ? null : { method: "bonne", values: { ...origin, lat0 } };
+  },
+  krovak: ({ origin, k, words }) => ({
+    method: words.get("axis") === "swu" ? "krovak" : "krovak-north",
+    values: {
+      lat0: 49.5,
+      lon0: 24 + 50 / 60,
+      ...withoutUndefined(origin),
+      k: k ?? 0.9999,
+      colatitude: 30 + 17 / 60 + 17.303111 / 3600,
+      pseudoParallel: 78.5,
+    },
+  }),
+  labrd: ({ origin, k, number }) => ({ method: "laborde", values: { ...origin, k, azimuth: number("azi") ?? 0 } }),
+  col_urban: ({ origin, number }) => ({ method: "colombia-urban", values: { ...origin, height: number("h_0") ?? 0 } }),
+  wink1: withParallel("winkel-1", "lat_ts", 0),
+  wink2: withParallel("winkel-2", "lat_1", 0),
+  // Where none is given PROJ's own answers differ: Winkel's parallel from the string, the equator from a system.
+  wintri: withParallel("winkel-tripel", "lat_1", null),
+  loxim: ({ origin, number }) => {
+    const lat0 = number("lat_1");
+    return lat0 === undefined ? null : { method: "loximuthal", values: { ...origin, lat0 } };
+  },
+  tpeqd: ({ origin, number }) => {
+    const [lat1, lon1, lat2, lon2] = ["lat_1", "lon_1", "lat_2", "lon_2"].map((key) => number(key) ?? 0);
+    return { method: "two-point-equidistant", values: { x0: origin.x0, y0: origin.y0, lat1, lon1, lat2, lon2 } };
+  },
+  nsper: ({ origin, number }) => ({ method: "near-side-perspective", values: { ...origin, height: number("h") } }),
+  geos: ({ origin, number, words }) =>
+    (words.get("sweep") ?? "y") === "y" && !origin.lat0
+      ? { method: "geostationary", values: { ...origin, height: number("h") } }
+      : null,
+};
+
+const withoutUndefined = (values: ParameterValues): ParameterValues =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+
+/** A mean with the equidistant cylinder of a parallel, which PROJ has a default for. */
+function withParallel(method: MethodId, key: string, usual: number | null) {
+  return ({ origin, number }: ProjString): MethodAndValues | null => {
+    const lat1 = number(key) ?? usual;
+    return lat1 === null ? null : { method, values: { ...origin, lat1 } };
+  };
+}
+
+function utm({ number, words }: ProjString): MethodAndValues | null {
+  const zone = number("zone");
+  if (zone === undefined || !Number.isInteger(zone) || zone < 1 || zone > 60) return null;
+  return {
+    method: "transverse-mercator",
+    values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: words.has("south") ? 1e7 : 0 },
+  };
+}
+
+function lambert({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+  const lat1 = number("lat_1");
+  const lat2 = number("lat_2");
+  if (lat1 === undefined) return null;
+  if (lat2 !== undefined && lat2 !== lat1) {
+    return isUnscaled
+      ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2 } }
+      : { method: "lambert-conic-michigan", values: { ...origin, lat1, lat2, ellipsoidScale: k } };
+  }
+  if (origin.lat0 === undefined || origin.lat0 === lat1) {
+    return { method: "lambert-conic-1sp", values: { ...origin, k, lat0: lat1 } };
+  }
+  return isUnscaled ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2: lat1 } } : null;
+}
+
+function mercator({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+  if ((origin.lat0 ?? 0) !== 0) return null;
+  const parallel = number("lat_ts") ?? 0;
+  if (parallel === 0) return { method: "mercator-a", values: { ...origin, k } };
+  return isUnscaled ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
+}
+
+function stereographic({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+  const lat0 = origin.lat0 ?? 0;
+  const parallel = number("lat_ts");
+  if (Math.abs(lat0) !== 90) {
+    return parallel === undefined ? { method: "stereographic", values: { ...origin, k } } : null;
+  }
+  if (parallel === undefined || Math.abs(parallel) === 90) {
+    return { method: "polar-stereographic-a", values: { ...origin, k } };
+  }
+  const isOwnPole = Math.sign(parallel) === Math.sign(lat0);
+  return isOwnPole && isUnscaled ? { method: "polar-stereographic-b", values: { ...origin, lat1: parallel } } : null;
+}
+
+function obliqueMercator({ number, words, origin, k }: ProjString): MethodAndValues | null {
+  const azimuth = number("alpha");
+  const lon0 = number("lonc");
+  if (azimuth === undefined || lon0 === undefined) return null;
+  return {
+    method: words.has("no_uoff") || words.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
+    values: { ...origin, k, lon0, azimuth, gamma: number("gamma") ?? azimuth },
+  };
+}
+
+/** Methods that take an origin and nothing else. */
+const originOnlyMethods: Readonly<Record<string, MethodId>> = {
+  poly: "polyconic",
+  nzmg: "new-zealand",
+  gnom: "gnomonic",
+  eqearth: "equal-earth",
+  mill: "miller",
+  moll: "mollweide",
+  robin: "robinson",
+  sinu: "sinusoidal",
+  eck1: "eckert-1",
+  eck2: "eckert-2",
+  eck3: "eckert-3",
+  eck4: "eckert-4",
+  eck5: "eckert-5",
+  eck6: "eckert-6",
+  gall: "gall-stereographic",
+  wag4: "wagner-4",
+  wag5: "wagner-5",
+  wag7: "wagner-7",
+  aitoff: "aitoff",
+  hammer: "hammer",
+  natearth: "natural-earth",
+  natearth2: "natural-earth-2",
+  patterson: "patterson",
+  comill: "compact-miller",
+  times: "times",
+  crast: "craster",
+  mbtfpq: "flat-polar-quartic",
+  qua_aut: "quartic-authalic",
+  igh: "goode-land",
+  igh_o: "goode-ocean",
+  vandg: "van-der-grinten",
+};

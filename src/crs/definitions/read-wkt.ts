@@ -1,0 +1,286 @@
+import type { CrsRegistry } from "../tables/registry.js";
+import {
+  type CrsDefinition,
+  type Datum,
+  degree,
+  type Ellipsoid,
+  type GeographicCrs,
+  greenwich,
+  isSameEllipsoid,
+  metre,
+  type PrimeMeridian,
+  type Projection,
+  type Unit,
+} from "./definition.js";
+import { sphericalVariants } from "./methods.js";
+import { normalizeName } from "./normalize-name.js";
+import { normalizeProjection } from "./normalize-projection.js";
+import { findChild, findChildren, parseWkt, readNumber, readText, type WktNode } from "./wkt-tree.js";
+
+const geographicKeywords = [
+  "GEOGCS",
+  "GEOGCRS",
+  "GEODCRS",
+  "GEODETICCRS",
+  "GEOGRAPHICCRS",
+  "BASEGEOGCRS",
+  "BASEGEODCRS",
+];
+const projectedKeywords = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "BASEPROJCRS"];
+const verticalKeywords = ["VERT_CS", "VERTCS", "VERTCRS", "VERTICALCRS"];
+const untransformedKeywords = [
+  ...verticalKeywords,
+  "LOCAL_CS",
+  "ENGCRS",
+  "ENGINEERINGCRS",
+  "GEOCCS",
+  "DERIVEDPROJCRS",
+  "PARAMETRICCRS",
+  "TIMECRS",
+];
+
+/**
+ * Reads WKT1 as GDAL or ESRI write it, and WKT2 (ISO 19162); null where it is no description of a coordinate reference
+ * system. The declared order of axes never moves coordinates: files of these formats hold x, y. A system whose axes
+ * point elsewhere than east and north is carried, not transformed, unless its method is defined so.
+ */
+export function readWkt(text: string, registry: CrsRegistry): CrsDefinition | null {
+  const tree = parseWkt(text);
+  return tree && readSystem(tree, registry);
+}
+
+export function readSystem(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
+  const id = readAuthority(tree);
+  const name = readText(tree, 0);
+  if (geographicKeywords.includes(tree.keyword)) {
+    const cs = findChild(tree, "CS");
+    if (readText(cs, 0).toLowerCase() === "cartesian")
+      return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
+    const geodetic = readGeodetic(tree, registry);
+    if (!geodetic) return null;
+    const derived = findChild(tree, "DERIVINGCONVERSION") ?? proj4Extension(tree);
+    return { id, name, geodetic, projection: null, obstacle: derived ? "it is derived from another system" : null };
+  }
+  if (projectedKeywords.includes(tree.keyword)) return readProjected(tree, id, name, registry);
+  if (["COMPD_CS", "COMPOUNDCRS"].includes(tree.keyword)) {
+    const horizontal = findChild(tree, ...geographicKeywords, ...projectedKeywords, "BOUNDCRS");
+    const found = horizontal && readSystem(horizontal, registry);
+    if (!found) return null;
+    const vertical = readText(findChild(tree, ...verticalKeywords), 0) || "an unnamed level";
+    return { ...found, id: id ?? found.id, name: id === null ? found.name : name, vertical };
+  }
+  if (tree.keyword === "BOUNDCRS") return readBound(tree, registry);
+  if (untransformedKeywords.includes(tree.keyword)) {
+    return { id, name, geodetic: null, projection: null, obstacle: "it is neither geographic nor projected" };
+  }
+  return null;
+}
+
+function readProjected(tree: WktNode, id: string | null, name: string, registry: CrsRegistry): CrsDefinition | null {
+  const base = findChild(tree, ...geographicKeywords);
+  const geodetic = base && readGeodetic(base, registry);
+  if (!geodetic) return null;
+  const conversion = findChild(tree, "CONVERSION");
+  const method = conversion ? findChild(conversion, "METHOD", "PROJECTION") : findChild(tree, "PROJECTION");
+  if (!method) return null;
+  const csUnit = linearUnit(tree) ?? metre;
+  const parameters = new Map<string, number>();
+  for (const parameter of findChildren(conversion ?? tree, "PARAMETER")) {
+    const key = normalizeName(readText(parameter, 0));
+    const unit = findChild(parameter, "ANGLEUNIT", "LENGTHUNIT", "SCALEUNIT", "UNIT");
+    const size = readNumber(unit, 1);
+    let value = readNumber(parameter, 1);
+    // WKT1 gives angles in the unit of its GEOGCS, lengths in its own; WKT2 names the unit of each.
+    const kind = parameterKind(key);
+    if (kind === "angle") value *= (unit ? size : geodetic.unit.size) / degree.size;
+    else if (kind === "length" && unit) value *= size / csUnit.size;
+    else if (kind === "ratio" && unit) value *= size;
+    parameters.set(key, removeRoundingNoise(value));
+  }
+  const extension = proj4Extension(tree);
+  const read = southWestKrovak(tree, normalizeProjection(readText(method, 0), parameters, csUnit, extension));
+  const projection = geodetic.datum.ellipsoid.inverseFlattening === 0 ? sphericalVariant(read) : read;
+  return {
+    id,
+    name,
+    geodetic,
+    projection,
+    obstacle: projection.method === null ? null : axisObstacle(tree, projection),
+  };
+}
+
+function parameterKind(key: string): "angle" | "length" | "ratio" {
+  if (/easting|northing|height/.test(key)) return "length";
+  if (/scale|factor|type|option/.test(key)) return "ratio";
+  return "angle";
+}
+
+/** Takes off the fuzz that a change of unit leaves: 46.800000000000004. */
+const removeRoundingNoise = (value: number) => Number(value.toPrecision(15));
+
+function proj4Extension(tree: WktNode): string | null {
+  const found = findChildren(tree, "EXTENSION").find((node) => readText(node, 0) === "PROJ4");
+  return found ? readText(found, 1) : null;
+}
+
+/** WKT1 calls both Krovaks by one name; the one whose axes point south and west says so. */
+function southWestKrovak(tree: WktNode, projection: Projection): Projection {
+  const turned = findChildren(tree, "AXIS").some((axis) => readText(axis, 1).toLowerCase() === "south");
+  return projection.method === "krovak-north" && turned ? { ...projection, method: "krovak" } : projection;
+}
+
+/** Methods that WKT1 calls by one name, on a sphere are one. */
+const sphericalVariant = (projection: Projection): Projection =>
+  projection.method === null
+    ? projection
+    : { ...projection, method: sphericalVariants[projection.method] ?? projection.method };
+
+/** South- and west-pointing axes belong to a few methods, and to polar maps; anywhere else they would be guessed at. */
+function axisObstacle(tree: WktNode, projection: Projection): string | null {
+  if (/south|west|krovak|polar|stereographic|azimuthal/.test(projection.method ?? "")) return null;
+  const directions = findChildren(tree, "AXIS").map((axis) => readText(axis, 1).toLowerCase());
+  if (!directions.some((direction) => direction === "south" || direction === "west")) return null;
+  return `its axes point ${directions.join(" and ")}`;
+}
+
+function readGeodetic(tree: WktNode, registry: CrsRegistry): GeographicCrs | null {
+  const datumNode = findChild(tree, "DATUM", "GEODETICDATUM", "TRF", "ENSEMBLE");
+  const ellipsoidNode = datumNode && findChild(datumNode, "SPHEROID", "ELLIPSOID");
+  if (!datumNode || !ellipsoidNode) return null;
+  const a =
+    readNumber(ellipsoidNode, 1) *
+    (findChild(ellipsoidNode, "LENGTHUNIT", "UNIT")
+      ? readNumber(findChild(ellipsoidNode, "LENGTHUNIT", "UNIT"), 1)
+      : 1);
+  const inverse = readNumber(ellipsoidNode, 2);
+  if (!(a > 0) || !(inverse >= 0)) return null;
+  const ellipsoid: Ellipsoid = { name: readText(ellipsoidNode, 0).replaceAll("_", " "), a, inverseFlattening: inverse };
+  const unit = angularUnit(tree);
+  const meridian = readMeridian(findChild(tree, "PRIMEM", "PRIMEMERIDIAN"), unit, registry);
+  if (!meridian) return null;
+  return {
+    code: codeOf(tree),
+    name: readText(tree, 0),
+    datum: readDatum(datumNode, ellipsoid, meridian, readText(tree, 0), registry),
+    datumTitle: null,
+    meridian,
+    unit,
+    // ESRI names the unit of heights.
+    threeD: readNumber(findChild(tree, "CS"), 1) === 3 || findChild(tree, "LINUNIT") !== null,
+  };
+}
+
+function readDatum(
+  node: WktNode,
+  ellipsoid: Ellipsoid,
+  meridian: PrimeMeridian,
+  system: string,
+  registry: CrsRegistry,
+): Datum {
+  const name = readText(node, 0);
+  const declared = findChildren(node, "TOWGS84")[0]?.values.filter((value) => typeof value === "number") ?? null;
+  const extension = findChildren(node, "EXTENSION").find((entry) => readText(entry, 0) === "PROJ4_GRIDS");
+  const grid = extension ? readText(extension, 1) : null;
+  const toWgs84 = declared && (declared.length === 3 || declared.length === 7) ? declared : null;
+  const code = findKnownDatum(codeOf(node), name, ellipsoid, meridian, system, registry);
+  if (code !== null) return { ...registry.datum(code), toWgs84, grid: grid === "@null" ? null : grid };
+  return { code: null, name: name.replace(/^D_/, "").replaceAll("_", " "), ellipsoid, toWgs84, grid };
+}
+
+/** A datum is a known one if its code or name says so and its ellipsoid does not contradict. */
+function findKnownDatum(
+  code: string | null,
+  name: string,
+  ellipsoid: Ellipsoid,
+  meridian: PrimeMeridian,
+  system: string,
+  registry: CrsRegistry,
+): string | null {
+  const named = [
+    ...registry.datumsNamed(name),
+    ...registry.datumsNamed(
+      name.replace(/_?\(?(Paris|Ferro|Rome|Oslo|Jakarta|Madrid|Athens|Lisbon|Brussels|Bogota|Stockholm|Bern)\)?$/i, ""),
+    ),
+  ];
+  const codes = code !== null && registry.hasDatum(code) ? [code, ...named] : named;
+  const fitting = codes.filter((candidate) => isSameEllipsoid(registry.datum(candidate).ellipsoid, ellipsoid));
+  const twins = [...new Set(fitting.map((candidate) => registry.datum(candidate).code!))];
+  if (twins.length <= 1 || code !== null) return twins[0] ?? null;
+  // Several of one name: the one that the name of the system points to, else EPSG's before ESRI's.
+  for (const id of registry.systemsNamed(system)) {
+    const candidate = registry.definition(id, () => null)?.geodetic;
+    if (
+      candidate?.datum.code &&
+      twins.includes(candidate.datum.code) &&
+      Math.abs(candidate.meridian.degrees - meridian.degrees) < 1e-9
+    )
+      return candidate.datum.code;
+  }
+  const epsg = twins.filter((twin) => twin[0] !== "E");
+  return epsg.length === 1 ? epsg[0]! : null;
+}
+
+function readMeridian(node: WktNode | null, unit: Unit, registry: CrsRegistry): PrimeMeridian | null {
+  if (!node) return greenwich;
+  const own = findChild(node, "ANGLEUNIT", "UNIT");
+  const name = readText(node, 0);
+  const value = readNumber(node, 1);
+  if (!Number.isFinite(value)) return null;
+  if (own) return { name, degrees: removeRoundingNoise((value * readNumber(own, 1)) / degree.size) };
+  // WKT1 in grads: GDAL and ESRI give the meridian in degrees all the same, others follow OGC 01-009.
+  if (normalizeName(name) === "paris") return { name, degrees: 2.33722917 };
+  const known = registry.meridianNamed(name.replaceAll("_", " "));
+  if (known && Math.abs(known.degrees - value) < 1e-7) return { name, degrees: known.degrees };
+  return { name, degrees: unit.name === "grad" ? removeRoundingNoise((value * unit.size) / degree.size) : value };
+}
+
+function angularUnit(tree: WktNode): Unit {
+  const axis = findChild(tree, "AXIS");
+  const node = findChild(tree, "UNIT", "ANGLEUNIT") ?? (axis && findChild(axis, "ANGLEUNIT", "UNIT"));
+  const size = readNumber(node, 1);
+  if (!node || !(size > 0) || Math.abs(size / degree.size - 1) < 1e-9) return degree;
+  return { name: readText(node, 0).toLowerCase(), size };
+}
+
+function linearUnit(tree: WktNode): Unit | null {
+  const axis = findChild(tree, "AXIS");
+  const node = findChild(tree, "UNIT", "LENGTHUNIT") ?? (axis && findChild(axis, "LENGTHUNIT", "UNIT"));
+  const size = readNumber(node, 1);
+  return node && size > 0 ? { name: readText(node, 0), size } : null;
+}
+
+function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
+  const inner = findChild(tree, "SOURCECRS")?.values[0];
+  const found = typeof inner === "object" ? readSystem(inner, registry) : null;
+  if (!found?.geodetic || found.geodetic.datum.code !== null) return found;
+  const shift = findChild(tree, "ABRIDGEDTRANSFORMATION");
+  if (!shift) return found;
+  const target = findChild(tree, "TARGETCRS")?.values[0];
+  const name = normalizeName(readText(findChild(shift, "METHOD"), 0));
+  const toWgs84Known = typeof target === "object" && normalizeName(readText(target, 0)).startsWith("wgs84");
+  const values = findChildren(shift, "PARAMETER").map((parameter) => readNumber(parameter, 1));
+  const { geodetic } = found;
+  // A shift by a grid, or to elsewhere: not to be done without.
+  const grid = readText(findChild(shift, "PARAMETERFILE"), 1) || readText(shift, 0) || "of its transformation";
+  const notUnderstood: CrsDefinition = { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, grid } } };
+  if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return notUnderstood;
+  if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
+  else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return notUnderstood;
+  // An abridged transformation gives the scale as a factor (ISO 19162, 9.3).
+  if (values.length === 7) values[6] = Number(((values[6]! - 1) * 1e6).toFixed(9));
+  return { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, toWgs84: values } } };
+}
+
+/** `EPSG:25832`, from AUTHORITY or ID. */
+function readAuthority(node: WktNode): string | null {
+  const found = findChild(node, "AUTHORITY", "ID");
+  const name = readText(found, 0).toUpperCase();
+  const code = readText(found, 1);
+  if (name === "OGC" && code === "CRS84") return "EPSG:4326";
+  return (name === "EPSG" || name === "ESRI") && /^\d+$/.test(code) ? `${name}:${code}` : null;
+}
+
+function codeOf(node: WktNode): string | null {
+  const id = readAuthority(node);
+  return id === null ? null : id.startsWith("ESRI:") ? `E${id.slice(5)}` : id.slice(5);
+}

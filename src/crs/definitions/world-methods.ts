@@ -1,0 +1,142 @@
+import {
+  centralMeridian,
+  createMethod,
+  createWorldMethod,
+  type EsriParameter,
+  esriFalseOrigin,
+  esriFalseOriginAndMeridian,
+  falseEasting,
+  falseNorthing,
+  type ProjectionMethod,
+  standardParallel1,
+} from "./method.js";
+
+/** A world map that GDAL calls by ESRI's name. */
+const worldMethod = (name: string) => createWorldMethod(null, name.replaceAll("_", " "), name);
+const centeredMethod = (wkt2: string, wkt1: string, esri: string) =>
+  createMethod(
+    null,
+    wkt2,
+    wkt1,
+    esri,
+    [["lon0", 8802, "longitude_of_center"], falseEasting, falseNorthing],
+    esriFalseOriginAndMeridian,
+  );
+/** A mean with the equidistant cylinder of a parallel. */
+const winkelMethod = (name: string) =>
+  createMethod(
+    null,
+    name.replaceAll("_", " "),
+    name,
+    name,
+    [centralMeridian, standardParallel1, falseEasting, falseNorthing],
+    [...esriFalseOriginAndMeridian, ["Standard_Parallel_1", "lat1"]],
+  );
+const esriViewParameters: readonly EsriParameter[] = [...esriFalseOrigin, ["Longitude_Of_Center", "lon0"]];
+
+/** Maps of the whole earth, or of the half that is seen of it. */
+export const worldMethods = {
+  "equal-earth": createWorldMethod(1078, "Equal Earth", "Equal_Earth"),
+  miller: centeredMethod("Miller Cylindrical", "Miller_Cylindrical", "Miller_Cylindrical"),
+  mollweide: worldMethod("Mollweide"),
+  robinson: centeredMethod("Robinson", "Robinson", "Robinson"),
+  sinusoidal: centeredMethod("Sinusoidal", "Sinusoidal", "Sinusoidal"),
+  "eckert-1": worldMethod("Eckert_I"),
+  "eckert-2": worldMethod("Eckert_II"),
+  "eckert-3": worldMethod("Eckert_III"),
+  "eckert-4": worldMethod("Eckert_IV"),
+  "eckert-5": worldMethod("Eckert_V"),
+  "eckert-6": worldMethod("Eckert_VI"),
+  "wagner-4": worldMethod("Wagner_IV"),
+  "wagner-5": worldMethod("Wagner_V"),
+  "wagner-7": worldMethod("Wagner_VII"),
+  "gall-stereographic": worldMethod("Gall_Stereographic"),
+  "quartic-authalic": worldMethod("Quartic_Authalic"),
+  "flat-polar-quartic": worldMethod("Flat_Polar_Quartic"),
+  craster: worldMethod("Craster_Parabolic"),
+  times: worldMethod("Times"),
+  "natural-earth": worldMethod("Natural_Earth"),
+  "natural-earth-2": worldMethod("Natural_Earth_II"),
+  patterson: worldMethod("Patterson"),
+  "compact-miller": worldMethod("Compact_Miller"),
+  aitoff: worldMethod("Aitoff"),
+  hammer: worldMethod("Hammer_Aitoff"),
+  "winkel-1": winkelMethod("Winkel_I"),
+  "winkel-2": winkelMethod("Winkel_II"),
+  "winkel-tripel": winkelMethod("Winkel_Tripel"),
+  loximuthal: createMethod(
+    null,
+    "Loximuthal",
+    "Loximuthal",
+    "Loximuthal",
+    [["lat0", 8801, "latitude_of_origin"], centralMeridian, falseEasting, falseNorthing],
+    [...esriFalseOriginAndMeridian, ["Central_Parallel", "lat0"]],
+  ),
+  "goode-land": createMethod(
+    null,
+    "Interrupted Goode Homolosine",
+    "Interrupted_Goode_Homolosine",
+    "Goode_Homolosine",
+    [centralMeridian, falseEasting, falseNorthing],
+    [...esriFalseOriginAndMeridian, ["Option", 1]],
+  ),
+  "goode-ocean": createMethod(
+    null,
+    "Interrupted Goode Homolosine Ocean",
+    null,
+    "Goode_Homolosine",
+    [centralMeridian, falseEasting, falseNorthing],
+    [...esriFalseOriginAndMeridian, ["Option", 2]],
+  ),
+  "van-der-grinten": createMethod(
+    null,
+    "Van Der Grinten",
+    "VanDerGrinten",
+    "Van_der_Grinten_I",
+    [centralMeridian, falseEasting, falseNorthing],
+    esriFalseOriginAndMeridian,
+  ),
+  "two-point-equidistant": createMethod(
+    null,
+    "Two Point Equidistant",
+    "Two_Point_Equidistant",
+    "Two_Point_Equidistant",
+    [
+      ["lat1", null, "Latitude_Of_1st_Point"],
+      ["lon1", null, "Longitude_Of_1st_Point"],
+      ["lat2", null, "Latitude_Of_2nd_Point"],
+      ["lon2", null, "Longitude_Of_2nd_Point"],
+      falseEasting,
+      falseNorthing,
+    ],
+    [
+      ...esriFalseOrigin,
+      ["Latitude_Of_1st_Point", "lat1"],
+      ["Latitude_Of_2nd_Point", "lat2"],
+      ["Longitude_Of_1st_Point", "lon1"],
+      ["Longitude_Of_2nd_Point", "lon2"],
+    ],
+  ),
+  "near-side-perspective": createMethod(
+    null,
+    "Vertical Near-Side Perspective",
+    null,
+    "Vertical_Near_Side_Perspective",
+    [
+      ["lat0", null, "latitude_of_center"],
+      ["lon0", null, "longitude_of_center"],
+      ["height", null, "height"],
+      falseEasting,
+      falseNorthing,
+    ],
+    [...esriViewParameters, ["Latitude_Of_Center", "lat0"], ["Height", "height"]],
+  ),
+  geostationary: createMethod(
+    null,
+    "Geostationary Satellite (Sweep Y)",
+    "Geostationary_Satellite",
+    "Geostationary_Satellite",
+    [centralMeridian, ["height", null, "satellite_height"], falseEasting, falseNorthing],
+    [...esriViewParameters, ["Height", "height"], ["Option", 0]],
+  ),
+} as const satisfies Record<string, ProjectionMethod>;

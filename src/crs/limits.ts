@@ -1,5 +1,0 @@
-/** Metres: the worst accuracy that is used where none is asked for. What is worse than a street's width moves no border unseen: it is stated. */
-export const usualLimit = 100;
-
-/** Metres: the same where every loss is a failure (`--strict`). An operation that is worse is stated in the report. */
-export const strictLimit = 5;

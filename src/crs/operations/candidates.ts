@@ -1,0 +1,155 @@
+import type { Area } from "../area.js";
+import type { Ellipsoid } from "../definitions/definition.js";
+import type { GridLocator } from "../grids/grid-locator.js";
+import type { GridChoice, LongitudeLatitudeOffset, RegisteredOperation } from "../tables/registered-operations.js";
+import type { CrsRegistry } from "../tables/registry.js";
+
+export const wgs84DatumCode = "6326";
+
+/** One shift, as plain data. */
+export interface ShiftStep {
+  readonly code: string | null;
+  readonly name: string;
+  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids or an offset. */
+  readonly values: readonly number[];
+  /** Files of grids, of which the first that has a place gives its shift; null stands for no shift. Empty without. */
+  readonly grids: readonly (string | null)[];
+  /** Arc-seconds that are added to longitude and latitude, the ellipsoid be what it is. */
+  readonly offset: LongitudeLatitudeOffset | null;
+  /** From its target to its source. */
+  readonly inverse: boolean;
+  /** What positions lie on after it. */
+  readonly into: Ellipsoid;
+}
+
+/** What can be done between two datums, with what is known of it. */
+export interface Candidate {
+  readonly name: string;
+  readonly inverse: boolean;
+  /** Metres; null where unknown. */
+  readonly accuracy: number | null;
+  readonly offshore: boolean;
+  readonly area: Area | null;
+  readonly steps: readonly ShiftStep[];
+}
+
+/**
+ * Not in EPSG's dataset, yet sure: systems that follow the ITRF, as WGS84 does, and so agree with it within the 2 m that
+ * EPSG gives the WGS84 ensemble itself. China 2000 is ITRF97 at epoch 2000.0.
+ */
+const itrfAlignedOperations: readonly RegisteredOperation[] = [
+  {
+    source: "1043",
+    target: wgs84DatumCode,
+    code: "CGCS2000",
+    name: "China 2000 to WGS 84, both following the ITRF",
+    accuracy: 2,
+    offshore: false,
+    area: [73.62, 16.7, 134.77, 53.56],
+    values: [0],
+    grids: [],
+    unreadGrid: null,
+    offset: null,
+    steps: [],
+  },
+];
+
+/** The registered operations in either direction whose grids are at hand. */
+export function findCandidates(source: string, target: string, tables: CrsRegistry, files: GridLocator): Candidate[] {
+  return findDirectedOperations(source, target, tables).flatMap(({ operation, inverse }) => {
+    const steps = resolveSteps(operation, inverse, tables, files);
+    if (steps === null) return [];
+    const { name, accuracy, offshore, area } = operation;
+    return [{ name, inverse, accuracy, offshore, area, steps }];
+  });
+}
+
+/**
+ * Two operations that go by one grid, there and back, as the two of a joint readjustment do (NAD83 to WGS 84 and to
+ * NAD83(CSRS)v2 by Saskatchewan's): what one moves the other moves back, and the file is not needed.
+ */
+export function findCancellingPairs(
+  from: string,
+  hub: string,
+  to: string,
+  tables: CrsRegistry,
+): [Candidate, Candidate][] {
+  const byGrid = (a: string, b: string) =>
+    findDirectedOperations(a, b, tables).filter(({ operation }) => operation.grids.length > 0);
+  const unmoved = ({ operation: { name, accuracy, offshore, area }, inverse }: DirectedOperation): Candidate => ({
+    ...{ name, accuracy, offshore, area, inverse },
+    steps: [],
+  });
+  const way = ({ operation, inverse }: DirectedOperation) => {
+    const [{ file, inverse: turned }] = operation.grids as [GridChoice];
+    return { file, backwards: inverse !== turned };
+  };
+  return byGrid(from, hub).flatMap((one) =>
+    byGrid(hub, to)
+      .filter((other) => way(one).file === way(other).file && way(one).backwards !== way(other).backwards)
+      .map((other): [Candidate, Candidate] => [unmoved(one), unmoved(other)]),
+  );
+}
+
+interface DirectedOperation {
+  readonly operation: RegisteredOperation;
+  readonly inverse: boolean;
+}
+
+export function findDirectedOperations(source: string, target: string, tables: CrsRegistry): DirectedOperation[] {
+  const between = (from: string, to: string, inverse: boolean): DirectedOperation[] =>
+    [
+      ...tables.operations(from, to),
+      ...itrfAlignedOperations.filter((entry) => entry.source === from && entry.target === to),
+    ].map((operation) => ({ operation, inverse }));
+  return [...between(source, target, false), ...between(target, source, true)];
+}
+
+/** Null where a grid is not at hand. */
+function resolveSteps(
+  operation: RegisteredOperation,
+  inverse: boolean,
+  tables: CrsRegistry,
+  files: GridLocator,
+): ShiftStep[] | null {
+  const { code, name, values, grids, unreadGrid, offset, steps, source, target } = operation;
+  if (unreadGrid !== null) return null;
+  if (steps.length > 0) {
+    const all = (inverse ? [...steps].reverse() : steps).map((step) => {
+      const found = tables.operation(step.code);
+      return found && resolveSteps(found, inverse !== step.inverse, tables, files);
+    });
+    return all.every((step) => step !== null) ? all.flat() : null;
+  }
+  const step = { code, name, values, offset, into: tables.datum(inverse ? source : target).ellipsoid };
+  if (grids.length === 0) return [{ ...step, grids: [], inverse }];
+  for (const choice of grids) {
+    const path = files.find(choice.file);
+    if (path !== null) return [{ ...step, grids: [path], inverse: inverse !== choice.inverse }];
+  }
+  return null;
+}
+
+/** A grid that an operation needs. */
+export interface MissingGrid {
+  /** Any one of these does it; the one that PROJ publishes first. */
+  readonly files: readonly string[];
+  /** Whether geoferry reads grids of its kind. */
+  readonly readable: boolean;
+}
+
+/** The grids of an operation that are not at hand. */
+export function findMissingGrids(
+  operation: RegisteredOperation,
+  tables: CrsRegistry,
+  files: GridLocator,
+): MissingGrid[] {
+  const { grids, unreadGrid, steps } = operation;
+  if (unreadGrid !== null) return [{ files: [unreadGrid], readable: false }];
+  if (grids.length > 0 && !grids.some(({ file }) => files.find(file) !== null))
+    return [{ files: grids.map(({ file }) => file), readable: true }];
+  return steps.flatMap(({ code }) => {
+    const step = tables.operation(code);
+    return step === null ? [] : findMissingGrids(step, tables, files);
+  });
+}

@@ -1,0 +1,247 @@
+import { type Datum, type Ellipsoid, isGeocentricEllipsoid, isSameEllipsoid } from "../definitions/definition.js";
+import type { Grid } from "../grids/grid.js";
+import type { LongitudeLatitudeOffset } from "../tables/registered-operations.js";
+import { wgs84DatumCode } from "./candidates.js";
+import { type DatumTransformation, isAccurateEnough, usesGrid } from "./datum-transformations.js";
+import { applyHelmert, createHelmert, type Helmert } from "./helmert.js";
+import type { Operation } from "./operation.js";
+import { OperationSelector } from "./operation-selector.js";
+import type { PositionCounter } from "./position-counter.js";
+
+/**
+ * Moves positions `from`…`to` (longitude and latitude in radians, in place) from one datum to another; `z` has a height
+ * for each, NaN where there is none. What cannot be moved becomes NaN.
+ */
+export type DatumShift = (xy: Float64Array, z: Float64Array | null, from: number, to: number) => void;
+
+/**
+ * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
+ * @param tally counts the positions by route, those that no route serves, and those beyond the area of their route, but
+ *   for a route by a grid, which says itself where it holds. A route that is used everywhere is not counted.
+ * @throws grid-unusable
+ */
+export async function buildDatumShift(
+  operation: Operation,
+  from: Datum,
+  to: Datum,
+  tally: PositionCounter,
+): Promise<DatumShift | null> {
+  const { routes, everywhere, limit } = operation;
+  if (routes.length === 0) return null;
+  const good = routes.map((route) => isAccurateEnough(route, limit));
+  // Grids of routes that are never taken are not read.
+  const chains = await Promise.all(
+    routes.map((route, index) => (good[index] ? buildChain(route, from.ellipsoid, to.ellipsoid, operation) : [])),
+  );
+  if (routes.length === 1 && good[0]) {
+    const [chain] = chains as [DatumShift[]];
+    if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => applyChain(chain, xy, z, first, last);
+    return usesGrid(routes[0]!) ? shiftByOneGrid(routes, chain, tally) : shiftByOneTransformation(routes, chain, tally);
+  }
+  return shiftByPosition(routes, good, chains, tally, selectsByTarget(from, to));
+}
+
+function shiftByOneTransformation(
+  routes: readonly DatumTransformation[],
+  chain: readonly DatumShift[],
+  tally: PositionCounter,
+): DatumShift {
+  const chooser = new OperationSelector(routes);
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      if (chooser.chooseAt(xy, i, null) < 0) {
+        tally.refuse(xy, i);
+        xy[2 * i + 1] = Number.NaN;
+      } else {
+        tally.add(0, xy, i);
+        if (chooser.isBeside) tally.beside++;
+      }
+    }
+    applyChain(chain, xy, z, first, last);
+  };
+}
+
+function shiftByOneGrid(
+  routes: readonly DatumTransformation[],
+  chain: readonly DatumShift[],
+  tally: PositionCounter,
+): DatumShift {
+  const chooser = new OperationSelector(routes);
+  const start = new Float64Array(2);
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      start[0] = xy[2 * i]!;
+      start[1] = xy[2 * i + 1]!;
+      if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
+      else applyChain(chain, xy, z, i, i + 1);
+      if (isNaNPosition(xy, i)) tally.refuse(start, 0);
+      else tally.add(0, start, 0);
+    }
+  };
+}
+
+function applyChain(
+  chain: readonly DatumShift[],
+  xy: Float64Array,
+  z: Float64Array | null,
+  from: number,
+  to: number,
+): void {
+  for (let k = 0; k < chain.length; k++) chain[k]!(xy, z, from, to);
+}
+
+/**
+ * Whether the route is chosen by where a position comes to lie, not by where it lies: both ways by one of the two datums,
+ * as a position within the hundred metres of a shift from the border of an area would else go by one operation and come
+ * back by another. By WGS 84, by which areas of use are drawn, or the frame that is closer to it.
+ */
+function selectsByTarget(from: Datum, to: Datum): boolean {
+  const rank = ({ code, ellipsoid }: Datum) => (code === wgs84DatumCode ? 0 : isGeocentricEllipsoid(ellipsoid) ? 1 : 2);
+  return rank(to) < rank(from) || (rank(to) === rank(from) && (to.code ?? to.name) < (from.code ?? from.name));
+}
+
+/** Where the grid of a route has no shift the next best one is taken, as PROJ does. */
+function shiftByPosition(
+  routes: readonly DatumTransformation[],
+  good: readonly boolean[],
+  chains: readonly (readonly DatumShift[])[],
+  tally: PositionCounter,
+  onArrival: boolean,
+): DatumShift {
+  const chooser = new OperationSelector(routes);
+  const byGrid = routes.map(usesGrid);
+  const without = new Uint8Array(routes.length);
+  const start = new Float64Array(2);
+  const arrived = new Float64Array(2);
+  /** The route by which position `i` came, or the one that is chosen where it came to, by which it then lies. */
+  const settled = (xy: Float64Array, z: Float64Array | null, i: number, found: number): number => {
+    const other = chooser.chooseAt(xy, i, without);
+    if (other === found || other < 0 || !good[other]) return found;
+    arrived[0] = xy[2 * i]!;
+    arrived[1] = xy[2 * i + 1]!;
+    setPosition(xy, i, start);
+    applyChain(chains[other]!, xy, z, i, i + 1);
+    if (!isNaNPosition(xy, i) && chooser.chooseAt(xy, i, without) === other) return other;
+    // Each leads to where the other one is chosen: no position goes there by either, and the first stays.
+    setPosition(xy, i, arrived);
+    return found;
+  };
+  /** Where none is chosen for the start, the route that is chosen where it leads to: by that one positions come from there. */
+  const arriving = (xy: Float64Array, z: Float64Array | null, i: number): number => {
+    for (let route = 0; route < routes.length; route++) {
+      if (!good[route]) continue;
+      applyChain(chains[route]!, xy, z, i, i + 1);
+      const isChosen = !isNaNPosition(xy, i) && chooser.chooseAt(xy, i, null) === route;
+      setPosition(xy, i, start);
+      if (isChosen) return route;
+    }
+    return -1;
+  };
+  return (xy, z, first, last) => {
+    for (let i = first; i < last; i++) {
+      start[0] = xy[2 * i]!;
+      start[1] = xy[2 * i + 1]!;
+      let found = chooser.chooseAt(xy, i, null);
+      if (found < 0 && onArrival) found = arriving(xy, z, i);
+      let passed = 0;
+      for (;;) {
+        if (found < 0 || !good[found]) {
+          tally.refuse(start, 0);
+          xy[2 * i] = Number.NaN;
+          break;
+        }
+        applyChain(chains[found]!, xy, z, i, i + 1);
+        if (!isNaNPosition(xy, i)) {
+          const wasBeside = chooser.isBeside;
+          const taken = onArrival ? settled(xy, z, i, found) : found;
+          const isBeside = taken === found ? wasBeside : chooser.isBeside;
+          tally.add(taken, start, 0);
+          if (isBeside && !byGrid[taken]) tally.beside++;
+          break;
+        }
+        if (!byGrid[found]) break;
+        without[found] = 1;
+        passed++;
+        setPosition(xy, i, start);
+        found = chooser.chooseAt(xy, i, without);
+      }
+      if (passed > 0) without.fill(0);
+    }
+  };
+}
+
+function setPosition(xy: Float64Array, i: number, position: Float64Array): void {
+  xy[2 * i] = position[0]!;
+  xy[2 * i + 1] = position[1]!;
+}
+
+const isNaNPosition = (xy: Float64Array, i: number): boolean =>
+  Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);
+
+/** GRS80 and WGS84 differ by a tenth of a millimetre in b: an operation of zeros between them moves nothing. */
+function areEquivalentEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
+  return (
+    isSameEllipsoid(a, b) || (Math.abs(a.a - b.a) < 1e-3 && Math.abs(a.inverseFlattening - b.inverseFlattening) < 1e-5)
+  );
+}
+
+/** No step at all means that longitudes and latitudes stay, whatever the ellipsoids are. */
+async function buildChain(
+  route: DatumTransformation,
+  from: Ellipsoid,
+  to: Ellipsoid,
+  { grids = {} }: Pick<Operation, "grids">,
+): Promise<DatumShift[]> {
+  const chain: DatumShift[] = [];
+  let shifts: Helmert[] = [];
+  let before = from;
+  const finishShifts = () => {
+    const all = shifts;
+    if (all.length > 0) chain.push((xy, z, first, last) => applyHelmert(all, xy, z, first, last));
+    shifts = [];
+  };
+  for (const [index, step] of route.steps.entries()) {
+    const after = index === route.steps.length - 1 ? to : step.into;
+    if (step.grids.length > 0) {
+      finishShifts();
+      chain.push(await gridShift(step.grids, step.inverse, grids));
+    } else if (step.offset !== null) {
+      finishShifts();
+      chain.push(offsetShift(step.offset, step.inverse));
+    } else if (step.values.some((value) => value !== 0) || !areEquivalentEllipsoids(before, after))
+      shifts.push(createHelmert(step.values, step.inverse, before, after));
+    before = after;
+  }
+  finishShifts();
+  return chain;
+}
+
+/** EPSG's guidance note 7-2, 2.4.4.3 (method 9619). */
+function offsetShift(offset: LongitudeLatitudeOffset, inverse: boolean): DatumShift {
+  const [east, north] = offset.map((seconds) => ((inverse ? -seconds : seconds) * Math.PI) / 648000) as [
+    number,
+    number,
+  ];
+  return (xy, _z, first, last) => {
+    for (let i = first; i < last; i++) {
+      xy[2 * i] = xy[2 * i]! + east;
+      xy[2 * i + 1] = xy[2 * i + 1]! + north;
+    }
+  };
+}
+
+async function gridShift(
+  files: readonly (string | null)[],
+  inverse: boolean,
+  known: Readonly<Record<string, Grid>>,
+): Promise<DatumShift> {
+  const [{ GridShift }, { loadGrid }] = await Promise.all([
+    import("../grids/grid-shift.js"),
+    import("../grids/load.js"),
+  ]);
+  const grids = await Promise.all(files.map((file) => (file === null ? null : (known[file] ?? loadGrid(file)))));
+  const shifts = new GridShift(grids, inverse);
+  return (xy, _z, first, last) => {
+    for (let i = first; i < last; i++) shifts.apply(xy, i);
+  };
+}

@@ -1,0 +1,147 @@
+import { type Area, areaSize, intersectAreas, intersectionParts } from "../area.js";
+import { type Datum, isGeocentricEllipsoid } from "../definitions/definition.js";
+import type { GridLocator } from "../grids/grid-locator.js";
+import type { CrsRegistry } from "../tables/registry.js";
+import { type Candidate, findCancellingPairs, findCandidates, type ShiftStep, wgs84DatumCode } from "./candidates.js";
+
+/** A way from one datum to the other. */
+export interface DatumTransformation {
+  readonly name: string;
+  /** Metres; null where unknown. */
+  readonly accuracy: number | null;
+  readonly area: Area | null;
+  readonly offshore: boolean;
+  /** The area is what several operations have in common, of which nobody has said what lies there. */
+  readonly nameless: boolean;
+  readonly steps: readonly ShiftStep[];
+}
+
+/** Direct operations in either direction; only where there are none, those through one more datum. The best first. */
+export function findRegisteredTransformations(
+  a: Datum,
+  b: Datum,
+  tables: CrsRegistry,
+  files: GridLocator,
+  area: Area | null,
+): DatumTransformation[] {
+  const { code: from } = a;
+  const { code: to } = b;
+  if (from === null || to === null) return [];
+  const direct = findCandidates(from, to, tables, files).map((candidate) => concatenate([candidate]));
+  const routes = direct.length > 0 ? direct : findTransformationsThroughHubs(from, to, tables, files);
+  return sortTransformations(
+    routes.filter((candidate) => overlapsArea(candidate, area)),
+    area,
+  );
+}
+
+/**
+ * Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. But
+ * frames of satellite geodesy are joined by way of a classical network, which is less than either, only for want of
+ * another (PROJ asks for a datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from
+ * those of its neighbours.
+ */
+function findTransformationsThroughHubs(
+  from: string,
+  to: string,
+  tables: CrsRegistry,
+  files: GridLocator,
+): DatumTransformation[] {
+  const beside = tables.datumsBeside(to);
+  // China 2000 and the like are joined to it by geoferry alone.
+  const common = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84DatumCode);
+  const hubs = [...common].filter((code) => code !== from && code !== to);
+  const through = (hub: string): DatumTransformation[] => {
+    const second = findCandidates(hub, to, tables, files);
+    const first = second.length === 0 ? [] : findCandidates(from, hub, tables, files);
+    const moving = first.flatMap((one) => second.map((other) => concatenate([one, other])));
+    return [...moving, ...findCancellingPairs(from, hub, to, tables).map(concatenate)];
+  };
+  const isFrame = (code: string) => isGeocentricEllipsoid(tables.datum(code).ellipsoid);
+  const byFrames = isFrame(from) && isFrame(to) ? hubs.filter(isFrame).flatMap(through) : [];
+  return byFrames.length > 0 ? byFrames : hubs.flatMap(through);
+}
+
+/** Where areas cut each other nobody has said of what they have in common that it lies offshore. */
+export function concatenate(candidates: readonly Candidate[]): DatumTransformation {
+  let area: Area | null = null;
+  let accuracy: number | null = 0;
+  let empty = false;
+  for (const candidate of candidates) {
+    if (candidate.area) {
+      const common: Area | null = area ? intersectAreas(area, candidate.area) : candidate.area;
+      if (!common) empty = true;
+      area = common ?? area;
+    }
+    accuracy = accuracy === null || candidate.accuracy === null ? null : accuracy + candidate.accuracy;
+  }
+  return {
+    name: candidates
+      .map((candidate) => (candidate.inverse ? `inverse of ${candidate.name}` : candidate.name))
+      .join(", then "),
+    accuracy: empty ? null : accuracy,
+    area,
+    nameless: area !== null && candidates.every((candidate) => candidate.area?.join() !== area?.join()),
+    offshore: candidates.some((candidate) => candidate.offshore && candidate.area?.join() === area?.join()),
+    steps: candidates.flatMap((candidate) => candidate.steps),
+  };
+}
+
+export const overlapsArea = (candidate: DatumTransformation, area: Area | null): boolean =>
+  !area || !candidate.area || intersectionParts(candidate.area, area).length > 0;
+
+/**
+ * PROJ's order: those that serve most of the area first, then the more accurate, then those without grids, then those of
+ * fewer movements, so that both directions choose the same, then by name.
+ */
+export function sortTransformations(routes: readonly DatumTransformation[], area: Area | null): DatumTransformation[] {
+  const served = (route: DatumTransformation) =>
+    !route.area
+      ? Infinity
+      : area
+        ? intersectionParts(route.area, area).reduce((sum, part) => sum + areaSize(part), 0)
+        : areaSize(route.area);
+  const name = (route: DatumTransformation) => route.steps.map((step) => step.name).join();
+  return [...routes].sort((p, q) => {
+    const [a, b] = [served(p), served(q)];
+    if (a !== b) return b - a;
+    const accuracy = (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity);
+    if (accuracy !== 0 && !Number.isNaN(accuracy)) return accuracy;
+    if (usesGrid(p) !== usesGrid(q)) return usesGrid(p) ? 1 : -1;
+    const movements = countMovingSteps(p) - countMovingSteps(q);
+    if (movements !== 0) return movements;
+    return name(p).length - name(q).length || (name(p) < name(q) ? 1 : -1);
+  });
+}
+
+/** Steps that move something; translations after each other are one, as PROJ sums them up. */
+function countMovingSteps({ steps }: DatumTransformation): number {
+  let count = 0;
+  let afterTranslation = false;
+  for (const step of steps) {
+    if (isNullStep(step)) continue;
+    const { grids, offset, values } = step;
+    const isTranslation = grids.length === 0 && offset === null && values.slice(3).every((value) => value === 0);
+    if (!isTranslation || !afterTranslation) count++;
+    afterTranslation = isTranslation;
+  }
+  return count;
+}
+
+/** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what nobody knows. */
+export const unknownAccuracy = 999;
+
+export const isAccurateEnough = (candidate: DatumTransformation | undefined, limit: number): boolean =>
+  candidate !== undefined && (candidate.accuracy ?? unknownAccuracy) <= limit;
+
+export const usesGrid = (candidate: DatumTransformation): boolean =>
+  candidate.steps.some((step) => step.grids.length > 0);
+
+/** The grids that it may use. */
+export const gridFilesOf = (candidate: DatumTransformation): string[] =>
+  candidate.steps.flatMap((step) => step.grids.filter((file) => file !== null));
+
+const isNullStep = ({ grids, offset, values }: ShiftStep): boolean =>
+  grids.length === 0 && [...values, ...(offset ?? [])].every((value) => value === 0);
+
+export const isNullTransformation = (candidate: DatumTransformation): boolean => candidate.steps.every(isNullStep);

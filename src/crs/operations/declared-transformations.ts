@@ -1,0 +1,108 @@
+import type { Area } from "../area.js";
+import { isUnnamedDatum } from "../definitions/assumed-wgs84.js";
+import { type CrsDefinition, type Datum, isGeocentricEllipsoid, wgs84Definition } from "../definitions/definition.js";
+import type { GridLocator } from "../grids/grid-locator.js";
+import { isSameShift } from "../tables/registered-operations.js";
+import type { CrsRegistry } from "../tables/registry.js";
+import { type Candidate, findCandidates, wgs84DatumCode } from "./candidates.js";
+import { concatenate, type DatumTransformation, overlapsArea, sortTransformations } from "./datum-transformations.js";
+import { findDeclaredGridCandidates } from "./declared-grids.js";
+
+/**
+ * Metres: a shift of zeros on an ellipsoid of satellite geodesy only says that the datum is such a frame. Of those that
+ * EPSG moves by zeros, NAD83 has the worst figure.
+ */
+const geocentricFrameAccuracy = 4;
+
+const noShift: Candidate = { name: "none", inverse: false, accuracy: 0, offshore: false, area: null, steps: [] };
+
+/**
+ * The ways between two datums by way of WGS84 where one or both declare their shift to it, by numbers (TOWGS84,
+ * `+towgs84`) or grids (`+nadgrids`). One whose numbers EPSG has for an operation of a datum on that ellipsoid is that
+ * operation, with its accuracy and area; of any other the accuracy is unknown.
+ */
+export async function findDeclaredTransformations(
+  a: Datum,
+  b: Datum,
+  tables: CrsRegistry,
+  files: GridLocator,
+  area: Area | null,
+): Promise<DatumTransformation[]> {
+  if (![a, b].some(({ toWgs84, grid }) => toWgs84 !== null || grid !== null)) return [];
+  const [first, second] = await Promise.all([
+    candidatesToWgs84(a, false, tables, files),
+    candidatesToWgs84(b, true, tables, files),
+  ]);
+  const routes = first.flatMap((one) =>
+    second.map((other) => concatenate([one, other].filter((side) => side !== noShift))),
+  );
+  return sortTransformations(
+    routes.filter((candidate) => overlapsArea(candidate, area)),
+    area,
+  );
+}
+
+/** From a datum to WGS84, or back. */
+async function candidatesToWgs84(
+  datum: Datum,
+  inverse: boolean,
+  tables: CrsRegistry,
+  files: GridLocator,
+): Promise<Candidate[]> {
+  const { toWgs84, code, grid, ellipsoid } = datum;
+  if (grid !== null) return findDeclaredGridCandidates(datum, inverse, tables, files);
+  if (code === wgs84DatumCode) return [noShift];
+  if (!toWgs84) {
+    if (code === null) return [];
+    const [from, to] = inverse ? [wgs84DatumCode, code] : [code, wgs84DatumCode];
+    return findCandidates(from, to, tables, files);
+  }
+  const into = inverse ? ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
+  const name = "TOWGS84 of the definition";
+  const steps = [{ code: null, name, values: toWgs84, grids: [], offset: null, inverse, into }];
+  const declared = { name, inverse, offshore: false, area: null, steps };
+  if (toWgs84.every((value) => value === 0) && isGeocentricEllipsoid(ellipsoid))
+    return [{ ...declared, accuracy: geocentricFrameAccuracy }];
+  const known = await tables.shiftsOf(toWgs84, datum);
+  if (known.length === 0) return [{ ...declared, accuracy: null }];
+  return known.map(({ name: own, accuracy, area, offshore }) => ({
+    ...declared,
+    name: `${name}, which is ${own}`,
+    accuracy,
+    area,
+    offshore,
+  }));
+}
+
+/**
+ * A sphere of which nobody says how its latitudes lie to those of the ellipsoid: taken for the same ones, as PROJ and
+ * ESRI do, which is right for what was drawn so and up to 20 km off for what was not.
+ */
+export function sphereTransformation(a: Datum, b: Datum): DatumTransformation[] {
+  const isSphere = (datum: Datum) => datum.ellipsoid.inverseFlattening === 0 && isUnnamedDatum(datum);
+  if (!(isSphere(a) ? isGeocentricEllipsoid(b.ellipsoid) : isSphere(b) && isGeocentricEllipsoid(a.ellipsoid)))
+    return [];
+  const name = "latitudes of the sphere taken for those of the ellipsoid";
+  return [{ name, accuracy: null, area: null, offshore: false, nameless: false, steps: [] }];
+}
+
+/** Of known datums, in words: declared numbers that EPSG has not, and that go unused though other programs take them. */
+export async function describeUnusedShifts(
+  routes: readonly DatumTransformation[],
+  definitions: readonly CrsDefinition[],
+): Promise<string[]> {
+  const said: string[] = [];
+  for (const { geodetic } of definitions) {
+    const { toWgs84, code, name, ellipsoid, grid } = geodetic!.datum;
+    if (toWgs84 === null || code === null || grid !== null) continue;
+    if (toWgs84.every((value) => value === 0) && isGeocentricEllipsoid(ellipsoid)) continue;
+    if (routes.some(({ steps }) => steps.some(({ values }) => isSameShift(values, toWgs84)))) continue;
+    const { getRegistry } = await import("../tables/registry.js");
+    if ((await (await getRegistry()).shiftsOf(toWgs84, geodetic!.datum)).length > 0) continue;
+    const numbers = toWgs84.join(", ");
+    said.push(
+      `the shift that the definition declares (TOWGS84 ${numbers}) is none that EPSG has for ${name}: not used`,
+    );
+  }
+  return said;
+}

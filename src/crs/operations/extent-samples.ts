@@ -1,0 +1,49 @@
+import type { Extent } from "../../model/geometry.js";
+import { wrapLongitude } from "../area.js";
+
+/** Steps along each side: as many as PROJ takes where it is not told (`proj_trans_bounds`, densify_pts 21). */
+const stepsPerSide = 22;
+
+/** Positions all over a box: on its edges, which may become curves, and inside, since a pole may lie there. */
+export function sampleExtent([minX, minY, maxX, maxY]: Extent): Float64Array {
+  const xy = new Float64Array(2 * (stepsPerSide + 1) ** 2);
+  let k = 0;
+  for (let i = 0; i <= stepsPerSide; i++) {
+    for (let j = 0; j <= stepsPerSide; j++) {
+      xy[k++] = minX + ((maxX - minX) * i) / stepsPerSide;
+      xy[k++] = minY + ((maxY - minY) * j) / stepsPerSide;
+    }
+  }
+  return xy;
+}
+
+/** Around the positions that are finite. */
+export function extentOfPositions(xy: Float64Array): Extent | null {
+  const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let k = 0; k < xy.length; k += 2) {
+    const [x, y] = [xy[k]!, xy[k + 1]!];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+    box[0] = Math.min(box[0], x);
+    box[1] = Math.min(box[1], y);
+    box[2] = Math.max(box[2], x);
+    box[3] = Math.max(box[3], y);
+  }
+  return box[0] > box[2] ? null : box;
+}
+
+/**
+ * As `boxOf` of longitudes and latitudes in degrees: west > east where the positions lie on both sides of the antimeridian
+ * and more than half of the globe between them has none.
+ */
+export function geographicExtentOf(xy: Float64Array): Extent | null {
+  const box = extentOfPositions(xy);
+  if (box === null) return null;
+  const [west, south, east, north] = box;
+  if (east - west <= 180) return [wrapLongitude(west), south, wrapLongitude(east), north];
+  const longitudes = xy.filter((value, k) => k % 2 === 0 && Number.isFinite(value + xy[k + 1]!)).sort();
+  for (let k = 1; k < longitudes.length; k++) {
+    const [before, after] = [longitudes[k - 1]!, longitudes[k]!];
+    if (after - before >= 180) return [wrapLongitude(after), south, wrapLongitude(before), north];
+  }
+  return box;
+}

@@ -1,0 +1,173 @@
+import { type Area, enclosingArea } from "../area.js";
+import { adviseAccuracy, padArea, selectInArea } from "./accuracy-advice.js";
+import { strictAccuracyLimit } from "./accuracy-limits.js";
+import { type DatumTransformation, isAccurateEnough, isNullTransformation } from "./datum-transformations.js";
+import { adviseGrids, type BetterOperation, selectBetterInArea } from "./missing-grids.js";
+import type { Operation } from "./operation.js";
+
+/** The positions that went by one route of an operation. */
+export interface TransformationUse {
+  /** An index into the routes of the operation; null for the positions that no route serves. */
+  readonly route: number | null;
+  readonly positions: number;
+  /** Around the positions, in degrees of the source. */
+  readonly box: Area;
+}
+
+/** A note of a report. */
+export interface OperationNote {
+  readonly code: "crs-operation" | "crs-accuracy" | "crs-unreached";
+  readonly count: number;
+  readonly text: string;
+}
+
+const formatAccuracy = (accuracy: number | null): string =>
+  accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`;
+
+/** The worst accuracy in metres; null where one is unknown. */
+export const worstAccuracy = (routes: readonly DatumTransformation[]): number | null =>
+  routes.some(({ accuracy }) => accuracy === null) ? null : Math.max(...routes.map(({ accuracy }) => accuracy!));
+
+/** What is to be said wherever an operation was used, by the codes that build.mjs gives to those taken beside their areas. */
+const operationWarnings: readonly (readonly [code: RegExp, caution: string])[] = [
+  [
+    /-XK$/,
+    "EPSG's own operation for Kosovo (EPSG:9143, said to be accurate to 1 m) lies 1.6 km from those of all its neighbours and is not used: compare the result with a place that you know",
+  ],
+];
+
+const warningsFor = (routes: readonly DatumTransformation[]): string[] =>
+  operationWarnings
+    .filter(([code]) => routes.some(({ steps }) => steps.some((step) => step.code !== null && code.test(step.code))))
+    .map(([, caution]) => caution);
+
+/** The routes that may be used. */
+export const usableTransformations = ({ routes, limit }: Operation): DatumTransformation[] =>
+  routes.filter((route) => isAccurateEnough(route, limit));
+
+/**
+ * What a report says about an operation: which routes were used and how accurate they are; each one that is worse than
+ * 5 m, with the grid that would do better where these positions are; and where positions are that no route serves.
+ * @param uses what is known of the positions; empty where nothing was counted, and then all that may be used is stated
+ */
+export function operationNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
+  const { kind, remarks } = operation;
+  const found: OperationNote[] = [];
+  const taken = usedTransformations(operation, uses);
+  const isUsed = taken.length > 0 || uses.length === 0;
+  // The only one that was used is stated as a poor one.
+  const isStated = taken.length === 1 && exceedsStrictLimit(taken[0]!) && !operation.everywhere;
+  const text = [
+    ...(kind === "transformation" && isUsed && !isStated ? [describeOperation(operation, uses)] : []),
+    ...remarks,
+    ...warningsFor(taken),
+  ];
+  if (text.length > 0) found.push({ code: "crs-operation", count: 1, text: text.join("; ") });
+  if (kind === "transformation") found.push(...accuracyNotes(operation, uses), ...coverageNotes(operation, uses));
+  return found;
+}
+
+/** What is known of an operation when positions went by it. */
+export interface OperationSummary {
+  readonly name: string;
+  /** Metres, the worst of what was used; null where one is unknown. */
+  readonly accuracy: number | null;
+  /** Those that lack a grid and would be better for these positions. */
+  readonly better: readonly BetterOperation[];
+}
+
+export function summarizeUse(operation: Operation, uses: readonly TransformationUse[]): OperationSummary {
+  const used = usedTransformations(operation, uses);
+  const [first] = used;
+  if (first === undefined) {
+    const { name, accuracy, better } = operation;
+    return { name, accuracy, better };
+  }
+  const name = used.length === 1 ? first.name : `${first.name} and ${used.length - 1} more, by area`;
+  return { name, accuracy: worstAccuracy(used), better: findBetterForUses(operation, used, uses) };
+}
+
+const usedTransformations = ({ routes }: Operation, uses: readonly TransformationUse[]): DatumTransformation[] =>
+  uses.flatMap(({ route }) => (route === null ? [] : routes[route]!));
+
+/** "NAD27 to WGS 84 (33) and 2 more, by area: accurate to 5 m; --grid …" */
+function describeOperation(operation: Operation, uses: readonly TransformationUse[]): string {
+  const { name, accuracy, better } = summarizeUse(operation, uses);
+  const taken = usedTransformations(operation, uses);
+  const said = [accuracy === null ? "its accuracy is unknown" : formatAccuracy(accuracy)];
+  if ((taken.length > 0 ? taken : usableTransformations(operation)).every(isNullTransformation))
+    said.push("both datums are taken for one");
+  // Of worse ones the grid is named with each of them.
+  if (!taken.some(exceedsStrictLimit)) said.push(...adviseGrids(better));
+  return `${name}: ${said.join("; ")}`;
+}
+
+const exceedsStrictLimit = ({ accuracy }: DatumTransformation): boolean =>
+  accuracy === null || accuracy > strictAccuracyLimit;
+
+/** The operations that lack a grid and would be better for these positions. */
+function findBetterForUses(
+  { better }: Operation,
+  used: readonly DatumTransformation[],
+  uses: readonly TransformationUse[],
+) {
+  const boxes = uses.filter(({ route }) => route !== null).map(({ box }) => box);
+  return boxes.length === 0 ? better : selectBetterInArea(better, used, padArea(enclosingArea(boxes)));
+}
+
+function accuracyNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
+  const { routes, everywhere } = operation;
+  const counted = uses.flatMap((use) => (use.route === null ? [] : [{ route: routes[use.route]!, use }]));
+  const all = everywhere ? routes.map((route) => ({ route, use: null })) : counted;
+  return all
+    .filter(({ route }) => exceedsStrictLimit(route))
+    .map(({ route, use }) => {
+      const better = adviseGrids(findBetterForUses(operation, [route], use === null ? [] : [use]));
+      const text = [`positions are moved by ${route.name}, which is ${formatAccuracy(route.accuracy)}`, ...better].join(
+        "; ",
+      );
+      return { code: "crs-accuracy", count: use?.positions ?? 1, text };
+    });
+}
+
+function coverageNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
+  return uses
+    .filter(({ route }) => route === null)
+    .map(({ positions, box }) => {
+      const { reason, advice } = explainUnserved(operation, box);
+      const text = [`positions at ${formatArea(box)} are not served: ${reason}`, ...advice].join("; ");
+      return { code: "crs-unreached", count: positions, text };
+    });
+}
+
+/** Why positions are not served, and what would serve them. */
+function explainUnserved(
+  operation: Operation,
+  box: Area,
+): { reason: string; advice: string[]; isForAccuracy: boolean } {
+  const { routes, limit, better } = operation;
+  const area = padArea(box);
+  const { refused } = selectInArea(routes, area, limit);
+  const grids = selectBetterInArea(better, usableTransformations(operation), area, limit);
+  const advice = [...adviseAccuracy(refused), ...adviseGrids(grids)];
+  const known = refused.length > 0 ? `accurate to ${limit} m ` : "";
+  return { reason: `no operation ${known}is known there`, advice, isForAccuracy: refused.length > 0 };
+}
+
+/**
+ * Why all positions were refused for the accuracy that was asked for, with what would serve them: what would have been
+ * said before the first of them if their places had been known. Null where some were served, or a better known place is
+ * the remedy.
+ */
+export function explainRefusal(operation: Operation, uses: readonly TransformationUse[]): string | null {
+  const [first] = uses;
+  if (first === undefined || uses.some(({ route }) => route !== null)) return null;
+  const { reason, advice, isForAccuracy } = explainUnserved(operation, first.box);
+  return isForAccuracy ? [`the data lie at ${formatArea(first.box)}, and ${reason}`, ...advice].join("; ") : null;
+}
+
+/** "longitude -84.32° to -75.46°, latitude 33.88° to 36.59°" */
+export function formatArea([west, south, east, north]: Area): string {
+  const rounded = (value: number) => Number(value.toFixed(2));
+  return `longitude ${rounded(west)}° to ${rounded(east)}°, latitude ${rounded(south)}° to ${rounded(north)}°`;
+}

@@ -1,0 +1,13 @@
+import type { Grid } from "../grids/grid.js";
+import { loadGrid } from "../grids/load.js";
+import type { Operation } from "./operation.js";
+
+/**
+ * The same operation with the grids that it may use: read once, for all threads that it is sent to.
+ * @throws grid-unusable
+ */
+export async function shareGrids(operation: Operation): Promise<Operation> {
+  const grids: Record<string, Grid> = {};
+  for (const file of operation.gridFiles) grids[file] = await loadGrid(file);
+  return { ...operation, grids };
+}

@@ -1,0 +1,198 @@
+import type { Extent } from "../../model/geometry.js";
+import type { Crs } from "../../model/layer.js";
+import type { Area } from "../area.js";
+import type { CrsDefinition, GeographicCrs } from "../definitions/definition.js";
+import { resolveDefinition } from "../definitions/parse.js";
+import { adviseZone } from "../definitions/zone-prefix.js";
+import { type ProjectionKernel, wrapRadians } from "../projections/kernels.js";
+import { getRegistry } from "../tables/registry.js";
+import { adviseAccuracy, padArea } from "./accuracy-advice.js";
+import { buildDatumShift } from "./datum-shift.js";
+import { isAccurateEnough, usesGrid } from "./datum-transformations.js";
+import { geographicExtentOf, sampleExtent } from "./extent-samples.js";
+import { adviseGrids, selectBetterInArea } from "./missing-grids.js";
+import type { Operation } from "./operation.js";
+import { OperationSelector } from "./operation-selector.js";
+import { PositionCounter } from "./position-counter.js";
+
+/**
+ * Transforms interleaved positions in place; `z` (metres, NaN where absent) has one height a position and is not
+ * changed. A position that cannot be transformed becomes NaN, NaN. Gives how many failed.
+ */
+export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
+
+/**
+ * @param tally counts the positions by the routes of the operation
+ * @throws grid-unusable
+ */
+export async function buildTransform(
+  operation: Operation,
+  tally: PositionCounter = new PositionCounter(operation.routes.length),
+): Promise<Transform> {
+  if (operation.kind === "identity") return () => 0;
+  const [source, target] = await Promise.all([resolveDefinition(operation.from), resolveDefinition(operation.to)]);
+  const enter = await toGeographic(source);
+  const leave = await fromGeographic(target);
+  const move = await buildDatumShift(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
+  // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
+  if (!move && !source.projection && !target.projection && isSameFrame(source.geodetic!, target.geodetic!))
+    return () => 0;
+  return (xy, z) => {
+    const count = xy.length >>> 1;
+    enter(xy, count);
+    move?.(xy, z, 0, count);
+    leave(xy, count);
+    return markFailures(xy, count);
+  };
+}
+
+/**
+ * Turns positions of a system into longitudes and latitudes of its datum in degrees, in place; NaN where there are none.
+ * Null for a system that geoferry only carries.
+ */
+export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64Array) => void) | null> {
+  const definition = await resolveDefinition(crs);
+  const { geodetic, projection, obstacle } = definition;
+  if (geodetic === null || obstacle !== null) return null;
+  if (projection !== null && (await findKernel(definition)) === null) return null;
+  const enter = await toGeographic(definition);
+  return (xy) => {
+    enter(xy, xy.length >>> 1);
+    for (let i = 0; i < xy.length; i++) xy[i] = (xy[i]! * 180) / Math.PI;
+  };
+}
+
+/** Gives, as a sentence, the systems whose eastings begin with the number of the zone, for positions that are wrong in a projected one. */
+export async function createZoneAdviser(crs: Crs): Promise<(x: number, y: number) => string> {
+  const stated = await resolveDefinition(crs);
+  // Web Mercator needs no tables, and its eastings have no zones.
+  if (stated.projection === null || stated.projection.method === "web-mercator") return () => "";
+  const tables = await getRegistry();
+  // All systems are looked at: once for all positions that begin with the same number.
+  const known = new Map<number, string>();
+  return (x, y) => {
+    const key = Math.floor(x / 1e6);
+    if (!known.has(key)) known.set(key, adviseZone(x, y, stated, tables));
+    return known.get(key)!;
+  };
+}
+
+/** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
+export async function createFailureExplainer(operation: Operation): Promise<(x: number, y: number) => string> {
+  const { from, to, routes, everywhere, limit, better } = operation;
+  const lacking = `has no coordinates in ${to.id ?? to.name}`;
+  const gap = "beyond the grids at hand";
+  if (everywhere) return routes.some(usesGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
+  const enter = await toGeographic(await resolveDefinition(from));
+  const chooser = new OperationSelector(routes);
+  return (x, y) => {
+    const at = Float64Array.of(x, y);
+    enter(at, 1);
+    const [longitude, latitude] = [...at].map((angle) => (angle * 180) / Math.PI) as [number, number];
+    if (!Number.isFinite(longitude + latitude)) return lacking;
+    const chosen = routes[chooser.choose(longitude, latitude)];
+    const isEnough = isAccurateEnough(chosen, limit);
+    if (isEnough && !usesGrid(chosen!)) return lacking;
+    const place = `lies at ${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
+    if (isEnough)
+      return `${place}, where ${chosen!.name} has no shift in its grid and no other accurate to ${limit} m is known`;
+    const used = chosen === undefined ? [] : [chosen];
+    const here = padArea([longitude, latitude, longitude, latitude]);
+    const advice = [...adviseAccuracy(used), ...adviseGrids(selectBetterInArea(better, used, here)).slice(0, 1)];
+    const said = (reason: string) => [`${place}, ${reason}`, ...advice].join("; ");
+    const [only] = routes;
+    if (chosen !== undefined || routes.length > 1 || !only?.area)
+      return said(`where no shift ${chosen === undefined ? "" : `accurate to ${limit} m `}is known`);
+    const [west, south, east, north] = only.area;
+    return said(`outside of where ${only.name} holds: longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`);
+  };
+}
+
+/**
+ * The box of longitudes and latitudes in degrees around a box in the coordinates of a system, west > east where it crosses
+ * the antimeridian; null where there is none.
+ */
+export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
+  const locate = await buildGeographicTransform(crs);
+  if (locate === null) return null;
+  const xy = sampleExtent(extent);
+  locate(xy);
+  const box = geographicExtentOf(xy);
+  if (box === null || box[2] - box[0] <= 180) return box;
+  // A box from one edge of the map to the other is what files declare of features on both sides of the antimeridian.
+  const { definitionArea } = await import("./find-operation.js");
+  const area = definitionArea(await resolveDefinition(crs), await getRegistry());
+  return area !== null && area[0] > area[2] ? [area[0], box[1], area[2], box[3]] : box;
+}
+
+const isSameFrame = (a: GeographicCrs, b: GeographicCrs): boolean =>
+  a.meridian.degrees === b.meridian.degrees && a.unit.size === b.unit.size;
+
+function markFailures(xy: Float64Array, count: number): number {
+  let failed = 0;
+  for (let i = 0; i < count; i++) {
+    if (Number.isFinite(xy[2 * i]!) && Number.isFinite(xy[2 * i + 1]!)) continue;
+    xy[2 * i] = Number.NaN;
+    xy[2 * i + 1] = Number.NaN;
+    failed++;
+  }
+  return failed;
+}
+
+type CoordinateStep = (xy: Float64Array, count: number) => void;
+
+/** From the coordinates of a system to longitude and latitude in radians from Greenwich. */
+async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
+  const geodetic = definition.geodetic!;
+  const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
+  if (!definition.projection) {
+    const unit = geodetic.unit.size;
+    return (xy, count) => {
+      for (let i = 0; i < count; i++) {
+        xy[2 * i] = xy[2 * i]! * unit + meridian;
+        xy[2 * i + 1] = xy[2 * i + 1]! * unit;
+      }
+    };
+  }
+  const kernel = await requireKernel(definition);
+  const metres = definition.projection.unit.size;
+  return (xy, count) => {
+    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metres;
+    kernel.inverse(xy, 0, count);
+    if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! + meridian;
+  };
+}
+
+async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep> {
+  const geodetic = definition.geodetic!;
+  const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
+  if (!definition.projection) {
+    const perUnit = 1 / geodetic.unit.size;
+    const inDegrees = Math.abs(perUnit - 180 / Math.PI) < 1e-9;
+    return (xy, count) => {
+      for (let i = 0; i < count; i++) {
+        const longitude = meridian === 0 ? xy[2 * i]! : wrapRadians(xy[2 * i]! - meridian);
+        xy[2 * i] = inDegrees ? (longitude * 180) / Math.PI : longitude * perUnit;
+        xy[2 * i + 1] = inDegrees ? (xy[2 * i + 1]! * 180) / Math.PI : xy[2 * i + 1]! * perUnit;
+      }
+    };
+  }
+  const kernel = await requireKernel(definition);
+  const metres = definition.projection.unit.size;
+  return (xy, count) => {
+    if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! - meridian;
+    kernel.forward(xy, 0, count);
+    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! / metres;
+  };
+}
+
+async function findKernel({ projection, geodetic }: CrsDefinition): Promise<ProjectionKernel | null> {
+  const { buildKernel } = await import("../projections/index.js");
+  return buildKernel(projection!, geodetic!.datum.ellipsoid);
+}
+
+async function requireKernel(definition: CrsDefinition): Promise<ProjectionKernel> {
+  const kernel = await findKernel(definition);
+  if (!kernel) throw new Error(`${definition.name}: findOperation let a projection pass that cannot be computed`);
+  return kernel;
+}

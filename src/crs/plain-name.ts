@@ -1,2 +1,0 @@
-/** Letters and digits only, so that spelling does not matter; but CH1903 and CH1903+ are two. */
-export const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9+]/g, "");

@@ -1,0 +1,31 @@
+/** What goes wrong with a database that features come from or go to: part of the registry in src/errors.ts. */
+import { defineError, type ErrorDefinition } from "./define-error.js";
+
+type DatabaseDetails = { readonly database: string; readonly reason: string };
+
+export const databaseErrors = {
+  "database-unavailable": defineError<DatabaseDetails>(
+    "unavailable",
+    (e) => `${e.database}: the database does not answer: ${e.reason}; try again later`,
+  ),
+  "database-forbidden": defineError<DatabaseDetails>(
+    "authentication",
+    (e) =>
+      `${e.database}: does not let this user in, or do this: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
+  ),
+  "database-absent": defineError<DatabaseDetails>(
+    "input",
+    (e) => `${e.database}: the server has no such database: ${e.reason}; check the name in the address`,
+  ),
+  "database-tls": defineError<DatabaseDetails>(
+    "usage",
+    (e) =>
+      `${e.database}: cannot be reached by TLS as the address asks: ${e.reason}; set sslmode in it (disable, require, verify-full), and sslrootcert to the certificate of the authority that signed the server's`,
+  ),
+  "database-changed": defineError<{ readonly database: string; readonly table: string }>(
+    "unavailable",
+    (e) => `${e.database}: the table ${e.table} was emptied, rewritten or replaced while it was read; run again`,
+  ),
+  /** A statement of the person's own, or what a table asks of its rows. */
+  "database-refused": defineError<DatabaseDetails>("input", (e) => `${e.database}: ${e.reason}`),
+} as const satisfies Record<string, ErrorDefinition<never>>;

@@ -1,0 +1,21 @@
+/**
+ * Text of files, services and users, made safe to print: control characters can move a terminal's cursor, retitle its
+ * window or imitate a line of output (ECMA-48), and those that change the direction of text can show it in another
+ * order (Unicode UAX #9).
+ */
+
+const unsafeCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** The text with its control characters, line ends among them, as JSON escapes: `\u001b`. */
+export const escapeControlCharacters = (text: string): string =>
+  text.replace(unsafeCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** The same of every text in arrays and plain objects; other values are kept as they are. */
+export function escapeControlCharactersDeep<T>(value: T): T {
+  if (typeof value === "string") return escapeControlCharacters(value) as T;
+  if (Array.isArray(value)) return value.map(escapeControlCharactersDeep) as T;
+  if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, escapeControlCharactersDeep(each)]),
+  ) as T;
+}

@@ -1,0 +1,300 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { basename, extname, join } from "node:path";
+import { createError, GeoferryError } from "../../errors.js";
+import type { NetworkSettings } from "../../network-settings.js";
+import type { InputOptions } from "../input/open-input.js";
+import { FileSource } from "../input/source.js";
+import { spoolStream } from "../input/spool.js";
+import { redactUrl } from "../redact.js";
+import { safeName } from "../safe-name.js";
+import { acceptedEncodings, decodeBody } from "./content-encoding.js";
+import { HttpExchange, NoResponseError } from "./http-exchange.js";
+import { extensionForMediaType } from "./media-types.js";
+import { classifyFirstFailure, classifyNetworkError } from "./network-failure.js";
+
+const maxRedirects = 10;
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
+
+/** A page that asks for a login or tells of an error comes with status 200 all too often. */
+const htmlStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
+
+function percentDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The file name of a Content-Disposition header (RFC 6266): `filename*` before `filename`. */
+export function contentDispositionFilename(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  const extended = /(?:^|;)\s*filename\*\s*=\s*(?:utf-8|iso-8859-1)'[^']*'([^;]+)/i.exec(header)?.[1];
+  if (extended !== undefined) return safeName(percentDecode(extended.trim()));
+  const plain = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header);
+  if (!plain) return null;
+  const text = plain[1]?.replace(/\\(.)/g, "$1") ?? plain[2] ?? "";
+  // Headers come as latin1, but most servers send UTF-8 in them.
+  const utf8 = Buffer.from(text, "latin1").toString("utf8");
+  return safeName(utf8.includes("\uFFFD") ? text : utf8);
+}
+
+function downloadFileName(asked: URL, final: URL, headers: IncomingHttpHeaders): string {
+  const given = contentDispositionFilename(headers["content-disposition"]);
+  if (given !== null && extname(given) !== "") return given;
+  const names = [final, asked].map((url) => safeName(percentDecode(url.pathname)));
+  const named = names.find((name) => name !== null && extname(name) !== "");
+  if (named) return named;
+  const stem = given ?? names[1] ?? names[0] ?? "download";
+  // For addresses without an extension: what the server says that it sends.
+  const extension = extensionForMediaType(headers["content-type"] ?? "");
+  return extension === undefined ? stem : `${stem}.${extension}`;
+}
+
+/** What a server may answer otherwise a little later: too many requests, or a fault of its own. */
+const isRetryableStatus = (status: number): boolean =>
+  status >= 500 || status === 408 || status === 425 || status === 429;
+
+/** What servers answer to those who may not have the file, or must say first who they are. */
+const isForbiddenStatus = (status: number): boolean => status === 401 || status === 403 || status === 407;
+
+export function httpStatusError(source: string, { status, reason: phrase }: HttpResponse): GeoferryError {
+  const reason = `the server answers ${status}${phrase ? ` ${phrase}` : ""}`;
+  const code = isRetryableStatus(status)
+    ? "input-unavailable"
+    : isForbiddenStatus(status)
+      ? "input-forbidden"
+      : "input-download";
+  return createError(code, { source, reason });
+}
+
+/** @param isFirst whether no server has answered yet */
+export function networkError(source: string, error: unknown, isFirst: boolean): GeoferryError {
+  const failure = error instanceof NoResponseError ? error.failure : classifyNetworkError(error);
+  const { reason, passes } = isFirst ? classifyFirstFailure(failure, source) : failure;
+  return createError(passes ? "input-unavailable" : "input-download", { source, reason }, error);
+}
+
+/** An answer whose head has come. Its body is read once, or dropped. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Of the status line (RFC 9112, 4). */
+  readonly reason: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Where the redirects led to. */
+  readonly url: URL;
+  /** As it comes, still in its encodings. @throws Unanswered; the reason of the signal */
+  body(): AsyncGenerator<Buffer>;
+  drop(): void;
+}
+
+export interface HttpRequestOptions {
+  readonly signal: AbortSignal;
+  readonly method?: "GET" | "HEAD";
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called when a server has answered, be it with a redirect. */
+  readonly onAnswer?: () => void;
+  /** What is not among them is as `network()` says. */
+  readonly limits?: Partial<NetworkSettings>;
+}
+
+/**
+ * Follows redirects: the credentials go to the host that they were given for, and nowhere else.
+ * @throws input-download; Unanswered; the reason of the signal
+ */
+export async function sendRequest(asked: URL, source: string, asking: HttpRequestOptions): Promise<HttpResponse> {
+  const { signal, method = "GET", onAnswer } = asking;
+  const refuse = (reason: string) => createError("input-download", { source, reason });
+  const credentials = `${percentDecode(asked.username)}:${percentDecode(asked.password)}`;
+  const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
+  let url = withoutCredentials(asked);
+  const { origin } = url;
+  for (let hops = 0; hops <= maxRedirects; hops += 1) {
+    const own: Record<string, string> = authorization && url.origin === origin ? { authorization } : {};
+    const headers = { accept: "*/*", ...asking.headers, ...own };
+    const exchange = await HttpExchange.begin({ method, url, headers }, signal, asking.limits);
+    const response = await exchange.answer().catch((error: unknown) => exchange.failed(error));
+    onAnswer?.();
+    if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
+    exchange.destroy();
+    const { location } = response.headers;
+    if (location === undefined || !URL.canParse(location, url.href)) throw refuse("the server redirects to nowhere");
+    const next = new URL(location, url);
+    if (next.protocol !== "http:" && next.protocol !== "https:")
+      throw refuse(`the server redirects to ${next.protocol}`);
+    if (url.protocol === "https:" && next.protocol === "http:") {
+      throw refuse(
+        `the server redirects to ${redactUrl(next.href)}, which is not encrypted; give that address if it may be`,
+      );
+    }
+    url = withoutCredentials(next);
+  }
+  throw refuse(`the server redirects more than ${maxRedirects} times`);
+}
+
+function withoutCredentials(url: URL): URL {
+  const bare = new URL(url);
+  bare.username = "";
+  bare.password = "";
+  return bare;
+}
+
+const toHttpResponse = (exchange: HttpExchange, response: IncomingMessage, url: URL): HttpResponse => ({
+  status: response.statusCode!,
+  reason: response.statusMessage ?? "",
+  headers: response.headers,
+  url,
+  body: () => exchange.bodyOf(response),
+  drop: () => exchange.destroy(),
+});
+
+/** What servers answer where there is no such file: stores that may not be listed say 403. */
+const missingFileStatuses = new Set([403, 404, 410]);
+
+/** A page where a file was asked for. */
+class HtmlInsteadOfFile extends Error {}
+
+interface DownloadedFile {
+  readonly path: string;
+  readonly size: number;
+  /** Where the redirects led to. */
+  readonly url: URL;
+}
+
+/**
+ * Streams what an address sends into a file. Null where `optional` and there is nothing but an answer that says so.
+ * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
+ */
+async function fetchFile(
+  asked: URL,
+  options: InputOptions,
+  place: (url: URL, headers: IncomingHttpHeaders) => string,
+  optional: boolean,
+): Promise<DownloadedFile | null> {
+  const shown = redactUrl(asked.href);
+  const { signal, maxBytes, progress } = options;
+  let isAnswered = false;
+  const asking = {
+    signal,
+    headers: { "accept-encoding": acceptedEncodings },
+    onAnswer: () => {
+      isAnswered = true;
+    },
+  };
+  try {
+    const answer = await sendRequest(asked, shown, asking);
+    const { status, headers, url } = answer;
+    if (status !== 200) {
+      answer.drop();
+      if (optional && missingFileStatuses.has(status)) return null;
+      throw httpStatusError(shown, answer);
+    }
+    const length = headers["content-encoding"] === undefined ? headers["content-length"] : undefined;
+    const total = length !== undefined && /^\d+$/.test(length) ? Number(length) : null;
+    if (maxBytes !== undefined && total !== null && total > maxBytes) {
+      answer.drop();
+      throw createError("input-too-large", { source: shown, limit: maxBytes, option: "--max-input" });
+    }
+    const path = place(url, headers);
+    const size = await spoolStream(refuseHtml(decodeBody(answer.body(), headers, shown), headers), path, {
+      source: shown,
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+      ...(progress ? { progress: (done: number) => progress(done, total) } : {}),
+    });
+    if (total !== null && size !== total)
+      throw createError("input-unavailable", {
+        source: shown,
+        reason: `the server announced ${total} bytes and sent ${size}`,
+      });
+    return { path, size, url };
+  } catch (error) {
+    if (signal.aborted) throw createError("interrupted", {}, error);
+    if (error instanceof HtmlInsteadOfFile && optional) return null;
+    if (error instanceof HtmlInsteadOfFile)
+      throw createError("input-download", {
+        source: shown,
+        reason: "the server answers with a web page, not with a file",
+      });
+    if (error instanceof GeoferryError) throw error;
+    throw networkError(shown, error, !isAnswered);
+  }
+}
+
+/** @throws WebPage */
+async function* refuseHtml(
+  chunks: AsyncIterable<Uint8Array>,
+  headers: IncomingHttpHeaders,
+): AsyncGenerator<Uint8Array> {
+  const mayBe = /^(text\/html|application\/xhtml\+xml)\b/i.test(headers["content-type"] ?? "");
+  let first = true;
+  for await (const chunk of chunks) {
+    if (first && mayBe && htmlStart.test(Buffer.from(chunk.subarray(0, 2048)).toString("latin1")))
+      throw new HtmlInsteadOfFile();
+    first = false;
+    yield chunk;
+  }
+}
+
+/** The address of the file beside another, its query kept: `roads.dbf?key=1`; null where it does not end in `extension`. */
+function siblingUrl(url: URL, extension: string, sibling: string): URL | null {
+  const { pathname } = url;
+  if (!pathname.toLowerCase().endsWith(`.${extension}`)) return null;
+  const beside = new URL(url);
+  beside.pathname = `${pathname.slice(0, -extension.length)}${sibling}`;
+  return beside;
+}
+
+/** The files that may stand beside a download, by its own extension's case first: `ROADS.DBF` beside `ROADS.SHP`. */
+async function fetchSiblings(address: URL, main: DownloadedFile, options: InputOptions): Promise<void> {
+  const { maxBytes, progress } = options;
+  const extension = extname(main.path).slice(1).toLowerCase();
+  const stem = main.path.slice(0, main.path.length - extname(main.path).length);
+  let done = main.size;
+  const limited = { ...options, ...(maxBytes === undefined ? {} : { maxBytes: maxBytes - main.size }) };
+  const fetchOne = async (sibling: string): Promise<void> => {
+    const url = [address, main.url].find((each) => siblingUrl(each, extension, sibling) !== null);
+    if (!url) return;
+    const isUpper = /[A-Z]/.test(extname(url.pathname));
+    const cases = [sibling, sibling.toUpperCase()];
+    for (const each of isUpper ? cases.reverse() : cases) {
+      const told = progress && { progress: (bytes: number) => progress(done + bytes, null) };
+      const found = await fetchFile(
+        siblingUrl(url, extension, each)!,
+        { ...limited, ...told },
+        () => `${stem}.${sibling}`,
+        true,
+      );
+      if (!found) continue;
+      done += found.size;
+      return;
+    }
+  };
+  const outcomes = await Promise.allSettled((options.siblingsOf?.(main.path) ?? []).map(fetchOne));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  if (maxBytes !== undefined && done > maxBytes) {
+    throw createError("input-too-large", { source: redactUrl(address.href), limit: maxBytes, option: "--max-input" });
+  }
+}
+
+/**
+ * Streams an address into the spool, under the name that the server or the address gives it, with the files beside it
+ * that its format may need.
+ * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
+ */
+export async function download(address: string, options: InputOptions): Promise<FileSource> {
+  const shown = redactUrl(address);
+  if (!URL.canParse(address))
+    throw createError("input-download", {
+      source: shown,
+      reason:
+        "it is not a valid address; characters such as /, @ and : in a user or password are written as %2F, %40 and %3A",
+    });
+  const asked = new URL(address);
+  const folder = options.spool.folder();
+  const place = (url: URL, headers: IncomingHttpHeaders) => join(folder, downloadFileName(asked, url, headers));
+  const main = (await fetchFile(asked, options, place, false))!;
+  await fetchSiblings(asked, main, options);
+  const file = basename(main.path);
+  const named = percentDecode(shown).endsWith(`/${file}`);
+  return FileSource.at(main.path, named ? percentDecode(shown) : `${shown.replace(/\/$/, "")}/${file}`);
+}

@@ -1,0 +1,211 @@
+/** Downloads a file whose size and SHA-256 are known before. */
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createError, GeoferryError } from "../../errors.js";
+import { maxTimeoutRetries, networkSettings } from "../../network-settings.js";
+import { describeSystemError } from "../input/source.js";
+import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
+import { redactUrl } from "../redact.js";
+import { type HttpResponse, httpStatusError, networkError, sendRequest } from "./download.js";
+import { isTimeoutError } from "./http-exchange.js";
+
+export interface ExpectedFile {
+  readonly url: string;
+  readonly bytes: number;
+  /** Hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export interface VerifiedDownloadOptions {
+  readonly signal: AbortSignal;
+  /** Bytes that have arrived. */
+  readonly progress?: (done: number) => void;
+  /** What is thrown where the file is another one than expected. */
+  readonly altered: (source: string, reason: string) => Error;
+}
+
+/** Milliseconds of the first pause between two attempts, each of which is twice the last, and of the longest. */
+const firstRetryDelayMs = 250;
+const maxRetryDelayMs = 30_000;
+
+/**
+ * Writes the file to `path`, which appears when it is whole and verified, and not before: bytes go to a temporary file
+ * beside it, which gets the name. A broken connection is taken up where it ended, by a range request, where the server
+ * still has the same file. Two processes may download one file at once; each has its own temporary file.
+ * @throws what `altered` makes; input-download, input-unavailable, input-forbidden, output-failed, interrupted
+ */
+export async function downloadVerified(
+  file: ExpectedFile,
+  path: string,
+  options: VerifiedDownloadOptions,
+): Promise<void> {
+  const folder = dirname(path);
+  const failed = (error: unknown) =>
+    createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
+  const temporary = join(folder, `.${basename(path)}.${newMark()}.part`);
+  const handle = await mkdir(folder, { recursive: true })
+    .then(() => removeAbandoned(folder))
+    .then(() => open(temporary, "wx", 0o644))
+    .catch((error: unknown) => {
+      throw failed(error);
+    });
+  const keep = removeOnExit(temporary);
+  try {
+    await new ResumableDownload(file, handle, failed, options).run();
+    await handle.sync().catch((error: unknown) => {
+      throw failed(error);
+    });
+    await handle.close();
+    await rename(temporary, path).catch((error: unknown) => {
+      throw failed(error);
+    });
+  } finally {
+    await handle.close().catch(() => {});
+    await rm(temporary, { force: true }).catch(() => {});
+    keep();
+  }
+}
+
+/** Removes what processes that are gone have left in the folder. */
+async function removeAbandoned(folder: string): Promise<void> {
+  const pattern = new RegExp(`^\\..*\\.(${markPattern})\\.part$`);
+  for (const name of await readdir(folder)) {
+    const mark = pattern.exec(name)?.[1];
+    const found = mark === undefined ? null : await stat(join(folder, name)).catch(() => null);
+    if (mark !== undefined && found && isAbandoned(mark, found.mtimeMs)) await rm(join(folder, name), { force: true });
+  }
+}
+
+/** Whether a file has the size and the content that are expected. */
+export async function isVerified(path: string, { bytes, sha256 }: Omit<ExpectedFile, "url">): Promise<boolean> {
+  const handle = await open(path, "r").catch(() => null);
+  if (handle === null) return false;
+  try {
+    if ((await handle.stat()).size !== bytes) return false;
+    const hash = createHash("sha256");
+    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array);
+    return hash.digest("hex") === sha256;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** One file on its way, over as many connections as it takes. */
+class ResumableDownload {
+  private readonly url: URL;
+  private readonly shown: string;
+  private done = 0;
+  private hash = createHash("sha256");
+  /** By which the server knows again what it has sent so far; null where it does not say. */
+  private entityTag: string | null = null;
+  private isAnswered = false;
+
+  constructor(
+    private readonly file: ExpectedFile,
+    private readonly handle: FileHandle,
+    private readonly failed: (error: unknown) => Error,
+    private readonly options: VerifiedDownloadOptions,
+  ) {
+    this.url = new URL(file.url);
+    this.shown = redactUrl(file.url);
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.options;
+    const { retries } = networkSettings();
+    let late = 0;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.attempt();
+        break;
+      } catch (error) {
+        if (signal.aborted) throw createError("interrupted", {}, error);
+        const passes = error instanceof GeoferryError && error.code === "input-unavailable" && this.isAnswered;
+        if (!passes || attempt > retries) throw error;
+        if (isTimeoutError(error.cause) && ++late > maxTimeoutRetries) throw error;
+        await delay(Math.min(firstRetryDelayMs * 2 ** (attempt - 1), maxRetryDelayMs), undefined, { signal }).catch(
+          () => {
+            throw createError("interrupted", {}, error);
+          },
+        );
+      }
+    }
+    const found = this.hash.digest("hex");
+    const { sha256 } = this.file;
+    if (found !== sha256) throw this.altered(`its SHA-256 is ${found}, and ${sha256} is expected`);
+  }
+
+  private altered(reason: string): Error {
+    return this.options.altered(this.shown, reason);
+  }
+
+  private async attempt(): Promise<void> {
+    const { signal } = this.options;
+    try {
+      const onAnswer = () => {
+        this.isAnswered = true;
+      };
+      const answer = await sendRequest(this.url, this.shown, { signal, headers: this.headers(), onAnswer });
+      this.begin(answer);
+      for await (const chunk of answer.body()) await this.take(chunk);
+    } catch (error) {
+      if (error instanceof GeoferryError || signal.aborted) throw error;
+      throw networkError(this.shown, error, !this.isAnswered);
+    }
+    if (this.done < this.file.bytes)
+      throw createError("input-unavailable", {
+        source: this.shown,
+        reason: `${this.done} of ${this.file.bytes} bytes arrived`,
+      });
+  }
+
+  private headers(): Record<string, string> {
+    // Ranges are of what is stored, not of what it is compressed to.
+    const plain = { "accept-encoding": "identity" };
+    if (this.done === 0 || this.entityTag === null) return plain;
+    return { ...plain, range: `bytes=${this.done}-`, "if-range": this.entityTag };
+  }
+
+  /** Decides by the answer's head whether its body goes on where the last one ended, or begins again. */
+  private begin(answer: HttpResponse): void {
+    const { status, headers } = answer;
+    const { bytes } = this.file;
+    const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
+    const goesOn = status === 206 && range !== null && Number(range[1]) === this.done && Number(range[2]) === bytes;
+    if (goesOn) return;
+    if (status !== 200) {
+      answer.drop();
+      throw httpStatusError(this.shown, answer);
+    }
+    const length = headers["content-length"];
+    if (length !== undefined && /^\d+$/.test(length) && Number(length) !== bytes) {
+      answer.drop();
+      throw this.altered(`it has ${length} bytes, and ${bytes} are expected`);
+    }
+    const tag = headers.etag;
+    // A weak one does not promise that the bytes are the same (RFC 9110, 13.1.5).
+    this.entityTag = tag !== undefined && !tag.startsWith("W/") ? tag : null;
+    this.done = 0;
+    this.hash = createHash("sha256");
+  }
+
+  private async take(chunk: Uint8Array): Promise<void> {
+    const { bytes } = this.file;
+    if (this.done + chunk.length > bytes) throw this.altered(`it has more than the ${bytes} bytes that are expected`);
+    await this.write(chunk).catch((error: unknown) => {
+      throw this.failed(error);
+    });
+    this.hash.update(chunk);
+    this.done += chunk.length;
+    this.options.progress?.(this.done);
+  }
+
+  private async write(chunk: Uint8Array): Promise<void> {
+    for (let written = 0; written < chunk.length; ) {
+      const left = chunk.length - written;
+      written += (await this.handle.write(chunk, written, left, this.done + written)).bytesWritten;
+    }
+  }
+}

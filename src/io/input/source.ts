@@ -1,0 +1,220 @@
+import { readdirSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { createError } from "../../errors.js";
+import type { ArchiveEntries, Source, SourceFile } from "../../plugin/format.js";
+import { findEntriesIgnoringCase } from "./folder-listing.js";
+
+/** What another thread makes the same source from. */
+export interface SourceSpec {
+  readonly name: string;
+  readonly path: string;
+  /** The path is an address of a format's own. */
+  readonly isAddress?: true;
+  /** It is a folder that is one dataset. */
+  readonly isFolder?: boolean;
+  /** It is the main file of an archive. */
+  readonly entries?: UnpackedEntries;
+}
+
+/** Where the entries of an archive were unpacked to. Plain data. */
+export interface UnpackedEntries {
+  /** The path of the main file in the archive. */
+  readonly main: string;
+  /** The paths in the archive and on disk of the others. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** A source as the host has it: one that another thread can make, too. */
+export interface HostSource extends Source {
+  readonly spec: SourceSpec;
+}
+
+/** Why the system refused, in its own words: "permission denied". */
+export function describeSystemError(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const known: Record<string, string> = {
+    ENOENT: "there is no such file or folder",
+    EACCES: "permission denied",
+    EPERM: "not permitted",
+    EISDIR: "it is a folder",
+    ENOTDIR: "a part of its path is not a folder",
+    ENOSPC: "the disk is full",
+    EDQUOT: "the disk quota is used up",
+    EROFS: "the file system is read-only",
+    EMFILE: "too many open files",
+    ENAMETOOLONG: "its name is too long",
+    EFBIG: "the file system does not take files as large as this",
+    ETXTBSY: "it is a program that is running",
+    EBUSY: "it is in use",
+    ELOOP: "its symbolic links go in a circle",
+    EIO: "input/output error",
+  };
+  return (code && known[code]) ?? message;
+}
+
+class DiskFile implements SourceFile {
+  constructor(
+    private readonly handle: FileHandle,
+    private readonly name: string,
+    readonly size: number,
+  ) {}
+
+  async read(position: number, length: number, into?: Uint8Array): Promise<Buffer> {
+    const wanted = Math.max(0, Math.min(length, this.size - position));
+    const buffer = into ? Buffer.from(into.buffer, into.byteOffset, wanted) : Buffer.allocUnsafeSlow(wanted);
+    let filled = 0;
+    while (filled < wanted) {
+      try {
+        const { bytesRead } = await this.handle.read(buffer, filled, wanted - filled, position + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      } catch (error) {
+        throw createError("input-unreadable", { source: this.name, reason: describeSystemError(error) }, error);
+      }
+    }
+    return filled === wanted ? buffer : buffer.subarray(0, filled);
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Bytes of the files in a folder. */
+function folderSize(path: string): number {
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + (statSync(join(path, entry.name), { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+/** A file on disk and its siblings, or a folder that is one dataset. */
+export class FileSource implements HostSource {
+  private constructor(
+    readonly name: string,
+    readonly path: string,
+    readonly size: number,
+    readonly isFolder: boolean = false,
+    private readonly entryFiles?: UnpackedEntries,
+  ) {}
+
+  /** The same file as the main one of an archive. */
+  withEntries(files: UnpackedEntries): FileSource {
+    return new FileSource(this.name, this.path, this.size, this.isFolder, files);
+  }
+
+  get entries(): ArchiveEntries | undefined {
+    const { entryFiles: known } = this;
+    return (
+      known && {
+        main: known.main,
+        paths: [...known.files.keys()],
+        source: (path) => FileSource.at(known.files.get(path) ?? path, `${this.name}/${path}`),
+      }
+    );
+  }
+
+  /**
+   * @param folders whether a folder will do
+   * @throws input-missing, input-unreadable
+   */
+  static at(path: string, name: string = path, folders: boolean = false): FileSource {
+    try {
+      const stat = statSync(path);
+      if (!stat.isDirectory()) return new FileSource(name, path, stat.size);
+      if (!folders) throw createError("input-unreadable", { source: name, reason: "it is a folder" });
+      return new FileSource(name, path, folderSize(path), true);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT")
+        throw createError("input-missing", { source: name }, error);
+      if ((error as NodeJS.ErrnoException).syscall) {
+        throw createError("input-unreadable", { source: name, reason: describeSystemError(error) }, error);
+      }
+      throw error;
+    }
+  }
+
+  get spec(): SourceSpec {
+    const { name, path, isFolder, entryFiles: entries } = this;
+    return { name, path, ...(isFolder && { isFolder }), ...(entries && { entries }) };
+  }
+
+  sibling(extension: string): Source | null {
+    const folder = dirname(this.path);
+    const stem = basename(this.path, extname(this.path));
+    const wanted = `${stem}.${extension}`;
+    let entries: readonly string[];
+    try {
+      entries = findEntriesIgnoringCase(folder, [wanted]);
+    } catch {
+      // A folder may be entered without being listed: then only the exact name can be found.
+      entries = statSync(join(folder, wanted), { throwIfNoEntry: false }) ? [wanted] : [];
+    }
+    const found = entries.find((entry) => entry === wanted) ?? entries[0];
+    if (found === undefined) return null;
+    const path = join(folder, found);
+    if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return null;
+    const name = this.name.slice(0, this.name.length - basename(this.path).length) + found;
+    return FileSource.at(path, this.name.endsWith(basename(this.path)) ? name : found);
+  }
+
+  async open(): Promise<SourceFile> {
+    try {
+      return new DiskFile(await open(this.path, "r"), this.name, this.size);
+    } catch (error) {
+      throw createError("input-unreadable", { source: this.name, reason: describeSystemError(error) }, error);
+    }
+  }
+}
+
+/** A database, by an address that its format understands. */
+export class AddressSource implements HostSource {
+  readonly size = 0;
+
+  constructor(readonly path: string) {}
+
+  get name(): string {
+    return this.path;
+  }
+
+  get spec(): SourceSpec {
+    return { name: this.name, path: this.path, isAddress: true };
+  }
+
+  sibling(): null {
+    return null;
+  }
+
+  async open(): Promise<SourceFile> {
+    throw createError("internal", { reason: `${this.name} is an address, and has no bytes to read` });
+  }
+}
+
+/** The source that another thread has described. @throws input-missing, input-unreadable */
+export function createSource(spec: SourceSpec): HostSource {
+  if (spec.isAddress) return new AddressSource(spec.path);
+  const file = FileSource.at(spec.path, spec.name, spec.isFolder);
+  return spec.entries ? file.withEntries(spec.entries) : file;
+}
+
+const headLength = 1 << 16;
+
+/** The first 64 KiB of a file. @throws input-unreadable */
+export async function readHead(source: Source): Promise<Buffer> {
+  const file = await source.open();
+  try {
+    return await file.read(0, headLength);
+  } finally {
+    await file.close();
+  }
+}
+
+/** "PK\x03\x04", the first local header; "PK\x05\x06" in a zip of nothing (APPNOTE 4.3.7, 4.3.16). */
+export function isZip(head: Buffer): boolean {
+  const signature = head.length >= 4 ? head.readUInt32LE(0) : 0;
+  return signature === 0x04034b50 || signature === 0x06054b50;
+}

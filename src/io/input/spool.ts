@@ -1,0 +1,142 @@
+import { lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve, sep } from "node:path";
+import { createError } from "../../errors.js";
+import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
+import { BufferedFile } from "../output/buffered-file.js";
+import { describeSystemError } from "./source.js";
+
+const folderName = new RegExp(`^geoferry-(${markPattern})$`);
+const sweptFolders = new Set<string>();
+
+/** Removes the folders that runs of the same user left here when they were killed. */
+function removeAbandonedFolders(parent: string): void {
+  if (sweptFolders.has(parent)) return;
+  sweptFolders.add(parent);
+  for (const entry of readdirSync(parent)) {
+    const mark = folderName.exec(entry)?.[1];
+    if (mark === undefined) continue;
+    const path = join(parent, entry);
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (!stat?.isDirectory() || (process.getuid && stat.uid !== process.getuid())) continue;
+    if (isAbandoned(mark, stat.mtimeMs)) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A private temporary folder (mode 0700) for what has to be on disk to be read: stdin, downloads, zip entries. It is
+ * made when first asked for and removed on dispose and when the process exits; a caller that handles signals disposes.
+ */
+export class Spool implements AsyncDisposable {
+  private root: string | null = null;
+  private folders = 0;
+  private closed = false;
+  private keep = (): void => {};
+
+  /** @param parent where its folder is made; that of the system for temporary files where absent */
+  constructor(private readonly parent?: string) {}
+
+  /** @throws output-failed where the folder for temporary files cannot be written */
+  private get folderOfAll(): string {
+    if (this.closed) throw createError("internal", { reason: "the spool is used after it was disposed" });
+    if (this.root === null) {
+      const parent = this.parent ?? tmpdir();
+      const root = join(parent, `geoferry-${newMark()}`);
+      try {
+        removeAbandonedFolders(parent);
+        mkdirSync(root, { mode: 0o700 });
+      } catch (error) {
+        throw spoolError(root, error);
+      }
+      this.root = root;
+      this.keep = removeOnExit(root);
+    }
+    return this.root;
+  }
+
+  /** The path of this name, relative to the spool or within it; its folders exist, the file is the caller's to make. */
+  file(name: string): string {
+    const root = this.folderOfAll;
+    const path = resolve(root, name);
+    if (!path.startsWith(root + sep) || name.includes("\0")) {
+      throw createError("internal", { reason: `the spool file ${JSON.stringify(name)} would be outside the spool` });
+    }
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw spoolError(path, error);
+    }
+    return path;
+  }
+
+  /** A new, empty folder, so that files of any name can be put there. */
+  folder(): string {
+    this.folders += 1;
+    return dirname(this.file(join(String(this.folders), "x")));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closed = true;
+    if (this.root === null) return;
+    await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
+    this.keep();
+    this.root = null;
+  }
+}
+
+/** Why something could not be spooled, and what to do about it. */
+export function spoolError(path: string, error: unknown): Error {
+  const reason = `${describeSystemError(error)} (temporary files go to the folder that TMPDIR names)`;
+  return createError("output-failed", { output: path, reason }, error);
+}
+
+/** What work on a temporary file comes to. @throws output-failed */
+export async function withSpoolErrors<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw spoolError(path, error);
+  }
+}
+
+export interface SpoolLimits {
+  /** For messages. */
+  readonly source: string;
+  readonly maxBytes?: number;
+  /** Called about once a megabyte, and at the end, with the bytes written so far. */
+  readonly progress?: (done: number) => void;
+}
+
+/**
+ * Writes a stream into a new file. Errors of the stream itself pass through untouched; the file is removed on any.
+ * @throws input-too-large, output-failed
+ */
+export async function spoolStream(
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  { source, maxBytes = Number.POSITIVE_INFINITY, progress }: SpoolLimits,
+): Promise<number> {
+  const file = await withSpoolErrors(path, BufferedFile.create(path, 0o600));
+  try {
+    let told = 0;
+    for await (const chunk of chunks) {
+      if (file.size + chunk.length > maxBytes) {
+        throw createError("input-too-large", { source, limit: maxBytes, option: "--max-input" });
+      }
+      await withSpoolErrors(path, file.write(chunk));
+      if (file.size - told >= 1 << 20) {
+        told = file.size;
+        progress?.(told);
+      }
+    }
+    await withSpoolErrors(path, file.flush());
+    await withSpoolErrors(path, file.close());
+    progress?.(file.size);
+    return file.size;
+  } catch (error) {
+    await file.close().catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
+    throw error;
+  }
+}

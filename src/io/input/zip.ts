@@ -1,0 +1,318 @@
+import { extname, join, posix } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { crc32, createInflateRaw } from "node:zlib";
+import { type Entry, openPromise, type ZipFile } from "yauzl";
+import { createError, GeoferryError } from "../../errors.js";
+import type { Archive } from "../../plugin/format.js";
+import { type InputOptions, isPlainArchive, type OpenedInput } from "./open-input.js";
+import { FileSource, readHead } from "./source.js";
+import { spoolStream } from "./spool.js";
+import {
+  decodeEntryName,
+  foldCase,
+  isHidden,
+  isSymbolicLink,
+  possibleStems,
+  replaceReservedCharacters,
+  safePath,
+  withoutExtension,
+} from "./zip-entry-names.js";
+
+/** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
+export interface ZipLimits {
+  /** Bytes that all entries of one input may inflate to; 64 GiB where absent. */
+  readonly totalBytes?: number;
+  /** How many times the size of the zip its entries may have, once they are larger than 10 MiB; 1000 where absent. */
+  readonly ratio?: number;
+  /** Entries in a directory; a million where absent. */
+  readonly entries?: number;
+}
+
+const defaultLimits: Required<ZipLimits> = { totalBytes: 64 * 2 ** 30, ratio: 1000, entries: 1_000_000 };
+const ratioCheckFromBytes = 10 * 2 ** 20;
+
+/** APPNOTE 4.4.5 */
+const unsupportedMethods: Readonly<Record<number, string>> = {
+  1: "shrink",
+  6: "implode",
+  9: "Deflate64",
+  12: "bzip2",
+  14: "LZMA",
+  93: "Zstandard",
+  95: "XZ",
+  98: "PPMd",
+  99: "AES encryption",
+};
+
+interface ZipEntry {
+  /** Relative, with `/`, as safe to join to a folder. */
+  readonly path: string;
+  readonly entry: Entry;
+}
+
+/** The entries that are unpacked, and those of them that are inputs. */
+interface SelectedEntries {
+  readonly extract: readonly ZipEntry[];
+  readonly members: readonly ZipEntry[];
+  /** Those that the one member may link to. */
+  readonly linked?: readonly ZipEntry[];
+}
+
+type MainArchive = Archive & Required<Pick<Archive, "main">>;
+
+/** What a failure inside the zip library means. */
+function zipError(source: string, error: unknown): Error {
+  if (error instanceof GeoferryError) return error;
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (/strong encryption/i.test(message)) {
+    return createError(
+      "unsupported",
+      { source, reason: "the zip is encrypted; unpack it with its password first" },
+      error,
+    );
+  }
+  if (/multi-disk/i.test(message)) {
+    return createError("unsupported", { source, reason: "the zip is one of several parts; join them first" }, error);
+  }
+  if (/End of central directory record signature not found/i.test(message)) {
+    return createError("input-truncated", { source, reason: "the zip has no directory at its end" }, error);
+  }
+  const reason = code?.startsWith("Z_") ? `its compressed data is damaged (${message})` : message;
+  return createError("input-corrupt", { source, reason: `the zip is damaged: ${reason}` }, error);
+}
+
+class ZipExtractor {
+  private readonly limits: Required<ZipLimits>;
+  private inflated = 0;
+
+  constructor(
+    private readonly options: InputOptions,
+    private readonly name: string,
+  ) {
+    this.limits = { ...defaultLimits, ...options.zipLimits };
+  }
+
+  async open(source: FileSource, depth: number): Promise<OpenedInput[]> {
+    let zip: ZipFile;
+    try {
+      zip = await openPromise(source.path, { lazyEntries: true, autoClose: false, decodeStrings: false });
+    } catch (error) {
+      throw zipError(source.name, error);
+    }
+    try {
+      const found = await this.list(zip, source);
+      const archive = this.options.archiveOf?.(source.name);
+      const main = archive?.main;
+      const chosen = main ? this.chooseMain(found, { ...archive, main }, source) : this.choose(found, source);
+      this.weigh(chosen.extract, source);
+      const root = this.options.spool.folder();
+      const files = new Map<string, FileSource>();
+      for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
+      const members: OpenedInput[] = [];
+      if (main) return this.dataset(found, chosen, files, source);
+      for (const { path } of chosen.members) {
+        const file = files.get(path);
+        if (file) members.push(...(await this.inside(file, depth)));
+      }
+      return members;
+    } catch (error) {
+      if (this.options.signal.aborted) throw createError("interrupted", {}, error);
+      throw zipError(source.name, error);
+    } finally {
+      zip.close();
+    }
+  }
+
+  private async list(zip: ZipFile, source: FileSource): Promise<ZipEntry[]> {
+    if (zip.entryCount > this.limits.entries) {
+      throw createError("input-corrupt", {
+        source: source.name,
+        reason: `the zip has ${zip.entryCount} entries, too many`,
+      });
+    }
+    const found: ZipEntry[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const name = decodeEntryName(entry);
+      if (name.endsWith("/") || isHidden(name) || isSymbolicLink(entry)) continue;
+      const path = safePath(name, source.name);
+      if (path !== "") found.push({ path, entry });
+    }
+    if (found.length === 0)
+      throw createError("input-corrupt", { source: source.name, reason: "the zip has no files in it; get it again" });
+    return found;
+  }
+
+  /** The entries that are inputs, and with them those that belong to one. */
+  private choose(found: readonly ZipEntry[], source: FileSource): SelectedEntries {
+    const { isPrimary = () => true, isCompanion = () => false } = this.options;
+    const paths = new Set(found.map(({ path }) => path.toLowerCase()));
+    const describesAnother = (path: string) => {
+      const other = withoutExtension(path);
+      return extname(other) !== "" && paths.has(other.toLowerCase());
+    };
+    const candidates = found.filter(
+      ({ path }) => (isPrimary(path) || extname(path).toLowerCase() === ".zip") && !describesAnother(path),
+    );
+    const leaders = new Set(
+      candidates.filter(({ path }) => !isCompanion(path)).map(({ path }) => withoutExtension(path).toLowerCase()),
+    );
+    let members = candidates.filter(
+      ({ path }) => !isCompanion(path) || !leaders.has(withoutExtension(path).toLowerCase()),
+    );
+    // Nothing tells by its name what it is: let the contents decide.
+    if (members.length === 0) members = found.filter(({ path }) => !isCompanion(path) && !describesAnother(path));
+    const stems = new Set(members.map(({ path }) => withoutExtension(path).toLowerCase()));
+    const chosen = new Set(members);
+    const extract = found.filter(
+      (each) => chosen.has(each) || possibleStems(each.path).some((stem) => stems.has(stem)),
+    );
+    this.refuseClashes(extract, source);
+    return { extract, members };
+  }
+
+  /** The one entry that the archive of a format is read from, those of its stem, and those that it may link to. */
+  private chooseMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): SelectedEntries {
+    const path = archive.main(found.map((each) => each.path));
+    const member = found.find((each) => each.path === path);
+    if (!member) {
+      const reason = `there is no file in it that a ${extname(source.name)} is read from`;
+      throw createError("input-corrupt", { source: source.name, reason });
+    }
+    const stem = withoutExtension(member.path).toLowerCase();
+    const isLinked = (each: ZipEntry) => each !== member && archive.linked?.(each.path) === true;
+    const extract = found.filter((each) => possibleStems(each.path).includes(stem) || isLinked(each));
+    const linked = extract.filter(isLinked);
+    this.refuseClashes(extract, source);
+    return { extract, members: [member], linked };
+  }
+
+  /** The archive goes by its own name: `places.kmz`, and not the `doc.kml` in it. */
+  private dataset(
+    found: readonly ZipEntry[],
+    { members, extract, linked = [] }: SelectedEntries,
+    files: ReadonlyMap<string, FileSource>,
+    source: FileSource,
+  ): OpenedInput[] {
+    const { isPrimary = () => false, isCompanion = () => false } = this.options;
+    const passedOver = found
+      .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
+      .map(({ path }) => path);
+    const linkedFiles = new Map(linked.map(({ path }) => [path, files.get(path)!.path]));
+    return members.map(({ path }) => {
+      const file = FileSource.at(files.get(path)!.path, source.name);
+      return { source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file, passedOver };
+    });
+  }
+
+  private refuseClashes(entries: readonly ZipEntry[], source: FileSource): void {
+    const folders = new Map<string, string>();
+    for (const { path } of entries) {
+      for (let at = posix.dirname(path); at !== "."; at = posix.dirname(at)) folders.set(foldCase(at), at);
+    }
+    const taken = new Map<string, string>();
+    for (const { path } of entries) {
+      const other = taken.get(foldCase(path)) ?? folders.get(foldCase(path));
+      if (other !== undefined) {
+        const reason = `the zip has two entries that would be one file: "${other}" and "${path}"`;
+        throw createError("input-corrupt", { source: source.name, reason });
+      }
+      taken.set(foldCase(path), path);
+    }
+  }
+
+  /** Refuses what would grow beyond the limits before a byte of it is inflated; inflating holds the sizes to it. */
+  private weigh(entries: readonly ZipEntry[], source: FileSource): void {
+    const { totalBytes, ratio } = this.limits;
+    const size = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
+    this.inflated += size;
+    if (this.inflated > totalBytes) {
+      throw createError("input-too-large", {
+        source: this.name,
+        limit: totalBytes,
+        option: "zipLimits, or unpack it first",
+      });
+    }
+    if (size > ratioCheckFromBytes && size > source.size * ratio) {
+      const reason = `its entries would be ${Math.round(size / source.size)} times as large as the zip, which looks like an attack`;
+      throw createError("input-corrupt", { source: source.name, reason });
+    }
+    for (const { path, entry } of entries) {
+      const place = `${source.name}/${path}`;
+      if (entry.isEncrypted()) {
+        throw createError("unsupported", {
+          source: place,
+          reason: "the entry is encrypted; unpack it with its password first",
+        });
+      }
+      const method = entry.compressionMethod;
+      if (method !== 0 && method !== 8) {
+        const reason = `the entry is compressed with ${unsupportedMethods[method] ?? `method ${method}`}; unpack the zip first`;
+        throw createError("unsupported", { source: place, reason });
+      }
+    }
+  }
+
+  private async extract(
+    zip: ZipFile,
+    { path, entry }: ZipEntry,
+    root: string,
+    source: FileSource,
+  ): Promise<FileSource> {
+    const name = `${source.name}/${path}`;
+    const target = this.options.spool.file(join(root, replaceReservedCharacters(path)));
+    const damaged = (reason: string) => createError("input-corrupt", { source: name, reason });
+    let size = 0;
+    let checksum = 0;
+    async function* checked(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        size += chunk.length;
+        if (size > entry.uncompressedSize) throw damaged("the entry is larger than the zip says");
+        checksum = crc32(chunk, checksum);
+        yield chunk;
+      }
+    }
+    let writing: Promise<unknown> | undefined;
+    const write = (chunks: AsyncIterable<Buffer>) => {
+      writing = spoolStream(checked(chunks), target, { source: name });
+      return writing;
+    };
+    const { signal } = this.options;
+    try {
+      const raw = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+      if (entry.compressionMethod === 0) await pipeline(raw, write, { signal });
+      else await pipeline(raw, createInflateRaw({ chunkSize: 1 << 18 }), write, { signal });
+    } catch (error) {
+      if (signal.aborted) throw createError("interrupted", {}, error);
+      // The pipeline may tell first of the streams that were torn down, and not of the reason why.
+      const own: unknown = await writing?.then(
+        () => error,
+        (reason: unknown) => reason,
+      );
+      throw zipError(name, own instanceof GeoferryError ? own : error);
+    }
+    if (size !== entry.uncompressedSize) throw damaged(`the entry has ${size} bytes, not ${entry.uncompressedSize}`);
+    if (checksum !== entry.crc32) throw damaged("the entry is damaged: its checksum is wrong");
+    return FileSource.at(target, name);
+  }
+
+  /** The file itself, or the inputs in it where it is a zip in the zip. */
+  private async inside(source: FileSource, depth: number): Promise<OpenedInput[]> {
+    const head = await readHead(source);
+    if (!isPlainArchive(source, head, this.options)) return [{ source }];
+    if (depth === 1) {
+      throw createError("unsupported", {
+        source: source.name,
+        reason: "it is a zip in a zip in a zip; unpack the outer ones first",
+      });
+    }
+    return this.open(source, depth + 1);
+  }
+}
+
+/**
+ * Unpacks a zip into the spool, folders and all, and gives those of its entries that are inputs.
+ * @throws input-corrupt, input-truncated, input-too-large, unsupported, output-failed, interrupted
+ */
+export function openZip(source: FileSource, options: InputOptions): Promise<OpenedInput[]> {
+  return new ZipExtractor(options, source.name).open(source, 0);
+}

@@ -1,0 +1,125 @@
+import { open, readdir, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createError } from "../../errors.js";
+import type { SinkFile } from "../../plugin/format.js";
+import { removeOnExit } from "./abandoned-files.js";
+import type { HostSink, SinkOptions } from "./create-sink.js";
+import { createFolder } from "./created-folders.js";
+import { commitAll, syncFolder } from "./publish-outputs.js";
+import {
+  lstatOrNull,
+  outputError,
+  recoverAbandonedOutputs,
+  resolveSymlinks,
+  TemporaryNames,
+} from "./temporary-names.js";
+
+/** A folder that is one dataset, made under a temporary name beside the final one, which it gets in one step. */
+export class FolderSink implements HostSink {
+  readonly update = null;
+  readonly isStream = false;
+  readonly folder: string;
+  private readonly final: string;
+  private readonly aside: string;
+  private readonly keep: () => void;
+  private replaced = false;
+  private given = false;
+  private releaseFolder = () => {};
+
+  private constructor(
+    readonly name: string,
+    private readonly overwrite: boolean,
+  ) {
+    this.final = resolveSymlinks(name.replace(/[/\\]+$/, ""));
+    // Of the run's own: what other outputs of the run do does not settle what becomes of a folder.
+    const names = new TemporaryNames();
+    names.decideBy(this.final);
+    this.folder = names.of(this.final, "tmp");
+    this.aside = names.of(this.final, "old");
+    this.keep = removeOnExit(this.folder);
+  }
+
+  /** @throws output-exists, output-failed */
+  static async at(name: string, { overwrite }: SinkOptions): Promise<FolderSink> {
+    let sink: FolderSink | undefined;
+    try {
+      sink = new FolderSink(name, overwrite);
+      const parent = dirname(sink.final);
+      sink.releaseFolder = createFolder(parent);
+      recoverAbandonedOutputs(parent);
+      const there = lstatOrNull(sink.final);
+      if (there && !overwrite) throw createError("output-exists", { output: name });
+      if (there && !there.isDirectory())
+        throw createError("output-failed", { output: name, reason: "it is a file, and becomes a folder" });
+      return sink;
+    } catch (error) {
+      sink?.releaseFolder();
+      throw outputError(name, error);
+    }
+  }
+
+  async create(): Promise<SinkFile> {
+    throw createError("internal", { reason: `${this.name} is a folder, and no file of it is created apart` });
+  }
+
+  /** All that is in the folder, on the disk. */
+  async prepare(): Promise<void> {
+    try {
+      for (const entry of await readdir(this.folder, { withFileTypes: true, recursive: true })) {
+        if (!entry.isFile()) continue;
+        const file = await open(join(entry.parentPath, entry.name), "r");
+        await file.sync().finally(() => file.close());
+      }
+    } catch (error) {
+      throw outputError(this.name, error);
+    }
+  }
+
+  files(): null {
+    return null;
+  }
+
+  async publish(): Promise<void> {
+    try {
+      if (lstatOrNull(this.final)) {
+        if (!this.overwrite) throw createError("output-exists", { output: this.name });
+        await rename(this.final, this.aside);
+        this.replaced = true;
+      }
+      await rename(this.folder, this.final);
+      this.given = true;
+      await syncFolder(dirname(this.final));
+    } catch (error) {
+      throw outputError(this.name, error);
+    }
+  }
+
+  async takeBack(): Promise<void> {
+    if (this.given) await rename(this.final, this.folder).catch(() => {});
+    if (this.replaced) await rename(this.aside, this.final).catch(() => {});
+    this.given = false;
+    this.replaced = false;
+  }
+
+  async published(): Promise<void> {
+    this.keep();
+    this.releaseFolder();
+    // What cannot be removed now is removed by the next run that writes here.
+    if (this.replaced) await rm(this.aside, { recursive: true, force: true }).catch(() => {});
+  }
+
+  commit(): Promise<void> {
+    return commitAll([this]);
+  }
+
+  async abort(): Promise<void> {
+    if (this.given) return;
+    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+    this.keep();
+    this.releaseFolder();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.abort();
+  }
+}

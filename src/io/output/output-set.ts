@@ -1,0 +1,50 @@
+import { dirname, resolve } from "node:path";
+import { createSink, type HostSink, type SinkOptions } from "./create-sink.js";
+import { commitAll, type Removal } from "./publish-outputs.js";
+import type { StagedFile } from "./staged-file.js";
+import { findCompanions, lstatOrNull, TemporaryNames } from "./temporary-names.js";
+
+/** Everything that one run writes: it appears together, or nothing of it does. */
+export class OutputSet {
+  private readonly sinks: HostSink[] = [];
+  private readonly removals: Removal[] = [];
+  private readonly names = new Map<string, TemporaryNames>();
+
+  private readonly namesIn = (folder: string): TemporaryNames => {
+    const key = resolve(folder);
+    const names = this.names.get(key) ?? new TemporaryNames();
+    this.names.set(key, names);
+    return names;
+  };
+
+  /** @throws output-exists, output-failed */
+  async create(path: string, options: Omit<SinkOptions, "names">): Promise<HostSink> {
+    const sink = await createSink(path, { ...options, names: this.namesIn });
+    this.sinks.push(sink);
+    return sink;
+  }
+
+  /**
+   * A file of an earlier run goes with its companions when this one's outputs come.
+   * @returns whether it will: a link, a device or a pipe is left alone
+   */
+  remove(path: string, companions: readonly string[] = []): boolean {
+    if (!lstatOrNull(path)?.isFile()) return false;
+    this.removals.push({ paths: [path, ...findCompanions(path, companions)], names: this.namesIn(dirname(path)) });
+    return true;
+  }
+
+  /**
+   * @param last what cannot be taken back, such as the commit of a database: its failure undoes the rest
+   * @param before told of the files before the first gets its name
+   * @throws output-failed, output-exists, with everything as it was
+   */
+  commit(last?: () => Promise<void>, before?: (files: readonly StagedFile[]) => void | Promise<void>): Promise<void> {
+    return commitAll(this.sinks, this.removals, last, before);
+  }
+
+  /** Removes everything that was not committed. */
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.sinks.map((sink) => sink.abort()));
+  }
+}

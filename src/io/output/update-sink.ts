@@ -1,0 +1,42 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
+import { createError } from "../../errors.js";
+import type { InPlaceTarget, SinkFile } from "../../plugin/format.js";
+import type { HostSink } from "./create-sink.js";
+import { outputError } from "./temporary-names.js";
+
+/** A file or database that its writer changes in place: what makes the change last, or takes it back, is the writer's. */
+export class UpdateSink implements HostSink {
+  readonly isStream = false;
+
+  /** @throws output-failed where the file, or the folder that a journal needs, is not to be written to */
+  constructor(
+    readonly name: string,
+    readonly update: InPlaceTarget & { readonly isAddress?: boolean },
+  ) {
+    if (update.isAddress) return;
+    try {
+      for (const path of [update.path, dirname(update.path)]) accessSync(path, constants.W_OK);
+    } catch (error) {
+      throw outputError(name, error);
+    }
+  }
+
+  async create(): Promise<SinkFile> {
+    throw createError("internal", { reason: `${this.name} is changed in place, and nothing is created` });
+  }
+
+  async prepare(): Promise<void> {}
+
+  files(): null {
+    return null;
+  }
+
+  published(): void {}
+
+  async commit(): Promise<void> {}
+
+  async abort(): Promise<void> {}
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}

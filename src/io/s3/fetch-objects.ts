@@ -1,0 +1,114 @@
+/** An object of a bucket into a file of this disk, one version of it from the first byte to the last. */
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { GetObjectCommand } from "@aws-sdk/client-s3";
+import { createError, GeoferryError } from "../../errors.js";
+import { maxTimeoutRetries, networkSettings } from "../../network-settings.js";
+import { isTimeoutError } from "../http/http-exchange.js";
+import { spoolStream, withSpoolErrors } from "../input/spool.js";
+import { formatBucketAddress } from "./bucket-address.js";
+import type { StoredObject } from "./list-objects.js";
+import { bucketError, runS3Operation } from "./s3-client.js";
+
+/** Servers differ in quotes, and those that compress call an ETag weak. */
+const normalizeEtag = (etag: string): string => etag.replace(/^W\/|"/g, "");
+
+export interface FetchOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes?: number;
+  /** Told of the bytes that have come so far. */
+  readonly progress?: (done: number) => void;
+}
+
+/**
+ * The bytes of that very version. Where the connection breaks, the rest is asked for, by the version's ETag.
+ * @throws input-changed where there is another version by now
+ */
+async function* readObject({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const errand = { bucket, key, use: "read", signal } as const;
+  const source = formatBucketAddress({ bucket, key });
+  const { retries } = networkSettings();
+  let done = 0;
+  let late = 0;
+  for (let breaks = 0; ; ) {
+    const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
+    const range = done > 0 ? { Range: `bytes=${done}-` } : {};
+    const { Body, ContentRange, ETag } = await runS3Operation(errand, (client, options) =>
+      client.send(new GetObjectCommand({ ...input, ...range }), options),
+    );
+    // Some stores, and proxies before them, pass over what they are asked.
+    if (etag !== "" && ETag !== undefined && normalizeEtag(ETag) !== normalizeEtag(etag))
+      throw createError("input-changed", { source });
+    if (done > 0 && !ContentRange?.startsWith(`bytes ${done}-`))
+      throw createError("input-download", {
+        source,
+        reason: "the connection broke, and the store does not give the rest alone",
+      });
+    try {
+      for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
+        done += chunk.length;
+        breaks = 0;
+        yield chunk;
+      }
+    } catch (error) {
+      const failure = bucketError(error, errand);
+      if (isTimeoutError(error)) late++;
+      if (failure.kind !== "unavailable" || breaks >= retries || late > maxTimeoutRetries) throw failure;
+    }
+    if (done >= size) return;
+    breaks++;
+    if (breaks > retries)
+      throw createError("bucket-unavailable", {
+        address: source,
+        reason: `it announced ${size} bytes and sent ${done}`,
+      });
+  }
+}
+
+/** @throws as `ask` does, and input-changed, input-download, output-failed, interrupted */
+async function fetchObject(
+  object: StoredObject,
+  path: string,
+  signal: AbortSignal,
+  progress: (done: number) => void,
+): Promise<void> {
+  await withSpoolErrors(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+  try {
+    await spoolStream(readObject(object, signal), path, { source: formatBucketAddress(object), progress });
+  } catch (error) {
+    if (signal.aborted && !(error instanceof GeoferryError && error.code === "interrupted"))
+      throw createError("interrupted", {}, error);
+    throw error;
+  }
+}
+
+/**
+ * Fetches all of them side by side, and ends when all have come or failed.
+ * @throws as `ask` does, and input-too-large, input-changed, input-download, output-failed, interrupted
+ */
+export async function fetchObjects(
+  files: readonly { readonly object: StoredObject; readonly path: string }[],
+  { signal, maxBytes, progress }: FetchOptions,
+): Promise<void> {
+  const [first] = files;
+  const total = files.reduce((sum, { object }) => sum + object.size, 0);
+  if (first && maxBytes !== undefined && total > maxBytes)
+    throw createError("input-too-large", {
+      source: formatBucketAddress(first.object),
+      limit: maxBytes,
+      option: "--max-input",
+    });
+  const done = new Map<string, number>();
+  const fetchOne = async ({ object, path }: (typeof files)[number]) =>
+    fetchObject(object, path, signal, (bytes) => {
+      done.set(path, bytes);
+      progress?.([...done.values()].reduce((sum, each) => sum + each, 0));
+    });
+  const { default: pLimit } = await import("p-limit");
+  const limit = pLimit(maxConcurrentObjects);
+  const outcomes = await Promise.allSettled(files.map((file) => limit(() => fetchOne(file))));
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}
+
+/** Objects of one input that come at a time. */
+const maxConcurrentObjects = 4;

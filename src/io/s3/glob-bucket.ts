@@ -1,0 +1,47 @@
+/** Which objects of a bucket a pattern means: prefixes are walked as folders are, and only those that it may mean. */
+import type { Dirent } from "node:fs";
+import { glob } from "tinyglobby";
+import { formatBucketAddress, parseBucketAddress } from "./bucket-address.js";
+import { listFolder } from "./list-objects.js";
+
+type ReaddirCallback = (error: Error | null, entries?: Dirent[]) => void;
+
+/** As much of an entry as walking takes. */
+function createDirent(name: string, isFolder: boolean): Dirent {
+  const kind = { isFile: () => !isFolder, isDirectory: () => isFolder, isSymbolicLink: () => false };
+  return { name, ...kind } as Dirent;
+}
+
+/**
+ * The addresses of the objects that match, sorted. The bucket itself is no pattern.
+ * @throws usage, input-download, bucket-forbidden, bucket-unavailable
+ */
+export async function globBucket(pattern: string, signal: AbortSignal): Promise<string[]> {
+  const { bucket, key } = parseBucketAddress(pattern);
+  let failure: unknown;
+  const readdir = (path: string, _: unknown, heard: ReaddirCallback): void => {
+    const prefix = path
+      .replaceAll("\\", "/")
+      .replace(/^([a-z]:)?\/+/i, "")
+      .replace(/([^/])$/, "$1/");
+    listFolder({ bucket, key: prefix }, signal).then(
+      ({ objects, folders }) => {
+        const files = objects.map(({ key }) => createDirent(key.slice(prefix.length), false));
+        const below = folders.map((folder) => createDirent(folder.slice(prefix.length, -1), true));
+        heard(
+          null,
+          [...files, ...below].filter(({ name }) => name !== ""),
+        );
+      },
+      (error: unknown) => {
+        // The walk passes over what it cannot list.
+        failure ??= error;
+        heard(error as Error);
+      },
+    );
+  };
+  const options = { cwd: "/", fs: { readdir } as object, dot: false, onlyFiles: true, expandDirectories: false };
+  const found = await glob(key, options);
+  if (failure !== undefined) throw failure;
+  return found.sort().map((match) => formatBucketAddress({ bucket, key: match }));
+}

@@ -1,0 +1,189 @@
+/**
+ * Files become objects of a bucket: all of them, or all is as it was.
+ *
+ * A store gives one object its name at a time and renames none. A single object takes the other's place in one step. Of
+ * several, what is replaced is copied aside within the store first; then the main objects that have companions go, the
+ * companions come, and the main ones come last, so that no mixed set is ever seen.
+ */
+import { CopyObjectCommand, DeleteObjectCommand } from "@aws-sdk/client-s3";
+import { createError } from "../../errors.js";
+import { isAbandoned, markPattern, newMark } from "../output/abandoned-files.js";
+import { type BucketAddress, folderPrefix, formatBucketAddress, objectName } from "./bucket-address.js";
+import { headObject, listSiblings, type StoredObject } from "./list-objects.js";
+import { runS3Operation } from "./s3-client.js";
+import { checkCurrentObject, type ExpectedObject, isConditionFailure, Upload } from "./upload.js";
+
+/** An object that is to come, or to go. */
+export interface ObjectChange {
+  readonly to: BucketAddress;
+  /** Null of one that goes. */
+  readonly file: { readonly path: string; readonly size: number; readonly writing: string } | null;
+  /** What is there now. */
+  readonly old: StoredObject | null;
+  /** What belongs together has the same here. */
+  readonly set: string;
+  /** The others of its set are nothing without it. */
+  readonly isMain: boolean;
+}
+
+const neverAborted = new AbortController().signal;
+
+const deleteObject = ({ bucket, key }: BucketAddress): Promise<unknown> =>
+  runS3Operation({ bucket, key, use: "write", signal: neverAborted }, (client) =>
+    client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })),
+  );
+
+/** @param etag of the version that is copied; whatever is there where absent */
+const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: string): Promise<unknown> =>
+  runS3Operation({ bucket, key, use: "write", signal: neverAborted }, (client) => {
+    const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
+    const condition = etag === undefined ? {} : { CopySourceIfMatch: etag };
+    return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource, ...condition }));
+  });
+
+/** `.roads.shp.1a2b3c4d-77-5e6f7a8b.old` */
+const backupKeyPattern = new RegExp(`^\\.(?<name>.+)\\.(?<mark>${markPattern})\\.old$`);
+
+/** `in/roads` of `in/roads.shp.xml`. */
+export const stemOf = (key: string): string => folderPrefix(key) + objectName(key).replace(/\..*$/s, "");
+
+class BucketPublication {
+  private readonly mark = newMark();
+  private readonly uploads = new Map<ObjectChange, Upload>();
+  /** What was there, and where it is kept. */
+  private readonly asides: { readonly old: StoredObject; readonly aside: BucketAddress; readonly isMain: boolean }[] =
+    [];
+  private readonly given: BucketAddress[] = [];
+  /** What was written where the store took no condition. */
+  readonly unconditional: BucketAddress[] = [];
+
+  /** @param changes in the order in which they get their names */
+  constructor(private readonly changes: readonly ObjectChange[]) {
+    for (const change of changes)
+      if (change.file) {
+        const { path, size, writing } = change.file;
+        this.uploads.set(change, new Upload(change.to, path, size, writing));
+      }
+  }
+
+  /** Everything large is with the store, and nothing is seen of it; what is there is what was there before. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    for (const upload of this.uploads.values()) await upload.send(signal);
+    for (const { to, old } of this.changes) await checkCurrentObject(to, old, signal);
+  }
+
+  async publish(): Promise<void> {
+    const [only] = this.changes;
+    if (this.changes.length === 1 && only?.file) return this.complete(only, only.old);
+    for (const { old, isMain } of this.changes) if (old) await this.putAside(old, isMain);
+    const gone = new Set<ObjectChange>();
+    for (const change of this.changes) {
+      if (!change.old || (change.file && !this.hasCompanions(change))) continue;
+      if (!change.isMain) continue;
+      await checkCurrentObject(change.to, change.old);
+      await deleteObject(change.to);
+      gone.add(change);
+    }
+    for (const change of this.changes) {
+      if (change.file) await this.giveName(change, gone.has(change) ? null : change.old);
+      else if (!gone.has(change)) {
+        await checkCurrentObject(change.to, change.old);
+        await deleteObject(change.to);
+      }
+    }
+    await Promise.allSettled(this.asides.map(({ aside }) => deleteObject(aside)));
+    await this.sweepAsides().catch(() => {});
+  }
+
+  /**
+   * What runs have kept aside that were killed: there is an output again. Only of those that wrote what this one has
+   * written: of another output with such a name (`roads2.shp`) it may be all that is left.
+   */
+  private async sweepAsides(): Promise<void> {
+    const first = this.changes.at(-1)!.to;
+    const written = new Set(this.changes.map(({ to }) => to.key));
+    const prefixes = new Set(this.changes.map(({ to }) => `${folderPrefix(to.key)}.${objectName(stemOf(to.key))}`));
+    for (const prefix of prefixes) {
+      const beside = await listSiblings({ ...first, use: "write", signal: neverAborted }, prefix);
+      const asides = beside.flatMap((object) => {
+        const { name, mark } = backupKeyPattern.exec(objectName(object.key))?.groups ?? {};
+        if (name === undefined || mark === undefined || !isAbandoned(mark, object.modified)) return [];
+        return [{ object, mark, isWritten: written.has(folderPrefix(object.key) + name) }];
+      });
+      const marks = new Set(asides.filter(({ isWritten }) => isWritten).map(({ mark }) => mark));
+      for (const { object, mark } of asides) if (marks.has(mark)) await deleteObject(object);
+    }
+  }
+
+  /** Makes everything as it was, but for what others have written since. @throws output-not-put-back where it cannot be done */
+  async takeBack(reason: string): Promise<void> {
+    for (const upload of this.uploads.values()) await upload.abort();
+    const kept = this.asides.map(({ aside }) => formatBucketAddress(aside));
+    try {
+      const replaced = new Set(this.asides.map(({ old }) => formatBucketAddress(old)));
+      for (const to of this.given.toReversed())
+        if (!replaced.has(formatBucketAddress(to)) && (await this.isOwn(to))) await deleteObject(to);
+      for (const { old, aside } of [...this.asides].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
+        if (await this.isOwn(old, true)) await copyObject(aside, old);
+      await Promise.allSettled(this.asides.map(({ aside }) => deleteObject(aside)));
+    } catch (error) {
+      const output = formatBucketAddress(this.changes.at(-1)!.to);
+      if (kept.length > 0) throw createError("output-not-put-back", { output, reason, kept }, error);
+    }
+  }
+
+  /** Whether what is there is of this publication. @param orNone also where nothing is there */
+  private async isOwn(at: BucketAddress, orNone = false): Promise<boolean> {
+    const now = await headObject(at, neverAborted);
+    return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writing === now.writing);
+  }
+
+  private hasCompanions({ set }: ObjectChange): boolean {
+    return this.changes.some((other) => !other.isMain && other.set === set);
+  }
+
+  private async putAside(old: StoredObject, isMain: boolean): Promise<void> {
+    const aside = { bucket: old.bucket, key: `${folderPrefix(old.key)}.${objectName(old.key)}.${this.mark}.old` };
+    this.asides.push({ old, aside, isMain });
+    try {
+      await copyObject(old, aside, old.etag);
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      await checkCurrentObject(old, old);
+      await copyObject(old, aside);
+    }
+  }
+
+  private async giveName(change: ObjectChange, expected: ExpectedObject): Promise<void> {
+    this.given.push(change.to);
+    await this.complete(change, expected);
+  }
+
+  private async complete(change: ObjectChange, expected: ExpectedObject): Promise<void> {
+    if (!(await this.uploads.get(change)!.complete(expected))) this.unconditional.push(change.to);
+  }
+}
+
+/**
+ * @param changes in any order but that the one that decides is last
+ * @param ready told when all large files are with the store, before anything is seen
+ * @returns the objects that were written without a condition, since the store takes none
+ * @throws output-exists, output-failed, output-not-put-back, bucket-forbidden, bucket-unavailable, interrupted
+ */
+export async function publishObjects(
+  changes: readonly ObjectChange[],
+  signal: AbortSignal,
+  ready: () => void | Promise<void> = () => {},
+): Promise<readonly BucketAddress[]> {
+  const publication = new BucketPublication([...changes].sort((a, b) => Number(a.isMain) - Number(b.isMain)));
+  try {
+    await publication.prepare(signal);
+    signal.throwIfAborted();
+    await ready();
+    await publication.publish();
+    return publication.unconditional;
+  } catch (error) {
+    await publication.takeBack(error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}

@@ -1,0 +1,222 @@
+/** One file into a bucket: what is large goes up in parts, and nothing is seen of it before `complete`. */
+import { type FileHandle, open } from "node:fs/promises";
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import pLimit from "p-limit";
+import { createError, GeoferryError } from "../../errors.js";
+import { mediaTypeOf } from "../http/media-types.js";
+import { describeSystemError } from "../input/source.js";
+import { type BucketAddress, formatBucketAddress } from "./bucket-address.js";
+import { headObject, type StoredObject, writeIdKey } from "./list-objects.js";
+import { runS3Operation, type S3Operation, toS3Failure } from "./s3-client.js";
+import { recordUpload, removeUploadRecord } from "./unfinished-uploads.js";
+
+/** Bytes of a part; a store takes 10,000 parts, of 5 MiB at least but for the last. */
+const minPartBytes = 8 << 20;
+const maxParts = 10_000;
+
+/** Parts under way at a time, of all uploads of the process: so many are in memory. */
+const partLimiter = pLimit(4);
+
+/** What must be there when an upload is completed: the object that is replaced; null where there must be none. */
+export type ExpectedObject = StoredObject | null;
+
+interface WriteCondition {
+  readonly IfMatch?: string;
+  readonly IfNoneMatch?: "*";
+}
+
+const neverAborted = new AbortController().signal;
+
+export class Upload {
+  private id: string | undefined;
+  private readonly parts: { PartNumber: number; ETag: string | undefined }[] = [];
+
+  /** @param writing says which writing the object is of */
+  constructor(
+    readonly to: BucketAddress,
+    private readonly path: string,
+    readonly size: number,
+    private readonly writing: string,
+  ) {}
+
+  /** Parts that are larger where there would be too many of them. */
+  private get partSize(): number {
+    return Math.max(minPartBytes, Math.ceil(this.size / maxParts / minPartBytes) * minPartBytes);
+  }
+
+  private errand(signal: AbortSignal): S3Operation {
+    return { ...this.to, use: "write", signal };
+  }
+
+  private get named(): { Bucket: string; Key: string } {
+    return { Bucket: this.to.bucket, Key: this.to.key };
+  }
+
+  /** What is said of the object beside its bytes. */
+  private get labels(): { Metadata: Record<string, string>; ContentType: string } {
+    return { Metadata: { [writeIdKey]: this.writing }, ContentType: mediaTypeOf(this.to.key) };
+  }
+
+  /** Sends the parts of a large file. @throws bucket-forbidden, bucket-unavailable, output-failed, interrupted */
+  async send(signal: AbortSignal): Promise<void> {
+    const { size, partSize } = this;
+    if (size <= partSize) return;
+    const started = await runS3Operation(this.errand(signal), (client, options) =>
+      client.send(new CreateMultipartUploadCommand({ ...this.named, ...this.labels }), options),
+    );
+    this.id = started.UploadId;
+    recordUpload({ ...this.to, id: this.id! });
+    const file = await this.open();
+    const failed = new AbortController();
+    const stopped = AbortSignal.any([signal, failed.signal]);
+    const sendOne = async (number: number): Promise<void> => {
+      try {
+        stopped.throwIfAborted();
+        const start = (number - 1) * partSize;
+        const Body = await this.read(file, start, Math.min(partSize, size - start));
+        const input = { ...this.named, UploadId: this.id, PartNumber: number, Body };
+        const { ETag } = await runS3Operation(this.errand(stopped), (client, options) =>
+          client.send(new UploadPartCommand(input), options),
+        );
+        this.parts[number - 1] = { PartNumber: number, ETag };
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    };
+    try {
+      const numbers = Array.from({ length: Math.ceil(size / partSize) }, (_, index) => index + 1);
+      await Promise.allSettled(numbers.map((number) => partLimiter(() => sendOne(number))));
+      if (signal.aborted) throw createError("interrupted", {}, signal.reason);
+      failed.signal.throwIfAborted();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /**
+   * Gives the object its name, where what is there is what is expected. A store that does not know such conditions is
+   * asked what is there just before.
+   * @returns whether the store takes a condition; where it takes none, another's writing in that moment is lost
+   * @throws output-exists, output-failed, bucket-forbidden, bucket-unavailable
+   */
+  async complete(expected: ExpectedObject): Promise<boolean> {
+    await checkCurrentObject(this.to, expected);
+    let refused: unknown;
+    for (const condition of conditionsFor(expected)) {
+      try {
+        await this.name(condition);
+        this.settle();
+        return Object.keys(condition).length > 0;
+      } catch (error) {
+        if (!isConditionFailure(error)) throw error;
+        // The answer to an earlier try was lost.
+        if ((await headObject(this.to, neverAborted))?.writing === this.writing) {
+          this.settle();
+          return true;
+        }
+        // Where all is as expected, it is the condition that the store does not understand.
+        await checkCurrentObject(this.to, expected);
+        refused = error;
+      }
+    }
+    throw refused;
+  }
+
+  private async name(condition: WriteCondition): Promise<void> {
+    const errand = this.errand(neverAborted);
+    const input = { ...this.named, ...condition };
+    if (this.id === undefined) {
+      const Body = await this.whole();
+      await runS3Operation(errand, (client) => client.send(new PutObjectCommand({ ...input, ...this.labels, Body })));
+    } else {
+      const completed = { ...input, UploadId: this.id, MultipartUpload: { Parts: this.parts } };
+      await runS3Operation(errand, (client) => client.send(new CompleteMultipartUploadCommand(completed)));
+    }
+  }
+
+  private settle(): void {
+    if (this.id !== undefined) removeUploadRecord(this.id);
+    this.id = undefined;
+  }
+
+  /** Takes back what has been sent, as far as the store can be asked. What was completed stays. */
+  async abort(): Promise<void> {
+    if (this.id === undefined) return;
+    const input = { ...this.named, UploadId: this.id };
+    const sent = await runS3Operation(this.errand(neverAborted), (client, options) =>
+      client.send(new AbortMultipartUploadCommand(input), options),
+    ).catch(() => null);
+    // What cannot be taken back now is by the next run.
+    if (sent) removeUploadRecord(this.id);
+    this.id = undefined;
+  }
+
+  private async whole(): Promise<Buffer> {
+    const file = await this.open();
+    try {
+      return await this.read(file, 0, this.size);
+    } finally {
+      await file.close();
+    }
+  }
+
+  private async open(): Promise<FileHandle> {
+    try {
+      return await open(this.path, "r");
+    } catch (error) {
+      throw createError(
+        "output-failed",
+        { output: formatBucketAddress(this.to), reason: describeSystemError(error) },
+        error,
+      );
+    }
+  }
+
+  private async read(file: FileHandle, start: number, length: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafeSlow(length);
+    for (let filled = 0; filled < length; ) {
+      const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
+      if (bytesRead === 0)
+        throw createError("output-failed", {
+          output: formatBucketAddress(this.to),
+          reason: "its temporary file was cut short",
+        });
+      filled += bytesRead;
+    }
+    return bytes;
+  }
+}
+
+/** @throws output-exists, output-failed where what is there is not what is expected */
+export async function checkCurrentObject(
+  at: BucketAddress,
+  expected: ExpectedObject,
+  signal: AbortSignal = neverAborted,
+): Promise<void> {
+  const now = await headObject(at, signal);
+  if ((now?.etag ?? null) === (expected?.etag ?? null)) return;
+  const output = formatBucketAddress(at);
+  throw expected === null && now !== null
+    ? createError("output-exists", { output })
+    : createError("output-failed", { output, reason: "another program has written it meanwhile" });
+}
+
+/**
+ * Whether a store has refused for a condition: 412 where it is not met, 409 where another is being decided, 501 where the
+ * store knows none (RFC 9110, 13); or 404 since the upload was completed before.
+ */
+export const isConditionFailure = (error: unknown): boolean =>
+  error instanceof GeoferryError && [404, 409, 412, 501].includes(toS3Failure(error.cause ?? error).status ?? 0);
+
+/** From the best to none at all: some stores compare ETags without their quotes. */
+function conditionsFor(expected: ExpectedObject): readonly WriteCondition[] {
+  if (expected === null) return [{ IfNoneMatch: "*" }, {}];
+  return [{ IfMatch: expected.etag }, { IfMatch: expected.etag.replaceAll('"', "") }, {}];
+}

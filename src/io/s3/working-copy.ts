@@ -1,0 +1,195 @@
+/**
+ * The part of a bucket that is written to, as a folder of this disk: what stands there is laid out first, writers and
+ * rules see files as everywhere else, and what has changed becomes objects in the end.
+ */
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
+import { mkdir, open, utimes } from "node:fs/promises";
+import { basename, dirname, extname, join, relative, sep } from "node:path";
+import { createError } from "../../errors.js";
+import { Spool, withSpoolErrors } from "../input/spool.js";
+import type { StagedFile } from "../output/staged-file.js";
+import { isTemporaryName, journalSuffixes, maxNameBytes } from "../output/temporary-names.js";
+import {
+  type BucketAddress,
+  folderPrefix,
+  formatBucketAddress,
+  objectName,
+  parseBucketAddress,
+} from "./bucket-address.js";
+import { fetchObjects } from "./fetch-objects.js";
+import { listAll, listSiblings, type StoredObject } from "./list-objects.js";
+import { type ObjectChange, publishObjects, stemOf as stemOfSet } from "./publish-objects.js";
+import { abortAbandonedUploads } from "./unfinished-uploads.js";
+
+/** An object as a file, and the file as it was laid out. */
+interface MaterializedObject {
+  readonly object: StoredObject;
+  readonly stat: Stats;
+}
+
+/** What of an address is laid out. */
+export interface CopyScope {
+  /** Its content is needed, and that of what belongs to it; of the rest names, sizes and times will do. */
+  readonly content: boolean;
+  /** It is a prefix whose objects are one dataset. */
+  readonly folder: boolean;
+}
+
+const isUnchanged = (one: Stats, other: Stats): boolean =>
+  one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
+
+/** `roads` of `roads.shp` and of `roads.shp.zip`: what the names of all begin with that may be of one output. */
+const stemOf = (name: string): string => {
+  const outer = name.slice(0, name.length - extname(name).length);
+  return /\.zip$/i.test(name) ? outer.slice(0, outer.length - extname(outer).length) : outer;
+};
+
+export class WorkingCopy implements AsyncDisposable {
+  private readonly spool = new Spool();
+  private readonly root = this.spool.folder();
+  private readonly laidOut = new Map<string, MaterializedObject>();
+
+  constructor(private readonly signal: AbortSignal) {}
+
+  /** Where the file of an address is. @throws usage where no file can be called as the object is */
+  pathOf(address: string): string {
+    const path = this.placeOf(address);
+    if (path !== null) return path;
+    throw createError("usage", {
+      reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
+    });
+  }
+
+  /** Where the file of an address is, be there one or not; null where none can be called as the object is. */
+  placeOf(address: string): string | null {
+    const { bucket, key } = parseBucketAddress(address);
+    const parts = key.split("/");
+    const isUnfit = (part: string) =>
+      part === "" || part === "." || part === ".." || part.includes("\0") || Buffer.byteLength(part) > maxNameBytes;
+    return parts.some(isUnfit) ? null : join(this.root, bucket, ...parts);
+  }
+
+  /** By what all working copies know what one is written to: an address for the canonical name of a file in here. */
+  claimOf(name: string): string {
+    const root = realpathSync(this.root).toLowerCase() + sep;
+    return name.startsWith(root) ? `s3://${name.slice(root.length)}` : name;
+  }
+
+  /** The address of a file. */
+  addressOf(path: string): BucketAddress {
+    const [bucket = "", ...parts] = relative(this.root, path).split(sep);
+    return { bucket, key: parts.join("/") };
+  }
+
+  /** A value in whose texts the paths of the working copy are addresses again. */
+  told<T>(value: T): T {
+    if (typeof value === "string") return value.replaceAll(this.root + sep, "s3://") as T;
+    if (Array.isArray(value)) return value.map((each) => this.told(each)) as T;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.told(each)])) as T;
+  }
+
+  /** @throws usage, and what listing and fetching throw */
+  async layOut(address: string, { content, folder }: CopyScope): Promise<void> {
+    await abortAbandonedUploads(this.signal);
+    const path = this.pathOf(address);
+    const { bucket, key } = parseBucketAddress(address);
+    const stem = folderPrefix(key) + stemOf(objectName(key));
+    await withSpoolErrors(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
+    const beside = folder
+      ? await listAll({ bucket, key: `${key}/` }, this.signal, "write")
+      : await listSiblings({ bucket, key, use: "write", signal: this.signal }, stem);
+    const objects = beside.filter(
+      ({ key }) => !key.endsWith("/") && Buffer.byteLength(objectName(key)) <= maxNameBytes,
+    );
+    const isOfSet = (object: StoredObject) => content && (folder || object.key.startsWith(`${stem}.`));
+    // An output and its rejects may stand side by side.
+    const files = objects
+      .map((object) => ({ object, path: this.pathOf(formatBucketAddress(object)) }))
+      .filter(({ path }) => !this.laidOut.has(path));
+    await fetchObjects(
+      files.filter(({ object }) => isOfSet(object)),
+      { signal: this.signal },
+    );
+    for (const { object, path } of files) {
+      if (!isOfSet(object)) await withSpoolErrors(path, createPlaceholder(object, path));
+      const time = new Date(object.modified);
+      await withSpoolErrors(path, utimes(path, time, time));
+      this.laidOut.set(path, { object, stat: statSync(path) });
+    }
+  }
+
+  /**
+   * Makes objects of what has changed.
+   * @param decisive the path of the file that decides and comes last
+   * @param isCompanion whether a file of this name belongs to another
+   * @param ready told of the files before the first becomes an object
+   * @returns the addresses that were written without a condition, since the store takes none
+   * @throws as `publishObjects` does
+   */
+  async publish(
+    decisive: string,
+    isCompanion: (name: string) => boolean,
+    ready: (files: readonly StagedFile[]) => void | Promise<void>,
+  ): Promise<string[]> {
+    const changes = this.changes(decisive, isCompanion);
+    if (changes.length === 0) return [];
+    const unconditional = await publishObjects(changes, this.signal, () =>
+      ready(
+        changes.flatMap(({ to, file }) =>
+          file ? [{ path: file.path, final: formatBucketAddress(to), stamp: file.writing }] : [],
+        ),
+      ),
+    );
+    return unconditional.map(formatBucketAddress);
+  }
+
+  private changes(decisive: string, isCompanion: (name: string) => boolean): ObjectChange[] {
+    const changes: ObjectChange[] = [];
+    const present = [...this.files()].sort();
+    // Of a folder that is one dataset one file decides, as the `.shp` of a Shapefile does.
+    const isWithin = (path: string) => path.startsWith(decisive + sep);
+    const decides = new Set([decisive, present.find(isWithin), [...this.laidOut.keys()].sort().find(isWithin)]);
+    const belonging = (path: string) => ({
+      set: isWithin(path) ? decisive : join(dirname(path), stemOfSet(basename(path))),
+      isMain: decides.has(path) || !(isWithin(path) || isCompanion(basename(path))),
+    });
+    for (const path of present) {
+      const stat = statSync(path);
+      const before = this.laidOut.get(path);
+      if (before && isUnchanged(before.stat, stat)) continue;
+      const file = { path, size: stat.size, writing: randomUUID() };
+      changes.push({ to: this.addressOf(path), file, old: before?.object ?? null, ...belonging(path) });
+    }
+    for (const [path, { object }] of this.laidOut)
+      if (!existsSync(path)) changes.push({ to: object, file: null, old: object, ...belonging(path) });
+    const isLast = ({ to }: ObjectChange) => Number(decides.has(this.pathOf(formatBucketAddress(to))));
+    return changes.sort((a, b) => isLast(a) - isLast(b));
+  }
+
+  /** Without what runs keep for themselves beside them. */
+  private *files(folder: string = this.root): Generator<string> {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (isTemporaryName(entry.name) || journalSuffixes.some((suffix) => entry.name.endsWith(suffix))) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) yield* this.files(path);
+      else yield path;
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.spool[Symbol.asyncDispose]();
+  }
+}
+
+/** As large as the object, and with nothing in it: it takes no room on the disk. */
+async function createPlaceholder({ size }: StoredObject, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.truncate(size);
+  } finally {
+    await file.close();
+  }
+}

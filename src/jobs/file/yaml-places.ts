@@ -1,0 +1,148 @@
+/** A YAML document as plain values, each with the place where it stands. */
+import { type Document, isMap, isNode, isPair, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { createError, type GeoferryError } from "../../errors.js";
+
+/** More aliases than that are an attack, or no job ("billion laughs"). */
+const maxAliases = 100;
+
+/** A value of the document. */
+export class YamlPlace {
+  constructor(
+    private readonly sheet: YamlDocument,
+    readonly path: readonly (string | number)[],
+    readonly value: unknown,
+  ) {}
+
+  /** The value under a key or an index. */
+  at(key: string | number, value: unknown): YamlPlace {
+    return new YamlPlace(this.sheet, [...this.path, key], value);
+  }
+
+  withValue(value: unknown): YamlPlace {
+    return new YamlPlace(this.sheet, this.path, value);
+  }
+
+  /** A member's place where it is the key that is wrong. */
+  keyFault(key: string, reason: string): GeoferryError {
+    return this.sheet.refusal([...this.path, key], reason, true);
+  }
+
+  /** @param expected what it should be: "a whole number from 1" */
+  isNot(expected: string): GeoferryError {
+    return this.sheet.refusal(this.path, `${this.title}: ${formatValue(this.value)} is not ${expected}`);
+  }
+
+  /** The same in other words. */
+  says(reason: string): GeoferryError {
+    return this.sheet.refusal(this.path, `${this.title}: ${reason}`);
+  }
+
+  get line(): number {
+    return this.sheet.position(this.path).line;
+  }
+
+  /** "steps[2].target.mode", or the name of the file's whole. */
+  get title(): string {
+    if (this.path.length === 0) return "the job";
+    return this.path
+      .map((part, i) => (typeof part === "number" ? `[${part + 1}]` : i === 0 ? part : `.${part}`))
+      .join("");
+  }
+}
+
+function formatValue(value: unknown): string {
+  const text = typeof value === "string" ? `"${value}"` : (JSON.stringify(value) ?? String(value));
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}
+
+class YamlDocument {
+  constructor(
+    private readonly file: string,
+    private readonly document: Document,
+    private readonly lines: LineCounter,
+  ) {}
+
+  /** Of the value at a path, or the nearest thing around it; of its key where `key`. Line and column count from 1. */
+  position(path: readonly (string | number)[], key = false): { readonly line: number; readonly column: number } {
+    let node: unknown = this.document.contents;
+    let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
+    for (const [depth, part] of path.entries()) {
+      const inside = this.resolved(node);
+      const pair = isMap(inside)
+        ? inside.items.find((item) => isPair(item) && keyOf(item.key) === String(part))
+        : undefined;
+      const next = pair ? pair.value : isSeq(inside) ? inside.items[Number(part)] : undefined;
+      const wantsKey = pair !== undefined && (key ? depth === path.length - 1 : !isNode(next));
+      const found = wantsKey ? pair.key : next;
+      if (!isNode(found)) break;
+      offset = found.range?.[0] ?? offset;
+      if (wantsKey) break;
+      node = next;
+    }
+    const { line, col } = this.lines.linePos(offset);
+    return { line, column: col };
+  }
+
+  refusal(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
+    return createError("job-invalid", { file: this.file, ...this.position(path, key), reason });
+  }
+
+  private resolved(node: unknown): unknown {
+    return isNode(node) && "resolve" in node
+      ? (node as { resolve(document: Document): Node | undefined }).resolve(this.document)
+      : node;
+  }
+}
+
+const keyOf = (key: unknown): string => String(isNode(key) && "value" in key ? key.value : key);
+
+/** Members of a document that is not valid as a whole. */
+export interface PartialMembers {
+  readonly members: ReadonlyMap<string, YamlPlace>;
+  /** Whether all members are there. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The members of a document's object that stand before its first error in syntax; what stands after that may be read as
+ * something else than what was meant. Never throws.
+ * @param text YAML 1.2 @param file for messages
+ */
+export function readPartialMembers(text: string, file: string): PartialMembers {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const sheet = new YamlDocument(file, document, lines);
+  const end = Math.min(...[...document.errors, ...document.warnings].map(({ pos }) => pos[0]));
+  const members = new Map<string, YamlPlace>();
+  let isComplete = end === Number.POSITIVE_INFINITY && isMap(document.contents);
+  for (const { key, value } of isMap(document.contents) ? document.contents.items : []) {
+    if (!isNode(value) || !value.range || value.range[2] > end) continue;
+    try {
+      const name = keyOf(key);
+      members.set(name, new YamlPlace(sheet, [name], value.toJS(document, { maxAliasCount: maxAliases })));
+    } catch {
+      isComplete = false;
+    }
+  }
+  return { members, isComplete };
+}
+
+/**
+ * @param text YAML 1.2 @param file for messages
+ * @throws job-invalid with line and column
+ */
+export function parseYaml(text: string, file: string): YamlPlace {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
+  const sheet = new YamlDocument(file, document, lines);
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem) {
+    const { line, col: column } = lines.linePos(problem.pos[0]);
+    throw createError("job-invalid", { file, line, column, reason: problem.message.split("\n")[0]! });
+  }
+  try {
+    return new YamlPlace(sheet, [], document.toJS({ maxAliasCount: maxAliases }));
+  } catch (error) {
+    throw createError("job-invalid", { file, line: 1, column: 1, reason: (error as Error).message }, error);
+  }
+}

@@ -1,0 +1,284 @@
+/** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { Queue, Worker } from "bullmq";
+import type { Redis } from "ioredis";
+import { version } from "../../../version.js";
+import { connectionOptions, noop, openReconnectingRedis, openRedis } from "../connection.js";
+import { connectionName, listConnectedWorkers } from "../dispatcher/connected-workers.js";
+import type { DispatcherSettings } from "../dispatcher/job-dispatcher.js";
+import {
+  type Cancellation,
+  cancelChannel,
+  isMapQueue,
+  isOfThisVersion,
+  queuesKey,
+  workQueueName,
+} from "../queue-names.js";
+import { LostWorkers } from "./lost-workers.js";
+import { Refusals } from "./refusals.js";
+import { type ActiveJob, takeJob, type WorkerJob } from "./take-job.js";
+import type { WorkerPool } from "./worker-pool.js";
+
+export interface WorkerSettings extends DispatcherSettings {
+  readonly name: string;
+  /** Files at a time. */
+  readonly concurrency: number;
+  /** Milliseconds after which the jobs of a worker that is connected and says nothing are taken over by others. */
+  readonly takeover: number;
+}
+
+/** What a worker tells of itself. */
+export type WorkerEvent =
+  | { readonly type: "took"; readonly job: string; readonly what: string }
+  | {
+      readonly type: "done" | "returned" | "spread";
+      readonly job: string;
+      readonly what: string;
+      readonly seconds: number;
+    }
+  | {
+      readonly type: "failed" | "refused";
+      readonly job: string;
+      readonly what: string;
+      readonly seconds: number;
+      readonly message: string;
+    }
+  | { readonly type: "stalled"; readonly job: string }
+  | { readonly type: "away" | "back" }
+  | {
+      readonly type: "health";
+      readonly active: number;
+      readonly done: number;
+      readonly failed: number;
+      readonly redis: string;
+    };
+
+/** A job is given up when so many workers have ended in the middle of it. */
+const maxStalls = 3;
+
+/** Milliseconds between two looks at which maps have work, for workers that are lost, and for jobs without a lock. */
+const pollIntervalMs = 1000;
+
+/** Of the time for which locks last: so often they are renewed, and at least every second. */
+const lockRenewals = 4;
+
+/** Milliseconds for which the queue of a map is listened to that nobody has announced, and for which it is remembered. */
+const mapQueueIdleMs = 60_000;
+const queueMemoryMs = 24 * 3600 * 1000;
+
+/** Milliseconds that hands have to stop, and Redis to take back what they were at. */
+const shutdownTimeoutMs = 15_000;
+
+/** Milliseconds between two words about itself. */
+const healthIntervalMs = 60_000;
+
+export class QueueWorker {
+  private readonly workers = new Map<string, { readonly worker: Worker; used: number }>();
+  private readonly active = new Map<string, ActiveJob>();
+  /** What was cancelled a moment ago: a job of it may be on its way. */
+  private readonly cancelled = new Map<string, number>();
+  private readonly timers: NodeJS.Timeout[] = [];
+  private readonly counts = { done: 0, failed: 0 };
+  private isAway = false;
+  private closing = false;
+  private returning = false;
+
+  private readonly refusals: Refusals;
+  private readonly lost: LostWorkers;
+
+  private constructor(
+    private readonly settings: WorkerSettings,
+    private readonly id: string,
+    private readonly redis: Redis,
+    private readonly listener: Redis,
+    private readonly hands: WorkerPool,
+    private readonly tell: (news: WorkerEvent) => void,
+  ) {
+    this.refusals = new Refusals(id, () => listConnectedWorkers(redis, settings.prefix));
+    this.lost = new LostWorkers(redis, settings.prefix, id, () => {
+      if (listener.status === "ready") listener.disconnect(true);
+    });
+  }
+
+  /** @throws queue-unavailable, queue-forbidden, queue-unfit */
+  static async open(
+    settings: WorkerSettings,
+    hands: WorkerPool,
+    tell: (news: WorkerEvent) => void,
+    onNotice: (sentence: string) => void,
+  ): Promise<QueueWorker> {
+    const redis = await openRedis(settings.address, settings.prefix, onNotice);
+    const id = randomUUID();
+    const listener = openReconnectingRedis(settings.address, connectionName(settings.prefix, { id, version }));
+    const worker = new QueueWorker(settings, id, redis, listener, hands, tell);
+    await worker.begin();
+    return worker;
+  }
+
+  private async begin(): Promise<void> {
+    const { prefix, concurrency } = this.settings;
+    this.redis.on("close", () => {
+      this.lost.reset();
+      this.tellAway(true);
+    });
+    this.redis.on("ready", () => this.tellAway(false));
+    this.listener.on("message", (_, text) => this.hear(text));
+    await this.listener.subscribe(cancelChannel(prefix));
+    await this.listen(workQueueName, concurrency);
+    let looking: Promise<void> = Promise.resolve();
+    const look = () => {
+      looking = looking.then(() => this.lookForMaps()).catch(noop);
+      looking = looking.then(() => this.lookForLost()).catch(noop);
+    };
+    look();
+    this.timers.push(
+      setInterval(look, pollIntervalMs),
+      setInterval(() => this.tellHealth(), healthIntervalMs),
+    );
+  }
+
+  private async listen(name: string, concurrency: number): Promise<void> {
+    const { address, prefix, takeover } = this.settings;
+    const options = { connection: connectionOptions(address), prefix, skipVersionCheck: true };
+    const queue = new Queue(name, { connection: this.redis, prefix, skipVersionCheck: true });
+    queue.on("error", noop);
+    const worker: Worker = new Worker(name, (job, token, signal) => this.take(worker, queue, job, token!, signal!), {
+      ...options,
+      // Redis keeps the name with each job that the worker takes.
+      ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
+      ...{ lockDuration: takeover, lockRenewTime: Math.min(pollIntervalMs, takeover / lockRenewals) },
+      stalledInterval: pollIntervalMs,
+      ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
+    });
+    worker.on("error", noop);
+    worker.on("stalled", (job) => this.tell({ type: "stalled", job }));
+    // Another worker has it: two must not write.
+    worker.on("lockRenewalFailed", (jobs) => {
+      for (const id of jobs) this.active.get(`${name}/${id}`)?.lose();
+    });
+    this.workers.set(name, { worker, used: Date.now() });
+    await worker.waitUntilReady();
+  }
+
+  private async take(
+    worker: Worker,
+    queue: Queue,
+    job: WorkerJob,
+    token: string,
+    signal: AbortSignal,
+  ): Promise<object> {
+    const key = `${queue.name}/${job.id}`;
+    const known = this.workers.get(queue.name);
+    if (known) known.used = Date.now();
+    const { run, step } = job.data;
+    const isCancelled = this.cancelled.has(run) || this.cancelled.has(`${run}/${step}`);
+    const taken = takeJob({
+      ...{ job, queue, token, signal, isCancelled, hands: this.hands, tell: this.tell },
+      ...{ worker: this.settings.name, lockDuration: this.settings.takeover },
+      isReturning: () => this.returning,
+      refusals: this.refusals,
+    });
+    this.active.set(key, taken.active);
+    try {
+      const answer = await taken.answer;
+      this.counts.done++;
+      return answer;
+    } catch (error) {
+      if (!/^(Waiting|Delayed)/.test((error as Error).name)) this.counts.failed++;
+      throw error;
+    } finally {
+      this.active.delete(key);
+      const still = this.workers.get(queue.name);
+      if (still?.worker === worker) still.used = Date.now();
+    }
+  }
+
+  private hear(text: string): void {
+    try {
+      this.cancel(JSON.parse(text) as Cancellation);
+    } catch {
+      // Somebody else's words.
+    }
+  }
+
+  private cancel({ run, step }: Cancellation): void {
+    this.cancelled.set(step === null ? run : `${run}/${step}`, Date.now());
+    for (const active of this.active.values())
+      if (active.handed.run === run && (step === null || active.handed.step === step)) active.stop();
+  }
+
+  /** Listens to the queues of maps that have work, and no longer to those that have had none for a while. */
+  private async lookForMaps(): Promise<void> {
+    if (this.closing || this.redis.status !== "ready") return;
+    const now = Date.now();
+    const key = queuesKey(this.settings.prefix);
+    for (const [name, at] of this.cancelled) if (now - at > mapQueueIdleMs) this.cancelled.delete(name);
+    const names = await this.redis.zrangebyscore(key, now - queueMemoryMs, "+inf");
+    for (const name of names.filter((one) => isMapQueue(one) && isOfThisVersion(one))) {
+      const known = this.workers.get(name);
+      const isBusy = await this.hasWork(name);
+      if (isBusy && known) known.used = now;
+      if (isBusy && !known && !this.closing) await this.listen(name, 1);
+    }
+    for (const [name, { worker, used }] of this.workers) {
+      if (name === workQueueName || now - used < mapQueueIdleMs) continue;
+      this.workers.delete(name);
+      await worker.close();
+    }
+    await this.redis.zremrangebyscore(key, 0, now - queueMemoryMs);
+  }
+
+  private async lookForLost(): Promise<void> {
+    if (this.closing || this.redis.status !== "ready") return this.lost.reset();
+    await this.lost.look([...this.workers.keys()], performance.now());
+  }
+
+  private async hasWork(name: string): Promise<boolean> {
+    const at = (list: string) => `${this.settings.prefix}:${name}:${list}`;
+    const found = await this.redis
+      .pipeline()
+      .llen(at("wait"))
+      .llen(at("active"))
+      .zcard(at("delayed"))
+      .zcard(at("prioritized"))
+      .zcard(at("waiting-children"))
+      .exec();
+    return (found ?? []).some(([, count]) => Number(count) > 0);
+  }
+
+  private tellAway(isAway: boolean): void {
+    if (this.isAway === isAway || this.returning) return;
+    this.isAway = isAway;
+    this.tell({ type: isAway ? "away" : "back" });
+  }
+
+  private tellHealth(): void {
+    this.tell({ type: "health", active: this.active.size, ...this.counts, redis: this.redis.status });
+  }
+
+  /** Ends when nothing is left to be handed back, or Redis is not there to take it: then others take it over. */
+  private async handBack(patience: number, ended: AbortSignal): Promise<void> {
+    await pause(patience, undefined, { signal: ended }).catch(noop);
+    this.returning = true;
+    for (const active of this.active.values()) active.stop();
+    const until = Date.now() + shutdownTimeoutMs;
+    while (!ended.aborted && Date.now() < until && (this.redis.status === "ready" || this.active.size > 0))
+      await pause(100);
+  }
+
+  /** Takes no more jobs; those under way are finished or, after a while, handed back. @param patience milliseconds */
+  async close(patience: number): Promise<void> {
+    this.closing = true;
+    for (const timer of this.timers) clearInterval(timer);
+    const workers = [...this.workers.values()].map(({ worker }) => worker);
+    const closed = Promise.all(workers.map((worker) => worker.close()));
+    const ended = new AbortController();
+    await Promise.race([closed, this.handBack(patience, ended.signal)]);
+    ended.abort();
+    this.returning = true;
+    await this.hands[Symbol.asyncDispose]();
+    this.listener.disconnect();
+    this.redis.disconnect();
+  }
+}

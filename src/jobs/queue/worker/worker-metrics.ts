@@ -1,0 +1,58 @@
+/** What a worker does, in the words of Prometheus. */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { WorkerEvent } from "./queue-worker.js";
+
+/** Upper bounds of the buckets of a job's time, in seconds. */
+const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+export class WorkerMetrics {
+  readonly registry = new Registry();
+  private readonly jobs = new Histogram({
+    name: "geoferry_worker_job_duration_seconds",
+    help: "Time that a job of the queue took, by what became of it",
+    labelNames: ["outcome"],
+    buckets: seconds,
+    registers: [this.registry],
+  });
+  private readonly active = new Gauge({
+    name: "geoferry_worker_jobs_active",
+    help: "Jobs of the queue that are being done",
+    registers: [this.registry],
+  });
+  private readonly takenOver = new Counter({
+    name: "geoferry_worker_jobs_taken_over_total",
+    help: "Jobs of the queue whose worker did not answer any more",
+    registers: [this.registry],
+  });
+  private readonly up = new Gauge({
+    name: "geoferry_worker_queue_up",
+    help: "1 while Redis answers",
+    registers: [this.registry],
+  });
+
+  constructor() {
+    this.up.set(1);
+  }
+
+  heed(news: WorkerEvent): void {
+    switch (news.type) {
+      case "took":
+        this.active.inc();
+        break;
+      case "done":
+      case "returned":
+      case "spread":
+      case "failed":
+      case "refused":
+        this.active.dec();
+        this.jobs.observe({ outcome: news.type }, news.seconds);
+        break;
+      case "stalled":
+        this.takenOver.inc();
+        break;
+      case "away":
+      case "back":
+        this.up.set(news.type === "back" ? 1 : 0);
+    }
+  }
+}

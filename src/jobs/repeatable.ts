@@ -1,9 +1,0 @@
-import type { ErrorKind } from "../errors.js";
-import type { Step } from "./job.js";
-
-/** What may be otherwise when it is tried again. */
-export const passing: readonly ErrorKind[] = ["unavailable", "locked", "unknown-outcome"];
-
-/** Whose outcome nobody knows is not tried again where that could do it twice. */
-export const isRepeatable = (step: Step, kind: ErrorKind): boolean =>
-  passing.includes(kind) && !(step.kind === "synchronisation" && step.request.mode === "append" && kind !== "locked");

@@ -1,0 +1,88 @@
+/** A step whose target is a map. */
+import { resolve } from "node:path";
+import { redactInputs } from "../../io/redact.js";
+import { expandInputs } from "../../pipeline/input/expand-inputs.js";
+import type { Host } from "../../pipeline/request.js";
+import { resolveMapId } from "../../remote/client/resolve-map-id.js";
+import type { ApplyReport } from "../../sync/apply/apply-context.js";
+import { listBackups } from "../../sync/journal/list-backups.js";
+import { checkGuards } from "../../sync/plan/guards.js";
+import { isUnchanged, type PreparedSync, type UnchangedSync } from "../../sync/plan/prepare-sync.js";
+import type { SourceRequest, SyncRequest } from "../../sync/request.js";
+import type { ReadSource } from "../../sync/source/read-source.js";
+import { planSync, synchronize } from "../../sync/sync.js";
+import { openReadonlySyncRun, SyncRun } from "../../sync/sync-run.js";
+import type { SyncStep } from "../job.js";
+import { type FindingLists, toFindingLists } from "../report/findings.js";
+import { type Counts, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
+import type { StepContext } from "../run/run-step.js";
+
+/** Nobody is asked: guards alone decide. @throws what stops it before the first write */
+export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<ItemReport> {
+  const { request: asked, backup } = step;
+  const { host, traffic, stateRoot, onNotice, dryRun, handOut } = tools;
+  if (handOut && !dryRun) return handOut.synchronise(step, host);
+  const inputs = await filesOf(asked.source, host);
+  const service = await tools.service(host.signal);
+  const map = await resolveMapId(service, asked.map);
+  const request: SyncRequest = { ...asked, map, source: { ...asked.source, inputs } };
+  const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
+  const source = redactInputs(asked.source.inputs, host.registry);
+  const item = { source, target: `map:${asked.map}`, ...emptyFindingLists, error: null };
+  if (dryRun) {
+    await using reading = await openReadonlySyncRun(syncTools, request.map);
+    const found = await planSync(request, request.mode, reading);
+    checkGuards(found.plan);
+    return { ...item, ...toPlannedItem(found), ...listsOfSource(found) };
+  }
+  await using run = await SyncRun.open(syncTools, request.map);
+  const { found, applied } = await synchronize(request, request.mode, run, { onPlan() {}, confirm: async () => true });
+  const { rejected, ...others } = countsOf(found.source);
+  const isPartial = rejected > 0 || found.source.gaps.length > 0;
+  const read = { ...item, ...listsOfSource(found) };
+  if (applied === null)
+    return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
+  const { created, updated, deleted, failed, ending } = applied;
+  const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
+  const written = { ...read, counts, ...backups(applied) };
+  if (ending) return { ...written, result: "failed", error: toErrorReport(ending) };
+  return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
+}
+
+/** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
+async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Host): Promise<string[]> {
+  const expanded = await expandInputs(inputs, registry, signal, from);
+  const refused = expanded.find(({ error }) => error);
+  if (refused) throw refused.error;
+  return expanded.map(({ address }) => address);
+}
+
+/** With absolute paths; oldest first. */
+function backups(report: ApplyReport): Pick<ItemReport, "backups"> {
+  const all = listBackups(report).map(({ path, created }) => ({ path: resolve(path), created }));
+  return all.length === 0 ? {} : { backups: all };
+}
+
+const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
+  read,
+  ...(withoutGeometry > 0 && { withoutGeometry }),
+  rejected: rejects.count,
+});
+
+/** What the source said, and what the comparison with the map added to that. */
+function listsOfSource(found: PreparedSync | UnchangedSync): FindingLists & Pick<ItemReport, "rejects"> {
+  const { losses, notices, gaps } = found.source;
+  const rejects = isUnchanged(found) ? null : found.rejects;
+  return {
+    ...toFindingLists(losses, isUnchanged(found) ? notices : [...notices, ...found.notices], gaps),
+    ...(rejects !== null && { rejects }),
+  };
+}
+
+function toPlannedItem({ plan: { counts }, source }: PreparedSync): Pick<ItemReport, "result" | "counts"> {
+  const { rejected, ...others } = countsOf(source);
+  const { create: created, update: updated, delete: deleted } = counts;
+  const result =
+    rejected > 0 || source.gaps.length > 0 ? "rejects" : created + updated + deleted > 0 ? "done" : "unchanged";
+  return { result, counts: { ...others, created, updated, deleted, rejected } };
+}

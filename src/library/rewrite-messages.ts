@@ -1,0 +1,68 @@
+/**
+ * Messages name flags of the command line, since most of them are read there. For a program that calls the library they
+ * are rewritten: `--source-crs EPSG:25832` becomes `sourceCrs: "EPSG:25832"`.
+ */
+import { asGeoferryError, GeoferryError } from "../errors.js";
+import type { Loss } from "../model/report.js";
+import {
+  conversionOptions,
+  indexByFlag,
+  findOptions as namedIn,
+  rewriteOptionNames,
+  type ValueFormats,
+} from "../pipeline/option-names.js";
+import type { ConvertReport } from "../pipeline/report.js";
+import type { ConvertRequest } from "../pipeline/request.js";
+
+const optionsByFlag = indexByFlag(Object.values(conversionOptions));
+
+const valueFormats: ValueFormats = {
+  text: (value) => JSON.stringify(value),
+  number: (value) => value,
+  limit: (value) => JSON.stringify(value),
+  texts: (value) => `[${JSON.stringify(value)}]`,
+  members: (name, value) => `{ ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${JSON.stringify(value)} }`,
+};
+
+/** A sentence with options of the library in place of flags; other flags stay, and so do whole commands. */
+export const rewriteFlagsAsOptions = (sentence: string): string =>
+  rewriteOptionNames(sentence, optionsByFlag, ({ library }) => library, valueFormats);
+
+/** The options that a sentence with flags speaks of. */
+export const optionsNamedIn = (sentence: string): (keyof ConvertRequest)[] =>
+  namedIn(sentence, optionsByFlag).flatMap(({ library }) => library ?? []);
+
+/**
+ * An error as the library throws it: its message names options, and `details.options` lists those that it names, for
+ * programs that act on them.
+ */
+export function toLibraryError(error: unknown): GeoferryError {
+  const known = asGeoferryError(error);
+  const { code, message, details } = known;
+  if ("options" in details) return known;
+  const renamed = typeof details.option === "string" ? { option: rewriteFlagsAsOptions(details.option) } : {};
+  return new GeoferryError(
+    code,
+    rewriteFlagsAsOptions(message),
+    { ...details, ...renamed, options: optionsNamedIn(message) },
+    known,
+  );
+}
+
+/** Does something with errors in the words of the library. */
+export async function withLibraryErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toLibraryError(error);
+  }
+}
+
+const rewriteLosses = (losses: readonly Loss[]): readonly Loss[] =>
+  losses.map((loss) => ({ ...loss, example: rewriteFlagsAsOptions(loss.example) }));
+
+export const rewriteReport = <T extends Pick<ConvertReport, "losses" | "notices">>(report: T): T => ({
+  ...report,
+  losses: rewriteLosses(report.losses),
+  notices: rewriteLosses(report.notices),
+});

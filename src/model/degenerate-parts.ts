@@ -1,0 +1,234 @@
+/**
+ * Lines and rings of too few positions. A LineString has two or more, a linear ring four or more and ends where it
+ * begins (RFC 7946, 3.1.4 and 3.1.6; OGC 06-103r4, 6.1.7 and 6.1.11; so too the Shapefile Technical Description, KML
+ * and GeoPackage).
+ */
+import { type GeometryColumn, Kind } from "./geometry.js";
+import type { GeometryBuilder } from "./geometry-builder.js";
+
+const minRingPositions = 4;
+
+const isLineal = (kind: number): boolean => kind === Kind.LineString || kind === Kind.MultiLineString;
+const isPolygonal = (kind: number): boolean => kind === Kind.Polygon || kind === Kind.MultiPolygon;
+
+/** What a target needs of geometries. */
+export interface GeometryRequirements {
+  /** The fewest positions of a line. */
+  readonly leastLine: number;
+  /** The last position of a ring has the height of the first one, too. */
+  readonly closesHeights: boolean;
+  /** Parts with a position that is not finite are left out, as degenerate ones are. */
+  readonly finite?: boolean;
+}
+
+/** Whether a position of these has an x or y that is not finite, or an infinite height. */
+function hasNonFinite({ xy, z }: GeometryColumn, from: number, to: number): boolean {
+  for (let k = from; k < to; k++) {
+    if (!Number.isFinite(xy[2 * k]!) || !Number.isFinite(xy[2 * k + 1]!)) return true;
+    if (z !== null && Math.abs(z[k]!) === Number.POSITIVE_INFINITY) return true;
+  }
+  return false;
+}
+
+/** Whether ring r ends where it begins. */
+function isClosed({ positionOffsets, xy }: GeometryColumn, r: number): boolean {
+  const first = 2 * positionOffsets[r]!;
+  const last = 2 * positionOffsets[r + 1]! - 2;
+  return xy[first] === xy[last] && xy[first + 1] === xy[last + 1];
+}
+
+/** Whether ring r ends at the height that it begins at; no height is one of its own. */
+function isClosedInZ({ positionOffsets, z }: GeometryColumn, r: number): boolean {
+  return z === null || Object.is(z[positionOffsets[r]!]! + 0, z[positionOffsets[r + 1]! - 1]! + 0);
+}
+
+/**
+ * Whether every line has `leastLine` positions, and every ring four and its end at its beginning, members of
+ * collections included. One look a ring, none at positions between.
+ */
+export function meetsRequirements(column: GeometryColumn, needs: GeometryRequirements): boolean {
+  const { kinds, partOffsets } = column;
+  for (let i = 0; i < column.length; i++) {
+    const polygonal = isPolygonal(kinds[i]!);
+    if (!polygonal && !isLineal(kinds[i]!)) continue;
+    const to = partOffsets[i + 1]!;
+    for (let p = partOffsets[i]!; p < to; p++) {
+      if (polygonal ? !polygonMeetsRequirements(column, p, needs) : !linesMeetRequirements(column, p, needs))
+        return false;
+    }
+  }
+  return column.members === null || meetsRequirements(column.members, needs);
+}
+
+function linesMeetRequirements(
+  { ringOffsets, positionOffsets }: GeometryColumn,
+  p: number,
+  { leastLine }: GeometryRequirements,
+): boolean {
+  const to = ringOffsets[p + 1]!;
+  for (let r = ringOffsets[p]!; r < to; r++) {
+    if (positionOffsets[r + 1]! - positionOffsets[r]! < leastLine) return false;
+  }
+  return true;
+}
+
+function polygonMeetsRequirements(column: GeometryColumn, p: number, { closesHeights }: GeometryRequirements): boolean {
+  const { ringOffsets, positionOffsets } = column;
+  const from = ringOffsets[p]!;
+  const to = ringOffsets[p + 1]!;
+  for (let r = from; r < to; r++) {
+    if (positionOffsets[r + 1]! - positionOffsets[r]! < minRingPositions || !isClosed(column, r)) return false;
+    if (closesHeights && !isClosedInZ(column, r)) return false;
+  }
+  return to > from;
+}
+
+/** Copies features without their degenerate parts. */
+export class DegeneratePartFilter {
+  /** Lines, holes, polygons and members of collections that were left out, over all features that were not refused. */
+  dropped = 0;
+  /** Lines, rings and polygons without any position that were left out. */
+  empty = 0;
+  /** Rings that were closed. */
+  closed = 0;
+  /** What the first of those dropped was. */
+  example = "";
+  private fault = "";
+
+  constructor(private readonly needs: GeometryRequirements) {}
+
+  /** Adds feature `i`; where nothing of it is left, nothing is added and the reason given. */
+  add(column: GeometryColumn, i: number, builder: GeometryBuilder): string | null {
+    const { dropped, empty, closed } = this;
+    this.fault = "";
+    const kind = column.kinds[i]!;
+    builder.begin(kind);
+    let left = true;
+    if (kind === Kind.GeometryCollection) left = this.members(column, i, builder);
+    else if (isPolygonal(kind)) left = this.polygons(column, i, builder);
+    else if (isLineal(kind)) left = this.lines(column, i, builder);
+    else if (this.needs.finite) left = this.points(column, i, builder);
+    else for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) builder.copyPart(column, p);
+    if (left || this.dropped === dropped) {
+      builder.end();
+      if (dropped === 0 && this.dropped > 0) this.example = this.fault;
+      return null;
+    }
+    builder.cancel();
+    Object.assign(this, { dropped, empty, closed });
+    return this.fault;
+  }
+
+  /** Whether a ring or line cannot stay for a position of it. */
+  private isUnfit(column: GeometryColumn, r: number): boolean {
+    const { positionOffsets } = column;
+    return this.needs.finite === true && hasNonFinite(column, positionOffsets[r]!, positionOffsets[r + 1]!);
+  }
+
+  private points(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { partOffsets, ringOffsets, positionOffsets } = column;
+    const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
+    const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
+    let left = false;
+    for (let k = from; k < to; k++) {
+      if (hasNonFinite(column, k, k + 1)) {
+        this.dropped++;
+        this.fault ||= `the position ${column.xy[2 * k]} ${column.xy[2 * k + 1]}`;
+        continue;
+      }
+      if (!left) {
+        builder.part();
+        builder.ring();
+      }
+      left = true;
+      builder.copyPositions(column, k, k + 1);
+    }
+    return left;
+  }
+
+  private drop(column: GeometryColumn, r: number, what: string): void {
+    this.dropped++;
+    const at = column.positionOffsets[r]!;
+    const count = column.positionOffsets[r + 1]! - at;
+    const where = `${column.xy[2 * at]} ${column.xy[2 * at + 1]}`;
+    if (this.isUnfit(column, r)) this.fault ||= `a ${what} with a position that is not finite`;
+    this.fault ||= `a ${what} of ${count === 1 ? "one position" : `${count} positions`} at ${where}`;
+  }
+
+  private members(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { members, memberOffsets } = column;
+    const into = builder.collection();
+    if (!members || !memberOffsets) return false;
+    let left = false;
+    let { fault } = this;
+    for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) {
+      const reason = this.add(members, k, into);
+      fault ||= this.fault;
+      if (reason === null) left = true;
+      else this.dropped++;
+    }
+    this.fault = fault;
+    return left;
+  }
+
+  private lines(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    const { partOffsets, ringOffsets, positionOffsets } = column;
+    let left = false;
+    const to = ringOffsets[partOffsets[i + 1]!]!;
+    for (let r = ringOffsets[partOffsets[i]!]!; r < to; r++) {
+      const count = positionOffsets[r + 1]! - positionOffsets[r]!;
+      if (count === 0) this.empty++;
+      else if (count < this.needs.leastLine || this.isUnfit(column, r)) this.drop(column, r, "line");
+      else {
+        if (!left) builder.part();
+        left = true;
+        builder.copyRing(column, r);
+      }
+    }
+    return left;
+  }
+
+  private polygons(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+    let left = false;
+    for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) {
+      if (this.polygon(column, p, builder)) left = true;
+    }
+    return left;
+  }
+
+  /** A polygon without its shell is none. */
+  private polygon(column: GeometryColumn, p: number, builder: GeometryBuilder): boolean {
+    const shell = column.ringOffsets[p]!;
+    const to = column.ringOffsets[p + 1]!;
+    if (shell === to || column.positionOffsets[shell] === column.positionOffsets[shell + 1]) {
+      this.empty++;
+      return false;
+    }
+    for (let r = shell; r < to; r++) {
+      const count = column.positionOffsets[r + 1]! - column.positionOffsets[r]!;
+      const closed = count > 1 && isClosed(column, r);
+      if (count === 0) this.empty++;
+      else if (count + (closed ? 0 : 1) < minRingPositions || this.isUnfit(column, r)) {
+        this.drop(column, r, "ring");
+        if (r === shell) return false;
+      } else {
+        if (r === shell) builder.part();
+        const open = !closed || (this.needs.closesHeights && !isClosedInZ(column, r));
+        if (!open) builder.copyRing(column, r);
+        else this.close(column, r, builder, closed);
+      }
+    }
+    return true;
+  }
+
+  /** Adds the first position at the end; where only the height is missing there, in the place of the last one. */
+  private close(column: GeometryColumn, r: number, builder: GeometryBuilder, closed: boolean): void {
+    const first = column.positionOffsets[r]!;
+    const end = column.positionOffsets[r + 1]!;
+    const lacksHeight = closed && Number.isNaN(column.z?.[end - 1]);
+    builder.ring();
+    builder.copyPositions(column, first, lacksHeight ? end - 1 : end);
+    builder.copyPositions(column, first, first + 1);
+    this.closed++;
+  }
+}

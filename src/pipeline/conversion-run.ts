@@ -1,0 +1,138 @@
+import { statSync } from "node:fs";
+import { createError } from "../errors.js";
+import type { Crs } from "../model/index.js";
+import type { ConversionContext } from "./conversion-context.js";
+import { type PlannedLayer, type PlannedPart, planLayer } from "./plan/plan-layer.js";
+import type { OutputFile } from "./plan/plan-outputs.js";
+import type { ConvertReport, OutputReport } from "./report.js";
+import { type OpenAssembler, openAssemblers } from "./write/assemblers.js";
+import { removeStaleOutput } from "./write/stale-outputs.js";
+import { writeLayer } from "./write/write-layer.js";
+
+interface WrittenPart {
+  readonly part: PlannedPart;
+  readonly crs: Crs | null;
+  features: number;
+}
+
+/** A file, or several where its layers come in parts, with all that is decided about it. */
+interface PlannedFile {
+  readonly path: string;
+  readonly layers: PlannedLayer[];
+}
+
+/** What a conversion has under way: the files that it writes, and what went into each. */
+export class ConversionRun {
+  private readonly assemblers: OpenAssembler[] = [];
+  private readonly written: WrittenPart[] = [];
+
+  constructor(private readonly conversion: ConversionContext) {}
+
+  /** Decides what becomes of the layers of each output, which takes a first reading where the writer asks for one. */
+  async plan(files: readonly OutputFile[]): Promise<PlannedFile[]> {
+    const planned: PlannedFile[] = [];
+    for (const { path, layers } of files) {
+      const file: PlannedFile = { path, layers: [] };
+      for (const layer of layers) file.layers.push(await planLayer(this.conversion, path, layer));
+      planned.push(file);
+    }
+    return planned;
+  }
+
+  /** Writes one output; nothing is seen of it before `commit`. */
+  async write({ path, layers }: PlannedFile): Promise<void> {
+    const parts = layers.flatMap((layer) => layer.parts);
+    const opened: OpenAssembler[] = [];
+    await openAssemblers(this.conversion, path, parts, (assembler) => {
+      opened.push(assembler);
+      this.assemblers.push(assembler);
+    });
+    for (const layer of layers) await this.writeLayer(layer, opened);
+    for (const { assembler, context } of opened) {
+      await assembler.finish();
+      this.conversion.gathered.add(context.take(0));
+      await context[Symbol.asyncDispose]();
+    }
+  }
+
+  private async writeLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
+    const routes = planned.parts.map((part) => {
+      const { assembler, parts, context } = opened.find((one) => one.parts.includes(part))!;
+      const written: WrittenPart = { part, crs: planned.crs, features: 0 };
+      this.written.push(written);
+      return { assembler, context, index: parts.indexOf(part), written };
+    });
+    await writeLayer(this.conversion, planned, async ({ part, features, chunk }) => {
+      const { assembler, context, index, written } = routes[part]!;
+      context.layer = written.part.layer.name;
+      await assembler.append(chunk, index);
+      written.features += features;
+      this.conversion.meter.features += features;
+    });
+  }
+
+  /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
+  settle(): void {
+    const { request, update, paths, writer, outputs, gathered } = this.conversion;
+    if (writer.stem !== null) {
+      this.guardTables();
+      return;
+    }
+    const gone = removeStaleOutput(
+      paths,
+      writer,
+      [...new Set(this.written.map(({ part }) => part.path))],
+      outputs,
+      gathered,
+    );
+    if (request.allowEmpty || request.append) return;
+    const replaced = this.written
+      .filter(({ part, features }) => features === 0 && (!update || (part.held && part.held.featureCount !== 0)))
+      .map(({ part }) => part.path);
+    if (gone !== null && replaced.length === this.written.length) replaced.push(gone);
+    for (const path of replaced) {
+      const old = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
+      if (old && old.size > 0) throw createError("guard-empty", { output: path });
+    }
+  }
+
+  /** @throws guard-empty where nothing would replace a table with something in it */
+  private guardTables(): void {
+    const { request, update } = this.conversion;
+    if (request.allowEmpty || update?.mode !== "replace") return;
+    const emptied = this.written.find(
+      ({ part, features }) => features === 0 && part.held !== null && part.held.featureCount !== 0,
+    );
+    if (emptied) throw createError("guard-empty", { output: `${request.output}: ${emptied.part.held!.name}` });
+  }
+
+  /** What is written, and gets its name by `commit`. */
+  reports(): OutputReport[] {
+    return this.written.map(({ part, crs, features }) => ({
+      path: part.path,
+      layer: part.layer.name,
+      features,
+      crs: crs && (crs.id ?? crs.name),
+    }));
+  }
+
+  async commit(report: ConvertReport): Promise<void> {
+    this.conversion.host.signal.throwIfAborted();
+    const inPlace = this.assemblers.filter((one) => one.inPlace);
+    // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
+    const { host, request, outputs } = this.conversion;
+    const last = async () => {
+      for (const { assembler } of inPlace) await assembler.commit?.();
+      await host.deliver?.(report);
+    };
+    await outputs.commit(inPlace.length > 0 || host.deliver ? last : undefined, (files) =>
+      host.onCommit?.(request.output, files, report),
+    );
+  }
+
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.assemblers.map(({ assembler }) => assembler.abort?.()));
+    await Promise.allSettled(this.assemblers.map(({ context }) => context[Symbol.asyncDispose]()));
+    await this.conversion.outputs.abort();
+  }
+}

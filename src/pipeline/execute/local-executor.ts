@@ -1,0 +1,42 @@
+import { transferableBuffers } from "../../model/batch.js";
+import { releaseBuffer } from "../../model/buffer-pool.js";
+import { BufferReleaser } from "./buffer-releaser.js";
+import type { Executor, OpenTask } from "./executor.js";
+import { type FindFormat, openTask, type PieceResult, type Task, type TaskSpec } from "./task.js";
+
+/** Runs tasks on the calling thread, one piece of work of a task at a time. */
+export class LocalExecutor implements Executor {
+  readonly width = 1;
+  private readonly drain = new BufferReleaser();
+
+  constructor(
+    private readonly findFormat: FindFormat,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  async open(spec: TaskSpec): Promise<OpenTask> {
+    const task: Task = await openTask(spec, this.findFormat, this.signal);
+    let last: Promise<unknown> = Promise.resolve();
+    return {
+      run(work) {
+        const fetched = task.fetch(work);
+        fetched.catch(() => undefined);
+        const next = last.then(() => task.run(work, fetched));
+        last = next.catch(() => undefined);
+        return next;
+      },
+      async close() {
+        await last;
+        await task.close();
+      },
+    };
+  }
+
+  release(result: PieceResult): void {
+    this.drain.free(transferableBuffers(result.chunks).filter((buffer) => !releaseBuffer(buffer)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drain.close();
+  }
+}

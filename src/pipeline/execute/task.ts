@@ -1,0 +1,293 @@
+/**
+ * The part of a conversion that any thread can do: read a split, send its batches through the stages, fit and encode
+ * them (or sum them up). Built from plain data; gives plain data.
+ */
+import { createError } from "../../errors.js";
+import { createSource, type SourceSpec } from "../../io/input/source.js";
+import { Batch, type BatchData, collectBuffers } from "../../model/batch.js";
+import { isAcquired, releaseBuffer } from "../../model/buffer-pool.js";
+import type { Dataset, Layer, Split } from "../../model/layer.js";
+import { Summarizer, type SummaryState } from "../../model/layer-summary.js";
+import { packFeatures } from "../../model/pack-features.js";
+import type { Chunk, Encoder, Format, ReaderModule, TargetLayer } from "../../plugin/format.js";
+import type { OptionTable, OptionValues } from "../../plugin/options.js";
+import { buildStage } from "../../stages/build-stage.js";
+import { type FitPlan, fitBatch } from "../../stages/fit-to-writer.js";
+import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
+import { countDropped } from "../write/rejects-file.js";
+import { type Findings, HostContext } from "./host-context.js";
+
+/** A format and its options, so that another thread finds them: `module` is what it imports. */
+export interface FormatRef {
+  readonly id: string;
+  readonly module: string;
+  readonly options: OptionValues<OptionTable>;
+}
+
+/** A source, and who looks at pieces of it before it is read. */
+export interface ScanSpec {
+  readonly source: SourceSpec;
+  readonly reader: FormatRef;
+  readonly skipErrors: boolean;
+  /** Features whose geometry cannot be carried go on without it. */
+  readonly keepsRows: boolean;
+}
+
+export interface TaskSpec extends ScanSpec {
+  readonly blueprint: unknown;
+  /** Index of the layer in its dataset, and its name for reports. */
+  readonly layer: number;
+  readonly layerName: string;
+  readonly stages: readonly StageSpec[];
+  /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
+  readonly checks?: readonly StageSpec[];
+  /** Names of fields that the request speaks of. */
+  readonly wanted?: readonly string[];
+  readonly end: { readonly kind: "summary"; readonly refine: boolean } | EncodeSpec;
+  /** Milliseconds since 1970: what the run calls now. */
+  readonly now: number;
+}
+
+export interface EncodeSpec {
+  readonly kind: "encode";
+  readonly fit: FitPlan;
+  readonly writer: FormatRef;
+  /** One for each part of the plan. */
+  readonly targets: readonly TargetLayer[];
+}
+
+/** What there is to read: a split, a batch that was read elsewhere, or nothing of either for the whole layer. */
+export interface Piece {
+  readonly split?: Split;
+  readonly batch?: BatchData;
+  /** The share of the input that a batch is. */
+  readonly bytes?: number;
+}
+
+export interface EncodedChunk {
+  readonly part: number;
+  readonly features: number;
+  /** Those of them that have a geometry. */
+  readonly located: number;
+  readonly chunk: Chunk;
+}
+
+export interface PieceResult extends Findings {
+  /** Features that the reader met, before any stage: those it gave and those it rejected. */
+  readonly read: number;
+  /** The fields that were there, where the request speaks of any. */
+  readonly seen: readonly string[];
+  readonly chunks: readonly EncodedChunk[];
+  readonly summary: SummaryState | null;
+  /** Features with a geometry that came out of the stages. */
+  readonly located: number;
+}
+
+/** One round of the event loop. */
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export type FindFormat = (ref: FormatRef) => Promise<Format>;
+
+/** A task once opened: it keeps its source open from piece to piece. */
+export interface Task {
+  /** Begins to read the bytes of a piece, while another is worked on. */
+  fetch(work: Piece): Promise<unknown>;
+  /** Works on a piece, one at a time. @param fetched what `fetch` promised for it */
+  run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult>;
+  close(): Promise<void>;
+}
+
+/** @throws format-cannot-write, and whatever the encoders' and stages' settings are refused with */
+export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
+  const context = new HostContext(
+    spec.layerName,
+    signal,
+    spec.skipErrors,
+    spec.blueprint,
+    new Date(spec.now),
+    spec.keepsRows,
+  );
+  const stageContext = new RejectCountingContext(spec.layerName, context);
+  const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
+  const stages = await build(spec.stages);
+  const checks = await build(spec.checks ?? []);
+  const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
+  return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
+}
+
+/** Counts what is rejected after the reader. */
+class RejectCountingContext implements StageContext {
+  rejected = 0;
+
+  constructor(
+    readonly layer: string,
+    private readonly host: HostContext,
+  ) {}
+
+  get keepsRows(): boolean {
+    return this.host.keepsRows;
+  }
+
+  lose(...loss: Parameters<StageContext["lose"]>): void {
+    this.host.lose(...loss);
+  }
+
+  notice(...notice: Parameters<StageContext["notice"]>): void {
+    this.host.notice(...notice);
+  }
+
+  went(...use: Parameters<StageContext["went"]>): void {
+    this.host.went(...use);
+  }
+
+  reject(...reject: Parameters<StageContext["reject"]>): void {
+    if (!reject[0].kept) this.rejected++;
+    this.host.reject(...reject);
+  }
+}
+
+/** Looks at a piece of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
+export async function scanPart(
+  { source: where, reader: ref, skipErrors, keepsRows }: ScanSpec,
+  piece: unknown,
+  findFormat: FindFormat,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const source = createSource(where);
+  const reader = await loadReader(ref, findFormat);
+  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsRows);
+  return reader.prescan!(source, piece, context);
+}
+
+async function loadReader(ref: FormatRef, findFormat: FindFormat): Promise<ReaderModule<OptionValues<OptionTable>>> {
+  const format = await findFormat(ref);
+  if (!format.reader) throw createError("format-cannot-read", { format: format.id });
+  return format.reader.load();
+}
+
+/** What batches go through. */
+interface StagePipeline {
+  readonly stages: readonly Stage[];
+  readonly checks: readonly Stage[];
+  readonly encoders: readonly Encoder[];
+}
+
+class OpenedTask implements Task {
+  private dataset: Promise<Dataset> | undefined;
+
+  constructor(
+    private readonly spec: TaskSpec,
+    private readonly findFormat: FindFormat,
+    private readonly signal: AbortSignal,
+    private readonly context: HostContext,
+    private readonly stageContext: RejectCountingContext,
+    private readonly machinery: StagePipeline,
+  ) {}
+
+  private async open(): Promise<Dataset> {
+    const { reader: ref, source } = this.spec;
+    const reader = await loadReader(ref, this.findFormat);
+    return reader.open(createSource(source), ref.options, this.context);
+  }
+
+  private async layer(): Promise<Layer> {
+    this.dataset ??= this.open();
+    return (await this.dataset).layers[this.spec.layer]!;
+  }
+
+  private async *batches(work: Piece, fetched: unknown): AsyncGenerator<Batch> {
+    if (work.batch) {
+      yield new Batch(work.batch);
+      return;
+    }
+    const from = await this.layer();
+    let record = 1;
+    for await (const batch of from.batches(work.split, fetched)) {
+      if (batch instanceof Batch) yield batch;
+      else {
+        yield packFeatures(batch, record, from.fields);
+        record += batch.length;
+      }
+    }
+  }
+
+  async fetch({ split }: Piece): Promise<unknown> {
+    return split && (await this.layer()).fetch?.(split);
+  }
+
+  async run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
+    const { spec, stageContext } = this;
+    const { stages, checks } = this.machinery;
+    const seen = new Set<string>();
+    const chunks: EncodedChunk[] = [];
+    const summariser = spec.end.kind === "summary" ? new Summarizer(spec.end.refine) : null;
+    let read = 0;
+    let located = 0;
+    let lastRecord = 0;
+    stageContext.rejected = 0;
+    for await (const batch of this.batches(work, await fetched)) {
+      this.signal.throwIfAborted();
+      read += batch.length;
+      if (spec.wanted?.length) for (const { name } of batch.fields) seen.add(name);
+      if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
+      const shaped = applyStages(stages, batch);
+      if (shaped.length === 0) continue;
+      located += countGeometries(shaped);
+      if (checks.length > 0) applyStages(checks, shaped);
+      summariser?.add(shaped);
+      const encoded = spec.end.kind === "encode" ? this.encode(shaped, spec.end.fit) : [];
+      chunks.push(...encoded);
+      releaseBatchBuffers(batch, encoded);
+      // What was written of the results before goes on meanwhile.
+      await yieldToEventLoop();
+    }
+    const found = this.context.take(lastRecord);
+    read += countDropped(found.rejects) - stageContext.rejected;
+    return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
+  }
+
+  private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
+    const encoded: EncodedChunk[] = [];
+    for (const [part, fitted] of fitBatch(plan, batch, this.stageContext)) {
+      const located = countGeometries(fitted);
+      encoded.push({ part, features: fitted.length, located, chunk: this.machinery.encoders[part]!.encode(fitted) });
+    }
+    return encoded;
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.dataset?.catch(() => undefined);
+    await opened?.[Symbol.asyncDispose]();
+    await this.context[Symbol.asyncDispose]();
+  }
+}
+
+/** The memory that a reader borrowed for a batch which has been worked on; not what an encoder put into its chunk. */
+function releaseBatchBuffers({ geometry: { xy, z, m } }: Batch, chunks: readonly EncodedChunk[]): void {
+  const buffers = [xy, z, m].flatMap((column) => (column && isAcquired(column.buffer) ? [column.buffer] : []));
+  if (buffers.length === 0) return;
+  const kept = collectBuffers(chunks, (view) => buffers.includes(view.buffer));
+  for (const buffer of buffers) if (!kept.includes(buffer as ArrayBuffer)) releaseBuffer(buffer);
+}
+
+function applyStages(stages: readonly Stage[], batch: Batch): Batch {
+  let shaped = batch;
+  for (const stage of stages) {
+    if (shaped.length === 0) break;
+    shaped = stage.apply(shaped);
+  }
+  return shaped;
+}
+
+function countGeometries(batch: Batch): number {
+  let count = 0;
+  for (const kind of batch.geometry.kinds) if (kind !== 0) count++;
+  return count;
+}
+
+async function openEncoders(end: EncodeSpec, findFormat: FindFormat, context: HostContext): Promise<Encoder[]> {
+  const format = await findFormat(end.writer);
+  if (!format.writer) throw createError("format-cannot-write", { format: format.id });
+  const writer = await format.writer.load();
+  return Promise.all(end.targets.map((target) => writer.encoder(target, end.writer.options, context)));
+}

@@ -1,0 +1,89 @@
+/** The entry of a worker thread: opens tasks by number, does pieces of work, sends back what came of them. */
+import { parentPort } from "node:worker_threads";
+import { toPlainError } from "../../errors.js";
+import { transferableBuffers } from "../../model/batch.js";
+import { donateBuffer, isAcquired } from "../../model/buffer-pool.js";
+import type { Format } from "../../plugin/format.js";
+import { findFamilyFormat } from "../../plugin/format-family.js";
+import { exportedFormats } from "../../plugin/load-plugin.js";
+import type { PreloadFormats, WorkerReply, WorkerRequest } from "./pool-executor.js";
+import { type FormatRef, openTask, scanPart, type Task } from "./task.js";
+
+const tasks = new Map<number, Promise<Task>>();
+const abortController = new AbortController();
+
+async function findFormat(ref: FormatRef): Promise<Format> {
+  const formats = exportedFormats(await import(ref.module)) as readonly Format[];
+  const format = formats.find((candidate) => candidate.id === ref.id) ?? findFamilyFormat(formats, ref.id);
+  if (!format) throw new Error(`${ref.module} has no format ${ref.id}`);
+  return format;
+}
+
+async function preloadFormats({ readers, writers }: PreloadFormats): Promise<void> {
+  for (const ref of readers) await (await findFormat(ref)).reader?.load();
+  for (const ref of writers) await (await findFormat(ref)).writer?.load();
+}
+
+/** Begins what needs no turn: a task is opened, and the bytes of a piece are read, while another is worked on. */
+function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
+  if (request.kind === "open") {
+    const task = openTask(request.spec, findFormat, abortController.signal);
+    tasks.set(request.task, task);
+    return task;
+  }
+  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.work));
+  // A failure comes again, and is told, when a task wants it.
+  if (request.kind === "load") return preloadFormats(request.formats);
+  return undefined;
+}
+
+async function sendReply(request: WorkerRequest, begun: Promise<unknown> | undefined): Promise<void> {
+  switch (request.kind) {
+    case "open":
+    case "load":
+      return;
+    case "memory":
+      for (const buffer of request.buffers) donateBuffer(buffer);
+      return;
+    case "close": {
+      const task = await tasks.get(request.task)?.catch(() => undefined);
+      tasks.delete(request.task);
+      await task?.close();
+      return;
+    }
+    case "prescan":
+      parentPort!.postMessage(await scanSourcePart(request));
+      return;
+    case "run": {
+      const reply = await runPiece(request, begun!);
+      parentPort!.postMessage(reply, transferableBuffers(reply));
+    }
+  }
+}
+
+async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promise<unknown>): Promise<WorkerReply> {
+  try {
+    const task = await tasks.get(request.task)!;
+    const result = await task.run(request.work, fetched);
+    return { id: request.id, result, borrowed: transferableBuffers(result.chunks).filter(isAcquired) };
+  } catch (error) {
+    return { id: request.id, error: toPlainError(error) };
+  }
+}
+
+async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "prescan" }): Promise<WorkerReply> {
+  try {
+    return { id, found: await scanPart(spec, piece, findFormat, abortController.signal) };
+  } catch (error) {
+    return { id, error: toPlainError(error) };
+  }
+}
+
+// One request after the other: a task's source and context serve one piece of work at a time.
+let pendingReply: Promise<void> = Promise.resolve();
+parentPort!.on("message", (request: WorkerRequest) => {
+  const begun = startAhead(request);
+  // A failure is told to whoever asks for work, in its turn.
+  begun?.catch(() => undefined);
+  pendingReply = pendingReply.then(() => sendReply(request, begun));
+});

@@ -1,0 +1,57 @@
+/** Downloading the grids that a conversion needs, where that is allowed. */
+import type { PublishedGrid } from "../../crs/grids/index.js";
+import type { OperationOptions } from "../../crs/index.js";
+import type { Extent } from "../../model/geometry.js";
+import { type LayerSummary, Summarizer } from "../../model/index.js";
+import type { Crs } from "../../model/layer.js";
+import type { ConversionContext } from "../conversion-context.js";
+import { processLayer } from "../execute/process-layer.js";
+import type { OpenLayer } from "../input/open-inputs.js";
+import { fetchGrid, type HostGrids } from "./grid-store.js";
+import { areaInDegrees, findNeededGrids, mayNeedGrids } from "./needed-grids.js";
+
+/**
+ * Downloads what the layer's reprojection would use and this machine lacks; where no grid can make it better anywhere,
+ * nothing is read. The layer is read once more where it does not say its extent.
+ * @returns those that were downloaded
+ * @throws grid-altered, input-download, input-unavailable, output-failed, interrupted … and what the reader throws
+ */
+export async function fetchMissingGrids(
+  conversion: ConversionContext,
+  open: OpenLayer,
+  [from, to]: readonly [Crs, Crs],
+  options: OperationOptions,
+  store: HostGrids,
+): Promise<PublishedGrid[]> {
+  const { host } = conversion;
+  if (!(await mayNeedGrids(from, to, options))) return [];
+  const within = await areaInDegrees(from, await extentOf(conversion, open));
+  const fetched: PublishedGrid[] = [];
+  for (const grid of await findNeededGrids(from, to, within, options)) {
+    const progress = (done: number, total: number) =>
+      host.onProgress?.({ done, total, features: 0, phase: "download" });
+    if (await fetchGrid(grid, store, { signal: host.signal, progress })) fetched.push(grid);
+  }
+  return fetched;
+}
+
+/** In the coordinates that are reprojected. */
+async function extentOf(conversion: ConversionContext, open: OpenLayer): Promise<Extent | null> {
+  const extent = open.layer.extent ?? (await summaryOf(conversion, open)).extent;
+  if (extent === null || !conversion.request.swapXy) return extent;
+  const [minX, minY, maxX, maxY] = extent;
+  return [minY, minX, maxY, maxX];
+}
+
+async function summaryOf(conversion: ConversionContext, open: OpenLayer): Promise<LayerSummary> {
+  const summariser = new Summarizer(false);
+  const untouched = { stages: [], crs: null, assumed: false };
+  const end = { kind: "summary", refine: false } as const;
+  for await (const { summary } of processLayer(conversion, open, untouched, end, Number.POSITIVE_INFINITY)) {
+    if (summary) summariser.merge(summary);
+    conversion.meter.tell("scan");
+  }
+  // What the reader says of the layer is said again when it is read for good.
+  open.context.take(0);
+  return summariser.summary();
+}

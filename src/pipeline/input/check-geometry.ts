@@ -1,0 +1,88 @@
+/** A request that speaks of coordinates, and an input that has none, is a mistake and no success. */
+import { createError } from "../../errors.js";
+import type { Loss } from "../../model/report.js";
+import type { ConvertRequest } from "../request.js";
+import { recordFailedInput } from "./failed-input.js";
+import type { OpenLayer } from "./open-inputs.js";
+
+type GeometrySettings = Pick<ConvertRequest, "sourceCrs" | "swapXy">;
+
+const usedGeometryOption = ({ sourceCrs, swapXy }: GeometrySettings): string | null =>
+  sourceCrs !== undefined ? "--source-crs" : swapXy ? "--swap-xy" : null;
+
+/** The layers of each input, those of what is added to left out. */
+function groupBySource(layers: readonly OpenLayer[]): Map<string, OpenLayer[]> {
+  const sources = new Map<string, OpenLayer[]>();
+  for (const open of layers) {
+    if (open.existing) continue;
+    const known = sources.get(open.source.name);
+    if (known) known.push(open);
+    else sources.set(open.source.name, [open]);
+  }
+  return sources;
+}
+
+function geometryMissingError(
+  source: string,
+  option: string,
+  layers: readonly OpenLayer[],
+  reason: string | null = null,
+): Error {
+  const candidates = layers.flatMap(({ layer }) => layer.likelyCoordinates ?? []);
+  // Only readers that tell likely columns take some by options.
+  const tables = layers.filter(({ layer }) => layer.likelyCoordinates !== undefined);
+  const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
+  const error = createError("geometry-missing", { source, option, candidates, fields, reason });
+  recordFailedInput(error, layers[0]!.address);
+  return error;
+}
+
+/** What a conversion would refuse a layer for that was read without one geometry; null where it would not. */
+export function explainMissingGeometry(open: OpenLayer, request: GeometrySettings): string | null {
+  const option = usedGeometryOption(request);
+  if (option === null) return null;
+  const { name } = open.source;
+  return geometryMissingError(name, option, [open]).message.replace(`${name}: `, "");
+}
+
+/** Before anything is read: an input all of whose layers are tables without geometry. @throws geometry-missing */
+export function checkGeometryDeclared(layers: readonly OpenLayer[], request: GeometrySettings): void {
+  const option = usedGeometryOption(request);
+  if (option === null) return;
+  for (const [source, opened] of groupBySource(layers)) {
+    const isBare = ({ layer }: OpenLayer) => layer.geometryTypes?.length === 0 && layer.featureCount !== 0;
+    if (opened.every(isBare)) throw geometryMissingError(source, option, opened);
+  }
+}
+
+/** Features that went into outputs, and those of them that have a geometry. */
+export interface GeometryCounts {
+  features: number;
+  located: number;
+  /** Why the first of the features whose geometries could not be carried has none now. */
+  reason?: string;
+}
+
+/**
+ * After everything was read: an input none of whose features has a geometry.
+ * @param notices said of all features at once; what eastings tell belongs to the reason
+ * @throws geometry-missing
+ */
+export function checkGeometryFound(
+  layers: readonly OpenLayer[],
+  counts: ReadonlyMap<OpenLayer, GeometryCounts>,
+  request: GeometrySettings,
+  notices: readonly Loss[],
+): void {
+  const option = usedGeometryOption(request);
+  if (option === null) return;
+  for (const [source, opened] of groupBySource(layers)) {
+    const sum = (of: "features" | "located") =>
+      opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
+    if (sum("features") === 0 || sum("located") > 0) continue;
+    const reason = opened.map((open) => counts.get(open)?.reason).find((one) => one !== undefined);
+    const names = new Set(opened.map(({ layer }) => layer.name));
+    const advice = notices.find(({ code, layer }) => code === "zone-prefix" && names.has(layer))?.example;
+    throw geometryMissingError(source, option, opened, reason && advice ? `${reason}; ${advice}` : reason);
+  }
+}

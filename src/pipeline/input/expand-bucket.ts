@@ -1,0 +1,74 @@
+/** From an address of a bucket to the objects that it stands for: prefixes and patterns. */
+import { posix } from "node:path";
+import { GeoferryError } from "../../errors.js";
+import { folderPrefix, formatBucketAddress, parseBucketAddress } from "../../io/s3/bucket-address.js";
+import { globBucket } from "../../io/s3/glob-bucket.js";
+import { headObject, listAll, prefixExists } from "../../io/s3/list-objects.js";
+import type { Registry } from "../../plugin/registry.js";
+import { type ExpandedInput, globBase, isGlob, isSeparateInput } from "./expand-inputs.js";
+
+const isHidden = (part: string): boolean => part.startsWith(".") || part === "__MACOSX";
+
+/** The objects below a prefix that are inputs, and the folders in it that are one. */
+async function walkPrefix(folder: string, registry: Registry, signal: AbortSignal): Promise<ExpandedInput[]> {
+  const { bucket, key: prefix } = parseBucketAddress(folder);
+  const byFolder = new Map<string, string[]>();
+  const found = new Set<string>();
+  for (const { key } of await listAll({ bucket, key: prefix }, signal)) {
+    const inside = key.slice(prefix.length);
+    const parts = inside.split("/");
+    // Some tools put an empty object where they want to see a folder.
+    if (inside === "" || inside.endsWith("/") || parts.some(isHidden)) continue;
+    const dataset = parts.slice(0, -1).findIndex((part) => registry.isDatasetFolder(part));
+    if (dataset >= 0) found.add(parts.slice(0, dataset + 1).join("/"));
+    else byFolder.set(folderPrefix(inside), [...(byFolder.get(folderPrefix(inside)) ?? []), inside]);
+  }
+  for (const inside of byFolder.values()) {
+    const names = inside.map((path) => posix.basename(path));
+    for (const path of inside) if (isSeparateInput(registry, path, names)) found.add(path);
+  }
+  return [...found]
+    .sort()
+    .map((relative) => ({ address: formatBucketAddress({ bucket, key: prefix + relative }), relative }));
+}
+
+/** Whether there is an object of this very name; a store that does not say is believed to have it. */
+async function objectExists(address: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await headObject(parseBucketAddress(address), signal)) !== null;
+  } catch (error) {
+    if (error instanceof GeoferryError && error.code === "bucket-forbidden") return true;
+    throw error;
+  }
+}
+
+async function expandBucketGlob(pattern: string, registry: Registry, signal: AbortSignal): Promise<ExpandedInput[]> {
+  const found = await globBucket(pattern, signal);
+  const all = found.map((address) => posix.basename(address));
+  const named = found.filter((address) => isSeparateInput(registry, address, all));
+  const base = `${globBase(pattern)}/`;
+  // A pattern that names an unknown extension outright means those objects.
+  return (named.length > 0 ? named : found).map((address) => ({ address, relative: address.slice(base.length) }));
+}
+
+/**
+ * @param isDataset whether a folder of this name is one input
+ * @throws usage, input-download, bucket-forbidden, bucket-unavailable; nothing found is an empty list
+ */
+export async function expandBucket(
+  text: string,
+  registry: Registry,
+  isDataset: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<ExpandedInput[]> {
+  const { key } = parseBucketAddress(text);
+  const alone = [{ address: text, relative: posix.basename(key) }];
+  if (isDataset(text)) return alone;
+  if (key === "" || key.endsWith("/"))
+    return walkPrefix(formatBucketAddress(parseBucketAddress(text)), registry, signal);
+  const isKnown = registry.byExtension(key).length > 0 || /\.zip$/i.test(key);
+  if (!isGlob(key) && isKnown) return alone;
+  if (await objectExists(text, signal)) return alone;
+  if (isGlob(key)) return expandBucketGlob(text, registry, signal);
+  return (await prefixExists(parseBucketAddress(text), signal)) ? walkPrefix(`${text}/`, registry, signal) : alone;
+}

@@ -1,0 +1,271 @@
+import { createError, GeoferryError } from "../../errors.js";
+import { type OpenedInput, openInput } from "../../io/input/open-input.js";
+import { AddressSource, type HostSource } from "../../io/input/source.js";
+import type { Spool } from "../../io/input/spool.js";
+import type { Dataset, Layer, OmittedContent } from "../../model/layer.js";
+import type { Format } from "../../plugin/format.js";
+import { parseOptions } from "../../plugin/options.js";
+import type { Registry } from "../../plugin/registry.js";
+import type { Executor } from "../execute/executor.js";
+import { type Findings, HostContext } from "../execute/host-context.js";
+import type { FormatRef, ScanSpec } from "../execute/task.js";
+import { parseCrsOption } from "../plan/parse-crs-option.js";
+import { splitList } from "../plan/split-list.js";
+import type { ConvertRequest, Host } from "../request.js";
+import { parseMapInput } from "./expand-inputs.js";
+import { withFailedInput } from "./failed-input.js";
+
+/** So many names are told. */
+const maxListedNames = 20;
+
+/** A layer that is open on this thread, with all that another thread needs to open it too. */
+export interface OpenLayer {
+  /** The input as it was asked for. */
+  readonly address: string;
+  readonly layer: Layer;
+  /** Index of the layer in its dataset. */
+  readonly index: number;
+  readonly source: HostSource;
+  readonly reader: FormatRef;
+  readonly blueprint: unknown;
+  /** What is in the output already and is added to: it passes untouched. */
+  readonly existing: boolean;
+  /** Whether its source has no other layer. */
+  readonly isOnly: boolean;
+  /** The feature ids shall become this attribute. */
+  readonly fid: string | undefined;
+  /** What the reader says on this thread: looking for splits, or reading where it has none. */
+  readonly context: HostContext;
+}
+
+export interface OpenInputs extends AsyncDisposable {
+  readonly layers: readonly OpenLayer[];
+  /** What the readers said while opening. */
+  readonly findings: readonly Findings[];
+}
+
+/**
+ * The options of a reader, and the field that ids shall become where that is not an option of its own.
+ * @throws option-unknown, option-invalid
+ */
+export function parseReaderOptions(
+  { id, reader }: Format,
+  { fid, ...given }: Readonly<Record<string, string>>,
+): { readonly options: FormatRef["options"]; readonly fid: string | undefined } {
+  const table = reader!.options;
+  const isOwn = fid !== undefined && Object.hasOwn(table, "fid");
+  return { options: parseOptions(id, table, isOwn ? { ...given, fid } : given), fid: isOwn ? undefined : fid };
+}
+
+type OpenInputsRequest = Pick<
+  ConvertRequest,
+  "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
+> & {
+  /** Features whose geometry cannot be read go on without it. */
+  readonly keepsRows?: boolean;
+  /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
+  readonly shortLines?: boolean;
+  /** Refuses more fields than the target can have. @throws unsupported */
+  readonly checkFields?: (source: string, count: number) => void;
+  /** Threads that look at the inputs, too. */
+  readonly executor?: Executor | undefined;
+};
+
+/** Whether a folder is one dataset: by its name, or because the format asked for reads folders of any name. */
+function isDatasetFolder(path: string, from: string | undefined, registry: Registry): boolean {
+  return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folders !== undefined);
+}
+
+/** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
+function readerOptionsFor({ reader }: Format, { readerOptions = {}, shortLines }: OpenInputsRequest) {
+  const hasChoice = shortLines === true && reader?.options.shortLines?.type === "boolean";
+  return hasChoice ? { shortLines: "yes", ...readerOptions } : readerOptions;
+}
+
+/**
+ * Opens every layer of the inputs, or those asked for.
+ * @throws input-missing, input-unrecognised, layer-missing … and what the readers throw
+ */
+export async function openInputs(
+  addresses: readonly string[],
+  request: OpenInputsRequest,
+  host: Host,
+  spool: Spool,
+  existing = false,
+  /** Also those that have to be asked for by name. */
+  everyLayer = false,
+): Promise<OpenInputs> {
+  const datasets: Dataset[] = [];
+  const contexts: HostContext[] = [];
+  const findings: Findings[] = [];
+  const layers: OpenLayer[] = [];
+  const { registry, signal } = host;
+
+  async function openSource(address: string, source: HostSource, from = request.from, head?: Buffer): Promise<void> {
+    const format = from ? registry.get(from) : await registry.identify(source, head);
+    if (!format.reader) throw createError("format-cannot-read", { format: format.id });
+    const { options, fid } = parseReaderOptions(format, readerOptionsFor(format, request));
+    const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
+    const skipErrors = request.skipErrors ?? false;
+    const { keepsRows = false } = request;
+    const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsRows };
+    const { executor } = request;
+    const prescan = executor?.prescan && ((pieces: AsyncIterable<unknown>) => executor.prescan!(spec, pieces));
+    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsRows, prescan);
+    context.statedCrs =
+      request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
+    context.swapsXy = request.swapXy ?? false;
+    context.fieldsKnown = (count) => request.checkFields?.(source.name, count);
+    contexts.push(context);
+    const reader = await format.reader.load();
+    const dataset = await reader.open(source, options, context);
+    datasets.push(dataset);
+    findings.push(context.take(0));
+    if (!existing) findings.push(omittedContent(dataset, source.name, request.layers));
+    dataset.layers.forEach((layer, index) => {
+      layers.push({
+        address,
+        layer,
+        index,
+        source,
+        reader: ref,
+        blueprint: dataset.blueprint,
+        fid,
+        context,
+        existing,
+        isOnly: dataset.layers.length === 1,
+      });
+    });
+  }
+
+  async function openMap(id: string, name: string): Promise<void> {
+    if (id === "") throw createError("usage", { reason: "the id of the map is empty: map:ID; is a variable not set?" });
+    const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
+    const { signal } = host;
+    const sources = await host.readMap?.({
+      id,
+      name,
+      layers: request.layers ?? [],
+      maxBytes: request.maxInputBytes,
+      spool,
+      onProgress,
+      signal,
+    });
+    if (!sources) throw createError("input-unreadable", { source: name, reason: "this program reads no maps" });
+    for (const source of sources) await openSource(name, source, "geojson");
+  }
+
+  async function openAddress(address: string): Promise<void> {
+    const format = registry.ofAddress(address)!;
+    format.addresses.stem(address);
+    if (request.from !== undefined && registry.get(request.from).id !== format.id)
+      throw createError("usage", {
+        reason: `${address}: is an address of ${format.label}; leave --from ${request.from} away`,
+      });
+    await openSource(address, new AddressSource(address), format.id);
+  }
+
+  async function openOne(address: string): Promise<void> {
+    const map = parseMapInput(address);
+    if (map !== null) await openMap(map, address);
+    else if (registry.ofAddress(address)) await openAddress(address);
+    else await openFile(address);
+  }
+
+  async function openFile(address: string): Promise<void> {
+    const members = await openInput(address, {
+      spool,
+      signal,
+      ...(host.names ? { names: host.names } : {}),
+      ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
+      isPrimary: (name) => registry.isPrimary(name),
+      isCompanion: (name) => registry.isCompanion(name),
+      siblingsOf: (name) => registry.siblingsOf(name),
+      archiveOf: (name) => registry.archiveOf(name),
+      isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
+      keepZipped: (source, head) => registry.keepsZipped(source, head),
+      progress: (done: number, total: number | null) =>
+        host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
+    });
+    if (members.length === 0) throw createError("input-unrecognised", { source: address, known: registry.names() });
+    for (const { source, head, passedOver = [] } of members) {
+      await openSource(address, source, request.from, head).catch((error: unknown) => {
+        throw listZipEntries(error, address, members, registry);
+      });
+      if (passedOver.length > 0) findings.push(skippedEntries(source.name, passedOver));
+    }
+  }
+
+  const dispose = async () => {
+    for (const dataset of datasets) await dataset[Symbol.asyncDispose]();
+    for (const context of contexts) await context[Symbol.asyncDispose]();
+  };
+  try {
+    for (const address of addresses) await withFailedInput(address, () => openOne(address));
+    return {
+      layers: everyLayer ? layers : chooseLayers(layers, request.layers, addresses.join(", ")),
+      findings,
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** Of a zip without any file that has the extension of a format, the message lists what it has. */
+function listZipEntries(error: unknown, address: string, members: readonly OpenedInput[], registry: Registry): unknown {
+  const names = members.map(({ source }) => source.name);
+  const isZipped = members.some(({ head }) => head === undefined);
+  if (!isZipped || names.some((name) => registry.isPrimary(name))) return error;
+  if (!(error instanceof GeoferryError) || error.code !== "input-unrecognised") return error;
+  const entries = names.map((name) => (name.startsWith(`${address}/`) ? name.slice(address.length + 1) : name));
+  return createError("input-unrecognised", { source: address, known: registry.names(), entries }, error);
+}
+
+/** What else an archive has that could be read, and is no part of the one dataset that it is. */
+function skippedEntries(source: string, names: readonly string[]): Findings {
+  const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
+  const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
+  const notice = { code: "entries-passed-over", layer: source, count: names.length, example };
+  return { losses: [], notices: [notice], rejects: [], gaps: [], records: 0, lines: 0 };
+}
+
+/** What a dataset has beside its layers, as far as it belongs to those that are asked for. */
+function omittedContent({ leftOut = [] }: Dataset, source: string, wanted: readonly string[] | undefined): Findings {
+  const names = wanted && wanted.length > 0 ? new Set(wanted.flatMap((text) => [text, ...splitList(text)])) : null;
+  const told = leftOut.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
+  const of = (kind: OmittedContent["kind"]) =>
+    told.flatMap((each) => {
+      const { code, layer = source, count, example } = each;
+      return each.kind === kind ? [{ code, layer, count, example }] : [];
+    });
+  return { losses: of("loss"), notices: of("note"), rejects: [], gaps: [], records: 0, lines: 0 };
+}
+
+function chooseLayers(
+  layers: readonly OpenLayer[],
+  wanted: readonly string[] | undefined,
+  source: string,
+): readonly OpenLayer[] {
+  if (!wanted || wanted.length === 0) return withoutExplicitOnly(layers, source);
+  const names = new Set(layers.flatMap(({ layer }) => [layer.name, ...(layer.aliases ?? [])]));
+  // A name may have commas in it: what is a layer as it stands is not taken apart.
+  const chosen = new Set(wanted.flatMap((text) => (names.has(text) ? [text] : splitList(text))));
+  for (const name of chosen)
+    if (!names.has(name)) throw createError("layer-missing", { source, layer: name, layers: [...names] });
+  return layers.filter(({ layer }) => [layer.name, ...(layer.aliases ?? [])].some((name) => chosen.has(name)));
+}
+
+/** @throws usage where all that there is has to be asked for, unsupported where there is nothing */
+function withoutExplicitOnly(layers: readonly OpenLayer[], source: string): readonly OpenLayer[] {
+  const taken = layers.filter((open) => !open.layer.aside);
+  if (taken.length > 0) return taken;
+  if (layers.length === 0)
+    throw createError("unsupported", { source, reason: "there is no table or layer in it that may be read" });
+  const names = layers.slice(0, maxListedNames).map((open) => `"${open.layer.name}"`);
+  const more = layers.length > maxListedNames ? ` and ${layers.length - maxListedNames} more` : "";
+  throw createError("usage", {
+    reason: `${source}: has no layer with geometry; choose with --layer from ${names.join(", ")}${more}`,
+  });
+}

@@ -1,0 +1,242 @@
+/**
+ * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
+ * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
+ */
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, extname, join, resolve } from "node:path";
+import { isWgs84 } from "../../crs/index.js";
+import { createError, type GeoferryError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+import {
+  findCompanions,
+  lstatOrNull,
+  maxNameBytes,
+  outputError,
+  resolveSymlinks,
+  shortenName,
+} from "../../io/output/temporary-names.js";
+import { redact } from "../../io/redact.js";
+import type { Crs } from "../../model/layer.js";
+import type { Format } from "../../plugin/format.js";
+import type { Registry } from "../../plugin/registry.js";
+import type { ConvertRequest } from "../request.js";
+import { splitExtension } from "./plan-outputs.js";
+
+/** The files that the conversions of one run write, lest two write one: canonical names. */
+export type OutputReservations = Pick<Set<string>, "has" | "add">;
+
+/** A file that is to be written. */
+interface PlannedWrite {
+  readonly path: string;
+  /** Where the links of its name lead. */
+  readonly file: string;
+  /** The same in one way of writing it. */
+  readonly key: string;
+  readonly use: "output" | "rejects";
+  /** Whether a file that is there may be replaced. */
+  readonly replaces: boolean;
+}
+
+/** Why the file must not be written; null where the rule has nothing against it. */
+type PathRule = (write: PlannedWrite, plan: PathPlan) => GeoferryError | null;
+
+const pathExists = (path: string): boolean => lstatOrNull(path) !== null;
+
+/** What stands beside a file under its name. Of a folder that is not there, or not to be listed, others speak. */
+function filesBeside(file: string, extensions: readonly string[]): string[] {
+  try {
+    return findCompanions(file, extensions);
+  } catch {
+    return [];
+  }
+}
+
+/** Names that differ in case only are one name on many disks. */
+function canonicalKey(file: string): string {
+  const folder = dirname(file);
+  const real = existsSync(folder) ? realpathSync(folder) : resolve(folder);
+  return join(real, basename(file)).toLowerCase();
+}
+
+/** stdout, pipes and devices are written to, and nothing there is replaced. */
+function isStream(path: string): boolean {
+  if (path === "-") return true;
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && !stat.isFile() && !stat.isDirectory();
+}
+
+/** Whether both are one file, by whatever names. */
+function isSameFile(path: string, file: string): boolean {
+  if (resolve(path) === resolve(file)) return true;
+  const [one, other] = [path, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+  return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
+}
+
+const refuseCircularLink: PathRule = ({ path, file }) =>
+  lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
+    ? createError("output-failed", { output: path, reason: describeSystemError({ code: "ELOOP" }) })
+    : null;
+
+const refuseExisting: PathRule = ({ path, file, use, replaces }) =>
+  !replaces && pathExists(file) ? createError("output-exists", { output: path, use }) : null;
+
+const refuseInput: PathRule = ({ path, file, use }, { reads }) => {
+  if (!reads.some((read) => isSameFile(read, file))) return null;
+  if (use === "output") return createError("output-is-input", { output: path });
+  return createError("usage", {
+    reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
+  });
+};
+
+/** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
+const refuseInputCompanion: PathRule = ({ path, file, use }, { places, format }) => {
+  // Of an output that is there the companions are its own.
+  if (use !== "output" || !format.companions || pathExists(file)) return null;
+  const [stem] = splitExtension(resolve(path), format);
+  const beside = places.some((input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input));
+  const taken = beside ? filesBeside(file, format.companions)[0] : undefined;
+  return taken === undefined ? null : createError("output-is-input", { output: taken });
+};
+
+const refuseDuplicate: PathRule = ({ path, key }, plan) => {
+  if (!plan.isClaimed(key)) return null;
+  return createError("output-collision", {
+    output: path,
+    inputs: [plan.inputs.join(", "), "another input or layer"],
+  });
+};
+
+const pathRules: readonly PathRule[] = [
+  refuseCircularLink,
+  refuseDuplicate,
+  refuseInput,
+  refuseExisting,
+  refuseInputCompanion,
+];
+
+/** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
+function checkPrj(path: string, crs: Crs, { companions, reader }: Format): void {
+  if (isWgs84(crs) || companions?.includes("prj") || !reader?.siblings?.includes("prj")) return;
+  const [prj, shp] = ["prj", "shp"].map((extension) => filesBeside(resolveSymlinks(path), [extension])[0]);
+  if (prj === undefined || shp === undefined) return;
+  const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;
+  throw createError("usage", { reason });
+}
+
+/** Whether files that are there may be replaced by the outputs. */
+export const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
+  Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
+
+const rejectsSuffix = ".rejects.geojsonl";
+
+function defaultRejectsPath(output: string): string {
+  const name = basename(output);
+  const short = shortenName(name, maxNameBytes - rejectsSuffix.length);
+  return `${output.slice(0, output.length - name.length)}${short}${rejectsSuffix}`;
+}
+
+/** What a plan goes by besides the request. */
+export interface PathPlanOptions {
+  /** Of the output. */
+  readonly format: Format;
+  readonly registry: Registry;
+  /** Whether files that are there may be replaced. */
+  readonly replaces: boolean;
+  /** Whether the named output may be there all the same: it is changed in place, or added to. */
+  readonly changes: boolean;
+  /** The output is an address, and rejects go into a file called after this, in the current folder. */
+  readonly stem: string | null;
+  /** What other conversions of the same run write. */
+  readonly claims: OutputReservations;
+  /** See `Host`. */
+  readonly standsAt?: (input: string) => string;
+}
+
+/** The inputs that are files, and what belongs to them: `roads.dbf` is read with `roads.shp`. */
+function inputFiles(inputs: readonly string[], registry: Registry): string[] {
+  const files = inputs.filter((input) => existsSync(input));
+  return files.flatMap((file) => {
+    const companions = registry.byExtension(file).flatMap((format) => format.companions ?? []);
+    return [file, ...filesBeside(file, companions)];
+  });
+}
+
+export class PathPlan {
+  /** As they may be told. */
+  readonly inputs: readonly string[];
+  /** Where they stand. */
+  readonly places: readonly string[];
+  /** The files that are read. */
+  readonly reads: readonly string[];
+  /** The output that was named, and whether there was a file of that name. */
+  readonly named: string;
+  readonly wasThere: boolean;
+  /** Null where rejected features go nowhere. */
+  readonly rejects: string | null;
+  readonly format: Format;
+  readonly replaces: boolean;
+  private readonly claims: OutputReservations;
+  private readonly written: PlannedWrite[] = [];
+
+  /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
+  constructor(request: ConvertRequest, rules: PathPlanOptions) {
+    const { format, registry, replaces, changes, claims, stem, standsAt = (input) => input } = rules;
+    this.format = format;
+    this.replaces = replaces;
+    this.claims = claims;
+    const { output, overwrite = false } = request;
+    this.inputs = request.inputs.map((input) => redact(input, registry));
+    this.places = request.inputs.map(standsAt);
+    this.reads = inputFiles(this.places, registry);
+    this.named = output;
+    if (stem === null) this.add(output, "output", replaces || changes);
+    this.wasThere = stem === null && output !== "-" && pathExists(output);
+    this.rejects = request.rejects ?? (output === "-" ? null : defaultRejectsPath(stem ?? output));
+    if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
+      throw createError("usage", {
+        reason: `${request.rejects}: is named as output and for --rejects; give two names`,
+      });
+    // The rejects of an earlier run beside the output are those of an output that is replaced, too.
+    if (this.rejects !== null) this.add(this.rejects, "rejects", request.rejects === undefined || overwrite);
+  }
+
+  /** A part of the output beside the one that was named: of a layer, or of a kind of geometry. */
+  addPart(path: string): void {
+    if (path !== this.named) this.add(path, "output", this.replaces);
+  }
+
+  /** What an output will say of its CRS, once that is known. @throws usage */
+  declareCrs(path: string, crs: Crs | null): void {
+    if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
+  }
+
+  private add(path: string, use: PlannedWrite["use"], replaces: boolean): void {
+    try {
+      const file = resolveSymlinks(path);
+      const write: PlannedWrite = { path, file, key: canonicalKey(file), use, replaces };
+      if (!refuseCircularLink(write, this) && isStream(path)) return;
+      for (const rule of pathRules) {
+        const refused = rule(write, this);
+        if (refused) throw refused;
+      }
+      this.written.push(write);
+      this.claims.add(write.key);
+    } catch (error) {
+      throw outputError(path, error);
+    }
+  }
+
+  /** Whether another conversion, or this one, writes the file of this canonical name. */
+  isClaimed(key: string): boolean {
+    return this.claims.has(key);
+  }
+
+  /** Whether the plan has this file as one that is written or read. */
+  touches(path: string): boolean {
+    const file = resolveSymlinks(path);
+    return (
+      this.written.some((write) => canonicalKey(write.file) === canonicalKey(file)) ||
+      this.reads.some((read) => isSameFile(read, file))
+    );
+  }
+}

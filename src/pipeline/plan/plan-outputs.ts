@@ -1,0 +1,173 @@
+/** What a conversion writes: with which writer, into files of which names, and what goes into each. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { createError, type GeoferryError } from "../../errors.js";
+import { maxNameBytes, shortenName } from "../../io/output/temporary-names.js";
+import type { Format, WriterCapabilities } from "../../plugin/format.js";
+import { formatIds } from "../../plugin/format-family.js";
+import { parseOptions } from "../../plugin/options.js";
+import type { FormatRef } from "../execute/task.js";
+import type { OpenLayer } from "../input/open-inputs.js";
+import type { ConvertRequest, Host } from "../request.js";
+
+/** The writer of a conversion, its options parsed. */
+export interface ChosenWriter {
+  readonly format: Format;
+  readonly ref: FormatRef;
+  readonly accepts: WriterCapabilities;
+  /** The output is an address, and this is what files beside it are called after; null of a file. */
+  readonly stem: string | null;
+}
+
+/** The ids of the formats that can be written. */
+export const writableFormatIds = ({ registry }: Host): string[] =>
+  formatIds(registry.all().filter((format) => format.writer || format.family));
+
+/** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
+export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
+  const { registry } = host;
+  const addressed = registry.ofAddress(request.output);
+  const stem = addressed?.addresses.stem(request.output) ?? null;
+  const byName = addressed ?? registry.byExtension(request.output).find((format) => format.writer);
+  const format = request.to === undefined ? byName : registry.get(request.to);
+  if (format?.addresses && !addressed) {
+    const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.form}`;
+    throw createError("usage", { reason });
+  }
+  if (addressed && format !== addressed)
+    throw createError("usage", {
+      reason: `${request.output}: is an address of ${addressed.label}; leave --to ${request.to} away`,
+    });
+  if (!format) throw formatUndecidedError(request.output, host);
+  if (!format.writer) throw createError("format-cannot-write", { format: format.id });
+  const given = { ...format.writer.implied?.(request.output), ...request.writerOptions };
+  const options = parseOptions(format.id, format.writer.options, given);
+  const accepts = format.writer.accepts(options);
+  if (request.output === "-" && !accepts.stream) throw createError("output-not-stream", { format: format.id });
+  return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts, stem };
+}
+
+function formatUndecidedError(output: string, host: Host): GeoferryError {
+  const { registry } = host;
+  const known = writableFormatIds(host);
+  const extension = output === "-" ? "" : extname(output).slice(1);
+  if (extension === "") return createError("format-undecided", { output, known });
+  const readable = registry.byExtension(output)[0]?.label;
+  const extensions = registry.all().flatMap((format) => (format.writer ? format.extensions : []));
+  return createError("format-undecided", { output, known, extension, extensions, ...(readable && { readable }) });
+}
+
+/** The name that the output gets: one of several files that belong together needs the extension by which they do. */
+export function outputName(output: string, format: Format): string {
+  if (format.addresses) return output;
+  const taken = output === "-" || (existsSync(output) && !statSync(output).isFile());
+  return taken || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
+}
+
+/** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
+export function isDatasetFolderName(output: string, { folders = [] }: Format): boolean {
+  return folders.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
+}
+
+/** A layer of the output and the layers of the input that go into it. */
+export interface OutputLayer {
+  readonly name: string;
+  /** What it would be called if the format took every name, and no other layer of it had this one. */
+  readonly wanted: string;
+  readonly inputs: readonly OpenLayer[];
+}
+
+/** One file, or set of companions, that a conversion writes. */
+export interface OutputFile {
+  readonly path: string;
+  readonly layers: readonly OutputLayer[];
+}
+
+/** A path in two: what comes before the format's extension (which may have two parts), and the extension. */
+export function splitExtension(path: string, format: Format): [stem: string, extension: string] {
+  const name = basename(path);
+  const known = [...format.extensions].sort((a, b) => b.length - a.length);
+  const found = known.find((extension) => name.toLowerCase().endsWith(`.${extension}`));
+  const dot = found === undefined ? name.lastIndexOf(".") : name.length - found.length - 1;
+  if (dot <= 0) return [path, ""];
+  return [join(dirname(path), name.slice(0, dot)), name.slice(dot)];
+}
+
+/** `dir/places.shp` and `point` → `dir/places_point.shp` */
+export function withSuffix(path: string, suffix: string, format: Format): string {
+  const [stem, extension] = splitExtension(path, format);
+  return `${stem}${suffix}${extension}`;
+}
+
+/** Whether an output is a zip by its name, and what the main file in it is called. */
+export function zipOptions(path: string, { extensions, archive }: Format): { zip?: { main: string } } {
+  const name = basename(path);
+  const ends = (extension: string) => name.toLowerCase().endsWith(`.${extension}`);
+  const own = archive?.extensions.find(ends);
+  const outer = own ?? (ends("zip") ? "zip" : undefined);
+  if (outer === undefined) return {};
+  if (own !== undefined && archive?.mainName !== undefined) return { zip: { main: archive.mainName } };
+  const stem = name.slice(0, -outer.length - 1);
+  const named = extensions.some((extension) => stem.toLowerCase().endsWith(`.${extension}`));
+  return { zip: { main: named ? stem : `${stem}.${extensions[0]}` } };
+}
+
+/** Bytes of what may stand behind a layer's name in that of its file: `_multipoint`, a number, a companion's extension. */
+const maxSuffixBytes = 24;
+/** Bytes of a layer's name that its file has at least. */
+const minNameBytes = 24;
+
+const toFileName = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
+
+/**
+ * What goes where. A format of one layer gets a file for each layer of a single input, and one file with the layers of
+ * several inputs merged; a format of many layers gets them all in one file.
+ */
+export function planOutputs(layers: readonly OpenLayer[], request: ConvertRequest, writer: ChosenWriter): OutputFile[] {
+  const { output } = request;
+  const stem = output === "-" ? (layers[0]?.layer.name ?? "") : basename(splitExtension(output, writer.format)[0]);
+  if (writer.accepts.layers === "many") {
+    const wanted = layers.map((open) => request.layerName ?? open.layer.name);
+    const names = makeUnique(wanted, writer.accepts.layerName ?? ((name) => name));
+    const named = layers.map((open, n) => ({ name: names[n]!, wanted: wanted[n]!, inputs: [open] }));
+    return [{ path: output, layers: named }];
+  }
+  const of = (name: string, inputs: readonly OpenLayer[]): OutputLayer => {
+    const wanted = request.layerName ?? name;
+    return { name: wanted, wanted, inputs };
+  };
+  const several = request.inputs.length > 1 || layers.some((open) => open.existing);
+  if (several || layers.length === 1)
+    return [{ path: output, layers: [of(several ? stem : layers[0]!.layer.name, layers)] }];
+  if (output === "-") {
+    throw createError("usage", {
+      reason: `the input has ${layers.length} layers (${layers.map((open) => open.layer.name).join(", ")}) and stdout takes one: choose it with --layer`,
+    });
+  }
+  const room = maxNameBytes - Buffer.byteLength(basename(output)) - maxSuffixBytes;
+  const suffixes = makeUnique(
+    layers.map((open) => open.layer.name),
+    (name) => shortenName(toFileName(name), Math.max(minNameBytes, room)),
+  );
+  return layers.map((open, n) => ({
+    path: withSuffix(output, `-${suffixes[n]}`, writer.format),
+    layers: [of(open.layer.name, [open])],
+  }));
+}
+
+/** A name for each that no other has in any case of its letters. Who can keep the own one does; of two, the first. */
+function makeUnique(wanted: readonly string[], said: (name: string) => string): string[] {
+  const holders = new Map<string, number>();
+  for (const [n, name] of wanted.entries()) {
+    const key = name.toLowerCase();
+    if (said(name) === name && !holders.has(key)) holders.set(key, n);
+  }
+  return wanted.map((name, n) => {
+    if (holders.get(name.toLowerCase()) === n) return name;
+    const stem = said(name);
+    let candidate = stem;
+    for (let k = 1; holders.has(candidate.toLowerCase()); k++) candidate = `${stem}_${k}`;
+    holders.set(candidate.toLowerCase(), n);
+    return candidate;
+  });
+}

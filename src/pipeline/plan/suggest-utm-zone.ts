@@ -1,0 +1,25 @@
+/** A source that does not say its system, and whose eastings begin with the number of a zone: the message names systems. */
+import { zoneAdviceFor } from "../../crs/index.js";
+import { createError, GeoferryError, type Place } from "../../errors.js";
+import { failedInput, recordFailedInput } from "../input/failed-input.js";
+
+/** The error, or the same with the systems that fit. */
+export async function withUtmZoneAdvice(error: unknown): Promise<unknown> {
+  if (!(error instanceof GeoferryError) || error.code !== "crs-missing") return error;
+  const { source, place, reason, position } = error.details as {
+    readonly source: string;
+    readonly place?: Place;
+    readonly reason: string;
+    readonly position?: readonly [number, number];
+  };
+  const advice = position ? await zoneAdviceFor(...position) : "";
+  if (advice === "") return error;
+  const advised = createError(
+    "crs-missing",
+    { source, ...(place && { place }), reason: `${reason}; ${advice}` },
+    error,
+  );
+  const input = failedInput(error);
+  if (input !== undefined) recordFailedInput(advised, input);
+  return advised;
+}

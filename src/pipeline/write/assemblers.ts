@@ -1,0 +1,45 @@
+import type { Assembler } from "../../plugin/format.js";
+import type { ConversionContext } from "../conversion-context.js";
+import { HostContext } from "../execute/host-context.js";
+import type { PlannedPart } from "../plan/plan-layer.js";
+import { isDatasetFolderName, zipOptions } from "../plan/plan-outputs.js";
+
+/** The file of one or more parts under way. */
+export interface OpenAssembler {
+  readonly assembler: Assembler;
+  readonly inPlace: boolean;
+  readonly parts: readonly PlannedPart[];
+  /** What the writer says. */
+  readonly context: HostContext;
+}
+
+/** A file for all parts, or for each its own. `opened` is told of each at once, so that all are closed if one fails. */
+export async function openAssemblers(
+  conversion: ConversionContext,
+  path: string,
+  parts: readonly PlannedPart[],
+  opened: (assembler: OpenAssembler) => void,
+): Promise<void> {
+  if (conversion.writer.accepts.layers === "many") opened(await openAssembler(conversion, path, parts));
+  else for (const part of parts) opened(await openAssembler(conversion, part.path, [part]));
+}
+
+async function openAssembler(
+  { request, host, writer: { format, ref, stem }, update, paths, outputs }: ConversionContext,
+  path: string,
+  parts: readonly PlannedPart[],
+): Promise<OpenAssembler> {
+  const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
+  const adds = request.append === true && path === paths.named;
+  const sink = await outputs.create(path, {
+    overwrite: paths.replaces || adds,
+    now: host.now,
+    ...(update ? { update: { path: update.path, mode: update.mode, isAddress: stem !== null } } : {}),
+    ...(isDatasetFolderName(path, format) ? { folder: true } : stem === null ? zipOptions(path, format) : {}),
+    ...(format.companions ? { companions: format.companions } : {}),
+  });
+  const module = await format.writer!.load();
+  const layers = parts.map((part) => part.layer);
+  const assembler = await module.assembler(sink, layers, ref.options, context);
+  return { assembler, inPlace: update !== null, parts, context };
+}

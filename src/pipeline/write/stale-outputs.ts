@@ -1,0 +1,53 @@
+/** What an earlier run of another outcome left beside the outputs: one file where there are now several, or several. */
+import { readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { OutputSet } from "../../io/output/output-set.js";
+import type { PathPlan } from "../plan/path-plan.js";
+import { type ChosenWriter, splitExtension, withSuffix } from "../plan/plan-outputs.js";
+import type { ReportBuilder } from "../report.js";
+
+/** So many names are told. */
+const maxListedNames = 5;
+
+/** Files beside the output that are called as its parts are: by a family of geometries, and by a layer where these are. */
+function findStaleParts(plan: PathPlan, { format, accepts }: ChosenWriter, written: readonly string[]): string[] {
+  const folder = dirname(plan.named);
+  const names = readdirSync(folder);
+  const [stem, extension] = splitExtension(basename(plan.named), format);
+  const families = (accepts.families ?? []).map((family) =>
+    withSuffix(basename(plan.named), `_${family.name}`, format),
+  );
+  const ofLayer = (name: string) => name.startsWith(`${stem}-`) && name.endsWith(extension);
+  const byLayer = written.some((path) => ofLayer(basename(path)));
+  return names
+    .filter((name) => families.includes(name) || (byLayer && ofLayer(name)))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+/**
+ * Where the output is split, the file of the very name goes that `--overwrite` spoke of. Parts that only look as if they
+ * were of an earlier run are named, and stay: they may be anybody's.
+ * @param written the paths of the outputs
+ * @returns the file that goes, or null
+ */
+export function removeStaleOutput(
+  plan: PathPlan,
+  writer: ChosenWriter,
+  written: readonly string[],
+  outputs: OutputSet,
+  gathered: ReportBuilder,
+): string | null {
+  if (written.includes("-") || written.length === 0) return null;
+  const split = !written.includes(plan.named);
+  const goes = split && plan.replaces && outputs.remove(plan.named, writer.format.companions);
+  // An output that was there is the whole of the run before it.
+  if (!split && (plan.wasThere || !plan.replaces)) return null;
+  const beside = findStaleParts(plan, writer, written).filter((path) => !plan.touches(path));
+  if (beside.length > 0) {
+    const names = `${beside.slice(0, maxListedNames).join(", ")}${beside.length > maxListedNames ? " …" : ""}`;
+    const example = `${names} was there before and is no part of what is written; remove it if an earlier run made it`;
+    gathered.notices.add("parts-beside", basename(plan.named), undefined, beside.length, example);
+  }
+  return goes ? plan.named : null;
+}

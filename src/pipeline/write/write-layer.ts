@@ -1,0 +1,130 @@
+import { createError } from "../../errors.js";
+import { groupDigits } from "../../format-count.js";
+import type { ConversionContext } from "../conversion-context.js";
+import type { Findings } from "../execute/host-context.js";
+import { processLayer } from "../execute/process-layer.js";
+import type { EncodedChunk, EncodeSpec } from "../execute/task.js";
+import type { GeometryCounts } from "../input/check-geometry.js";
+import type { OpenLayer } from "../input/open-inputs.js";
+import { declaredFields, mergeFindings } from "../input/read-layer.js";
+import type { PlannedLayer } from "../plan/plan-layer.js";
+import { fieldMissingError, requestedFields } from "../plan/plan-stages.js";
+import { countDropped } from "./rejects-file.js";
+
+/** Takes what is encoded, in order; `part` is an index into the parts of the layer. */
+export type AppendChunk = (chunk: EncodedChunk) => Promise<void>;
+
+/** Sends the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
+export async function writeLayer(
+  conversion: ConversionContext,
+  planned: PlannedLayer,
+  append: AppendChunk,
+): Promise<void> {
+  const { request, gathered, rejects } = conversion;
+  const seen = new Set<string>();
+  let left = request.limit ?? Number.POSITIVE_INFINITY;
+  let read = 0;
+  let written = 0;
+  for (const { open, shape } of planned.inputs) {
+    let record = 0;
+    let line = 0;
+    const count: GeometryCounts = { features: 0, located: 0 };
+    gathered.located.set(open, count);
+    const carried = { features: 0, located: 0 };
+    for await (const result of processLayer(conversion, open, shape, encodeSpec(conversion, planned), left)) {
+      gathered.add(result, record, line);
+      if (open.existing) requireCompleteRead(open, result);
+      if (!open.existing) {
+        gathered.read += result.read;
+        read += result.read;
+      }
+      for (const name of result.seen) seen.add(name);
+      await rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
+      count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
+      for (const chunk of result.chunks) {
+        await append(chunk);
+        written += chunk.features;
+        count.features += chunk.features;
+        if (open.existing) continue;
+        left -= chunk.features;
+        carried.features += chunk.features;
+        carried.located += chunk.located;
+      }
+      conversion.executor.release(result);
+      record += result.records;
+      line += result.lines;
+      count.located += result.located;
+      conversion.meter.tell("convert");
+      if (left <= 0) break;
+    }
+    await addReaderFindings(conversion, planned, open);
+    gathered.carried += carried.features;
+    gathered.withoutGeometry += carried.features - carried.located;
+    if (carried.located === 0) noteMissingGeometries(conversion, open, carried.features);
+    if (shape.assumed && count.located > 0) noteAssumedCrs(conversion, open);
+  }
+  if (read > 0 && request.limit === undefined) checkRequestedFields(conversion, planned, seen);
+  if (written === 0) await noteFieldsOfEmptyLayer(conversion, planned);
+}
+
+function encodeSpec({ writer }: ConversionContext, { fit, parts }: PlannedLayer): EncodeSpec {
+  return { kind: "encode", fit, writer: writer.ref, targets: parts.map((part) => part.layer) };
+}
+
+/** What the reader said on this thread. */
+async function addReaderFindings(
+  { gathered, rejects }: ConversionContext,
+  planned: PlannedLayer,
+  open: OpenLayer,
+): Promise<void> {
+  const said = mergeFindings(open.context.take(0), planned.said.get(open));
+  gathered.add(said);
+  if (open.existing) requireCompleteRead(open, said);
+  gathered.read += countDropped(said.rejects);
+  await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
+}
+
+function noteAssumedCrs({ gathered }: ConversionContext, { layer }: OpenLayer): void {
+  const example =
+    "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
+  gathered.notices.add("crs-assumed", layer.name, undefined, 1, example);
+}
+
+/** A layer without any geometry is no mistake where its source declares that it has none. */
+function noteMissingGeometries({ gathered }: ConversionContext, { layer }: OpenLayer, features: number): void {
+  if (features === 0 || layer.geometryTypes?.length === 0) return;
+  const types = layer.geometryTypes?.join(", ");
+  const declared = types === undefined ? "" : `, although it is a layer of ${types}`;
+  const example = `${features === 1 ? `the only feature of ${layer.name} has no geometry` : `none of the ${groupDigits(features)} features of ${layer.name} has a geometry`}${declared}`;
+  gathered.notices.add("no-geometry", layer.name, undefined, features, example);
+}
+
+/** What is appended to must come through whole. @throws input-corrupt */
+function requireCompleteRead(open: OpenLayer, { rejects, gaps }: Pick<Findings, "rejects" | "gaps">): void {
+  const [unread] = [...rejects, ...gaps];
+  if (!unread) return;
+  const reason = `${unread.reason}; nothing was appended, since what is there must be read whole first`;
+  throw createError("input-corrupt", { source: open.source.name, place: unread.place, reason });
+}
+
+/** A field that is asked for and that no feature has is a mistake, not an empty result. */
+function checkRequestedFields({ request }: ConversionContext, planned: PlannedLayer, seen: ReadonlySet<string>): void {
+  const wanted = requestedFields(request);
+  if (wanted.length === 0) return;
+  const layers = planned.inputs.map((input) => input.open);
+  const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
+  for (const name of wanted) {
+    if (!seen.has(name) && !declared.includes(name)) throw fieldMissingError(layers, request, name, [...seen]);
+  }
+}
+
+/** A writer that needs no summary knows the fields by the features alone: without any, they are gone. */
+async function noteFieldsOfEmptyLayer({ gathered }: ConversionContext, { inputs, fit }: PlannedLayer): Promise<void> {
+  if (fit.fields) return;
+  for (const { open, shape } of inputs) {
+    const names = (await declaredFields(open, shape))?.fields.map((field) => field.name) ?? [];
+    if (names.length === 0) continue;
+    const example = `${fit.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+    gathered.losses.add("fields-dropped", open.layer.name, undefined, names.length, example);
+  }
+}

@@ -1,0 +1,59 @@
+import { createError } from "../errors.js";
+import type { Confidence, Format, Source } from "./format.js";
+import { formatIds } from "./format-family.js";
+
+/** The formats that have the longest of their extensions that fits the path: `shp.zip` goes before `zip`. */
+export function formatsByExtension(formats: readonly Format[], path: string): Format[] {
+  const name = path.toLowerCase();
+  const fits = (extension: string) => name.endsWith(`.${extension}`);
+  const lengthOf = (format: Format) => Math.max(0, ...format.extensions.filter(fits).map((each) => each.length));
+  const longest = Math.max(0, ...formats.map(lengthOf));
+  return longest === 0 ? [] : formats.filter((format) => lengthOf(format) === longest);
+}
+
+function identifyConfidence(format: Format, head: Buffer, source: Source): Confidence {
+  try {
+    return format.identify(head, source);
+  } catch (error) {
+    const reason = `its identify failed: ${error instanceof Error ? error.message : String(error)}`;
+    throw createError("plugin-invalid", { plugin: format.id, reason }, error);
+  }
+}
+
+/**
+ * The one format that a file is of: by its content, and by its extension where several take the content for theirs.
+ * `head` is up to 64 KiB from its start.
+ * @throws input-empty, input-unrecognised, input-ambiguous
+ */
+export function detectFormat(formats: readonly Format[], head: Buffer, source: Source): Format {
+  if (source.size === 0 && head.length === 0) throw createError("input-empty", { source: source.name });
+  const readable = formats.filter((format) => format.reader);
+  const opinions = readable.map((format) => ({ format, opinion: identifyConfidence(format, head, source) }));
+  for (const sure of ["yes", "maybe"] as const) {
+    const candidates = opinions.filter(({ opinion }) => opinion === sure).map(({ format }) => format);
+    const [only] = candidates;
+    if (only === undefined) continue;
+    if (candidates.length === 1) return only;
+    const fitting = formatsByExtension(candidates, source.name);
+    const [byName] = fitting;
+    if (fitting.length === 1 && byName !== undefined) return byName;
+    const tied = fitting.length > 0 ? fitting : candidates;
+    throw createError("input-ambiguous", { source: source.name, formats: tied.map((format) => format.id) });
+  }
+  const notZip = describeFalseZip(head, source.name);
+  throw createError("input-unrecognised", {
+    source: source.name,
+    known: formatIds(readable),
+    ...(notZip && { notZip }),
+  });
+}
+
+/** Bytes that a message shows. */
+const maxShownBytes = 32;
+
+/** Of a file that is called a zip and does not begin as one (APPNOTE 4.3.7): often the page of a server's error. */
+function describeFalseZip(head: Buffer, name: string): { readonly extension: string; readonly begins: string } | null {
+  const extension = /\.(zip|kmz|shz)$/i.exec(name)?.[1];
+  if (extension === undefined || head.subarray(0, 2).toString("latin1") === "PK") return null;
+  return { extension, begins: head.subarray(0, maxShownBytes).toString("utf8") };
+}

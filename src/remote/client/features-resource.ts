@@ -1,0 +1,123 @@
+import { createError } from "../../errors.js";
+import { ifMatchHeader, ifNoneMatchHeader, parseEntityTag } from "../http/entity-tag.js";
+import type { Transport } from "../http/transport.js";
+import { splitFeatureTexts } from "../snapshot/exact-feature.js";
+import { maxFeaturesPerRequest, pageSize } from "../wire.js";
+import type { CompleteSet, Condition, DeleteSelector, MapClient, MapPage, WriteOutcome } from "./map-client.js";
+import { InvalidPage, parsePage } from "./parse-page.js";
+import { readMapList } from "./read-map-list.js";
+import { parseWriteOutcome } from "./write-outcome.js";
+
+type WriteMethod = "POST" | "PUT" | "PATCH" | "DELETE";
+type Headers = Readonly<Record<string, string>>;
+
+/** The features of one map (Map Features Service Interface, 4). */
+export class FeaturesResource implements MapClient {
+  private readonly address: string;
+
+  constructor(
+    private readonly transport: Transport,
+    readonly id: string,
+  ) {
+    this.address = `${transport.addresses.api}/maps/${encodeURIComponent(id)}/features`;
+  }
+
+  get url(): string {
+    return this.transport.service;
+  }
+
+  async page(number: number, tag?: string | null): Promise<MapPage | null> {
+    const answer = await this.get(number, pageSize.most, ifNoneMatchHeader(tag));
+    if (answer.status === 304 && tag) return null;
+    if (answer.status === 404 || answer.status === 410 || answer.status === 403) throw this.missing();
+    if (!answer.isSuccess) throw this.odd(this.transport.describe(answer));
+    try {
+      const features = parsePage(answer);
+      return { features, etag: parseEntityTag(answer.headers), texts: () => splitFeatureTexts(answer.text) };
+    } catch (error) {
+      if (error instanceof InvalidPage) throw this.odd(`page ${number} of map ${this.id} ${error.message}`);
+      throw error;
+    }
+  }
+
+  async announced(): Promise<number | null> {
+    const { addresses } = this.transport;
+    const maps = await readMapList((query) => this.transport.read(`${addresses.api}/maps${query}`));
+    return maps?.find(({ id }) => id === this.id)?.features ?? null;
+  }
+
+  create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome> {
+    const headers = { "idempotency-key": quoteStructuredString(idempotencyKey), ...ifMatchHeader(condition?.ifMatch) };
+    return this.write("POST", featuresBody({}, features), headers);
+  }
+
+  update(
+    features: readonly string[],
+    remoteField: string | null,
+    idempotencyKey: string,
+    condition?: Condition,
+  ): Promise<WriteOutcome> {
+    const members = remoteField === null ? {} : { remoteField };
+    const headers = { "idempotency-key": quoteStructuredString(idempotencyKey), ...ifMatchHeader(condition?.ifMatch) };
+    return this.write("PATCH", featuresBody(members, features), headers);
+  }
+
+  replaceAll({ features, remoteField }: CompleteSet, condition?: Condition): Promise<WriteOutcome> {
+    const members = { type: "FeatureCollection", ...(remoteField !== null && { remoteField }) };
+    return this.write("PUT", featuresBody(members, features), ifMatchHeader(condition?.ifMatch));
+  }
+
+  remove(doomed: DeleteSelector, condition?: Condition): Promise<WriteOutcome> {
+    return this.write("DELETE", deleteBody(doomed), ifMatchHeader(condition?.ifMatch));
+  }
+
+  private get(page: number, size: number, headers: Headers = {}) {
+    return this.transport.read(`${this.address}?page=${page}&per_page=${size}`, headers);
+  }
+
+  private async write(method: WriteMethod, body: string, headers: Headers): Promise<WriteOutcome> {
+    const answer = await this.transport.write(method, this.address, body, headers);
+    if ("doubt" in answer) return { kind: "in-doubt", reason: answer.doubt };
+    const outcome = parseWriteOutcome(answer, this.transport.describe(answer));
+    if (outcome === "forbidden") throw createError("remote-forbidden", { service: this.url, map: this.id });
+    if (outcome === "full") throw createError("remote-full", { service: this.url });
+    if (outcome !== "missing") return outcome;
+    // Not the map, where that can be read: what was asked for.
+    const { isSuccess } = await this.get(1, 1);
+    if (!isSuccess) throw this.missing();
+    return { kind: "not-offered", status: answer.status };
+  }
+
+  private missing() {
+    return createError("remote-map-missing", { service: this.url, map: this.id });
+  }
+
+  private odd(reason: string) {
+    return createError("remote-odd", { service: this.url, reason });
+  }
+}
+
+/** A string of RFC 9651 (3.3.3), as draft-ietf-httpapi-idempotency-key-header wants the key. */
+const quoteStructuredString = (key: string): string => `"${key}"`;
+
+/** An object with `members` and the features, whose texts go in as they are. */
+function featuresBody(members: object, features: readonly string[]): string {
+  if (features.length > maxFeaturesPerRequest)
+    throw new RangeError(`${features.length} features in one request; ${maxFeaturesPerRequest} are possible`);
+  const before = JSON.stringify(members).slice(0, -1);
+  return `${before}${before === "{" ? "" : ","}"features":[${features.join(",")}]}`;
+}
+
+function deleteBody(doomed: DeleteSelector): string {
+  if ("ids" in doomed)
+    return featuresBody(
+      {},
+      doomed.ids.map((id) => JSON.stringify({ id })),
+    );
+  const { remoteField, keys } = doomed;
+  const stub = (key: string | number) => ({ type: "Feature", geometry: null, properties: { [remoteField]: key } });
+  return featuresBody(
+    { type: "FeatureCollection", remoteField },
+    keys.map((key) => JSON.stringify(stub(key))),
+  );
+}

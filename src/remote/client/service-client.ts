@@ -1,0 +1,24 @@
+/** A Map Features Service, for who has credentials for it. */
+import type { Connection } from "../connection/connection.js";
+import { Transport } from "../http/transport.js";
+import { FeaturesResource } from "./features-resource.js";
+import type { ServiceClient, Traffic } from "./map-client.js";
+import { readMapList } from "./read-map-list.js";
+
+export { defaultTraffic } from "./map-client.js";
+
+/**
+ * Sends nothing yet.
+ * @param signal ends reads and waiting; a write that is under way is waited for
+ * @throws remote-address, remote-insecure
+ */
+export function createServiceClient(connection: Connection, traffic: Traffic, signal: AbortSignal): ServiceClient {
+  const transport = new Transport(connection, traffic, signal);
+  return {
+    url: transport.service,
+    sent: transport.sent,
+    map: (id) => new FeaturesResource(transport, id),
+    maps: () => readMapList((query) => transport.read(`${transport.addresses.api}/maps${query}`)),
+    signIn: () => transport.signIn(),
+  };
+}

@@ -1,0 +1,220 @@
+/**
+ * What a feature says exactly as its service wrote it. A number that no double holds (2^53 + 1, 0.1000000000000000055,
+ * 1e400) is another one once it is parsed, and members that GeoJSON does not know are dropped: features that are equal
+ * after that can differ. So this reads the text of the answer. It must be JSON: `JSON.parse` has taken it before.
+ */
+
+/** How deep a value is looked at; what lies deeper is taken as it is written. */
+const maxNesting = 400;
+
+class JsonScanner {
+  at = 0;
+
+  constructor(readonly text: string) {}
+
+  /** Passes over white space. @returns the next character */
+  next(): string {
+    for (;;) {
+      const code = this.text.charCodeAt(this.at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return this.text.charAt(this.at);
+      this.at += 1;
+    }
+  }
+
+  /** Calls `each` at every value of an object, with the name of the member as canonical JSON. */
+  members(each: (name: string) => void): void {
+    this.at += 1;
+    while (this.next() !== "}") {
+      if (this.text[this.at] === ",") {
+        this.at += 1;
+        this.next();
+      }
+      const name = this.string();
+      this.next();
+      this.at += 1;
+      this.next();
+      each(name);
+    }
+    this.at += 1;
+  }
+
+  items(each: () => void): void {
+    this.at += 1;
+    while (this.next() !== "]") {
+      if (this.text[this.at] === ",") {
+        this.at += 1;
+        this.next();
+      }
+      each();
+    }
+    this.at += 1;
+  }
+
+  /** A value: the same text for values that are the same, in whatever order the members of objects stand. */
+  value(depth = 0): string {
+    const first = this.next();
+    if (depth > maxNesting) return this.skip();
+    if (first === '"') return this.string();
+    if (first === "[") return this.list(depth);
+    if (first === "{") {
+      const members: (readonly [string, string])[] = [];
+      this.members((name) => members.push([name, this.value(depth + 1)]));
+      return `{${joinSorted(members)}}`;
+    }
+    if (first === "t" || first === "n") return this.take(4);
+    if (first === "f") return this.take(5);
+    return normalizeNumber(this.number());
+  }
+
+  /** @returns the text of the value as it is written */
+  skip(): string {
+    this.next();
+    const start = this.at;
+    let depth = 0;
+    do {
+      const code = this.text.charCodeAt(this.at);
+      if (code === 0x22) this.passString();
+      else {
+        if (code === 0x7b || code === 0x5b) depth += 1;
+        else if (code === 0x7d || code === 0x5d) depth -= 1;
+        this.at += 1;
+      }
+    } while (depth > 0);
+    const last = this.text.charCodeAt(this.at - 1);
+    // A number or a word goes on; a text, an object and a list have ended.
+    if (last !== 0x22 && last !== 0x7d && last !== 0x5d)
+      while (this.at < this.text.length && !/[\s,\]}]/.test(this.text[this.at]!)) this.at += 1;
+    return this.text.slice(start, this.at);
+  }
+
+  /** Without a function for each value: most of a map is positions. */
+  private list(depth: number): string {
+    let list = "[";
+    this.at += 1;
+    for (let next = this.next(); next !== "]"; next = this.next()) {
+      if (next === ",") {
+        this.at += 1;
+        list += ",";
+      }
+      list += this.value(depth + 1);
+    }
+    this.at += 1;
+    return `${list}]`;
+  }
+
+  private number(): string {
+    const start = this.at;
+    for (let code = this.text.charCodeAt(start); isOfNumber(code); code = this.text.charCodeAt(this.at)) this.at += 1;
+    return this.text.slice(start, this.at);
+  }
+
+  private string(): string {
+    const start = this.at;
+    this.passString();
+    const written = this.text.slice(start, this.at);
+    return written.includes("\\") ? JSON.stringify(JSON.parse(written)) : written;
+  }
+
+  private passString(): void {
+    let end = this.at;
+    do end = this.text.indexOf('"', end + 1);
+    while (this.isEscaped(end));
+    this.at = end + 1;
+  }
+
+  /** Whether an odd number of backslashes stands before it. */
+  private isEscaped(at: number): boolean {
+    let start = at;
+    while (this.text.charCodeAt(start - 1) === 0x5c) start -= 1;
+    return (at - start) % 2 === 1;
+  }
+
+  private take(length: number): string {
+    this.at += length;
+    return this.text.slice(this.at - length, this.at);
+  }
+}
+
+/** Whether it is a digit, a sign, a point, or an e of either case. */
+const isOfNumber = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x2b || (code | 0x20) === 0x65;
+
+/** Members with the same name keep their order: which one counts, every reader decides for itself (RFC 8259, 4). */
+const joinSorted = (members: readonly (readonly [string, string])[]): string =>
+  [...members]
+    .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+    .map(([name, value]) => `${name}:${value}`)
+    .join(",");
+
+/** As JavaScript writes a number that has at most 15 digits. */
+const plain = /^(?:0|-?[1-9]\d*(?:\.\d*[1-9])?|-?0\.[1-9](?:\d*[1-9])?)$/;
+
+/** The same text for all ways to write one number, and for no other: as JavaScript has it where that is exact. */
+export function normalizeNumber(written: string): string {
+  if (written.length <= 15 && plain.test(written)) return written;
+  const usual = String(Number(written));
+  if (usual === written) return written;
+  const decimal = decimalOf(written);
+  return decimal === decimalOf(usual) ? usual : decimal;
+}
+
+/** Digits without zeros at either end, with a power of ten: 120 is `12e1`, and every zero is `0`. */
+function decimalOf(written: string): string {
+  // Beyond all doubles.
+  if (written.endsWith("Infinity")) return written;
+  const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written)!;
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const kept = digits.replace(/0+$/, "");
+  if (kept === "") return "0";
+  const shift = digits.length - kept.length - fraction.length;
+  // An exponent may be any integer, and a double would round a long one.
+  const power = exponent.length > 12 ? BigInt(exponent) + BigInt(shift) : Number(exponent) + shift;
+  return `${sign}${kept}e${power}`;
+}
+
+/** The texts of the features of a FeatureCollection, in their order, as they are written. */
+export function splitFeatureTexts(collection: string): readonly string[] {
+  const scanner = new JsonScanner(collection);
+  let texts: string[] = [];
+  scanner.next();
+  scanner.members((name) => {
+    if (name !== '"features"') {
+      scanner.skip();
+      return;
+    }
+    // Of members with one name the last one counts, as for `JSON.parse`.
+    texts = [];
+    scanner.items(() => texts.push(scanner.skip()));
+  });
+  return texts;
+}
+
+/** Its members but the id, and the members of its properties as `properties.name`, each with what it says exactly. */
+export function readExactMembers(feature: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  const add = (name: string, value: string) => {
+    const before = members.get(name);
+    members.set(name, before === undefined ? value : `${before};${value}`);
+  };
+  const scanner = new JsonScanner(feature);
+  scanner.next();
+  scanner.members((quoted) => {
+    const name = JSON.parse(quoted) as string;
+    if (name === "id") scanner.skip();
+    else if (name === "properties" && scanner.next() === "{")
+      scanner.members((inner) => add(`properties.${JSON.parse(inner) as string}`, scanner.value()));
+    else add(name, scanner.value());
+  });
+  return members;
+}
+
+/** The same text for features that say exactly the same, but for their ids. */
+export function canonicalExactText(feature: string): string {
+  return joinSorted([...readExactMembers(feature)].map(([name, value]) => [JSON.stringify(name), value]));
+}
+
+/** What two features differ in when nothing is rounded: names of members, of properties as `properties.name`. */
+export function findExactDifferences(one: string, other: string): readonly string[] {
+  const [mine, theirs] = [readExactMembers(one), readExactMembers(other)];
+  return [...new Set([...mine.keys(), ...theirs.keys()])].filter((name) => mine.get(name) !== theirs.get(name));
+}

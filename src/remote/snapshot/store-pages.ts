@@ -1,0 +1,150 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { createError } from "../../errors.js";
+import { withSpoolErrors } from "../../io/input/spool.js";
+import { BufferedFile } from "../../io/output/buffered-file.js";
+import type { WireFeature } from "../wire.js";
+import { canonicalFeature, digestText, type Rounding } from "./canonical-feature.js";
+import { canonicalExactText } from "./exact-feature.js";
+import type { KeyReader } from "./feature-side.js";
+import type { NumberedPage } from "./map-page-reader.js";
+import { Fingerprint, geometryKind, SnapshotStats } from "./snapshot-stats.js";
+import type { Workspace } from "./workspace.js";
+
+type PageStream = AsyncIterable<NumberedPage>;
+
+/** How features are stored and compared. */
+export interface Manner {
+  readonly rounding: Rounding;
+  /** With their texts as the service wrote them, of which further digests are made. */
+  readonly exact: boolean;
+}
+
+const featureDigest = (feature: WireFeature, rounding: Rounding): string =>
+  digestText(canonicalFeature(feature, rounding));
+
+const exactDigest = (text: string | undefined): string | null =>
+  text === undefined ? null : digestText(canonicalExactText(text));
+
+/** As the service wrote them; none where that is not asked for, or they are not all there. */
+function writtenTexts({ features, texts }: NumberedPage, { exact }: Manner): readonly string[] {
+  const written = exact ? (texts?.() ?? []) : [];
+  return written.length === features.length ? written : [];
+}
+
+/** What is known of the features in the table of a map. */
+export interface StoredMap {
+  readonly facts: SnapshotStats;
+  readonly fingerprint: string;
+}
+
+/** The most bytes that the features of a map may have in the folder for temporary files; 64 GiB where absent. */
+export interface MapSizeLimit {
+  /** Of the map, for messages. */
+  readonly name: string;
+  readonly maxBytes?: number;
+}
+
+const defaultMaxBytes = 64 * 2 ** 30;
+
+/**
+ * Puts the features of a map into its side of a workspace, where it had others before: their texts as lines of a file.
+ * Of features with one id the one that was read last is kept: where pages shift, it is the newer.
+ * @param key read into the keys of the features; none are where absent
+ * @throws output-failed, input-too-large
+ */
+export async function storePages(
+  pages: PageStream,
+  workspace: Workspace,
+  manner: Manner,
+  key?: KeyReader,
+  limit?: MapSizeLimit,
+): Promise<StoredMap> {
+  const { database, map } = workspace;
+  const path = join(workspace.folder, "map.ndjson");
+  database.exec("DROP INDEX IF EXISTS map_id; DROP INDEX IF EXISTS map_key");
+  map.clear();
+  map.keyedBy = key?.property ?? null;
+  rmSync(path, { force: true });
+  const facts = new SnapshotStats();
+  const fingerprint = new Fingerprint();
+  const number = map.addFile(path);
+  const file = await withSpoolErrors(path, BufferedFile.create(path, 0o600));
+  try {
+    for await (const one of pages) {
+      const { features, number: page } = one;
+      const written = writtenTexts(one, manner);
+      const texts: string[] = [];
+      workspace.together(() => {
+        let start = file.size;
+        for (const [n, feature] of features.entries()) {
+          const text = written[n] ?? JSON.stringify(feature);
+          const length = Buffer.byteLength(text);
+          const kind = geometryKind(feature.geometry);
+          const digests = { digest: featureDigest(feature, manner.rounding), exact: exactDigest(written[n]) };
+          const row = { id: feature.id, page, kind, file: number, start, length, ...digests };
+          map.add(row, key?.read(feature.properties));
+          facts.add(feature);
+          fingerprint.toggle(row.id, row.digest);
+          texts.push(text, "\n");
+          start += length + 1;
+        }
+      });
+      const bytes = Buffer.from(texts.join(""));
+      const most = limit?.maxBytes ?? defaultMaxBytes;
+      if (file.size + bytes.length > most)
+        throw createError("input-too-large", { source: limit?.name ?? "the map", limit: most, option: "--max-input" });
+      await withSpoolErrors(path, file.write(bytes));
+    }
+    await withSpoolErrors(path, file.flush());
+  } finally {
+    await file.close();
+  }
+  return removeDuplicateIds(workspace) ? readStoredMap(workspace) : { facts, fingerprint: fingerprint.toString() };
+}
+
+/** Leaves the last row of each id. @returns whether any was dropped */
+function removeDuplicateIds({ database }: Workspace): boolean {
+  database.exec("CREATE INDEX map_id ON map (id)");
+  if (!database.prepare("SELECT 1 FROM map GROUP BY id HAVING count(*) > 1 LIMIT 1").get()) return false;
+  const { changes } = database
+    .prepare("DELETE FROM map WHERE EXISTS (SELECT 1 FROM map later WHERE later.id = map.id AND later.seq > map.seq)")
+    .run();
+  return changes > 0;
+}
+
+function readStoredMap({ map }: Workspace): StoredMap {
+  const facts = new SnapshotStats();
+  const fingerprint = new Fingerprint();
+  for (const row of map.rows()) {
+    const { geometry = null, properties } = JSON.parse(map.textOf(row)) as Partial<WireFeature>;
+    facts.add({ geometry, properties: properties ?? {} });
+    fingerprint.toggle(row.id!, row.digest);
+  }
+  return { facts, fingerprint: fingerprint.toString() };
+}
+
+/** Whether pages have the features that are stored, with the same digests, and no others; in any order. */
+export async function matchesStoredMap(pages: PageStream, { database }: Workspace, manner: Manner): Promise<boolean> {
+  const find = database.prepare<[string], { seq: number; digest: string; exact: string | null }>(
+    "SELECT seq, digest, exact FROM map WHERE id = ?",
+  );
+  const counts = database.prepare<[], { rows: number; last: number }>(
+    "SELECT count(*) AS rows, coalesce(max(seq), 0) AS last FROM map",
+  );
+  const { rows, last } = counts.get()!;
+  const met = new Uint8Array(Math.ceil((last + 1) / 8));
+  let distinct = 0;
+  for await (const page of pages) {
+    const written = writtenTexts(page, manner);
+    for (const [n, feature] of page.features.entries()) {
+      const held = find.get(feature.id);
+      if (held?.digest !== featureDigest(feature, manner.rounding) || held.exact !== exactDigest(written[n]))
+        return false;
+      const bit = 1 << (held.seq & 7);
+      if ((met[held.seq >> 3]! & bit) === 0) distinct += 1;
+      met[held.seq >> 3]! |= bit;
+    }
+  }
+  return distinct === rows;
+}

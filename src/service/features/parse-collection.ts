@@ -1,0 +1,250 @@
+/**
+ * Reads the collection of a request (Map Features Service Interface, 2.3) feature by feature. Most come as they are
+ * kept: their texts are checked, and neither parsed nor written anew. All others are parsed one after the other, and
+ * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
+ */
+
+import { canonicalGeometryEnd } from "../json/canonical-geometry.js";
+import { canonicalObjectEnd, canonicalStringEnd, createNameCache, type NameCache } from "../json/canonical-json.js";
+import {
+  countOneMember,
+  enforceJsonLimits,
+  featureDepth,
+  isBelowMemberLimit,
+  type JsonLimits,
+} from "../json/json-limits.js";
+import { stringEnd, valueEnd } from "../json/object-members.js";
+import { TimeSlice } from "../limits/time-slice.js";
+import { validateFeature } from "./validate-feature.js";
+
+/** A feature with nothing wrong in it, whose texts are as they are kept. */
+export class ValidFeature {
+  constructor(
+    readonly id: string | null | undefined,
+    readonly geometry: string,
+    readonly properties: string,
+  ) {}
+}
+
+/** One with something missing or wrong in it, or no feature at all: JSON. */
+export class UnparsedFeature {
+  constructor(private readonly text: string) {}
+
+  parse(): unknown {
+    return JSON.parse(this.text);
+  }
+}
+
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
+const [comma, colon, quote] = [0x2c, 0x3a, 0x22];
+const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
+
+/**
+ * What JSON.parse makes of a text, but with a `SentFeature` or an `UnfitFeature` in place of every member of
+ * `features`, where that is a list. What else a collection has stays parsed.
+ * @throws SyntaxError of JSON.parse; the problems nested-too-deeply, too-many-members before anything of it is parsed
+ */
+export async function parseCollection(text: string, limits: JsonLimits): Promise<unknown> {
+  // A limit that no collection of features keeps.
+  if (limits.bodyDepth <= featureDepth) enforceJsonLimits(text, limits);
+  const collection = await new CollectionParser(text, limits).read();
+  if (collection) return collection;
+  enforceJsonLimits(text, limits);
+  return JSON.parse(text);
+}
+
+/** A MultiPolygon. */
+const maxGeometryDepth = 5;
+
+const geometryPrefix = '{"type":"Feature","geometry":';
+const propertiesPrefix = ',"properties":';
+const idPrefix = ',"id":';
+
+class CollectionParser {
+  private at = 0;
+  private readonly names: NameCache = createNameCache();
+  private readonly turn = new TimeSlice();
+
+  /** Of the collection itself. */
+  private members = 0;
+  /** Inside of a feature, which is one itself. */
+  private readonly levels: number;
+
+  constructor(
+    private readonly text: string,
+    private readonly limits: JsonLimits,
+  ) {
+    this.levels = limits.bodyDepth - featureDepth - 1;
+  }
+
+  /** Null where it is no object, or no JSON. */
+  async read(): Promise<object | null> {
+    const members = new Map<string, unknown>();
+    if (!this.takes(openBrace)) return null;
+    do {
+      const name = this.anyName();
+      if (name === undefined) return null;
+      this.members = countOneMember(this.members, this.limits);
+      this.skipBlanks();
+      const isList = name === "features" && this.text.charCodeAt(this.at) === openBracket;
+      const value = isList ? await this.features() : this.otherMember();
+      if (value === undefined) return null;
+      members.set(name, value);
+    } while (this.takes(comma));
+    if (!this.takes(closeBrace)) return null;
+    this.skipBlanks();
+    return this.at === this.text.length ? Object.fromEntries(members) : null;
+  }
+
+  private otherMember(): unknown {
+    const text = this.textOfValue();
+    this.members = enforceJsonLimits(text, this.limits, 1, this.members);
+    return this.parsed(text);
+  }
+
+  private async features(): Promise<unknown[] | undefined> {
+    const features: unknown[] = [];
+    if (!this.takes(openBracket)) return undefined;
+    if (this.takes(closeBracket)) return features;
+    do {
+      this.skipBlanks();
+      const feature = this.feature();
+      if (feature === undefined) return undefined;
+      features.push(feature);
+      if (this.turn.isOverAfter(features.length)) await this.turn.pass();
+    } while (this.takes(comma));
+    return this.takes(closeBracket) ? features : undefined;
+  }
+
+  /** Undefined where it is no JSON. */
+  private feature(): ValidFeature | UnparsedFeature | undefined {
+    const start = this.at;
+    let plain = this.usualFeature();
+    if (!plain) {
+      this.at = start;
+      plain = this.plainFeature();
+    }
+    if (plain) {
+      if (!isBelowMemberLimit(this.at - start, this.limits)) this.expectFew(this.text.slice(start, this.at));
+      return plain;
+    }
+    this.at = start;
+    const text = this.textOfValue();
+    this.expectFew(text);
+    const feature = this.parsed(text);
+    return feature === undefined ? undefined : (normalizeFeature(feature) ?? new UnparsedFeature(text));
+  }
+
+  private expectFew(feature: string): void {
+    enforceJsonLimits(feature, this.limits, featureDepth);
+  }
+
+  private textOfValue(): string {
+    const start = this.at;
+    this.at = valueEnd(this.text, start);
+    return this.text.slice(start, this.at);
+  }
+
+  private parsed(text: string): unknown {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What `plainFeature` reads, as most programs write it. */
+  private usualFeature(): ValidFeature | null {
+    const { text, at: start, levels } = this;
+    if (levels < maxGeometryDepth || !text.startsWith(geometryPrefix, start)) return null;
+    const geometry = start + geometryPrefix.length;
+    const geometryEnd = canonicalGeometryEnd(text, geometry);
+    if (geometryEnd < 0 || !text.startsWith(propertiesPrefix, geometryEnd)) return null;
+    const properties = geometryEnd + propertiesPrefix.length;
+    const end = canonicalObjectEnd(text, properties, this.names, levels);
+    if (end < 0) return null;
+    const hasId = text.startsWith(idPrefix, end);
+    this.at = hasId ? end + idPrefix.length : end;
+    const id = hasId ? this.sentText() : undefined;
+    if (id === null || text.charCodeAt(this.at) !== closeBrace) return null;
+    this.at++;
+    return new ValidFeature(id, text.slice(geometry, geometryEnd), text.slice(properties, end));
+  }
+
+  private plainFeature(): ValidFeature | null {
+    let type: string | null | undefined;
+    let id: string | null | undefined;
+    let geometry: string | null = null;
+    let properties: string | null = null;
+    const { levels } = this;
+    if (!this.takes(openBrace)) return null;
+    do {
+      const name = this.name();
+      this.skipBlanks();
+      if (name === "type" && type === undefined) type = this.sentText();
+      else if (name === "id" && id === undefined) id = this.sentText();
+      else if (name === "geometry" && geometry === null && levels >= maxGeometryDepth)
+        geometry = this.upTo(canonicalGeometryEnd(this.text, this.at));
+      else if (name === "properties" && properties === null)
+        properties = this.upTo(canonicalObjectEnd(this.text, this.at, this.names, levels));
+      else return null;
+      if (id === null || type === null) return null;
+    } while (this.takes(comma));
+    if (!this.takes(closeBrace) || type !== "Feature" || geometry === null || properties === null) return null;
+    return new ValidFeature(id, geometry, properties);
+  }
+
+  /** A text without escapes; null for all else. */
+  private sentText(): string | null {
+    const quoted = this.upTo(canonicalStringEnd(this.text, this.at));
+    return quoted === null || quoted.includes("\\") ? null : quoted.slice(1, -1);
+  }
+
+  private upTo(end: number): string | null {
+    if (end < 0) return null;
+    const passed = this.text.slice(this.at, end);
+    this.at = end;
+    return passed;
+  }
+
+  /** Of a member, with the colon behind it; null where there is none, or one with escapes. */
+  private name(): string | null {
+    this.skipBlanks();
+    if (this.text.charCodeAt(this.at) !== quote) return null;
+    const name = this.sentText();
+    return this.takes(colon) ? name : null;
+  }
+
+  /** The same of any name, undefined where there is none. */
+  private anyName(): string | undefined {
+    this.skipBlanks();
+    const start = this.at;
+    const end = this.text.charCodeAt(start) === quote ? stringEnd(this.text, start) : -1;
+    if (end < 0) return undefined;
+    const name = this.parsed(this.text.slice(start, end));
+    this.at = end;
+    return typeof name === "string" && this.takes(colon) ? name : undefined;
+  }
+
+  private takes(unit: number): boolean {
+    this.skipBlanks();
+    if (this.text.charCodeAt(this.at) !== unit) return false;
+    this.at++;
+    return true;
+  }
+
+  private skipBlanks(): void {
+    for (; ; this.at++) {
+      const unit = this.text.charCodeAt(this.at);
+      if (unit !== space && unit !== lineFeed && unit !== carriageReturn && unit !== tab) return;
+    }
+  }
+}
+
+/** What is kept of a feature that was not sent so; null where it is unfit. */
+function normalizeFeature(feature: unknown): ValidFeature | null {
+  const { geometry, properties } = validateFeature(feature, "whole");
+  if (geometry === undefined || properties === undefined) return null;
+  const { id } = feature as { readonly id?: unknown };
+  return id === undefined || id === null || typeof id === "string" ? new ValidFeature(id, geometry, properties) : null;
+}

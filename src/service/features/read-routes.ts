@@ -1,0 +1,97 @@
+/** GET of the features of a map (Map Features Service Interface, 4.2). */
+import type { FastifyInstance, onRequestAsyncHookHandler } from "fastify";
+import type { Static } from "typebox";
+import { pageSize } from "../../remote/wire.js";
+import { getBearer, getRequestMap } from "../auth/api-authorization.js";
+import { checkIfMatch, formatEntityTag, matchesIfNoneMatch, parseIfMatch } from "../http/conditional-requests.js";
+import { problem } from "../http/problems.js";
+import { baseUrl } from "../http/public-url.js";
+import { routeSchema } from "../http/route-schema.js";
+import type { PageMetadata, PageRequest } from "../store/contract.js";
+import { type PageBodyReader, releaseOnClose, sendPage } from "./page-bodies.js";
+import { continuationPosition, type PaginationTracker } from "./pagination-tracker.js";
+import * as schemas from "./schemas.js";
+
+export interface ReadRouteOptions {
+  readonly bodies: PageBodyReader;
+  readonly loops: PaginationTracker;
+  readonly publicUrl: string | null;
+  /** Hooks for who reads. */
+  readonly admit: readonly onRequestAsyncHookHandler[];
+}
+
+type PageQueryParameters = Static<typeof schemas.PageQuery>;
+
+export function registerReadRoutes(
+  scope: FastifyInstance,
+  { bodies, loops, publicUrl, admit }: ReadRouteOptions,
+): void {
+  scope.get<{ Querystring: PageQueryParameters }>("/v1/maps/:mapId/features", {
+    onRequest: [...admit],
+    schema: routeSchema({
+      id: "getFeatures",
+      summary: "Retrieve features",
+      description:
+        "Pages are in a fixed order of creation. The next page by number begins where the one before ended, if that was read a moment ago. `Link: rel=next` leads on; it costs the same at any depth.",
+      params: schemas.MapParams,
+      querystring: schemas.PageQuery,
+      headers: schemas.ReadHeaders,
+      answers: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
+      problems: [400, 401, 404, 412, 429, 503],
+    }),
+    handler: async (request, reply) => {
+      const { id, version, features } = getRequestMap(request);
+      const { method, headers, query } = request;
+      const { page: number = 1, per_page: size = pageSize.default, after } = normalizePageQuery(query);
+      reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
+      checkIfMatch(parseIfMatch(headers["if-match"]), version);
+      const inLoop = after === undefined ? await loops.find(id, size, number, getBearer(request)) : null;
+      const question = inLoop?.question ?? { map: id, size, after: after! };
+      const keep = async (facts: PageMetadata, follows: number | null) => {
+        if (inLoop && method === "GET") await loops.keep(inLoop, facts, follows);
+      };
+      const unchanged = (follows: number | null) =>
+        reply.code(304).header("etag", formatEntityTag(version, follows)).send();
+
+      if (matchesIfNoneMatch(headers["if-none-match"], version)) {
+        // There is nothing behind it, or it is asked for by its place.
+        if (!inLoop || (number === 1 && features < size)) return unchanged(null);
+        const facts = await bodies.measure(question);
+        const follows = facts && continuationPosition(inLoop, facts, facts.version);
+        if (facts?.version === version && matchesIfNoneMatch(headers["if-none-match"], version, follows)) {
+          await keep(facts, follows);
+          return unchanged(follows);
+        }
+      }
+      const page = await bodies.read(question, getBearer(request).account, method, () => pageSuffix);
+      if (!page) throw problem("map-not-found", {});
+      releaseOnClose(reply, page);
+      const follows = inLoop && continuationPosition(inLoop, page, page.measured);
+      await keep(page, follows);
+      reply.header("etag", formatEntityTag(page.version, follows));
+      if (page.more)
+        reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
+      reply.type("application/geo+json");
+      return sendPage(reply, page);
+    },
+  });
+}
+
+/** No map has so many pages; their features are still counted by safe integers. */
+const maxPageNumber = 2 ** 40;
+
+function normalizePageQuery({ page, per_page, after }: PageQueryParameters): PageQueryParameters {
+  if (page !== undefined && after !== undefined)
+    throw problem("bad-query", { reason: "page and after exclude each other" });
+  return {
+    ...(per_page !== undefined && { per_page }),
+    ...(page !== undefined && { page: Math.min(page, maxPageNumber) }),
+    ...(after !== undefined && { after: Math.min(after, Number.MAX_SAFE_INTEGER) }),
+  };
+}
+
+/** RFC 8288. By the place of the last feature: no feature is missed or seen twice where others come and go. */
+const nextLink = (address: string, { last }: PageMetadata, { size }: PageRequest): string =>
+  `<${address}?after=${last}&per_page=${size}>; rel="next"`;
+
+const pageSuffix = Buffer.from("]}");

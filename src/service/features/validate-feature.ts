@@ -1,0 +1,222 @@
+/**
+ * Validates a feature (RFC 7946, and what both stores give back unchanged) and makes the JSON text that is kept. The
+ * first mistake is told with its path below the feature.
+ */
+import { memberPath } from "../json/member-path.js";
+import type { FeatureFailure } from "../store/contract.js";
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Which parts must be there: all for a new feature; for a change only what is changed. */
+export type ValidationMode = "whole" | "change";
+
+export type FeatureCheck = {
+  readonly geometry?: string;
+  readonly properties?: string;
+  readonly failure?: FeatureFailure;
+};
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const createFailure = (path: string, message: string): FeatureFailure => ({ path, message });
+
+export function validateFeature(feature: unknown, demand: ValidationMode): FeatureCheck {
+  if (!isObject(feature)) return { failure: createFailure("", "A feature is an object of GeoJSON.") };
+  const { type, geometry, properties } = feature;
+  const change = demand === "change";
+  if (type !== "Feature" && !(change && type === undefined))
+    return { failure: createFailure("type", 'The type of a feature is "Feature".') };
+  const checkGeometry = !(change && geometry === undefined);
+  const checkProperties = !(change && properties === undefined);
+  const inGeometry = checkGeometry ? validateGeometry(geometry, "geometry") : null;
+  if (inGeometry) return { failure: inGeometry };
+  const text = checkProperties ? JSON.stringify(properties) : undefined;
+  const inProperties = checkProperties ? validateProperties(properties, text) : null;
+  if (inProperties) return { failure: inProperties };
+  return {
+    geometry: checkGeometry ? serializeGeometry(geometry as JsonObject | null) : undefined,
+    properties: text,
+  };
+}
+
+// ---- geometry -------------------------------------------------------------------------------------------------------
+
+/** How deep positions lie in `coordinates`, and how many positions the innermost array has at least. */
+const geometryShapes: Readonly<
+  Record<string, { readonly depth: number; readonly positions: number; readonly ring?: true }>
+> = {
+  Point: { depth: 0, positions: 0 },
+  MultiPoint: { depth: 1, positions: 0 },
+  LineString: { depth: 1, positions: 2 },
+  MultiLineString: { depth: 2, positions: 2 },
+  Polygon: { depth: 2, positions: 4, ring: true },
+  MultiPolygon: { depth: 3, positions: 4, ring: true },
+};
+type GeometryShape = (typeof geometryShapes)[string];
+
+const geometryNames = [...Object.keys(geometryShapes), "GeometryCollection"].join(", ");
+
+function validateGeometry(geometry: unknown, path: string): FeatureFailure | null {
+  if (geometry === null && path === "geometry") return null;
+  if (!isObject(geometry))
+    return createFailure(path, path === "geometry" ? "A geometry is an object, or null." : "A geometry is an object.");
+  const { type, coordinates, geometries } = geometry;
+  if (type === "GeometryCollection") {
+    if (!Array.isArray(geometries))
+      return createFailure(`${path}.geometries`, "A GeometryCollection has an array of geometries.");
+    return firstFailure(geometries, (member, i) => validateGeometry(member, `${path}.geometries[${i}]`));
+  }
+  const shape = typeof type === "string" && Object.hasOwn(geometryShapes, type) ? geometryShapes[type] : undefined;
+  if (!shape) return createFailure(`${path}.type`, `The type of a geometry is one of ${geometryNames}.`);
+  // RFC 7946, 3.1: a geometry without positions has an empty array.
+  if (Array.isArray(coordinates) && coordinates.length === 0) return null;
+  return validateCoordinates(coordinates, shape.depth, shape, `${path}.coordinates`);
+}
+
+function validateCoordinates(value: unknown, depth: number, shape: GeometryShape, path: string): FeatureFailure | null {
+  if (depth === 0) return isValidPosition(value) ? null : validatePosition(value, path);
+  if (!Array.isArray(value))
+    return createFailure(path, `This is an array of ${depth === 1 ? "positions" : "arrays of positions"}.`);
+  if (depth > 1) {
+    if (value.length === 0) return createFailure(path, "This may not be empty.");
+    return firstFailure(value, (part, i) => validateCoordinates(part, depth - 1, shape, `${path}[${i}]`));
+  }
+  if (value.length < shape.positions) {
+    return createFailure(path, `A ${shape.ring ? "ring" : "line"} has at least ${shape.positions} positions.`);
+  }
+  for (let i = 0; i < value.length; i++) {
+    if (isValidPosition(value[i])) continue;
+    return validatePosition(value[i], `${path}[${i}]`);
+  }
+  if (shape.ring && !samePosition(value[0], value.at(-1))) {
+    return createFailure(path, "A ring ends where it begins: its last position is its first.");
+  }
+  return null;
+}
+
+/** The hot path: every position of every feature. */
+function isValidPosition(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length < 2 || value.length > 3) return false;
+  const [longitude, latitude, height] = value;
+  return (
+    typeof longitude === "number" &&
+    typeof latitude === "number" &&
+    longitude >= -180 &&
+    longitude <= 180 &&
+    latitude >= -90 &&
+    latitude <= 90 &&
+    (value.length === 2 || (typeof height === "number" && findNumberProblem(height) === null))
+  );
+}
+
+const positionAxes = [
+  { name: "longitude", most: 180 },
+  { name: "latitude", most: 90 },
+  { name: "height", most: Number.MAX_VALUE },
+] as const;
+
+function validatePosition(value: unknown, path: string): FeatureFailure | null {
+  if (!Array.isArray(value))
+    return createFailure(path, "A position is [longitude, latitude] or [longitude, latitude, height].");
+  if (value.length < 2 || value.length > 3)
+    return createFailure(path, `A position has two or three numbers, not ${value.length}.`);
+  return firstFailure(value, (number: unknown, i) => {
+    const { name, most } = positionAxes[i]!;
+    const place = `${path}[${i}]`;
+    if (typeof number !== "number") return createFailure(place, `The ${name} is a number.`);
+    if (!Number.isFinite(number)) return createFailure(place, `The ${name} is finite.`);
+    if (Math.abs(number) > most)
+      return createFailure(place, `The ${name} ${number} is not between -${most} and ${most} degrees.`);
+    const mistake = findNumberProblem(number);
+    return mistake === null ? null : createFailure(place, mistake);
+  });
+}
+
+function samePosition(one: unknown, other: unknown): boolean {
+  const [a, b] = [one as number[], other as number[]];
+  return a.length === b.length && a.every((number, i) => number === b[i]);
+}
+
+/** JSON as it is kept. A point of two numbers, as most features have, is put together by hand: a third of the time. */
+function serializeGeometry(geometry: JsonObject | null): string {
+  if (geometry?.type === "Point") {
+    const coordinates = geometry.coordinates as readonly number[];
+    // A number's text is the same in JSON and in a template.
+    if (coordinates.length === 2) return `{"type":"Point","coordinates":[${coordinates[0]},${coordinates[1]}]}`;
+  }
+  return JSON.stringify(withoutForeignMembers(geometry));
+}
+
+/** Without foreign members, `bbox` and `crs`; type first. */
+function withoutForeignMembers(geometry: JsonObject | null): object | null {
+  if (geometry === null) return null;
+  const { type, coordinates, geometries } = geometry;
+  return Array.isArray(geometries) && type === "GeometryCollection"
+    ? { type, geometries: geometries.map(withoutForeignMembers) }
+    : { type, coordinates };
+}
+
+// ---- properties -----------------------------------------------------------------------------------------------------
+
+/**
+ * What JSON text has where a value may not be kept: an escape by number for a text, sixteen digits for an integer of
+ * 2^53 and more, and null for a number that is not finite. Most texts have none, and need not be gone through.
+ */
+const needsValueCheck = /\\u|\d{16}|null/;
+
+/** `text`: the properties as JSON. */
+function validateProperties(properties: unknown, text = ""): FeatureFailure | null {
+  if (!isObject(properties)) return createFailure("properties", "The properties of a feature are an object.");
+  return needsValueCheck.test(text) ? validateValue(properties, "properties") : null;
+}
+
+function validateValue(value: unknown, path: string): FeatureFailure | null {
+  if (typeof value === "string") return failureAt(findTextProblem(value), path);
+  if (typeof value === "number") return failureAt(findNumberProblem(value), path);
+  if (Array.isArray(value)) return firstFailure(value, (one, i) => validateValue(one, `${path}[${i}]`));
+  if (!isObject(value)) return null;
+  for (const name of Object.keys(value)) {
+    const inName = findTextProblem(name);
+    if (inName !== null) return createFailure(path, inName);
+    const one = value[name];
+    if (one === null || typeof one === "boolean") continue;
+    const found = validateValue(one, memberPath(path, name));
+    if (found) return found;
+  }
+  return null;
+}
+
+const failureAt = (message: string | null, path: string): FeatureFailure | null =>
+  message === null ? null : createFailure(path, message);
+
+/** PostgreSQL cannot hold U+0000; a lone surrogate is no character (Unicode 3.9, D75) and UTF-8 has no form for it. */
+const unstorableCharacters = /[\0\p{Surrogate}]/u;
+
+function findTextProblem(text: string): string | null {
+  const at = text.search(unstorableCharacters);
+  if (at < 0) return null;
+  return text.charCodeAt(at) === 0
+    ? "A text with U+0000 cannot be kept."
+    : "A text with half of a surrogate pair is not Unicode.";
+}
+
+/** JSON's numbers are doubles here: what was rounded in reading can only be told by its size (RFC 7493, 2.2). */
+function findNumberProblem(number: number): string | null {
+  if (!Number.isFinite(number)) return "The number is larger than a double can be; send it as text.";
+  if (Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21) {
+    return "An integer of 2^53 or more cannot be kept exactly; send it as text.";
+  }
+  return null;
+}
+
+function firstFailure<T>(
+  values: readonly T[],
+  mistakeIn: (value: T, index: number) => FeatureFailure | null,
+): FeatureFailure | null {
+  for (let i = 0; i < values.length; i++) {
+    const found = mistakeIn(values[i]!, i);
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,164 @@
+/**
+ * Every error that the service answers with, in one registry: a code that programs can test, the status of HTTP, and
+ * a message that says what to do next. They travel as problem details (RFC 9457).
+ */
+import { STATUS_CODES } from "node:http";
+import type { WireFailure, WireProblem } from "../../remote/wire.js";
+
+interface ProblemDefinition<D> {
+  readonly status: number;
+  readonly message: (details: D) => string;
+}
+const defineProblem = <D>(status: number, message: (details: D) => string): ProblemDefinition<D> => ({
+  status,
+  message,
+});
+const fixedProblem = (status: number, message: string): ProblemDefinition<object> => ({
+  status,
+  message: () => message,
+});
+
+type Reason = { readonly reason: string };
+
+export const problems = {
+  "bad-request": defineProblem<Reason>(400, (e) => `The request cannot be read: ${e.reason}.`),
+  "bad-query": defineProblem<Reason>(400, (e) => `The query of the address is wrong: ${e.reason}.`),
+  "bad-header": defineProblem<{ name: string } & Reason>(400, (e) => `The header ${e.name} is wrong: ${e.reason}.`),
+  "body-missing": fixedProblem(400, "The request needs a body of JSON; it has none."),
+  "content-type-missing": fixedProblem(
+    400,
+    "The request has a body but no Content-Type; send Content-Type: application/json.",
+  ),
+  "bad-json": defineProblem<Reason>(400, (e) => `The body is not JSON in UTF-8: ${e.reason}.`),
+  "bad-gzip": defineProblem<Reason>(
+    400,
+    (e) => `The body is not gzip, though its Content-Encoding says so: ${e.reason}.`,
+  ),
+  "nested-too-deeply": defineProblem<{ limit: number }>(
+    400,
+    (e) => `The body nests objects and arrays more than ${e.limit} levels deep.`,
+  ),
+  "too-many-members": defineProblem<{ limit: number }>(
+    400,
+    (e) => `A feature of the body has more than ${e.limit} members, counting those of objects in its properties.`,
+  ),
+  "not-authenticated": fixedProblem(
+    401,
+    "This needs an access token: get one from /token and send it as Authorization: Bearer TOKEN.",
+  ),
+  "invalid-token": fixedProblem(
+    401,
+    "The access token is unknown, has expired or was revoked; get a new one from /token.",
+  ),
+  "not-owner": fixedProblem(403, "Only the owner of this map may change it."),
+  "not-found": defineProblem<{ path: string }>(404, (e) => `There is nothing at ${e.path}.`),
+  "map-not-found": fixedProblem(404, "There is no such map, or it is another account's and private."),
+  "feature-not-found": fixedProblem(404, "There is no such feature on this map."),
+  "method-not-allowed": defineProblem<{ method: string; allow: string }>(
+    405,
+    (e) => `${e.method} is not possible here; ${e.allow} are.`,
+  ),
+  "request-timeout": fixedProblem(408, "The request took too long to arrive."),
+  "idempotency-in-flight": fixedProblem(
+    409,
+    "A request with this Idempotency-Key is being carried out; repeat it in a moment.",
+  ),
+  "precondition-failed": fixedProblem(
+    412,
+    "The map is in another state than If-Match or If-None-Match asks for. Read it again.",
+  ),
+  "body-too-large": defineProblem<{ limit: number }>(
+    413,
+    (e) => `The body has more than ${e.limit} bytes (counted after decompression); send fewer features at once.`,
+  ),
+  "unsupported-media-type": defineProblem<{ type: string }>(
+    415,
+    (e) => `A body of ${e.type} is not understood; send application/json or application/geo+json, in UTF-8.`,
+  ),
+  "unsupported-encoding": defineProblem<{ encoding: string }>(
+    415,
+    (e) => `The Content-Encoding ${e.encoding} is not understood; send gzip, or none.`,
+  ),
+  "invalid-body": defineProblem<Reason>(422, (e) => `The body is not what is expected here: ${e.reason}.`),
+  "too-many-features": defineProblem<{ count: number; limit: number }>(
+    422,
+    (e) => `The request has ${e.count} features; at most ${e.limit} are possible. Nothing was changed.`,
+  ),
+  "keys-unusable": defineProblem<{ count: number; key: string }>(
+    422,
+    (e) =>
+      `Nothing was changed: ${e.count === 1 ? "a feature has" : `${e.count} features have`} no usable ${e.key}, so what is to be deleted cannot be told.`,
+  ),
+  "all-failed": fixedProblem(422, "None of the features could be written; nothing was changed."),
+  refused: defineProblem<{ count: number }>(
+    422,
+    (e) => `Nothing was changed, as Prefer: handling=strict asks: ${e.count} of the features could not be written.`,
+  ),
+  "idempotency-key-used": fixedProblem(
+    422,
+    "This Idempotency-Key was used for another request; take a new key for each request.",
+  ),
+  "rate-limited": defineProblem<{ seconds: number }>(429, (e) => `Too many requests; go on in ${e.seconds} s.`),
+  "headers-too-large": fixedProblem(431, "The headers of the request are too large."),
+  internal: fixedProblem(500, "The service failed at this request; its log tells more under the request's id."),
+  ending: fixedProblem(503, "This process of the service is about to end; ask again, and another answers."),
+  "reading-keys": defineProblem<{ percent: number }>(
+    503,
+    (e) =>
+      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Send the request again; the reading goes on meanwhile.`,
+  ),
+  "disk-full": fixedProblem(
+    507,
+    "The disk of the service's database is full: nothing of this request was written. Reading goes on; whoever runs the service must make room.",
+  ),
+  overloaded: fixedProblem(
+    503,
+    "The service has as much under way as its memory and its disk allow. Nothing was done: send the request again after the seconds in Retry-After.",
+  ),
+  "store-unavailable": fixedProblem(503, "The service cannot reach its database; try again later."),
+} satisfies Readonly<Record<string, ProblemDefinition<never>>>;
+
+export type ProblemCode = keyof typeof problems;
+type ProblemDetails<C extends ProblemCode> = (typeof problems)[C] extends ProblemDefinition<infer D> ? D : never;
+
+interface ProblemOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly failed?: readonly WireFailure[];
+  readonly cause?: unknown;
+}
+
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly failed: readonly WireFailure[] | undefined;
+
+  constructor(code: ProblemCode, message: string, rest: ProblemOptions = {}) {
+    super(message, { cause: rest.cause });
+    this.name = "Problem";
+    this.code = code;
+    this.statusCode = problems[code].status;
+    this.headers = rest.headers ?? {};
+    this.failed = rest.failed;
+  }
+
+  /** RFC 9457, 3. With `about:blank` the title is the phrase of the status (4.2.1). */
+  toWire(requestId: string): WireProblem {
+    return {
+      type: "about:blank",
+      title: STATUS_CODES[this.statusCode] ?? "Error",
+      status: this.statusCode,
+      detail: this.message,
+      message: this.message,
+      code: this.code,
+      requestId,
+      ...(this.failed && { failed: this.failed }),
+    };
+  }
+}
+
+/** `throw problem("body-too-large", { limit })` */
+export function problem<C extends ProblemCode>(code: C, details: ProblemDetails<C>, rest?: ProblemOptions): Problem {
+  const { message } = problems[code] as ProblemDefinition<ProblemDetails<C>>;
+  return new Problem(code, message(details), rest);
+}

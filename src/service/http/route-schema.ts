@@ -1,0 +1,66 @@
+/** What a route tells about itself: to the validator, and to readers of /openapi.json. */
+import type {} from "@fastify/swagger";
+import type { FastifySchema } from "fastify";
+import type { TSchema } from "typebox";
+import { ProblemBody } from "../features/schemas.js";
+
+export interface RouteDescription {
+  readonly id: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly params?: TSchema;
+  readonly querystring?: TSchema;
+  readonly headers?: TSchema;
+  /** As JSON; `application/geo+json` is taken, too. */
+  readonly body?: TSchema;
+  readonly answers: Readonly<Record<number, { readonly type?: string; readonly schema?: TSchema }>>;
+  readonly problems: readonly number[];
+  /** Ours, on top of the Map Features Service Interface. */
+  readonly extension?: boolean;
+}
+
+const jsonContent = (schema: TSchema, types: readonly string[]) => ({
+  content: Object.fromEntries(types.map((type) => [type, { schema }])),
+});
+
+const statusDescriptions: Readonly<Record<number, string>> = {
+  200: "Done",
+  201: "Created, all of it",
+  304: "As it was",
+  400: "Cannot be read",
+  401: "Without a valid access token",
+  403: "Not the owner's",
+  404: "Not there, or another's and private",
+  409: "A request with this Idempotency-Key is being carried out",
+  412: "Changed meanwhile",
+  413: "Too large",
+  415: "Not JSON",
+  422: "Read, but not what is expected; nothing was changed",
+  429: "Too many requests",
+  503: "Not possible now",
+};
+
+export function routeSchema(of: RouteDescription): FastifySchema {
+  const { id, summary, description, params, querystring, headers, body, answers, problems, extension } = of;
+  const good = Object.entries(answers).map(([status, { type = "application/json", schema }]) => [
+    status,
+    { description: statusDescriptions[Number(status)], ...(schema ? jsonContent(schema, [type]) : { type: "null" }) },
+  ]);
+  const bad = problems.map((status) => [
+    status,
+    { description: statusDescriptions[status], ...jsonContent(ProblemBody, ["application/problem+json"]) },
+  ]);
+  return {
+    operationId: id,
+    summary,
+    ...(description && { description }),
+    tags: [extension ? "extension" : "features"],
+    security: [{ bearer: [] }],
+    ...(extension && { "x-extension": true }),
+    ...(params && { params }),
+    ...(querystring && { querystring }),
+    ...(headers && { headers }),
+    ...(body && { body: jsonContent(body, ["application/json", "application/geo+json"]) }),
+    response: Object.fromEntries([...good, ...bad]),
+  };
+}

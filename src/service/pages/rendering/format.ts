@@ -1,0 +1,20 @@
+/** Numbers, times and counts, as people read them. */
+import { type Html, html } from "./html.js";
+
+const numberFormat = new Intl.NumberFormat("en");
+const timeFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+
+export const formatNumber = (value: number): string => numberFormat.format(value);
+
+/** "1 feature", "5,000 features" */
+export const pluralize = (count: number, one: string, many = `${one}s`): string =>
+  `${formatNumber(count)} ${count === 1 ? one : many}`;
+
+/** "21 Nov 2026, 21:35 UTC", on two lines at most: the date and the time are each kept together. */
+export function formatTime(milliseconds: number): Html {
+  const text = `${timeFormat.format(milliseconds)} UTC`.replaceAll(" ", "\u00a0").replace(",\u00a0", ", ");
+  return html`<time datetime="${new Date(milliseconds).toISOString()}">${text}</time>`;
+}
+
+/** A name that people gave: its direction of writing does not spill over. */
+export const isolateName = (name: string): Html => html`<bdi>${name}</bdi>`;

@@ -1,2 +1,0 @@
-/** What accounts are told apart by: an email in one case and one composition. */
-export const emailKey = (email: string): string => email.normalize("NFC").toLowerCase();

@@ -1,4 +1,0 @@
-import { isUuid } from "../../uuid.js";
-
-/** An id as a parameter; null, which nothing equals, for a text that PostgreSQL would not take for a UUID. */
-export const uuid = (id: string | null): string | null => (isUuid(id) ? id : null);

@@ -1,0 +1,19 @@
+/** Lets what has one name run one after the other, in the order in which it came. */
+export class KeyedQueue {
+  private readonly last = new Map<string, Promise<unknown>>();
+
+  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.last.get(name) ?? Promise.resolve();
+    const mine = before.then(work);
+    const ended = mine.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.last.set(name, ended);
+    try {
+      return await mine;
+    } finally {
+      if (this.last.get(name) === ended) this.last.delete(name);
+    }
+  }
+}

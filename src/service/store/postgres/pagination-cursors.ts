@@ -1,0 +1,51 @@
+import type { PaginationCursor, PaginationCursorStore } from "../contract.js";
+import { cursorOverlapMs } from "../pagination-cursors.js";
+import type { Database } from "./database.js";
+import { uuidParameter } from "./uuid-parameter.js";
+
+const pageFilterSql = (page: string): string =>
+  `FROM page_ends WHERE credential = $1 AND map = $2 AND size = $3 AND page = ${page}`;
+
+/** Of the loops with the token, the end that is furthest on. */
+const furthestCursorSql = (page: string, condition: string): string =>
+  `(SELECT number ${pageFilterSql(page)} AND token = $5 AND ${condition} ORDER BY seq DESC LIMIT 1)`;
+
+const saveCursorSql = `
+  WITH gone AS (
+    DELETE FROM page_ends WHERE number = ANY (ARRAY(
+      ${furthestCursorSql("$4::bigint - 2", "true")}
+      UNION ALL ${furthestCursorSql("$4::bigint - 1", "$6::bigint IS NULL")}
+      UNION ALL (SELECT number ${pageFilterSql("1")} AND token = $5 AND $4::bigint = 1 AND at <= $9::bigint - ${cursorOverlapMs})
+    ))
+  )
+  INSERT INTO page_ends (credential, map, size, page, token, seq, version, exact, at)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE $6::bigint IS NOT NULL`;
+
+/** Ends of pages in a table, as the next page may be asked of another process. */
+export function paginationCursorStore(db: Database): PaginationCursorStore {
+  return {
+    pageEnds: ({ loop, page, since }) =>
+      db.rows<PaginationCursor>(
+        `SELECT token, seq AS after, version, exact AS "isExact", at ${pageFilterSql("$4")} AND at > $5`,
+        uuidParameter(loop.credential),
+        uuidParameter(loop.map),
+        loop.size,
+        page,
+        since,
+      ),
+    async keepPageEnd({ loop, page, end, now }) {
+      await db.run(
+        saveCursorSql,
+        uuidParameter(loop.credential),
+        uuidParameter(loop.map),
+        loop.size,
+        page,
+        loop.token,
+        end?.after ?? null,
+        end?.version ?? null,
+        end?.isExact ?? null,
+        end?.at ?? now,
+      );
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { Connection } from "./connection.js";
+
+/** Rows that are removed in one transaction: milliseconds that other writes wait. */
+const rowsPerTransaction = 2000;
+
+/**
+ * Removes some of what maps that are gone have left, so that nobody waits while millions of features go. Numbers of
+ * maps are not used again: nothing finds these rows. Answers whether there is more to do.
+ */
+export function deleteRemovedMapRows(db: Connection): boolean {
+  const map = db.get<{ number: number }>("SELECT number FROM removed_maps LIMIT 1")?.number;
+  if (map === undefined) return false;
+  const features = db.run(
+    `DELETE FROM features WHERE place IN (
+      SELECT place FROM features WHERE place >= ? << 40 AND place < ? << 40 ORDER BY place LIMIT ?
+    )`,
+    map,
+    map + 1,
+    rowsPerTransaction,
+  );
+  if (features > 0) return true;
+  const field = db.get<{ number: number }>("SELECT number FROM key_fields WHERE map = ? LIMIT 1", map)?.number;
+  if (field !== undefined) {
+    const keys = db.run(
+      `DELETE FROM feature_keys WHERE field = ? AND seq IN (
+        SELECT seq FROM feature_keys WHERE field = ? ORDER BY seq LIMIT ?
+      )`,
+      field,
+      field,
+      rowsPerTransaction,
+    );
+    // Only now, as another field may get its number.
+    if (keys === 0) db.run("DELETE FROM key_fields WHERE number = ?", field);
+    return true;
+  }
+  db.run("DELETE FROM bucket_counts WHERE map = ?", map);
+  db.run("DELETE FROM removed_maps WHERE number = ?", map);
+  return true;
+}

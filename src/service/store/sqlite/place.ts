@@ -1,5 +1,0 @@
-/**
- * SQL for the `seq` in a place. better-sqlite3 hands numbers over as REAL: `|`, unlike `+`, makes integers of them
- * first, and a place beyond 2^53 stays exact.
- */
-export const seqOfPlace = "place & 0xFFFFFFFFFF";

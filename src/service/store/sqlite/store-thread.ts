@@ -1,0 +1,105 @@
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import { createError, fromPlainError, GeoferryError } from "../../../errors.js";
+import { problem } from "../../http/problems.js";
+import type { ThreadMethod, ThreadOptions, ThreadReply, ThreadRequest } from "./protocol.js";
+
+// Always the built file: a worker cannot run TypeScript.
+const threadPath = createRequire(import.meta.url).resolve("#sqlite-store");
+
+interface PendingCall {
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Problems of the service by the errors of the store. What the store said is the cause, for the log. */
+const problemCodes: Readonly<Record<string, "store-unavailable" | "disk-full">> = {
+  "store-unavailable": "store-unavailable",
+  "store-full": "disk-full",
+};
+
+function toProblem(error: unknown): unknown {
+  const code = error instanceof GeoferryError ? problemCodes[error.code] : undefined;
+  return code === undefined ? error : problem(code, {}, { cause: error });
+}
+
+/** The other end of a thread of the store, which is there from the start; its database has to be opened. */
+export class StoreThread {
+  private readonly worker: Worker;
+  private readonly waiting = new Map<number, PendingCall>();
+  /** Fulfilled with the reason once the thread is gone. */
+  readonly end: Promise<unknown>;
+  private opening: PendingCall | undefined;
+  private ended: unknown;
+  private asked = 0;
+
+  constructor(role: ThreadOptions) {
+    this.worker = new Worker(threadPath, { workerData: role });
+    this.worker.on("message", (reply: ThreadReply) => this.hear(reply));
+    let reason: unknown;
+    const end = (cause: unknown) => {
+      reason ??= cause;
+      this.ended ??= createError("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
+      this.opening?.reject(this.ended);
+      for (const { reject } of this.waiting.values()) reject(toProblem(this.ended));
+      this.waiting.clear();
+    };
+    this.worker.on("error", end);
+    this.end = new Promise((resolve) => {
+      this.worker.on("exit", (code) => {
+        end(new Error(`exit status ${code}`));
+        resolve(reason);
+      });
+    });
+  }
+
+  private hear(reply: ThreadReply): void {
+    if ("open" in reply) {
+      if (reply.open) this.opening?.resolve(null);
+      else this.opening?.reject(fromPlainError(reply.error));
+      return;
+    }
+    const waiting = this.waiting.get(reply.id);
+    this.waiting.delete(reply.id);
+    if ("error" in reply) waiting?.reject(toProblem(fromPlainError(reply.error)));
+    else waiting?.resolve(reply.answer);
+  }
+
+  private send(request: ThreadRequest): void {
+    this.worker.postMessage(request);
+  }
+
+  /** Once, before it is asked anything. */
+  async open(): Promise<void> {
+    if (this.ended) throw this.ended;
+    await new Promise((resolve, reject) => {
+      this.opening = { resolve, reject };
+      this.send({ open: true });
+    });
+  }
+
+  /** @throws store-unavailable once the thread has ended; one that is busy is not asked */
+  expectAlive(): void {
+    if (this.ended) throw toProblem(this.ended);
+  }
+
+  /** How many questions it has not answered yet; infinitely many once the thread has ended. */
+  get load(): number {
+    return this.ended ? Number.POSITIVE_INFINITY : this.waiting.size;
+  }
+
+  ask(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
+    if (this.ended) return Promise.reject(toProblem(this.ended));
+    const id = this.asked++;
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.send({ id, question, values });
+    });
+  }
+
+  /** After all that was asked is answered. */
+  async close(): Promise<void> {
+    if (!this.ended) this.send({ close: true });
+    await this.end;
+  }
+}

@@ -1,0 +1,26 @@
+import type { Batch } from "../../model/batch.js";
+import { uniqueName } from "../../model/field.js";
+import { type Settings, textSetting } from "../settings.js";
+import type { Stage, StageContext } from "../stage.js";
+
+export interface IdsToFieldSettings {
+  /** The field's name; `name_1` … where the batch has a field of that name already. */
+  readonly name: string;
+}
+
+/** The feature ids become the first field and are ids no longer. A batch without ids stays as it is. */
+export function build(settings: Settings, context: StageContext): Stage {
+  const wanted = textSetting(settings, "name");
+  return {
+    apply(batch: Batch): Batch {
+      if (!batch.ids) return batch;
+      const name = uniqueName(wanted, new Set(batch.fields.map((field) => field.name)));
+      if (name !== wanted) context.notice("field-renamed", wanted, `the feature ids go to "${name}"`);
+      return batch.with({
+        ids: null,
+        fields: [{ name, type: batch.ids.type }, ...batch.fields],
+        columns: [batch.ids, ...batch.columns],
+      });
+    },
+  };
+}

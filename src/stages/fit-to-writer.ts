@@ -1,0 +1,388 @@
+/**
+ * Fits features to what a writer accepts: which part of the output each goes to, what its fields are called and which
+ * type they have. The plan is made once from what is known of the layer; any thread applies it.
+ */
+import type { Batch } from "../model/batch.js";
+import { absentColumn, type Column, Presence } from "../model/column.js";
+import {
+  commonType,
+  createFieldIndex,
+  type Field,
+  type FieldType,
+  fieldDeclarations,
+  isPlainField,
+  uniqueName,
+} from "../model/field.js";
+import { type GeometryColumn, geometryTypes, Kind } from "../model/geometry.js";
+import { type FieldSummary, type LayerSummary, restrictToKinds } from "../model/layer-summary.js";
+import { truncateUtf8 } from "../model/truncate-utf8.js";
+import type { WriterCapabilities } from "../plugin/format.js";
+import { castColumn } from "./fields/cast.js";
+import type { StageContext } from "./stage.js";
+
+export interface FittedField {
+  /** Name in the batches that arrive; null for the feature ids. */
+  readonly source: string | null;
+  /** The feature ids go where this field has no value: what is appended to a file that has its ids as a field. */
+  readonly orIds?: boolean;
+  readonly name: string;
+  readonly type: FieldType;
+  readonly width?: number;
+  readonly decimals?: number;
+  readonly element?: Field["element"];
+}
+
+/** One output of a layer: places_point, places_line … */
+export interface FitPart {
+  /** What is added to the output's name; empty where there is one part. */
+  readonly name: string;
+  readonly kinds: readonly number[];
+}
+
+/** Plain data, made by `planFit`. */
+export interface FitPlan {
+  readonly parts: readonly FitPart[];
+  /** The part of each kind, −1 where the target cannot hold it. */
+  readonly partOfKind: readonly number[];
+  /** Fields in the order of the target; null where each batch brings its own. */
+  readonly fields: readonly FittedField[] | null;
+  readonly fieldTypes: readonly FieldType[];
+  readonly dropZ: boolean;
+  readonly dropM: boolean;
+  readonly dropIds: boolean;
+  /** What the target is called in messages. */
+  readonly target: string;
+}
+
+/** What a type becomes where the target lacks it, best first; text holds everything. */
+const substitutes: Readonly<Record<FieldType, readonly FieldType[]>> = {
+  boolean: ["int32", "int64", "text"],
+  int32: ["int64", "double", "text"],
+  int64: ["text"],
+  double: ["text"],
+  date: ["text"],
+  time: ["text"],
+  datetime: ["text"],
+  binary: ["text"],
+  json: ["text"],
+  text: [],
+};
+
+function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
+  return held.includes(type) ? type : (substitutes[type].find((other) => held.includes(other)) ?? "text");
+}
+
+/**
+ * A name the target takes: shortened and made unique, the same way every time.
+ * @param taken the names that are taken, each with the last number that was tried for it
+ */
+function fittedName(
+  wanted: string,
+  limits: NonNullable<WriterCapabilities["fieldNames"]>,
+  taken: Map<string, number>,
+): string {
+  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, characters } = limits;
+  const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
+  const isHeld = wanted !== "" && !characters && !pattern?.test(wanted) === !pattern;
+  // Three bytes are the most that a character of a string takes in UTF-8.
+  if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
+    taken.set(plainKey, 0);
+    return wanted;
+  }
+  const name = characters
+    ? Array.from(wanted, (character) => (characters.test(character) ? character : "_")).join("")
+    : wanted;
+  const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
+  const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
+  // Spaces around a name, and U+0000, are what a pattern may mind.
+  const stem = takes(name) ? name : name.replaceAll("\0", "").trim() || "field";
+  const cut = (bytes: number) => {
+    const text = truncateUtf8(stem, bytes);
+    return takes(text) ? text : text.trim();
+  };
+  const first = cut(maxBytes);
+  let fitted = first;
+  let n = taken.get(key(first)) ?? 0;
+  while (taken.has(key(fitted))) {
+    n++;
+    fitted = `${cut(maxBytes - `_${n}`.length)}_${n}`;
+  }
+  taken.set(key(first), n);
+  taken.set(key(fitted), taken.get(key(fitted)) ?? 0);
+  return fitted;
+}
+
+function planFields(
+  known: readonly Field[],
+  idType: FieldType | null,
+  accepts: WriterCapabilities,
+  mergeIds: boolean,
+): FittedField[] {
+  const limits = accepts.fieldNames ?? {};
+  const taken = new Map((limits.reserved ?? []).map((name) => [name, 0]));
+  const toTarget = (source: string | null, wanted: string, field: Field): FittedField => {
+    const name = fittedName(wanted, limits, taken);
+    const type = substitute(field.type, accepts.fieldTypes);
+    return isPlainField(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
+  };
+  const declaredOf = (source: string | null, wanted: string, field: Field): Partial<FittedField> => ({
+    // A width counts in the type that declares it, not in another.
+    ...(field.width !== undefined && accepts.fieldTypes.includes(field.type) ? { width: field.width } : {}),
+    ...(field.element && wanted === source ? { element: field.element } : {}),
+    ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
+  });
+  const ids: FittedField[] = [];
+  const idField = idFieldName(accepts, idType);
+  const held = mergeIds && idType ? known.find((field) => field.name === idField) : undefined;
+  if (held && idType) {
+    return known.map((field) =>
+      field === held
+        ? { ...toTarget(field.name, field.name, { ...field, type: commonType(field.type, idType) }), orIds: true }
+        : toTarget(field.name, field.name, field),
+    );
+  }
+  if (idType && idField !== null) {
+    const name = uniqueName(idField, new Set(known.map((field) => field.name)));
+    ids.push(toTarget(null, name, { name, type: idType }));
+  }
+  return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
+}
+
+/** The field that ids of a type become; null where they stay ids. */
+function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): string | null {
+  if (ids === true) return null;
+  if (typeof ids === "string") return ids;
+  return type === null || ids.types.includes(type) ? null : ids.otherwise;
+}
+
+function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): FitPart[] {
+  const kindsOf = (types: WriterCapabilities["geometryTypes"]) => types.map((type) => Kind[type]);
+  if (!accepts.families) return [{ name: "", kinds: [Kind.none, ...kindsOf(accepts.geometryTypes)] }];
+  const families = accepts.families.map((family) => ({ name: family.name, kinds: kindsOf(family.types) }));
+  const present = families.filter((family) => !summary || family.kinds.some((kind) => summary.kinds[kind]!.count > 0));
+  const parts = present.length > 0 ? present : families.slice(0, 1);
+  const single = parts.length === 1;
+  // Null geometries go where the first part is.
+  return parts.map((part, i) => ({
+    name: single ? "" : part.name,
+    kinds: i === 0 ? [Kind.none, ...part.kinds] : part.kinds,
+  }));
+}
+
+/**
+ * What a layer becomes in a target.
+ * @param summary what a scan of the features told, where the writer needs it
+ * @param mergeIds feature ids go into the field that the target keeps ids in, where there is one already
+ */
+export function planFit(
+  summary: LayerSummary | null,
+  accepts: WriterCapabilities,
+  target: string,
+  mergeIds = false,
+): FitPlan {
+  const known = summary?.fields;
+  const parts = planParts(accepts, summary);
+  const partOfKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
+  if (!accepts.nullGeometry) partOfKind[Kind.none] = -1;
+  return {
+    parts,
+    partOfKind,
+    fields: known ? planFields(known, summary?.idType ?? null, accepts, mergeIds) : null,
+    fieldTypes: accepts.fieldTypes,
+    dropZ: !accepts.z,
+    dropM: !accepts.m,
+    dropIds: idFieldName(accepts, summary?.idType ?? null) !== null,
+    target,
+  };
+}
+
+/** The plan for features that join others: a field that is there has its name and type, in any case of its letters. */
+export function adoptExistingFields(plan: FitPlan, held: readonly Field[]): FitPlan {
+  const byName = new Map(held.map((field) => [field.name.toLowerCase(), field]));
+  const joined = (field: FittedField): FittedField => {
+    const there = byName.get(field.name.toLowerCase());
+    if (!there) return field;
+    const { source, orIds } = field;
+    return { source, ...(orIds ? { orIds } : {}), ...there };
+  };
+  return { ...plan, fields: plan.fields?.map(joined) ?? null };
+}
+
+/** What a part's features say together, with the fields as the target has them. */
+export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummary): LayerSummary {
+  const find = createFieldIndex(summary.fields);
+  const fields = (plan.fields ?? []).map((field) => {
+    const from = field.source === null ? undefined : summary.fields[find(field.source)];
+    const own = from ? maxCastBytes(from.type, field.type, from.maxBytes) : 0;
+    const values = from?.values ?? summary.featureCount;
+    const maxBytes = Math.max(own, from && !field.orIds ? 0 : summary.idBytes);
+    return from && isUnchanged(from, field) && from.maxBytes === maxBytes
+      ? from
+      : fittedFieldSummary(field, values, maxBytes);
+  });
+  return { ...restrictToKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
+}
+
+/** Whether a field is the same in the target, which of most fields says all: there may be very many of them. */
+const isUnchanged = (from: FieldSummary, to: FittedField): boolean =>
+  from.name === to.name && from.type === to.type && isPlainField(from) && isPlainField(to);
+
+function fittedFieldSummary(field: FittedField, values: number, maxBytes: number): FieldSummary {
+  const { name, type } = field;
+  return isPlainField(field) ? { name, type, values, maxBytes } : { ...targetField(field), values, maxBytes };
+}
+
+/** Bytes of the longest value after a cast. */
+function maxCastBytes(from: FieldType, to: FieldType, bytes: number): number {
+  return from === "binary" && to !== "binary" ? Math.ceil(bytes / 3) * 4 : bytes;
+}
+
+type FittedBatch = readonly [part: number, batch: Batch];
+
+/** Applies the plan to a batch: one batch for each part that it touches. */
+export function fitBatch(plan: FitPlan, batch: Batch, context: StageContext): FittedBatch[] {
+  // Routed first, so that no loss is counted of a feature that is rejected.
+  return routeToParts(plan, batch, context).map(([part, rows]) => [
+    part,
+    fitDimensions(plan, fitFields(plan, rows, context), context),
+  ]);
+}
+
+function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
+  const dropped = plan.dropIds ? { ids: null } : {};
+  if (!plan.fields) {
+    const types = batch.fields.map((field) => substitute(field.type, plan.fieldTypes));
+    if (types.every((type, f) => type === batch.fields[f]!.type)) return batch.with(dropped);
+    return batch.with({
+      ...dropped,
+      fields: batch.fields.map((field, f) => ({ ...field, type: types[f]! })),
+      columns: batch.columns.map((column, f) => castFittedColumn(column, batch.fields[f]!.name, types[f]!, context)),
+    });
+  }
+  if (isFitted(plan.fields, batch)) return plan.dropIds ? batch.with(dropped) : batch;
+  const find = createFieldIndex(batch.fields);
+  const absent = new Map<FieldType, Column>();
+  const absentOf = (type: FieldType) => {
+    let column = absent.get(type);
+    if (!column) {
+      column = absentColumn(type, batch.length);
+      absent.set(type, column);
+    }
+    return column;
+  };
+  const columns = plan.fields.map((field) => {
+    const own = field.source === null ? null : (batch.columns[find(field.source)] ?? null);
+    const column = field.source === null || (field.orIds && batch.ids) ? batch.ids : own;
+    if (!column) return absentOf(field.type);
+    return castFittedColumn(column, field.source ?? field.name, field.type, context);
+  });
+  const fields = batchFields(plan, batch);
+  return batch.with({ ...dropped, fields, columns });
+}
+
+/** Whether a batch has the fields of the target as they are. */
+function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boolean {
+  if (fitted.length !== fields.length) return false;
+  for (let f = 0; f < fields.length; f++) {
+    const field = fields[f]!;
+    const { source, name, type, orIds } = fitted[f]!;
+    if (source !== field.name || name !== field.name || type !== field.type || (orIds && ids)) return false;
+    if (!isPlainField(field) || !isPlainField(fitted[f]!)) return false;
+  }
+  return true;
+}
+
+/** What a plan makes of the fields, where no batch says more of them: one array for all batches. */
+const targetFieldCache = new WeakMap<readonly FittedField[], readonly Field[]>();
+
+export function targetFields(fitted: readonly FittedField[]): readonly Field[] {
+  let fields = targetFieldCache.get(fitted);
+  if (!fields) {
+    fields = fitted.map(targetField);
+    targetFieldCache.set(fitted, fields);
+  }
+  return fields;
+}
+
+/** What is left of an object that is spread takes several times the memory. */
+const targetField = (field: FittedField): Field => {
+  const { name, type } = field;
+  return isPlainField(field) ? { name, type } : { name, type, ...fieldDeclarations(field) };
+};
+
+function batchFields({ fields }: FitPlan, batch: Batch): readonly Field[] {
+  const target = targetFields(fields!);
+  if (!batch.fields.some(({ members }) => members)) return target;
+  const find = createFieldIndex(batch.fields);
+  return fields!.map(({ source, name }, f) => {
+    const members = source === name ? batch.fields[find(source)]?.members : undefined;
+    return members ? { ...target[f]!, members } : target[f]!;
+  });
+}
+
+/** Changes of type that lose nothing: a wider number, text that a scan found to be dates, and json, which keeps types. */
+function isLosslessCast(from: FieldType, to: FieldType): boolean {
+  if (to === "json") return from !== "binary";
+  if (from === "text") return to === "date" || to === "time" || to === "datetime";
+  return (from === "int32" && (to === "int64" || to === "double")) || (from === "int64" && to === "double");
+}
+
+function castFittedColumn(column: Column, name: string, type: FieldType, context: StageContext): Column {
+  if (column.type === type) return column;
+  if (!isLosslessCast(column.type, type)) {
+    let values = 0;
+    for (const presence of column.presence) if (presence === Presence.value) values++;
+    if (values > 0) context.lose("type-changed", name, `${column.type} became ${type}`, values);
+  }
+  return castColumn(column, type, name, context);
+}
+
+function countNumbers(values: Float64Array | null): number {
+  let count = 0;
+  if (values) for (const value of values) if (!Number.isNaN(value)) count++;
+  return count;
+}
+
+function withoutDimensions(geometry: GeometryColumn, z: boolean, m: boolean): GeometryColumn {
+  const members = geometry.members && withoutDimensions(geometry.members, z, m);
+  return { ...geometry, z: z ? null : geometry.z, m: m ? null : geometry.m, members };
+}
+
+function countDimension(geometry: GeometryColumn, dimension: "z" | "m"): number {
+  return countNumbers(geometry[dimension]) + (geometry.members ? countDimension(geometry.members, dimension) : 0);
+}
+
+function fitDimensions(plan: FitPlan, batch: Batch, context: StageContext): Batch {
+  const z = plan.dropZ ? countDimension(batch.geometry, "z") : 0;
+  const m = plan.dropM ? countDimension(batch.geometry, "m") : 0;
+  if (z > 0) context.lose("z-dropped", undefined, `${plan.target} has no heights`, z);
+  if (m > 0) context.lose("m-dropped", undefined, `${plan.target} has no measures (M)`, m);
+  return z + m > 0 ? batch.with({ geometry: withoutDimensions(batch.geometry, plan.dropZ, plan.dropM) }) : batch;
+}
+
+function routeToParts(plan: FitPlan, batch: Batch, context: StageContext): FittedBatch[] {
+  const { kinds } = batch.geometry;
+  const rows: number[][] = plan.parts.map(() => []);
+  const first = batch.length > 0 ? plan.partOfKind[kinds[0]!]! : 0;
+  if (first >= 0 && kinds.every((kind) => plan.partOfKind[kind] === first))
+    return batch.length > 0 ? [[first, batch]] : [];
+  for (let row = 0; row < batch.length; row++) {
+    const part = plan.partOfKind[kinds[row]!]!;
+    if (part >= 0) rows[part]!.push(row);
+    else rejectKind(plan, batch, row, context);
+  }
+  return rows.flatMap((of, part): FittedBatch[] => (of.length > 0 ? [[part, batch.take(Uint32Array.from(of))]] : []));
+}
+
+function rejectKind(plan: FitPlan, batch: Batch, row: number, context: StageContext): void {
+  const type = geometryTypes[batch.geometry.kinds[row]!];
+  const reason = type
+    ? `${plan.target} cannot hold a ${type}`
+    : `${plan.target} cannot hold a feature without geometry`;
+  context.reject({
+    code: "geometry-not-held",
+    reason,
+    place: { record: batch.recordAt(row) },
+    feature: batch.featureAt(row),
+  });
+}

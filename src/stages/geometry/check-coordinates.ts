@@ -1,0 +1,260 @@
+import { createError } from "../../errors.js";
+import type { Batch } from "../../model/batch.js";
+import { DegeneratePartFilter } from "../../model/degenerate-parts.js";
+import { coordinateToleranceDegrees, type GeometryColumn, positionRange } from "../../model/geometry.js";
+import { GeometryBuilder } from "../../model/geometry-builder.js";
+import { type GeometryFault, rejectGeometries } from "../rows.js";
+import { booleanSetting, choiceSetting, type Settings, textSetting } from "../settings.js";
+import type { Stage, StageContext } from "../stage.js";
+import { reportRepairs } from "./drop-degenerate.js";
+
+export interface CheckCoordinatesSettings {
+  /**
+   * `finite`: every number is finite. `wgs84`: also longitudes within ±180° and latitudes within ±90°. `assumed`: the
+   * same, for a source that does not say what its coordinates are; a position that does not fit ends the reading.
+   */
+  readonly mode: "wgs84" | "assumed" | "finite";
+  /** What the source is called; for `assumed`. */
+  readonly source?: string;
+}
+
+interface Range {
+  readonly x: number;
+  readonly y: number;
+}
+const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
+  wgs84: { x: 180, y: 90 },
+  assumed: { x: 180, y: 90 },
+  finite: { x: Number.MAX_VALUE, y: Number.MAX_VALUE },
+};
+
+interface CoordinateFault extends GeometryFault {
+  readonly code: "not-finite" | "out-of-range";
+  readonly position?: readonly [x: number, y: number];
+}
+
+function arePositionsWithin(xy: Float64Array, { x, y }: Range): boolean {
+  for (let k = 0; k < xy.length; k += 2) {
+    // Written so that NaN fails.
+    if (!(xy[k]! <= x && xy[k]! >= -x && xy[k + 1]! <= y && xy[k + 1]! >= -y)) return false;
+  }
+  return true;
+}
+
+function areBoxesWithin(boxes: Float64Array, { x, y }: Range): boolean {
+  for (let k = 0; k < boxes.length; k += 4) {
+    if (!(boxes[k]! >= -x && boxes[k + 1]! >= -y && boxes[k + 2]! <= x && boxes[k + 3]! <= y)) return false;
+  }
+  return true;
+}
+
+/** Whether every position is in range: the one pass that valid data costs. */
+function allWithin(column: GeometryColumn, range: Range): boolean {
+  const { xy, z, boxes } = column;
+  if (!(boxes ? areBoxesWithin(boxes, range) : arePositionsWithin(xy, range))) return false;
+  if (z) for (let k = 0; k < z.length; k++) if (Math.abs(z[k]!) === Number.POSITIVE_INFINITY) return false;
+  return column.members === null || allWithin(column.members, range);
+}
+
+/** Beyond that no degrees are written by mistake. */
+const minMetres = 1000;
+
+/** @param remedy for coordinates that look like metres; empty where the message has one */
+function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
+  const code = "out-of-range";
+  const isLatitude = Math.abs(y) > 90 + coordinateToleranceDegrees;
+  const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
+  if (Math.abs(x) > minMetres || Math.abs(y) > minMetres)
+    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
+  const isExchanged = isLatitude && Math.abs(y) <= 180 && Math.abs(x) <= 90;
+  return {
+    code,
+    reason: isExchanged ? `${reason}; latitude seems to stand before longitude, which --swap-xy exchanges` : reason,
+  };
+}
+
+/** The least and greatest longitude of a row, and its greatest latitude, by amount. */
+interface LongitudeSpan {
+  west: number;
+  east: number;
+  latitude: number;
+}
+
+function longitudeSpan(
+  column: GeometryColumn,
+  row: number,
+  span: LongitudeSpan = { west: Infinity, east: -Infinity, latitude: 0 },
+): LongitudeSpan {
+  const [from, to] = positionRange(column, row);
+  for (let k = from; k < to; k++) {
+    const x = column.xy[2 * k]!;
+    span.west = Math.min(span.west, x);
+    span.east = Math.max(span.east, x);
+    span.latitude = Math.max(span.latitude, Math.abs(column.xy[2 * k + 1]!));
+  }
+  const { members, memberOffsets } = column;
+  if (members && memberOffsets)
+    for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) longitudeSpan(members, k, span);
+  return span;
+}
+
+/** Degrees by which a geometry that lies beyond the antimeridian as a whole is turned; 0 where it does not. */
+function antimeridianShift({ west, east, latitude }: LongitudeSpan): -360 | 0 | 360 {
+  if (!(latitude <= 90 + coordinateToleranceDegrees)) return 0;
+  if (west >= 180 - coordinateToleranceDegrees && east <= 360) return -360;
+  return east <= -180 + coordinateToleranceDegrees && west >= -360 ? 360 : 0;
+}
+
+/** Of one that lies on both sides of the antimeridian, in longitudes that run on: what to do with it. */
+function antimeridianAdvice({ west, east }: LongitudeSpan): string {
+  if (!(west >= -360 && east <= 360)) return "";
+  return "; the feature lies on both sides of the antimeridian: --no-reproject carries it as it is, and into GeoJSON --out antimeridian=cut cuts it there";
+}
+
+/** Checks rows one by one and remembers what is nearly in range. */
+class RowChecker {
+  /** Positions snapped so far. */
+  snaps = 0;
+  private readonly fixes: [Float64Array, number, number][] = [];
+
+  constructor(
+    private readonly range: Range,
+    private readonly remedy: string,
+  ) {}
+
+  /** The first fault of the row, or null. */
+  fault(column: GeometryColumn, row: number): CoordinateFault | null {
+    const [from, to] = positionRange(column, row);
+    for (let k = from; k < to; k++) {
+      const found = this.position(column, k);
+      if (found) return found;
+    }
+    const { members, memberOffsets } = column;
+    if (members && memberOffsets) {
+      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) {
+        const found = this.fault(members, k);
+        if (found) return found;
+      }
+    }
+    return null;
+  }
+
+  private position(column: GeometryColumn, k: number): CoordinateFault | null {
+    const x = column.xy[2 * k]!;
+    const y = column.xy[2 * k + 1]!;
+    const z = column.z ? column.z[k]! : 0;
+    if (!Number.isFinite(x) || !Number.isFinite(y) || Math.abs(z) === Number.POSITIVE_INFINITY) {
+      const shown = Number.isFinite(z) ? `${x}, ${y}` : `${x}, ${y}, ${z}`;
+      return { code: "not-finite", reason: `the position ${shown} is not finite` };
+    }
+    const { range } = this;
+    const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
+    if (!beyond) return null;
+    if (Math.abs(x) > range.x + coordinateToleranceDegrees || Math.abs(y) > range.y + coordinateToleranceDegrees)
+      return { ...outOfRangeFault(x, y, this.remedy), position: [x, y] };
+    this.snaps++;
+    if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
+    if (Math.abs(y) > range.y) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.y]);
+    return null;
+  }
+
+  /** Has all longitudes of a row turned. */
+  turn(column: GeometryColumn, row: number, degrees: number): void {
+    const [from, to] = positionRange(column, row);
+    for (let k = from; k < to; k++) {
+      const [x, y] = [column.xy[2 * k]! + degrees, column.xy[2 * k + 1]!];
+      this.fixes.push([column.xy, 2 * k, Math.max(-180, Math.min(180, x))]);
+      if (Math.abs(y) > 90) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * 90]);
+    }
+    const { members, memberOffsets } = column;
+    if (members && memberOffsets)
+      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) this.turn(members, k, degrees);
+  }
+
+  /** The column with what was snapped and turned. */
+  repaired(column: GeometryColumn): GeometryColumn {
+    const xy = column.xy.slice();
+    for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
+    return { ...column, xy, boxes: null, members: column.members && this.repaired(column.members) };
+  }
+}
+
+/** The batch without the parts of multi geometries, holes and members of collections that have a position not finite. */
+function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageContext): Batch {
+  const { geometry } = batch;
+  const builder = new GeometryBuilder();
+  const copy = new DegeneratePartFilter({ leastLine: 0, closesHeights: false, finite: true });
+  for (let row = 0; row < batch.length; row++) {
+    const isWhole = check.fault(geometry, row)?.code !== "not-finite" || copy.add(geometry, row, builder) !== null;
+    if (isWhole) builder.copy(geometry, row);
+  }
+  if (copy.dropped === 0) return batch;
+  context.lose("not-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
+  reportRepairs(copy, context);
+  return batch.with({ geometry: builder.finish() });
+}
+
+/**
+ * Rejects geometries with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Of a
+ * geometry of several parts those with positions that are not finite are left out (loss `not-finite-part`). Positions
+ * at most 1e-6 degrees beyond are put on the edge and counted in the notice `snapped`. In the mode `wgs84` a geometry all
+ * of whose longitudes lie between 180° and 360°, or −360° and −180°, is turned by 360° (notice `longitude-turned`). One
+ * that lies on both sides is rejected: its longitudes turned one by one would lead it around the earth.
+ * @throws crs-missing in the mode `assumed`
+ */
+export function build(settings: Settings, context: StageContext): Stage {
+  const mode = choiceSetting(settings, "mode", ["wgs84", "assumed", "finite"]);
+  const range = ranges[mode];
+  const source = mode === "assumed" ? textSetting(settings, "source") : "";
+  const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
+  const remedy = booleanSetting(settings, "untouched")
+    ? "leave --no-reproject away"
+    : mode === "assumed" || booleanSetting(settings, "stated")
+      ? ""
+      : "name their CRS with --source-crs";
+  return {
+    apply(given: Batch): Batch {
+      if (allWithin(given.geometry, range)) return given;
+      const batch = dropNonFiniteParts(given, new RowChecker(range, remedy), context);
+      const check = new RowChecker(range, remedy);
+      const faults = new Map<number, CoordinateFault>();
+      let turned = 0;
+      for (let row = 0; row < batch.length; row++) {
+        const snaps = check.snaps;
+        const found = check.fault(batch.geometry, row);
+        if (!found) continue;
+        if (mode === "assumed" && found.code === "out-of-range") {
+          const reason = `it is not plain longitude and latitude: ${found.reason}`;
+          const { position } = found;
+          throw createError("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
+        }
+        check.snaps = snaps;
+        const isLongitude =
+          found.position !== undefined && Math.abs(found.position[1]) <= 90 + coordinateToleranceDegrees;
+        const span = isLongitude ? longitudeSpan(batch.geometry, row) : null;
+        const degrees = span === null ? 0 : antimeridianShift(span);
+        if (degrees !== 0) {
+          check.turn(batch.geometry, row, degrees);
+          turned++;
+        } else
+          faults.set(row, span === null ? found : { ...found, reason: `${found.reason}${antimeridianAdvice(span)}` });
+      }
+      if (check.snaps + turned === 0) return rejectGeometries(batch, faults, context);
+      if (check.snaps > 0)
+        context.notice(
+          "snapped",
+          undefined,
+          "positions up to 1e-6° (11 cm) beyond the range were put on its edge",
+          check.snaps,
+        );
+      if (turned > 0)
+        context.notice(
+          "longitude-turned",
+          undefined,
+          "longitudes run from 0° to 360° or go on beyond ±180°: those of features that lie there as a whole are written from −180° to 180°",
+          turned,
+        );
+      return rejectGeometries(batch.with({ geometry: check.repaired(batch.geometry) }), faults, context, batch);
+    },
+  };
+}

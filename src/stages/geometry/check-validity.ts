@@ -1,0 +1,20 @@
+import type { Batch } from "../../model/batch.js";
+import { type GeometryFault, rejectGeometries } from "../rows.js";
+import type { Settings } from "../settings.js";
+import type { Stage, StageContext } from "../stage.js";
+import { validityChecker } from "./make-valid.js";
+
+/** Rejects features whose geometry is not valid (OGC 06-103r4, 6.1.11 for polygons), with what is wrong and where. */
+export async function build(_: Settings, context: StageContext): Promise<Stage> {
+  const problem = await validityChecker();
+  return {
+    apply(batch: Batch): Batch {
+      const faults = new Map<number, GeometryFault>();
+      for (let row = 0; row < batch.length; row++) {
+        const reason = problem(batch.geometry, row);
+        if (reason !== null) faults.set(row, { code: "invalid-geometry", reason });
+      }
+      return rejectGeometries(batch, faults, context);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { Batch } from "../../model/batch.js";
+import { DegeneratePartFilter, type GeometryRequirements, meetsRequirements } from "../../model/degenerate-parts.js";
+import { GeometryBuilder } from "../../model/geometry-builder.js";
+import { type GeometryFault, rejectGeometries } from "../rows.js";
+import type { Settings } from "../settings.js";
+import type { Stage, StageContext } from "../stage.js";
+
+export interface DropDegenerateSettings {
+  /** Lines of one position stay: for targets that have them, such as the track segments of GPX. */
+  readonly shortLines: boolean;
+  /** The target has heights, and the last position of a ring is to have that of the first one (RFC 7946, 3.1.6). */
+  readonly z?: boolean;
+}
+
+/**
+ * Leaves out what no standard has a place for: lines of one position, rings of fewer than four. Valid batches pass
+ * as they are.
+ *
+ * - loss `degenerate-part`: lines, holes, polygons of a multi geometry and members of a collection left out;
+ * - reject `degenerate-geometry`: nothing else is left of the geometry;
+ * - notice `ring-closed`: rings that did not end where they began;
+ * - notice `empty-part`: parts without positions left out.
+ */
+export function build(settings: Settings, context: StageContext): Stage {
+  const needs = { leastLine: settings.shortLines === true ? 1 : 2, closesHeights: settings.z === true };
+  return {
+    apply: (batch) => (meetsRequirements(batch.geometry, needs) ? batch : dropDegenerate(batch, needs, context)),
+  };
+}
+
+/** Notes what was closed and what was empty in the features copied. */
+export function reportRepairs({ closed, empty }: DegeneratePartFilter, context: StageContext): void {
+  if (closed > 0) context.notice("ring-closed", undefined, "the first position was repeated at the end", closed);
+  if (empty > 0) context.notice("empty-part", undefined, "a part without positions was left out", empty);
+}
+
+export function dropDegenerate(batch: Batch, needs: GeometryRequirements, context: StageContext): Batch {
+  const builder = new GeometryBuilder();
+  const copy = new DegeneratePartFilter(needs);
+  const faults = new Map<number, GeometryFault>();
+  for (let row = 0; row < batch.length; row++) {
+    const reason = copy.add(batch.geometry, row, builder);
+    if (reason === null) continue;
+    builder.none();
+    faults.set(row, { code: "degenerate-geometry", reason });
+  }
+  if (copy.dropped > 0) context.lose("degenerate-part", undefined, `${copy.example} was left out`, copy.dropped);
+  reportRepairs(copy, context);
+  return rejectGeometries(batch.with({ geometry: builder.finish() }), faults, context, batch);
+}

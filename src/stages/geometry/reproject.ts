@@ -1,0 +1,107 @@
+import type { Operation, Transform } from "../../crs/index.js";
+import { PositionCounter } from "../../crs/operations/position-counter.js";
+import {
+  buildGeographicTransform,
+  buildTransform,
+  createFailureExplainer,
+  createZoneAdviser,
+} from "../../crs/operations/transform.js";
+import { createError } from "../../errors.js";
+import type { Batch } from "../../model/batch.js";
+import { type GeometryColumn, positionRange } from "../../model/geometry.js";
+import { type GeometryFault, rejectGeometries } from "../rows.js";
+import type { Settings } from "../settings.js";
+import type { Stage, StageContext } from "../stage.js";
+
+export interface ReprojectSettings {
+  /** What `findOperation` of src/crs gave: plain data. */
+  readonly operation: Operation;
+}
+
+interface TransformResult {
+  readonly column: GeometryColumn;
+  readonly failures: number;
+}
+
+function transformColumn(column: GeometryColumn, transform: Transform): TransformResult {
+  const xy = column.xy.slice();
+  const failures = transform(xy, column.z);
+  if (!column.members) return { column: { ...column, xy, boxes: null }, failures };
+  const members = transformColumn(column.members, transform);
+  return {
+    column: { ...column, xy, boxes: null, members: members.column },
+    failures: failures + members.failures,
+  };
+}
+
+/** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */
+function firstFailedPosition(given: GeometryColumn, result: GeometryColumn, row: number): [number, number] | null {
+  const [from, to] = positionRange(result, row);
+  for (let k = from; k < to; k++) {
+    if (Number.isFinite(result.xy[2 * k]!) && Number.isFinite(result.xy[2 * k + 1]!)) continue;
+    return [given.xy[2 * k]!, given.xy[2 * k + 1]!];
+  }
+  if (!result.members || !result.memberOffsets) return null;
+  for (let k = result.memberOffsets[row]!; k < result.memberOffsets[row + 1]!; k++) {
+    const found = firstFailedPosition(given.members!, result.members, k);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** States which routes were taken, which positions none serves and how many lie beside theirs, and counts from zero again. */
+function reportUses({ from, to, routes }: Operation, tally: PositionCounter, context: StageContext): void {
+  const [source, target] = [from.id ?? from.name, to.id ?? to.name];
+  for (const route of [...routes.keys(), null]) {
+    const positions = tally.positions(route);
+    if (positions > 0) context.went({ from: source, to: target, route, positions, box: tally.box(route) });
+  }
+  if (tally.beside > 0) {
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
+    context.notice("beside-operation", undefined, example, tally.beside);
+  }
+  tally.clear();
+}
+
+/**
+ * Transforms every position by one operation. A feature of which a position cannot be transformed is rejected
+ * (`not-transformable`) whole, in its source coordinates; where its easting begins with the number of a zone, the notice
+ * `zone-prefix` says so.
+ */
+export async function build(settings: Settings, context: StageContext): Promise<Stage> {
+  const operation = settings.operation as Operation | undefined;
+  if (typeof operation?.kind !== "string")
+    throw createError("internal", { reason: "reproject was given no operation" });
+  const tally = new PositionCounter(operation.routes.length);
+  const [transform, why, locate, zoneAdvice] = await Promise.all([
+    buildTransform(operation, tally),
+    createFailureExplainer(operation),
+    buildGeographicTransform(operation.from),
+    createZoneAdviser(operation.from),
+  ]);
+  // What has a place is for `check-area` to say, once for all features.
+  const tellZone = (x: number, y: number): void => {
+    const place = Float64Array.of(x, y);
+    locate?.(place);
+    const advice = Number.isFinite(place[0]! + place[1]!) ? "" : zoneAdvice(x, y);
+    if (advice !== "") context.notice("zone-prefix", undefined, advice, 1);
+  };
+  return {
+    apply(batch: Batch): Batch {
+      if (operation.kind === "identity") return batch;
+      const { column, failures } = transformColumn(batch.geometry, transform);
+      reportUses(operation, tally, context);
+      const carried = batch.with({ geometry: column });
+      if (failures === 0) return carried;
+      const faults = new Map<number, GeometryFault>();
+      for (let row = 0; row < batch.length; row++) {
+        const position = firstFailedPosition(batch.geometry, column, row);
+        if (position === null) continue;
+        tellZone(...position);
+        const reason = `the position ${position.join(", ")} ${why(...position)}`;
+        faults.set(row, { code: "not-transformable", reason });
+      }
+      return rejectGeometries(carried, faults, context, batch);
+    },
+  };
+}

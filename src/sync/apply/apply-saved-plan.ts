@@ -1,0 +1,44 @@
+import { readSnapshot } from "../../remote/snapshot/read-snapshot.js";
+import { Workspace } from "../../remote/snapshot/workspace.js";
+import { roundingForPrecision } from "../diff/rounding.js";
+import { checkNotStale } from "../plan/check-not-stale.js";
+import { checkGuards } from "../plan/guards.js";
+import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
+import { removeOldRejects } from "../source/rejects-path.js";
+import { readSourceFileDigests } from "../source/source-file-digests.js";
+import { applyAndUpdateBaseline, waitForEarlierRequests } from "../sync.js";
+import type { SyncRun } from "../sync-run.js";
+import type { ApplyReport } from "./apply-context.js";
+
+/**
+ * Applies a plan that was made before, as long as it still fits.
+ * @param rejects where features go that the service refuses
+ * @returns null where there is nothing to do, or it was not confirmed
+ * @throws plan-stale, guard-sync: then nothing was sent
+ */
+export async function applySavedPlan(
+  plan: OpenPlan,
+  rejects: string,
+  run: SyncRun,
+  confirm: () => Promise<boolean>,
+): Promise<ApplyReport | null> {
+  const { source, settings } = plan.header;
+  const { host, onMap } = run.tools;
+  await waitForEarlierRequests(run, settings.settle);
+  const workspace = await Workspace.create(run.spool);
+  try {
+    const snapshot = await readSnapshot(run.client, workspace, {
+      rounding: roundingForPrecision(settings.precision),
+      trustPages: settings.trustPages,
+      ...(onMap ? { onProgress: onMap } : {}),
+    });
+    const files = await readSourceFileDigests(source.inputs, host.registry);
+    checkNotStale(plan, { service: run.client.url, snapshot, files });
+  } finally {
+    workspace[Symbol.dispose]();
+  }
+  checkGuards(plan);
+  if (isEmptyPlan(plan.counts) || !(await confirm())) return null;
+  await removeOldRejects(rejects);
+  return applyAndUpdateBaseline(plan, rejects, run);
+}

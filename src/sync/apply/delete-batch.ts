@@ -1,0 +1,110 @@
+/** DELETE by internal ids (Map Features Service Interface, 4.6, form 1). */
+import { createError } from "../../errors.js";
+import type { WireFailure } from "../../remote/wire.js";
+import { type ApplyRun, isFullyApplied } from "./apply-run.js";
+import { MapReread } from "./map-reread.js";
+
+/** What a request to delete came to, when it is not clear that all are gone. */
+export interface UncertainDelete {
+  /** In the journal. */
+  readonly entry: number;
+  readonly ids: readonly string[];
+  /** Null where there was no answer. */
+  readonly failed: readonly WireFailure[] | null;
+}
+
+export interface DeleteOutcome {
+  /** Features that are surely gone by this. */
+  readonly deleted: number;
+  readonly unclear: readonly UncertainDelete[];
+}
+
+/**
+ * Sends one request, or more where it is too large or refused as a whole.
+ * @throws map-changed, write-refused; what the client throws
+ */
+export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
+  const { service, map } = run.header;
+  const { outcome, entry } = await run.journaled({ kind: "delete", features: ids.length, ids }, () =>
+    run.chain.send((condition) => run.tools.client.remove({ ids }, condition)),
+  );
+  switch (outcome.kind) {
+    case "answered":
+      if (isFullyApplied(outcome, ids.length)) return { deleted: ids.length, unclear: [] };
+      return { deleted: 0, unclear: [{ entry, ids, failed: outcome.failed }] };
+    case "in-doubt":
+      return { deleted: 0, unclear: [{ entry, ids, failed: null }] };
+    case "changed":
+      throw createError("map-changed", { service, map });
+    case "not-offered":
+      throw createError("write-refused", {
+        service,
+        map,
+        status: outcome.status,
+        reason: "it deletes no features by DELETE",
+      });
+    case "refused":
+    case "too-large":
+      if (ids.length > 1) return deleteHalves(ids, run);
+      return { deleted: 0, unclear: [{ entry, ids, failed: toFailure(ids[0]!, outcome.reason) }] };
+  }
+}
+
+const toFailure = (id: string, message: string): readonly WireFailure[] => [{ id, path: "", message }];
+
+async function deleteHalves(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
+  const middle = Math.ceil(ids.length / 2);
+  const first = await deleteBatch(ids.slice(0, middle), run);
+  const second = await deleteBatch(ids.slice(middle), run);
+  return {
+    deleted: first.deleted + second.deleted,
+    unclear: [...first.unclear, ...second.unclear],
+  };
+}
+
+/** Features that are on the map still, and why, as far as the service says it. */
+export type UndeletedReasons = ReadonlyMap<string, string>;
+
+/** Of what was unclear, what the map still has: by a reading of it. Its batches are settled in the journal. */
+export async function resolveDeletes(
+  unclear: readonly UncertainDelete[],
+  reading: MapReread,
+  run: ApplyRun,
+): Promise<{ readonly deleted: number; readonly refused: UndeletedReasons; readonly again: readonly string[] }> {
+  const refused = new Map<string, string>();
+  const again: string[] = [];
+  let deleted = 0;
+  for (const { entry, ids, failed } of unclear) {
+    const reasons = new Map(failed?.map(({ id, message }) => [id, message]));
+    for (const id of ids) {
+      if (!reading.rowById(id)) deleted += 1;
+      else if (failed && failed.length > 0) refused.set(id, reasons.get(id) ?? failed[0]!.message);
+      else again.push(id);
+    }
+    await run.settled(entry, "settled");
+  }
+  return { deleted, refused, again };
+}
+
+/**
+ * Deletes features whatever they say by now; an id is never used twice, so this can be repeated.
+ * @returns those that could not be deleted
+ * @throws batches-not-taken, and what `deleteBatch` throws
+ */
+export async function deleteUnconditionally(ids: readonly string[], run: ApplyRun): Promise<UndeletedReasons> {
+  const refused = new Map<string, string>();
+  let left = ids;
+  for (let round = 0; left.length > 0; round++) {
+    const { unclear } = await deleteBatch(left, run);
+    if (unclear.length === 0) break;
+    if (unclear.some(({ failed }) => failed === null)) await run.quiet();
+    await using reading = await MapReread.take(run);
+    run.chain.resume(reading.snapshot.etag);
+    const settled = await resolveDeletes(unclear, reading, run);
+    for (const [id, reason] of settled.refused) refused.set(id, reason);
+    left = settled.again;
+    if (left.length > 0 && round >= run.tools.traffic.retries)
+      throw createError("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round + 1 });
+  }
+  return refused;
+}

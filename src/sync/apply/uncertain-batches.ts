@@ -1,0 +1,185 @@
+import type { Database } from "better-sqlite3";
+import type { WriteOutcome } from "../../remote/client/map-client.js";
+import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
+import { Workspace } from "../../remote/snapshot/workspace.js";
+import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";
+import type { ApplyRun, WriteAction } from "./apply-run.js";
+import type { Batch, BatchItem } from "./batches.js";
+import { MapReread } from "./map-reread.js";
+
+type AnsweredOutcome = Extract<WriteOutcome, { readonly kind: "answered" }>;
+
+interface BatchRow {
+  readonly batch: number;
+  readonly entry: number;
+  readonly idempotency: string;
+  /** 1 where there was no answer. */
+  readonly doubt: 0 | 1;
+  readonly answer: string;
+}
+interface ItemRow {
+  readonly place: number;
+  readonly ordinal: number;
+  readonly action: string;
+  readonly text: string;
+  readonly seen: 0 | 1;
+}
+
+/** A batch of which it is not sure that all was carried out, with what is. */
+export interface UncertainBatch {
+  readonly batch: Batch;
+  /** Its number in the journal. */
+  readonly entry: number;
+  /** There was no answer; else it says that something failed, or too few succeeded. */
+  readonly inDoubt: boolean;
+  readonly failed: readonly WireFailure[];
+  /** What it says that succeeded. */
+  readonly success: readonly WireSuccess[];
+  /** Places, counted from 0, of those that the map does not have as they were sent. */
+  readonly missing: readonly number[];
+}
+
+const tableDefinitions = `
+  CREATE TABLE parked_batch (
+    batch INTEGER PRIMARY KEY, entry INTEGER NOT NULL, idempotency TEXT NOT NULL, doubt INTEGER NOT NULL, unsent INTEGER NOT NULL,
+    answer TEXT NOT NULL);
+  CREATE TABLE parked (
+    batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest TEXT NOT NULL,
+    action TEXT NOT NULL, text TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (batch, place)) WITHOUT ROWID`;
+
+/** How a feature that was sent is found on the map again. */
+const presenceSql = {
+  /** It has its key. */
+  create: "EXISTS (SELECT 1 FROM map WHERE map.key = parked.key)",
+  /** It says what was sent. */
+  update: "EXISTS (SELECT 1 FROM map WHERE map.id = parked.id AND map.digest = parked.digest)",
+} as const;
+
+/**
+ * Batches that are to be settled by the map itself. They are kept on disk: all of a run can be among them. After
+ * `look` they say which of their features the map has not.
+ */
+export class UncertainBatches implements AsyncDisposable {
+  private readonly database: Database;
+  /** Of the map after `look`. */
+  etag: string | null = null;
+  private batches = 0;
+  private doubts = 0;
+
+  private constructor(
+    private readonly run: ApplyRun,
+    private readonly kind: "create" | "update",
+    private readonly workspace: Workspace,
+  ) {
+    this.database = workspace.database;
+    this.database.exec(tableDefinitions);
+  }
+
+  static async create(run: ApplyRun, kind: "create" | "update"): Promise<UncertainBatches> {
+    return new UncertainBatches(run, kind, await Workspace.create(run.tools.spool));
+  }
+
+  get isEmpty(): boolean {
+    return this.batches === 0;
+  }
+
+  /** Whether some had no answer at all: what was sent may still be under way. */
+  get hasDoubts(): boolean {
+    return this.doubts > 0;
+  }
+
+  /** Whether some were answered, if not for all of their features. */
+  get hasAnswers(): boolean {
+    return this.doubts < this.batches;
+  }
+
+  /** @param answer null where there was none @param unsent it was held back: that there is no answer leaves no doubt */
+  add({ items, idempotencyKey }: Batch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
+    const batch = this.batches++;
+    if (!answer) this.doubts += 1;
+    const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?, ?)");
+    const addItem = this.database.prepare("INSERT INTO parked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const updated = new Set(this.kind === "update" ? answer?.success.map(({ id }) => id) : []);
+    this.workspace.together(() => {
+      addBatch.run(
+        batch,
+        entry,
+        idempotencyKey,
+        answer ? 0 : 1,
+        unsent ? 1 : 0,
+        JSON.stringify({ failed: answer?.failed ?? [], success: answer?.success ?? [] }),
+      );
+      items.forEach(({ action, key: own, text, ordinal }, place) => {
+        const id = "id" in action ? action.id : null;
+        const key = own === null ? null : String(own);
+        const digest = digestText(canonicalFeature(action.feature, this.run.rounding));
+        const seen = id !== null && updated.has(id) ? 1 : 0;
+        addItem.run(batch, place, ordinal, key, id, digest, JSON.stringify(action), text, seen);
+      });
+    });
+  }
+
+  /** Reads the map, and notes which features it has; what it had once counts as carried out. @returns how many it has not */
+  async look(): Promise<number> {
+    const { snapshot } = await MapReread.take(this.run, this.workspace);
+    this.etag = snapshot.etag;
+    this.database.exec(`UPDATE parked SET seen = 1 WHERE seen = 0 AND ${presenceSql[this.kind]}`);
+    return this.database.prepare("SELECT count(*) FROM parked WHERE seen = 0").pluck().get() as number;
+  }
+
+  /** Features that the map has, after `look`, of the batches that were sent. */
+  get present(): number {
+    return this.database
+      .prepare("SELECT count(*) FROM parked JOIN parked_batch USING (batch) WHERE seen AND NOT unsent")
+      .pluck()
+      .get() as number;
+  }
+
+  /** Features of the map, after `look`, that have one of the keys. */
+  countKeys(keys: readonly (RemoteKey | null)[]): number {
+    const texts = JSON.stringify(keys.map((key) => (key === null ? null : String(key))));
+    return this.database
+      .prepare("SELECT count(*) FROM map WHERE key IN (SELECT value FROM json_each(?))")
+      .pluck()
+      .get(texts) as number;
+  }
+
+  /** The digest of what the map has under an id, after `look`; null where it has no such feature. */
+  digestOf(id: string): string | null {
+    return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as string | undefined) ?? null;
+  }
+
+  /** Ids under which the map has the features of a batch that were created with a key, after `look`. */
+  createdIds({ batch: { items } }: UncertainBatch): readonly string[] {
+    const idOf = this.database.prepare("SELECT id FROM map WHERE key = ?").pluck();
+    return items.flatMap(({ key }) => (key === null ? [] : (idOf.all(String(key)) as string[])));
+  }
+
+  /** All of them, in the order in which they were parked; one is in memory at a time. */
+  *[Symbol.iterator](): Generator<UncertainBatch> {
+    const next = this.database.prepare("SELECT * FROM parked_batch WHERE batch = ?");
+    const itemsOf = this.database.prepare(
+      "SELECT place, ordinal, action, text, seen FROM parked WHERE batch = ? ORDER BY place",
+    );
+    for (let number = 0; number < this.batches; number++) {
+      const { entry, idempotency, doubt, answer } = next.get(number) as BatchRow;
+      const rows = itemsOf.all(number) as ItemRow[];
+      yield {
+        batch: { items: rows.map(toBatchItem), idempotencyKey: idempotency },
+        entry,
+        inDoubt: doubt === 1,
+        ...(JSON.parse(answer) as Pick<UncertainBatch, "failed" | "success">),
+        missing: rows.filter(({ seen }) => seen === 0).map(({ place }) => place),
+      };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await MapReread.discard(this.workspace);
+  }
+}
+
+function toBatchItem({ action: written, text, ordinal }: ItemRow): BatchItem {
+  const action = JSON.parse(written) as WriteAction;
+  return { action, key: action.key, text, ordinal };
+}

@@ -1,0 +1,114 @@
+/** PATCH of what the plan changes (Map Features Service Interface, 4.5). */
+import { createError } from "../../errors.js";
+import type { WriteOutcome } from "../../remote/client/map-client.js";
+import type { WireFeature } from "../../remote/wire.js";
+import { type ApplyRun, isFullyApplied, type WriteAction } from "./apply-run.js";
+import { type Batch, type BatchItem, createBatches } from "./batches.js";
+import { MapReread } from "./map-reread.js";
+import {
+  checkUpdateEffect,
+  clearingPatchText,
+  nestedMemberRemovals,
+  patchText,
+  type Update,
+} from "./patch-semantics.js";
+import { sendBatches, type WriteOperation } from "./send-batches.js";
+
+/**
+ * The first update goes alone and is read back, and so does the first that takes a member from a nested value, unless
+ * it is known from an earlier run what the service does then.
+ * @throws update-not-offered, update-ineffective, and what `deliver` throws
+ */
+export async function updateFeatures(run: ApplyRun): Promise<void> {
+  if (run.plan.counts.update === 0) return;
+  await sendBatches(createBatches(probeUpdates(run), run), updateOperation(run), run);
+}
+
+function updateOperation(run: ApplyRun): WriteOperation {
+  const { service, map } = run.header;
+  return {
+    kind: "update",
+    identified: true,
+    request: (batch) => sendPatch(batch, run),
+    notOffered: (status) => createError("update-not-offered", { service, map, status }),
+    done: (features) => {
+      run.counts.updated += features;
+      run.tell("update", run.counts.updated, run.plan.counts.update);
+    },
+    refuse: ({ action }, refusal) => run.refuse(action, refusal),
+  };
+}
+
+const isUpdate = (action: WriteAction): action is Update => action.action === "update";
+
+async function sendPatch({ items, idempotencyKey }: Batch, run: ApplyRun): Promise<WriteOutcome> {
+  const { client, memory } = run.tools;
+  if (memory.patchManner === "merges-deeply") {
+    const texts = items.flatMap(({ action }) => (isUpdate(action) ? (clearingPatchText(action) ?? []) : []));
+    const cleared =
+      texts.length > 0
+        ? await run.chain.send((condition) => client.update(texts, null, `${idempotencyKey}-clear`, condition))
+        : null;
+    if (cleared && !isFullyApplied(cleared, texts.length))
+      return cleared.kind === "answered" ? clearingFailed : cleared;
+  }
+  return run.chain.send((condition) =>
+    client.update(
+      items.map(({ text }) => text),
+      null,
+      idempotencyKey,
+      condition,
+    ),
+  );
+}
+
+const clearingFailed: WriteOutcome = { kind: "in-doubt", reason: "some nested values could not be cleared" };
+
+/** What is to be sent in batches, once those before it have told how the service deals with updates. */
+async function* probeUpdates(run: ApplyRun): AsyncGenerator<readonly BatchItem[]> {
+  let ordinal = 0;
+  for await (const action of run.plan.actions(["update"])) {
+    if (action.action !== "update") continue;
+    const item = { action, key: action.key, text: patchText(action), ordinal };
+    const isTelling = run.tools.memory.patchManner === null && nestedMemberRemovals(action).length > 0;
+    if (ordinal === 0 || isTelling) await probeUpdate(item, action, run);
+    else yield [item];
+    ordinal += 1;
+  }
+}
+
+async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Promise<void> {
+  const { memory } = run.tools;
+  const { service, map } = run.header;
+  const failed = run.counts.failed;
+  await sendSingly(item, run);
+  if (run.counts.failed > failed) return;
+  let effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
+  if (effect.kind === "merged-deeply" && memory.patchManner !== "merges-deeply") {
+    memory.rememberManner("merges-deeply");
+    run.counts.updated -= 1;
+    await sendSingly(item, run);
+    effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
+  } else if (nestedMemberRemovals(update).length > 0) memory.rememberManner(memory.patchManner ?? "replaces");
+  if (effect.kind === "applied") return;
+  const what = effect.kind === "ineffective" ? effect.what : `property ${JSON.stringify(effect.names[0])}`;
+  throw createError("update-ineffective", { service, map, id: update.id, what });
+}
+
+async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {
+  async function* one() {
+    yield { items: [item], idempotencyKey: run.newIdempotencyKey() };
+  }
+  await sendBatches(one(), updateOperation(run), run);
+}
+
+/** The feature as the map has it now: on the page that it was on, or else on another. @throws map-changed */
+async function rereadFeature({ id, page }: Update, run: ApplyRun): Promise<WireFeature> {
+  const read = await run.tools.client.page(page);
+  const there = read?.features.find((feature) => feature.id === id);
+  if (there) return there;
+  await using reading = await MapReread.take(run);
+  const row = reading.rowById(id);
+  if (!row) throw createError("map-changed", { service: run.header.service, map: run.header.map });
+  return JSON.parse(reading.workspace.map.textOf(row)) as WireFeature;
+}

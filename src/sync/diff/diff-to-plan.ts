@@ -1,0 +1,257 @@
+/** What has to be done to make a map what a source says: both sides compared, feature by feature, into a plan file. */
+import { createError } from "../../errors.js";
+import { canonicalGeometry, type Rounding } from "../../remote/snapshot/canonical-feature.js";
+import { rowKey } from "../../remote/snapshot/feature-side.js";
+import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { RemoteKey } from "../../remote/wire.js";
+import {
+  isEmptyPlan,
+  type OpenPlan,
+  type PlanAction,
+  type PlanCounts,
+  type PlanFileHeader,
+  type PlanHeader,
+  type PlanMode,
+  planVersion,
+  type SyncKey,
+} from "../plan/plan.js";
+import { type CreateWithText, PlanWriter } from "../plan/plan-writer.js";
+import type { SyncRequest } from "../request.js";
+import { reuseFeatureText } from "../source/reuse-feature-text.js";
+import type { Baseline } from "../state/map-state.js";
+import { ComparisonTables, type MapRowStatus, type MatchedPair } from "./comparison-tables.js";
+import { assignContentNames, readContentName, restoreAssignedIds } from "./content-names.js";
+import { mergeFeature, withKey } from "./merge-feature.js";
+import { parsePlanned, readMapFeature, readPlanned } from "./read-rows.js";
+import { detectRounding, equalsAfterRounding, roundingForPrecision } from "./rounding.js";
+
+/** Both sides, read, limited to the scope and with their keys filled in (`checkKeys`), and what is known of them. */
+export interface DiffInput {
+  readonly workspace: Workspace;
+  readonly request: SyncRequest;
+  /** `delete` where the source lists what shall go. */
+  readonly mode: PlanMode;
+  /** Base address of the service. */
+  readonly service: string;
+  /** Null where nothing is matched (append). */
+  readonly key: SyncKey | null;
+  readonly source: PlanHeader["source"];
+  /** Of a `Snapshot` (src/remote/snapshot/read-snapshot.ts). */
+  readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
+  /** What both sides agreed on before; null where nothing is known, or it was compared in another way. */
+  readonly state: Baseline | null;
+  readonly signal?: AbortSignal;
+}
+
+/** One PUT takes so many features (Map Features Service Interface, section 8), and bytes that any service should take. */
+export const putLimits = { features: 1000, bytes: 8 * 2 ** 20 } as const;
+
+/** So many features without a key are in the plan with what they say, to be looked at. */
+const maxUnmanagedContents = 1000;
+
+/**
+ * Writes the plan.
+ * @param output where it goes; `overwrite` replaces a file that is there
+ * @throws output-exists, output-failed, interrupted
+ */
+export async function diffToPlan(
+  comparison: DiffInput,
+  output: { readonly path: string; readonly overwrite: boolean },
+): Promise<OpenPlan> {
+  const classifier = new DiffPlanner(comparison);
+  await using writer = await PlanWriter.create(output.path, createHeader(comparison), output.overwrite);
+  for (const action of classifier.actions()) {
+    if (comparison.signal?.aborted) throw createError("interrupted", {});
+    const written = writer.add(action);
+    if (written) await written;
+  }
+  return await writer.finish((counts) => classifier.fitsOnePut(counts));
+}
+
+function createHeader({ request, mode, service, key, source, snapshot }: DiffInput): PlanFileHeader {
+  const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
+  const { etag, fingerprint, features } = snapshot;
+  return {
+    type: "plan",
+    version: planVersion,
+    service,
+    map: request.map,
+    mode,
+    key,
+    settings: { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards },
+    source,
+    snapshot: { etag, fingerprint, features },
+  };
+}
+
+class DiffPlanner {
+  private readonly tables: ComparisonTables;
+  private readonly rounding: Rounding;
+  /** The set that one PUT would send, as far as it is known. */
+  private bytes = 0;
+  /** A complete set may be sent, unless it turns out to be too large. */
+  private readonly isCandidate: boolean;
+
+  constructor(private readonly comparison: DiffInput) {
+    const { workspace, request, mode, key, source, state } = comparison;
+    this.tables = new ComparisonTables(workspace);
+    if (key?.by === "id") {
+      assignContentNames(workspace);
+      if (state) restoreAssignedIds(workspace, state);
+    }
+    this.rounding = roundingForPrecision(request.precision);
+    this.isCandidate =
+      mode === "full" &&
+      key !== null &&
+      request.scope === null &&
+      source.complete &&
+      source.features > 0 &&
+      source.features <= putLimits.features;
+  }
+
+  /** In the order of the file: creates, updates, deletes, and what stays. */
+  *actions(): Generator<PlanAction | CreateWithText> {
+    const { mode, key } = this.comparison;
+    if (mode !== "delete") yield* this.creates();
+    if (key === null) return;
+    if (mode !== "delete") yield* this.updates();
+    yield* this.deletes();
+    yield* this.keeps();
+  }
+
+  /** Whether nothing but the whole set, which is complete, has to be sent. */
+  fitsOnePut(counts: PlanCounts): boolean {
+    const isWhole = counts.unmanaged + counts.protected + counts.onlyOnMap === 0;
+    // Which id a feature gets that the map does not know is the service's choice.
+    const isIdentified = this.comparison.key?.by === "property" || counts.create === 0;
+    return this.isCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.bytes <= putLimits.bytes;
+  }
+
+  private *creates(): Generator<CreateWithText> {
+    const { workspace, key } = this.comparison;
+    for (const row of key === null ? workspace.source.rows() : this.tables.onlyInSource()) {
+      const value = key === null ? null : rowKey(row);
+      const text = this.textOfCreate(workspace.source.textOf(row), value);
+      const agreement = key === null ? null : { name: row.key ?? readContentName(workspace, row), sent: row.digest };
+      this.measure(text);
+      yield { action: "create", key: value, text, agreement };
+    }
+  }
+
+  private textOfCreate(line: string, value: RemoteKey | null): string {
+    const { key } = this.comparison;
+    const property = key?.by === "property" && value !== null ? { property: key.name, value } : null;
+    return (
+      reuseFeatureText(line, property) ?? JSON.stringify(withKey(parsePlanned(line), property ? key : null, value))
+    );
+  }
+
+  private *updates(): Generator<PlanAction> {
+    const decimals = this.roundedTo();
+    for (const pair of this.tables.differing()) {
+      const { source, map } = pair;
+      if (this.isAgreed(pair)) continue;
+      const { before, wanted } = this.compare(pair, decimals);
+      if (wanted.changed.length === 0) this.tables.absorb(map, source.digest);
+      else {
+        this.tables.change(map);
+        this.measure(JSON.stringify(wanted.feature));
+        const agreement = { name: map.key!, sent: source.digest };
+        const { changed, feature } = wanted;
+        yield {
+          action: "update",
+          id: before.id,
+          key: rowKey(map),
+          page: map.page,
+          changed,
+          before,
+          feature,
+          agreement,
+        };
+      }
+    }
+  }
+
+  /** @param decimals that the service is known to round to, or null */
+  private compare({ source, map }: MatchedPair, decimals: number | null) {
+    const { workspace, key, request } = this.comparison;
+    const before = readMapFeature(workspace.map, map);
+    const planned = withKey(readPlanned(workspace.source, source), key, rowKey(map));
+    const isRounded = decimals !== null && equalsAfterRounding(planned.geometry, before.geometry, decimals);
+    const feature = isRounded ? { ...planned, geometry: before.geometry } : planned;
+    const { replaceProperties } = request;
+    return { before, wanted: mergeFeature(feature, before, { rounding: this.rounding, replaceProperties }) };
+  }
+
+  /** Both sides are what they were when they agreed, although the service writes it in another way. */
+  private isAgreed({ source, map }: MatchedPair): boolean {
+    const known = this.comparison.state?.agreement(map.key!);
+    return known ? known.sent === source.digest && known.held === map.digest : false;
+  }
+
+  /**
+   * The decimals that the service rounds to, as far as can be told: only where nothing is known from before, and most
+   * features that both sides have are the same but for rounding.
+   */
+  private roundedTo(): number | null {
+    const { state, snapshot, request, workspace } = this.comparison;
+    const decimals = detectRounding(snapshot.decimals, request.precision);
+    if (decimals === null || (state && !state.isEmpty)) return null;
+    let rounded = 0;
+    for (const { source, map } of this.tables.differing()) {
+      const { geometry: exact } = readPlanned(workspace.source, source);
+      const { geometry: shown } = readPlanned(workspace.map, map);
+      const isExact = canonicalGeometry(exact, this.rounding) === canonicalGeometry(shown, this.rounding);
+      if (!isExact && equalsAfterRounding(exact, shown, decimals)) rounded += 1;
+    }
+    return rounded * 2 > this.tables.matched ? decimals : null;
+  }
+
+  private *deletes(): Generator<PlanAction> {
+    const { workspace } = this.comparison;
+    for (const row of this.tables.rest()) {
+      if (!this.goes(row)) continue;
+      const before = readMapFeature(workspace.map, row);
+      yield { action: "delete", id: before.id, key: rowKey(row), before };
+    }
+  }
+
+  /** Whether the mode removes a feature that no update changes. */
+  private goes(row: MapRowStatus): boolean {
+    const { mode, request } = this.comparison;
+    if (mode === "delete") return row.matched === 1;
+    if (mode !== "full" || row.matched === 1) return false;
+    return row.key === null ? request.unmanaged === "delete" : row.protected === 0;
+  }
+
+  private *keeps(): Generator<PlanAction> {
+    let unmanaged = 0;
+    for (const row of this.tables.rest()) {
+      if (this.goes(row)) continue;
+      const why = keepReason(row);
+      const keep = { action: "keep", why, id: row.id!, key: rowKey(row) } as const;
+      if (why === "same") yield { ...keep, ...this.sameness(row) };
+      else if (why !== "unmanaged" || ++unmanaged > maxUnmanagedContents) yield keep;
+      else yield { ...keep, feature: readPlanned(this.comparison.workspace.map, row) };
+    }
+  }
+
+  private sameness(row: MapRowStatus): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
+    const { workspace, key } = this.comparison;
+    const agreement = row.sent && { name: row.key!, sent: row.sent, held: row.digest };
+    if (!this.isCandidate) return agreement ? { agreement } : {};
+    const feature = withKey(readMapFeature(workspace.map, row), key, rowKey(row));
+    this.measure(JSON.stringify(feature));
+    return agreement ? { feature, agreement } : { feature };
+  }
+
+  private measure(text: string): void {
+    if (this.isCandidate) this.bytes += Buffer.byteLength(text) + 1;
+  }
+}
+
+function keepReason(row: MapRowStatus): Extract<PlanAction, { action: "keep" }>["why"] {
+  if (row.matched === 1) return "same";
+  if (row.key === null) return "unmanaged";
+  return row.protected === 1 ? "protected" : "only-on-map";
+}

@@ -1,0 +1,29 @@
+import { setImmediate } from "node:timers/promises";
+import { createError } from "../../errors.js";
+import type { FeatureSide, KeyedRow } from "../../remote/snapshot/feature-side.js";
+
+const batchSize = 1000;
+
+/** All rows of a side, in batches as `selectedBatches` gives them. @throws interrupted */
+export const readRowBatches = (side: FeatureSide, signal: AbortSignal | undefined): AsyncGenerator<KeyedRow[]> =>
+  selectRowBatches(side, `SELECT * FROM ${side.name} WHERE seq > ?`, signal);
+
+/**
+ * Rows of a side in the order of reading, a thousand at once: as many as are well written in one transaction. In
+ * between, the event loop sees signals, and rows may be changed.
+ * @param sql with one parameter: the last `seq` that was seen
+ * @throws interrupted
+ */
+export async function* selectRowBatches(
+  { database, name }: FeatureSide,
+  sql: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<KeyedRow[]> {
+  const next = database.prepare<[number], KeyedRow>(`${sql} ORDER BY ${name}.seq LIMIT ${batchSize}`);
+  for (let rows = next.all(0); rows.length > 0; rows = next.all(rows.at(-1)!.seq)) {
+    yield rows;
+    if (rows.length < batchSize) return;
+    await setImmediate();
+    if (signal?.aborted) throw createError("interrupted", {});
+  }
+}

@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { createError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+import type { RemoteKey } from "../../remote/wire.js";
+import { isGeometry } from "../plan/is-geometry.js";
+import type { MapFeature } from "../plan/plan.js";
+import { type BackupHeader, backupLines, backupVersion } from "./backup.js";
+
+/** A feature that the run was about to create. */
+export interface IntendedCreate {
+  /** Null where nothing identifies it. */
+  readonly key: RemoteKey | null;
+  /** `shortDigest` of its contents as they were sent. */
+  readonly digest: string;
+}
+
+/** A feature that the run was about to update. */
+export interface IntendedUpdate {
+  /** Its id when the run began. */
+  readonly id: string;
+  /** `shortDigest` of its contents as the map was to have them. */
+  readonly digest: string;
+}
+
+/** Something that the service created: its ids; or the digest of what the map showed of it, where it was not as sent. */
+export type CreationEntry = readonly string[] | Readonly<Record<string, string>>;
+
+/** A backup that was read to know that it is whole; its features are read as they are needed. */
+export interface OpenBackup {
+  readonly path: string;
+  readonly header: BackupHeader;
+  /** Features as they were before they were changed or deleted. */
+  readonly features: number;
+  /** Features that the run was about to create. */
+  readonly creates: number;
+  /** The run came to an end that it knew: `created` has all that it created. */
+  readonly ended: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+  /** In the order of the file; can be called again. */
+  all(): AsyncIterable<MapFeature>;
+  /** Empty before version 3. */
+  updates(): AsyncIterable<IntendedUpdate>;
+  intended(): AsyncIterable<IntendedCreate>;
+  created(): AsyncIterable<CreationEntry>;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+type BackupPart = "header" | "features" | "updates" | "creates" | "created" | "open" | "ended";
+
+/** The part that a line begins, after the part before it. */
+const nextParts: Readonly<Partial<Record<BackupPart, Readonly<Record<string, BackupPart>>>>> = {
+  features: { [backupLines.updates]: "updates", [backupLines.creates]: "creates", [backupLines.open]: "open" },
+  updates: { [backupLines.creates]: "creates" },
+  creates: { [backupLines.created]: "created" },
+  created: { [backupLines.open]: "open", [backupLines.ended]: "ended" },
+};
+
+interface PartLine {
+  readonly part: BackupPart;
+  readonly number: number;
+  readonly text: string;
+}
+
+/** The lines of a backup with the part to which they belong; those between two parts belong to neither. */
+async function* readParts(path: string): AsyncGenerator<PartLine> {
+  let part: BackupPart = "header";
+  for await (const { number, text } of readLines(path)) {
+    const next: BackupPart | undefined = nextParts[part]?.[text];
+    part = next ?? part;
+    if (next === undefined || next === "open" || next === "ended") yield { part, number, text };
+    if (part === "header") part = "features";
+  }
+}
+
+/** @throws input-missing, input-unreadable, backup-invalid */
+export async function openBackup(path: string): Promise<OpenBackup> {
+  let header: BackupHeader | null = null;
+  let last: PartLine | null = null;
+  let features = 0;
+  let creates = 0;
+  for await (const line of readParts(path)) {
+    last = line;
+    if (line.part === "header") header = parseHeader(path, line.text);
+    if (line.part === "features") features += parseFeature(path, line) ? 1 : 0;
+    if (line.part === "updates") parseIntendedUpdate(path, line);
+    if (line.part === "creates") creates += parseIntendedCreate(path, line) ? 1 : 0;
+  }
+  // What was being added when a run was cut off may be cut short; what stands before it was there before the first request.
+  const isWhole = last !== null && ["created", "open", "ended"].includes(last.part);
+  if (!header || !isWhole)
+    throw createError("backup-invalid", {
+      backup: path,
+      line: (last?.number ?? 0) + (header ? 0 : 1),
+      reason: "it ends early",
+    });
+  return {
+    ...{ path, header, features, creates, ended: last?.part === "ended" },
+    ...(await fileDigest(path)),
+    all: () => readElements(path, "features", parseFeature),
+    updates: () => readElements(path, "updates", parseIntendedUpdate),
+    intended: () => readElements(path, "creates", parseIntendedCreate),
+    created: () => readCreationEntries(path),
+  };
+}
+
+/** What a run has recorded so far of what it creates. @throws input-unreadable, backup-invalid */
+export const readCreationEntries = (path: string): AsyncIterable<CreationEntry> =>
+  readElements(path, "created", parseCreationEntry);
+
+export const isIdList = (entry: CreationEntry): entry is readonly string[] => Array.isArray(entry);
+
+async function* readElements<T>(
+  path: string,
+  part: BackupPart,
+  read: (path: string, line: PartLine) => T | null,
+): AsyncGenerator<T> {
+  for await (const line of readParts(path)) {
+    const element = line.part === part ? read(path, line) : null;
+    if (element !== null) yield element;
+  }
+}
+
+async function* readLines(path: string): AsyncGenerator<{ readonly number: number; readonly text: string }> {
+  let number = 0;
+  try {
+    for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
+      yield { number: ++number, text };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw createError("input-missing", { source: path }, error);
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
+  }
+}
+
+/** The first line is the collection up to its features. */
+function parseHeader(path: string, text: string): BackupHeader {
+  const { geoferry } = (parseJson(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
+  if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
+    throw createError("backup-invalid", { backup: path, line: 1, reason: "it does not say which map it is of" });
+  if (geoferry.backup !== backupVersion && geoferry.backup !== 1 && geoferry.backup !== 2)
+    throw createError("backup-invalid", { backup: path, line: 1, reason: `its version is ${String(geoferry.backup)}` });
+  return { scope: null, ...geoferry } as unknown as BackupHeader;
+}
+
+const parseElement = ({ text }: PartLine): unknown => parseJson(text.replace(/,$/, ""));
+
+function parseFeature(path: string, line: PartLine): MapFeature {
+  const feature = parseElement(line);
+  if (
+    !isObject(feature) ||
+    typeof feature.id !== "string" ||
+    !isObject(feature.properties) ||
+    !(feature.geometry === null || isGeometry(feature.geometry))
+  )
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no feature with an id" });
+  return feature as unknown as MapFeature;
+}
+
+function parseIntendedUpdate(path: string, line: PartLine): IntendedUpdate {
+  const element = parseElement(line);
+  const [id, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
+  if (typeof id !== "string" || typeof digest !== "string")
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no id with a digest" });
+  return { id, digest };
+}
+
+function parseIntendedCreate(path: string, line: PartLine): IntendedCreate {
+  const element = parseElement(line);
+  const [key, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
+  const isKey = key === null || typeof key === "string" || typeof key === "number";
+  if (!isKey || typeof digest !== "string")
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no key with a digest" });
+  return { key, digest };
+}
+
+/** Null for a line that was cut short. */
+function parseCreationEntry(_path: string, line: PartLine): CreationEntry | null {
+  const element = parseElement(line);
+  const texts = Array.isArray(element)
+    ? (element as readonly unknown[])
+    : isObject(element)
+      ? Object.values(element)
+      : [];
+  return texts.length > 0 && texts.every((text) => typeof text === "string") ? (element as CreationEntry) : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+async function fileDigest(path: string): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = createHash("sha256");
+  let size = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk as Buffer);
+    size += (chunk as Buffer).length;
+  }
+  return { size, sha256: hash.digest("hex") };
+}

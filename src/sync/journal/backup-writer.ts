@@ -1,0 +1,192 @@
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { createError, GeoferryError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+import { createSink } from "../../io/output/create-sink.js";
+import type { SinkFile } from "../../plugin/format.js";
+import { canonicalFeature, defaultRounding, digestText } from "../../remote/snapshot/canonical-feature.js";
+import type { OpenPlan } from "../plan/plan.js";
+import { readCreates } from "../plan/plan-creates.js";
+import { type BackupHeader, backupLines, backupVersion, shortDigest } from "./backup.js";
+import { isIdList, readCreationEntries } from "./backup-reader.js";
+
+/** Where a run records what the service created. */
+export interface CreationRecorder {
+  /** Ids that the service gave. @throws backup-failed */
+  created(ids: readonly string[]): Promise<void>;
+  /** Created and updated features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
+  shown(digests: Readonly<Record<string, string>>): Promise<void>;
+  /** The ids that were recorded, in groups. @throws input-unreadable */
+  ids(): AsyncIterable<readonly string[]>;
+}
+
+export const nullRecorder: CreationRecorder = {
+  created: async () => {},
+  shown: async () => {},
+  async *ids() {},
+};
+
+type ProgressCallback = (done: number) => void;
+
+/**
+ * The backup of a run: what the run changes, deletes and is about to create is on the disk before the first request, and
+ * what the service created is added while the run goes on. The file is valid JSON after each addition, and a run that is
+ * killed leaves it complete but for the ids of requests without an answer, whose features are known by their keys.
+ */
+export class BackupWriter implements CreationRecorder, AsyncDisposable {
+  private last: Promise<void> = Promise.resolve();
+  private isFirst = true;
+
+  private constructor(
+    readonly path: string,
+    private readonly file: FileHandle,
+    /** Where the next addition goes, over the end of the file. */
+    private offset: number,
+  ) {}
+
+  /**
+   * @returns null where the plan writes nothing: then there is no file
+   * @throws output-exists, backup-failed
+   */
+  static async write(
+    plan: OpenPlan,
+    path: string,
+    now: Date,
+    onProgress: ProgressCallback,
+  ): Promise<BackupWriter | null> {
+    const { update, delete: removed, create } = plan.counts;
+    if (update + removed + create === 0) return null;
+    try {
+      await writeInitialBackup(plan, path, now, onProgress);
+      const { size } = await stat(path);
+      return new BackupWriter(path, await open(path, "r+"), size - formatEnding(backupLines.open).length);
+    } catch (error) {
+      if (error instanceof GeoferryError && error.code === "output-failed")
+        throw backupError(path, String(error.details.reason), error);
+      if (error instanceof GeoferryError) throw error;
+      throw backupError(path, describeSystemError(error), error);
+    }
+  }
+
+  created(ids: readonly string[]): Promise<void> {
+    return ids.length === 0 ? Promise.resolve() : this.add(ids);
+  }
+
+  shown(digests: Readonly<Record<string, string>>): Promise<void> {
+    const short = Object.entries(digests).map(([id, digest]) => [id, shortDigest(digest)] as const);
+    return short.length === 0 ? Promise.resolve() : this.add(Object.fromEntries(short));
+  }
+
+  async *ids(): AsyncGenerator<readonly string[]> {
+    await this.last;
+    for await (const entry of readCreationEntries(this.path)) if (isIdList(entry)) yield entry;
+  }
+
+  /** The run is over, and nothing that it created is missing. @throws backup-failed */
+  end(): Promise<void> {
+    return this.write(() => formatEnding(backupLines.ended), "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.last.catch(() => {});
+    await this.file.close();
+  }
+
+  private add(entry: object): Promise<void> {
+    const text = JSON.stringify(entry);
+    return this.write(() => {
+      const comma = this.isFirst ? "" : ",";
+      this.isFirst = false;
+      return `${comma}\n${text}`;
+    }, formatEnding(backupLines.open));
+  }
+
+  /** Writes a text and an end in one go over the end that is there, after all that was to be written before. */
+  private write(textOf: () => string, end: string): Promise<void> {
+    this.last = this.last.then(async () => {
+      const text = textOf();
+      try {
+        await this.file.write(text + end, this.offset);
+        if (end === "") await this.file.datasync();
+      } catch (error) {
+        throw backupError(this.path, describeSystemError(error), error);
+      }
+      this.offset += Buffer.byteLength(text);
+    });
+    return this.last;
+  }
+}
+
+const formatEnding = (line: string): string => `\n${line}\n`;
+
+const backupError = (backup: string, reason: string, cause: unknown) =>
+  createError("backup-failed", { backup, reason }, cause);
+
+/** All but what is added later: on the disk when this returns. */
+async function writeInitialBackup(
+  plan: OpenPlan,
+  path: string,
+  now: Date,
+  onProgress: ProgressCallback,
+): Promise<void> {
+  const { service, map, key, settings } = plan.header;
+  const { scope, precision } = settings;
+  const time = now.toISOString();
+  const header: BackupHeader = { backup: backupVersion, service, map, key, scope, precision, time };
+  await using sink = await createSink(path, { overwrite: false });
+  const file = await sink.create();
+  await file.write(Buffer.from(`{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[`));
+  const lines = new LineWriter(file, onProgress);
+  for await (const action of plan.actions(["update", "delete"]))
+    if (action.action === "update" || action.action === "delete") await lines.add(JSON.stringify(action.before));
+  const rounding = { ...defaultRounding, degrees: precision };
+  await lines.part(backupLines.updates);
+  for await (const action of plan.actions(["update"]))
+    if (action.action === "update")
+      await lines.add(JSON.stringify([action.id, shortDigest(digestText(canonicalFeature(action.feature, rounding)))]));
+  await lines.part(backupLines.creates);
+  if (plan.counts.create > 0)
+    for await (const creates of readCreates(plan))
+      for (const create of creates) {
+        const digest = create.agreement?.sent ?? digestText(canonicalFeature(create.action.feature, rounding));
+        await lines.add(JSON.stringify([create.key, shortDigest(digest)]));
+      }
+  await lines.part(backupLines.created);
+  await lines.part(backupLines.open);
+  await file.write(Buffer.from("\n"));
+  await sink.commit();
+}
+
+/** Characters that are put together before they are written. */
+const chunkSize = 1 << 18;
+
+/** Elements of arrays, each on a line. */
+class LineWriter {
+  private waiting = "";
+  private count = 0;
+  private isFirst = true;
+
+  constructor(
+    private readonly file: SinkFile,
+    private readonly onProgress: ProgressCallback,
+  ) {}
+
+  add(text: string): Promise<void> | undefined {
+    this.waiting += `${this.isFirst ? "" : ","}\n${text}`;
+    this.isFirst = false;
+    this.count += 1;
+    if (this.count % 1000 === 0) this.onProgress(this.count);
+    return this.waiting.length >= chunkSize ? this.flush() : undefined;
+  }
+
+  async part(line: string): Promise<void> {
+    this.waiting += `\n${line}`;
+    this.isFirst = true;
+    await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    const text = this.waiting;
+    this.waiting = "";
+    await this.file.write(Buffer.from(text));
+  }
+}

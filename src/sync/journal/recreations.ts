@@ -1,0 +1,79 @@
+/**
+ * Features that are being deleted to be created anew, on disk before they are deleted: the only place that has all of
+ * them then. A run that dies in between leaves them to the next.
+ */
+import { createReadStream, existsSync } from "node:fs";
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { createError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+import { syncFolder } from "../../io/output/publish-outputs.js";
+import type { Update } from "../apply/patch-semantics.js";
+import type { OpenPlan, PlanHeader } from "../plan/plan.js";
+import { createCounts } from "../plan/plan-writer.js";
+
+const recreationsPath = (folder: string): string => join(folder, "recreate.ndjson");
+
+async function wrapWriteErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
+  }
+}
+
+/** Keeps what is about to be recreated, in place of what was kept before. @throws output-failed */
+export async function saveRecreations(folder: string, header: PlanHeader, updates: readonly Update[]): Promise<void> {
+  const path = recreationsPath(folder);
+  await wrapWriteErrors(path, async () => {
+    await using file = await open(path, "w", 0o600);
+    await file.appendFile(`${JSON.stringify(header)}\n`);
+    for (const update of updates) await file.appendFile(`${JSON.stringify(update)}\n`);
+    await file.sync();
+    await syncFolder(folder);
+  });
+}
+
+/** All of them are on the map again. @throws output-failed */
+export async function removeRecreations(folder: string): Promise<void> {
+  const path = recreationsPath(folder);
+  await wrapWriteErrors(path, () => rm(path, { force: true }));
+}
+
+/**
+ * What a run that died was recreating, as a plan of these updates alone. A line that was cut short was not kept yet, and
+ * nothing of it deleted.
+ * @returns null where there is nothing; else at most as many as one request takes
+ * @throws input-unreadable
+ */
+export async function openRecreations(folder: string): Promise<OpenPlan | null> {
+  const path = recreationsPath(folder);
+  if (!existsSync(path)) return null;
+  const lines: unknown[] = [];
+  try {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
+      lines.push(parse(line));
+  } catch (error) {
+    throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
+  }
+  const [header, ...updates] = lines as [PlanHeader | null, ...(Update | null)[]];
+  const whole = updates.filter((update) => update !== null);
+  if (!header || whole.length === 0) return null;
+  return {
+    path,
+    header: { ...header, put: false },
+    counts: { ...createCounts(), update: whole.length },
+    async *actions(kinds = ["update"]) {
+      if (kinds.includes("update")) yield* whole;
+    },
+  };
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,53 @@
+import type { FeatureSide, KeyedRow } from "../../remote/snapshot/feature-side.js";
+import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { Properties } from "../../remote/wire.js";
+import { readRowBatches } from "../diff/row-batches.js";
+import { isInvalidKey, parseKey } from "./key-value.js";
+
+/**
+ * Features whose value of a property another one has before them, by name; counted on disk, in one pass over the side.
+ * The first of the properties that has none is read into the keys of the features thereby.
+ * @throws interrupted
+ */
+export async function countDuplicateValues(
+  workspace: Workspace,
+  side: FeatureSide,
+  names: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const { database } = workspace;
+  database.exec(
+    "CREATE TABLE candidate (field INTEGER NOT NULL, seq INTEGER NOT NULL, value TEXT NOT NULL, numeric INTEGER NOT NULL)",
+  );
+  try {
+    const insert = database.prepare("INSERT INTO candidate VALUES (?, ?, ?, ?)");
+    const add = (row: KeyedRow) => {
+      const { properties } = JSON.parse(side.textOf(row)) as { properties: Properties | null };
+      names.forEach((name, field) => {
+        const key = parseKey(properties?.[name]);
+        if (!isInvalidKey(key)) insert.run(field, row.seq, String(key), typeof key === "number" ? 1 : 0);
+      });
+    };
+    for await (const rows of readRowBatches(side, signal)) workspace.together(() => rows.forEach(add));
+    const count = database.prepare("SELECT count(*) - count(DISTINCT value) FROM candidate WHERE field = ?").pluck();
+    const repeats = new Map(names.map((name, field) => [name, count.get(field) as number]));
+    const unique = names.findIndex((name) => repeats.get(name) === 0);
+    if (unique >= 0) fillKeysFromCandidates(side, unique, names[unique]!);
+    return repeats;
+  } finally {
+    database.exec("DROP TABLE candidate");
+  }
+}
+
+/** What `readKeys` would find in all texts once more. */
+function fillKeysFromCandidates(side: FeatureSide, field: number, name: string): void {
+  const { database, name: table } = side;
+  database.exec(`UPDATE ${table} SET key = NULL, numeric = 0`);
+  database
+    .prepare(
+      `UPDATE ${table} SET key = candidate.value, numeric = candidate.numeric
+       FROM candidate WHERE candidate.seq = ${table}.seq AND candidate.field = ?`,
+    )
+    .run(field);
+  side.keyedBy = name;
+}

@@ -1,0 +1,130 @@
+/** Fills the keys of both tables: first those of the map, then those of the source in the types that the map has. */
+import { canonicalFeature, digestText, type Rounding } from "../../remote/snapshot/canonical-feature.js";
+import { type FeatureSide, type KeyedRow, rowKey } from "../../remote/snapshot/feature-side.js";
+import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { RemoteKey } from "../../remote/wire.js";
+import { withProperty } from "../diff/merge-feature.js";
+import { toMapKeyType } from "../diff/read-rows.js";
+import { readRowBatches, selectRowBatches } from "../diff/row-batches.js";
+import type { SyncKey } from "../plan/plan.js";
+import type { SourceFeature } from "../source/read-source.js";
+import { createKeyReader, type InvalidKey, isInvalidKey, isUuid, parseKey } from "./key-value.js";
+
+/** The key of a feature by the value of its property, or by its id: an id of the service, in lower case. */
+function readFeatureKey(
+  key: SyncKey,
+  { properties }: Pick<SourceFeature, "properties">,
+  id: string | null,
+): RemoteKey | InvalidKey {
+  if (key.by === "property") return parseKey(properties?.[key.name]);
+  if (id === null) return { unfit: "null" };
+  return isUuid(id) ? id.toLowerCase() : { unfit: "type" };
+}
+
+/** Fills the keys of a side from the texts of its features, unless they were read when the features were added. */
+async function fillKeysFromProperty(
+  workspace: Workspace,
+  side: FeatureSide,
+  name: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (side.keyedBy === name) return;
+  const { read } = createKeyReader(name);
+  const fill = (row: KeyedRow) =>
+    side.setKey(row.seq, read((JSON.parse(side.textOf(row)) as SourceFeature).properties));
+  for await (const rows of readRowBatches(side, signal)) workspace.together(() => rows.forEach(fill));
+  side.keyedBy = name;
+}
+
+/** Features of the map whose property is no key stay without one; then the table has the index `map_key`. */
+export async function fillMapKeys(workspace: Workspace, key: SyncKey, signal?: AbortSignal): Promise<void> {
+  const { map, database } = workspace;
+  if (key.by === "id") database.exec("UPDATE map SET key = lower(id), numeric = 0");
+  else await fillKeysFromProperty(workspace, map, key.name, signal);
+  database.exec("CREATE INDEX IF NOT EXISTS map_key ON map (key)");
+}
+
+/** Told of a source feature without a key, whose row stays without one. */
+export type OnInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["unfit"]) => void;
+
+export interface SourceKeySettings {
+  readonly rounding: Rounding;
+  /** The property has integers that the pipeline made texts of, since JSON numbers do not hold them. */
+  readonly lostIntegers: boolean;
+  readonly onUnfit: OnInvalidKey;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The key goes out in the type that the map has: for a key that the map does not have, in that of all others. A feature
+ * whose key changes its type by that gets another digest, too. Then the table has the index `source_key`.
+ * @throws interrupted
+ */
+export async function fillSourceKeys(
+  workspace: Workspace,
+  key: SyncKey,
+  { rounding, lostIntegers, onUnfit, signal }: SourceKeySettings,
+): Promise<void> {
+  const { source, database } = workspace;
+  if (key.by === "id") await fillKeysFromIds(workspace, signal);
+  else await fillKeysFromProperty(workspace, source, key.name, signal);
+  await reportInvalidKeys(workspace, key, { lostIntegers, onUnfit, signal });
+  if (key.by === "property") await convertToMapKeyTypes(workspace, key.name, rounding, signal);
+  database.exec("CREATE INDEX IF NOT EXISTS source_key ON source (key)");
+}
+
+/** Ids of the service, in lower case. */
+async function fillKeysFromIds(workspace: Workspace, signal: AbortSignal | undefined): Promise<void> {
+  const { source } = workspace;
+  const fill = ({ seq, id }: KeyedRow) => {
+    if (id !== null && isUuid(id)) source.setKey(seq, id.toLowerCase());
+  };
+  for await (const rows of readRowBatches(source, signal)) workspace.together(() => rows.forEach(fill));
+}
+
+async function reportInvalidKeys(
+  workspace: Workspace,
+  key: SyncKey,
+  { lostIntegers, onUnfit, signal }: Omit<SourceKeySettings, "rounding">,
+): Promise<void> {
+  const { source } = workspace;
+  // A text that long may be an integer that was lost.
+  const where = lostIntegers ? "key IS NULL OR (numeric = 0 AND length(key) >= 16)" : "key IS NULL";
+  const tell = (row: KeyedRow) => {
+    const feature = JSON.parse(source.textOf(row)) as SourceFeature;
+    const own = readFeatureKey(key, feature, row.id);
+    const found = lostIntegers && isLargeInteger(own) ? { unfit: "unsafe" as const } : own;
+    if (!isInvalidKey(found)) return;
+    source.setKey(row.seq, null);
+    onUnfit(row, feature, found.unfit);
+  };
+  for await (const rows of selectRowBatches(source, `SELECT * FROM source WHERE seq > ? AND (${where})`, signal))
+    workspace.together(() => rows.forEach(tell));
+}
+
+const isLargeInteger = (key: RemoteKey | InvalidKey): boolean =>
+  typeof key === "string" && /^-?\d{16,}$/.test(key) && !Number.isSafeInteger(Number(key));
+
+/** Keys of another type than the map has them in, or than all its keys are of where it does not have them. */
+async function convertToMapKeyTypes(
+  workspace: Workspace,
+  name: string,
+  rounding: Rounding,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { source, database } = workspace;
+  const types = database.prepare<[], number>("SELECT DISTINCT numeric FROM map WHERE key IS NOT NULL").pluck().all();
+  const usual = types.length === 1 ? types[0]! : "NULL";
+  const retype = database.prepare("UPDATE source SET digest = ? WHERE seq = ?");
+  const fill = (row: KeyedRow) => {
+    const key = toMapKeyType(row, row.numeric === 0);
+    if (key === rowKey(row)) return;
+    const feature = JSON.parse(source.textOf(row)) as SourceFeature;
+    const properties = withProperty(feature.properties, name, key);
+    source.setKey(row.seq, key);
+    retype.run(digestText(canonicalFeature({ ...feature, properties }, rounding)), row.seq);
+  };
+  const others = `SELECT source.* FROM source LEFT JOIN map ON map.key = source.key
+    WHERE source.seq > ? AND source.key IS NOT NULL AND source.numeric <> coalesce(map.numeric, ${usual})`;
+  for await (const rows of selectRowBatches(source, others, signal)) workspace.together(() => rows.forEach(fill));
+}

@@ -1,0 +1,19 @@
+/** How much a property's name says that it identifies features. */
+
+/** Names that identifiers go by, the surest first, whatever their letters. */
+const identifierNames: readonly string[] = ["id", "uuid", "guid", "gid", "fid", "ref", "code", "key"];
+/** `remote_id`, `osm:id`, `parcel-code`; `parcelId`; `id_parcel`; ESRI's `objectid` and `globalid`. */
+const identifierPatterns: readonly RegExp[] = [
+  /[_\-:. ](id|uuid|guid|ref|code|key)$/i,
+  /\p{Ll}(Id|ID|Uuid|UUID|Guid|GUID|Ref|Code|Key)$/u,
+  /^(id|uuid|guid|ref|code|key)[_\-:. ]/i,
+  /^(objectid|globalid|identifier)$/i,
+];
+
+/** From 0, the lower the surer; null where the name says nothing. */
+export function rankIdentifierName(name: string): number | null {
+  const exact = identifierNames.indexOf(name.toLowerCase());
+  if (exact >= 0) return exact;
+  const like = identifierPatterns.findIndex((pattern) => pattern.test(name));
+  return like < 0 ? null : identifierNames.length + like;
+}

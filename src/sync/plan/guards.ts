@@ -1,0 +1,113 @@
+/** What stops a synchronisation before its first write, unless it is said that it is meant. */
+
+import { createError } from "../../errors.js";
+import { formatCount, groupDigits } from "../../format-count.js";
+import type { Limit } from "../request.js";
+import { countMapFeatures, type OpenPlan, type PlanCounts, type PlanHeader } from "./plan.js";
+
+export type GuardName =
+  | "max-delete"
+  | "max-update"
+  | "null-geometry"
+  | "empty-source"
+  | "incomplete-source"
+  | "unidentified-rejects"
+  | "unmanaged";
+
+/** A guard that does not let a plan pass. */
+export interface TrippedGuard {
+  readonly guard: GuardName | "later-edits";
+  /** With the flag that lets it pass. */
+  readonly reason: string;
+}
+
+type GuardedPlan = Pick<OpenPlan, "header" | "counts">;
+type Guard = (header: PlanHeader, counts: PlanCounts) => string | null;
+
+/** Unasked, so much of a map of more than so many features may be deleted. */
+const defaultDeleteLimit = { share: 0.1, from: 10 } as const;
+
+const formatPercent = (share: number): string =>
+  `${(share * 100).toLocaleString("en", { maximumSignificantDigits: 3 })} %`;
+
+/** "40 of 100 features (40 %)" */
+const formatShare = (count: number, all: number): string =>
+  `${groupDigits(count)} of ${formatCount(all, "feature")} (${formatPercent(count / Math.max(all, 1))})`;
+
+const exceedsLimit = (count: number, all: number, limit: Limit): boolean =>
+  count > Math.min(limit.count, limit.share * all);
+
+const maxDelete: Guard = ({ settings }, counts) => {
+  const { maxDelete: limit } = settings.guards;
+  const all = countMapFeatures(counts);
+  const raise = `--max-delete ${counts.delete} allows it`;
+  const would = `${formatShare(counts.delete, all)} would be deleted`;
+  if (limit !== null)
+    return exceedsLimit(counts.delete, all, limit) ? `${would}, more than --max-delete ${limit.text}; ${raise}` : null;
+  if (all <= defaultDeleteLimit.from || counts.delete <= defaultDeleteLimit.share * all) return null;
+  return `${would}, more than the ${formatPercent(defaultDeleteLimit.share)} that are deleted unasked; ${raise}`;
+};
+
+const maxUpdate: Guard = ({ settings }, counts) => {
+  const { maxUpdate: limit } = settings.guards;
+  const all = countMapFeatures(counts);
+  if (limit === null || !exceedsLimit(counts.update, all, limit)) return null;
+  return `${formatShare(counts.update, all)} would be changed, more than --max-update ${limit.text}; --max-update ${counts.update} allows it`;
+};
+
+const nullGeometry: Guard = ({ settings }, { geometryLost }) =>
+  geometryLost === 0 || settings.guards.allowNullGeometry
+    ? null
+    : `${formatCount(geometryLost, "feature")} would lose ${geometryLost === 1 ? "its geometry" : "their geometries"}; --allow-null-geometry allows it`;
+
+/** Where the map has something: a source that is suddenly empty is hardly meant. */
+const emptySource: Guard = ({ source, settings }, counts) =>
+  source.features > 0 || settings.guards.allowEmpty || countMapFeatures(counts) === 0
+    ? null
+    : `the source has no features, and the map has ${groupDigits(countMapFeatures(counts))}; --allow-empty says that it is meant`;
+
+/** What was not read would be taken for gone. */
+const incompleteSource: Guard = ({ mode, source }) => {
+  if (mode !== "full" || (source.gaps === 0 && (source.complete || source.rejected > 0))) return null;
+  const what =
+    source.gaps > 0
+      ? `${formatCount(source.gaps, "stretch", "stretches")} of the source could not be read`
+      : "the source was not read to its end (--limit)";
+  return `${what}, and what is there would be taken for gone; --mode incremental deletes nothing`;
+};
+
+const unidentifiedRejects: Guard = ({ mode, source: { unidentified } }, counts) =>
+  mode !== "full" || unidentified === 0 || counts.delete === 0
+    ? null
+    : `${formatCount(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key, and ${formatCount(counts.delete, "feature")} would be deleted that may be ${unidentified === 1 ? "it" : "them"}; mend the source, or --mode incremental, which deletes nothing`;
+
+const unmanaged: Guard = ({ mode, key, settings }, counts) => {
+  if (mode !== "full" || settings.unmanaged !== "refuse" || counts.unmanaged === 0) return null;
+  const name = key?.by === "property" ? `property "${key.name}"` : "key";
+  return `${formatCount(counts.unmanaged, "feature")} of the map ${counts.unmanaged === 1 ? "has" : "have"} no ${name}, so that nobody knows whether the source is about ${counts.unmanaged === 1 ? "it" : "them"}; --keep-unmanaged leaves ${counts.unmanaged === 1 ? "it" : "them"}, --delete-unmanaged deletes ${counts.unmanaged === 1 ? "it" : "them"}`;
+};
+
+const guards: Readonly<Record<GuardName, Guard>> = {
+  "empty-source": emptySource,
+  "incomplete-source": incompleteSource,
+  "unidentified-rejects": unidentifiedRejects,
+  unmanaged,
+  "max-delete": maxDelete,
+  "max-update": maxUpdate,
+  "null-geometry": nullGeometry,
+};
+
+/** All guards that do not let a plan pass. */
+export function findTrippedGuards({ header, counts }: GuardedPlan): TrippedGuard[] {
+  return Object.entries(guards).flatMap(([name, guard]) => {
+    const reason = guard(header, counts);
+    return reason === null ? [] : [{ guard: name as GuardName, reason }];
+  });
+}
+
+/** @param others that did not let it pass, beside those @throws guard-sync which tells all guards that do not let it pass: then nothing may be sent */
+export function checkGuards(plan: GuardedPlan, others: readonly TrippedGuard[] = []): void {
+  const tripped = [...findTrippedGuards(plan), ...others];
+  const { service, map } = plan.header;
+  if (tripped.length > 0) throw createError("guard-sync", { service, map, tripped });
+}

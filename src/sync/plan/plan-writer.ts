@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { createSink, type HostSink } from "../../io/output/create-sink.js";
+import type { SinkFile } from "../../plugin/format.js";
+import type { OpenPlan, PlanAction, PlanCounts, PlanEnd, PlanFileHeader, PlannedFeature } from "./plan.js";
+import { type CreateAction, formatCreateLine } from "./plan-creates.js";
+import { openWrittenPlan } from "./written-plan.js";
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A feature to be created, of which the JSON text is at hand. */
+export type CreateWithText = Omit<CreateAction, "feature"> & { readonly text: string };
+
+type WritableAction = PlanAction | CreateWithText;
+
+const zeroCounts: PlanCounts = {
+  create: 0,
+  update: 0,
+  delete: 0,
+  same: 0,
+  unmanaged: 0,
+  protected: 0,
+  onlyOnMap: 0,
+  geometryLost: 0,
+};
+
+/** Adds one action to what was counted. */
+export function countAction(counts: Mutable<PlanCounts>, action: WritableAction): void {
+  if (action.action === "keep") counts[action.why === "only-on-map" ? "onlyOnMap" : action.why] += 1;
+  else counts[action.action] += 1;
+  if (action.action === "update" && action.before.geometry !== null && action.feature.geometry === null)
+    counts.geometryLost += 1;
+}
+
+export const createCounts = (): Mutable<PlanCounts> => ({ ...zeroCounts });
+
+/** Characters that are put together before they are written. */
+const chunkSize = 1 << 18;
+
+/** Writes a plan: under its name it appears whole, on the disk, or not at all. */
+export class PlanWriter implements AsyncDisposable {
+  private readonly counts = createCounts();
+  private readonly hash = createHash("sha256");
+  private waiting: string;
+
+  private constructor(
+    private readonly sink: HostSink,
+    private readonly file: SinkFile,
+    private readonly path: string,
+    private readonly header: PlanFileHeader,
+  ) {
+    this.waiting = `${JSON.stringify(header)}\n`;
+  }
+
+  /** @throws output-exists, output-failed */
+  static async create(path: string, header: PlanFileHeader, overwrite: boolean): Promise<PlanWriter> {
+    const sink = await createSink(path, { overwrite });
+    return new PlanWriter(sink, await sink.create(), path, header);
+  }
+
+  /** @returns what has to be waited for before the next is added, if anything @throws output-failed */
+  add(action: WritableAction): Promise<void> | undefined {
+    countAction(this.counts, action);
+    this.waiting += `${formatAction(action)}\n`;
+    return this.waiting.length >= chunkSize ? this.flush() : undefined;
+  }
+
+  /** @param fitsOnePut whether one PUT does it all, now that all is known @throws output-failed */
+  async finish(fitsOnePut: (counts: PlanCounts) => boolean): Promise<OpenPlan> {
+    await this.flush();
+    const put = fitsOnePut(this.counts);
+    const end: PlanEnd = { type: "end", put, counts: this.counts, sha256: this.hash.digest("hex") };
+    await this.file.write(Buffer.from(`${JSON.stringify(end)}\n`));
+    await this.sink.commit();
+    return openWrittenPlan(this.path, { ...this.header, put }, this.counts);
+  }
+
+  private async flush(): Promise<void> {
+    const bytes = Buffer.from(this.waiting);
+    this.waiting = "";
+    this.hash.update(bytes);
+    await this.file.write(bytes);
+  }
+
+  /** A plan that was not finished leaves nothing. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.sink[Symbol.asyncDispose]();
+  }
+}
+
+function formatAction(action: WritableAction): string {
+  if (action.action !== "create") return JSON.stringify(action);
+  return formatCreateLine(action.key, "text" in action ? action.text : featureText(action.feature), action.agreement);
+}
+
+/** In one order, whatever that of its members: `WrittenCreate` relies on it. */
+const featureText = ({ id, geometry, properties }: PlannedFeature): string =>
+  JSON.stringify({ type: "Feature", ...(id !== undefined && { id }), geometry, properties });

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { createError } from "../../errors.js";
+import { describeSystemError } from "../../io/input/source.js";
+import { findCompanions } from "../../io/output/temporary-names.js";
+import type { Registry } from "../../plugin/registry.js";
+
+/** A local file as it was when it was read. */
+export interface SourceFileDigest {
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Files of a run with a database that is open; they come and go without a change of what it holds. */
+const databaseJournalPattern = /-(shm|wal|journal)$/i;
+
+/**
+ * The inputs that are local files and what is read beside them, `roads.dbf` and `roads.prj` with `roads.shp`: to tell
+ * later whether one has changed. @throws input-unreadable
+ */
+export async function readSourceFileDigests(
+  inputs: readonly string[],
+  registry: Registry,
+): Promise<SourceFileDigest[]> {
+  const paths = inputs
+    .filter((input) => input !== "-" && existsSync(input))
+    .flatMap((input) => [input, ...findCompanions(input, registry.siblingsOf(input))]);
+  const states: SourceFileDigest[] = [];
+  for (const path of new Set(paths.filter((path) => !databaseJournalPattern.test(path))))
+    states.push(await digestFile(path));
+  return states;
+}
+
+async function digestFile(path: string): Promise<SourceFileDigest> {
+  const hash = createHash("sha256");
+  let size = 0;
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+      hash.update(chunk as Buffer);
+      size += (chunk as Buffer).length;
+    }
+  } catch (error) {
+    throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
+  }
+  return { path, size, sha256: hash.digest("hex") };
+}

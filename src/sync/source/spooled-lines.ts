@@ -1,0 +1,36 @@
+import { createReadStream } from "node:fs";
+
+/** A line of a file: its text without the line end, and where its bytes lie. */
+export interface SpooledLine {
+  readonly text: string;
+  readonly start: number;
+  readonly length: number;
+}
+
+const newlineByte = 10;
+
+/** The lines of a file that are not blank, as many at once as a chunk of the file completes. */
+export async function* readSpooledLines(path: string): AsyncGenerator<SpooledLine[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let offset = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    // A line longer than a chunk is put together of several; most chunks add the beginning of one line.
+    const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    const lines: SpooledLine[] = [];
+    let from = 0;
+    for (let to = bytes.indexOf(newlineByte); to >= 0; to = bytes.indexOf(newlineByte, from)) {
+      addLine(lines, bytes, from, to, offset);
+      from = to + 1;
+    }
+    if (lines.length > 0) yield lines;
+    rest = bytes.subarray(from);
+    offset += from;
+  }
+  const lines: SpooledLine[] = [];
+  addLine(lines, rest, 0, rest.length, offset);
+  if (lines.length > 0) yield lines;
+}
+
+function addLine(lines: SpooledLine[], bytes: Buffer, from: number, to: number, offset: number): void {
+  if (to > from) lines.push({ text: bytes.toString("utf8", from, to), start: offset + from, length: to - from });
+}

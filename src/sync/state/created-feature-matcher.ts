@@ -1,0 +1,56 @@
+/** Which features of a map are those that a plan created, where neither an id nor a key tells. */
+import { createHash } from "node:crypto";
+import type { Statement } from "better-sqlite3";
+import type { Rounding } from "../../remote/snapshot/canonical-feature.js";
+import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
+import type { Workspace } from "../../remote/snapshot/workspace.js";
+import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
+import { readMapFeature } from "../diff/read-rows.js";
+import type { OpenPlan, PlannedFeature } from "../plan/plan.js";
+
+const propertiesHash = ({ properties }: PlannedFeature): Buffer =>
+  createHash("sha256").update(normalizeLoosely(properties)).digest().subarray(0, 16);
+
+/** Features of the map that the plan did not know, by what their properties say; each is found once. */
+export class CreatedFeatureMatcher {
+  private readonly candidates: Statement;
+  private readonly take: Statement;
+
+  private constructor(
+    private readonly after: Workspace,
+    private readonly rounding: Rounding,
+  ) {
+    const { database } = after;
+    this.candidates = database.prepare(
+      "SELECT map.* FROM created JOIN map ON map.seq = created.seq WHERE bucket = ? ORDER BY created.seq",
+    );
+    this.take = database.prepare("DELETE FROM created WHERE seq = ?");
+  }
+
+  static async of(plan: OpenPlan, after: Workspace, rounding: Rounding): Promise<CreatedFeatureMatcher> {
+    const { database, map } = after;
+    database.exec(`
+      DROP TABLE IF EXISTS temp.planned;
+      DROP TABLE IF EXISTS temp.created;
+      CREATE TEMP TABLE planned (id TEXT PRIMARY KEY) WITHOUT ROWID;
+      CREATE TEMP TABLE created (seq INTEGER PRIMARY KEY, bucket BLOB NOT NULL);
+      CREATE INDEX temp.created_bucket ON created (bucket);`);
+    const know = database.prepare("INSERT OR IGNORE INTO planned VALUES (?)");
+    for await (const action of plan.actions(["update", "delete", "keep"]))
+      if (action.action !== "create") know.run(action.id);
+    const isPlanned = database.prepare("SELECT 1 FROM planned WHERE id = ?");
+    const add = database.prepare("INSERT INTO created VALUES (?, ?)");
+    for (const row of map.rows())
+      if (!isPlanned.get(row.id)) add.run(row.seq, propertiesHash(readMapFeature(map, row)));
+    return new CreatedFeatureMatcher(after, rounding);
+  }
+
+  find(feature: PlannedFeature): KeyedRow | null {
+    for (const row of this.candidates.all(propertiesHash(feature)) as KeyedRow[]) {
+      if (!isLooselyEqual(feature, readMapFeature(this.after.map, row), this.rounding)) continue;
+      this.take.run(row.seq);
+      return row;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,207 @@
+/** Keeps in the state what the map says after a plan was carried out, so that the next run takes it for the same. */
+import { canonicalFeature, digestText, type Rounding } from "../../remote/snapshot/canonical-feature.js";
+import type { FeatureRow, TextLocation } from "../../remote/snapshot/feature-side.js";
+import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
+import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { MapReread } from "../apply/map-reread.js";
+import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
+import { readMapFeature } from "../diff/read-rows.js";
+import { detectRounding, equalsAfterRounding, roundingForPrecision } from "../diff/rounding.js";
+import { type CreationRecorder, nullRecorder } from "../journal/backup-writer.js";
+import {
+  type BaselineEntry,
+  countMapFeatures,
+  type OpenPlan,
+  type PlanAction,
+  type PlanHeader,
+  type PlannedFeature,
+} from "../plan/plan.js";
+import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
+import { CreatedFeatureMatcher } from "./created-feature-matcher.js";
+import type { NewBaselineEntry, StoredBaseline } from "./map-state.js";
+
+/** Rows of the state that are written at once. */
+const writeBatchSize = 1000;
+
+/**
+ * @param after the map as it was read after the plan's creates and updates, with its keys filled in. What it does not
+ * show, or shows as it was before, was not done, and is not agreed on
+ * @param record is given what was created or updated and is shown otherwise than it was sent, in fewer decimals for example
+ * @returns whether the map is what the plan made of it, and nothing else on it has changed since the plan was made
+ */
+export async function updateBaseline(
+  plan: OpenPlan,
+  after: Pick<MapReread, "workspace" | "snapshot">,
+  state: StoredBaseline,
+  record: CreationRecorder = nullRecorder,
+): Promise<boolean> {
+  const { key, settings } = plan.header;
+  const rounding = roundingForPrecision(settings.precision);
+  const created = key?.by === "id" ? await CreatedFeatureMatcher.of(plan, after.workspace, rounding) : null;
+  const readBack = new BaselineBuilder(plan.header, after, rounding, created);
+  const agreements: NewBaselineEntry[] = [];
+  const keep = (agreement: NewBaselineEntry | null) => {
+    if (agreement && agreements.push(agreement) === writeBatchSize) state.agree(agreements.splice(0));
+  };
+  if (plan.counts.create > 0)
+    for await (const creates of readCreates(plan)) {
+      readBack.agreementsOnCreates(creates).forEach(keep);
+      if (readBack.shownOtherwise.size >= writeBatchSize) await readBack.tellShown(record);
+    }
+  await readBack.tellShown(record);
+  if (countMapFeatures(plan.counts) > 0)
+    for await (const action of plan.actions(["update", "delete", "keep"])) {
+      keep(readBack.agreementOn(action));
+      if (readBack.shownOtherwise.size >= writeBatchSize) await readBack.tellShown(record);
+    }
+  await readBack.tellShown(record);
+  state.agree(agreements);
+  return readBack.isAsPlanned();
+}
+
+type ActionOfKind<A extends PlanAction["action"]> = Extract<PlanAction, { readonly action: A }>;
+
+/** A feature of the map, as far as it is looked at. */
+type MapRow = Pick<FeatureRow, keyof TextLocation | "id" | "digest">;
+/** As far as it is looked at where its digest says enough. */
+type MapRowDigest = Pick<FeatureRow, "id" | "digest">;
+
+class BaselineBuilder {
+  private readonly after: Workspace;
+  /** That the service seems to round to; null where it shows all. */
+  private readonly decimals: number | null;
+  private readonly byId;
+  private readonly byKeys;
+  /** Of the map that the plan makes of the one it was made for. */
+  private readonly expected: Fingerprint;
+  /** Features that were created; on a map that was empty they are all that may be there. */
+  private found = 0;
+  private readonly wasEmpty: boolean;
+  private isSure = true;
+  /** Digests by ids of what was created or updated. */
+  readonly shownOtherwise = new Map<string, string>();
+
+  /** @param created where ids match: what was created has some that the plan does not know */
+  constructor(
+    private readonly header: PlanHeader,
+    private readonly read: Pick<MapReread, "workspace" | "snapshot">,
+    private readonly rounding: Rounding,
+    private readonly created: CreatedFeatureMatcher | null,
+  ) {
+    const { workspace, snapshot } = read;
+    this.after = workspace;
+    this.wasEmpty = header.snapshot.features === 0;
+    this.decimals = detectRounding(snapshot.decimals, header.settings.precision);
+    this.expected = new Fingerprint(header.snapshot.fingerprint);
+    this.byId = workspace.database.prepare<[string], MapRow>(
+      "SELECT id, digest, file, start, length FROM map WHERE id = ?",
+    );
+    this.byKeys = workspace.database
+      .prepare<[string], [string, string, string]>(
+        "SELECT key, id, digest FROM map WHERE key IN (SELECT value FROM json_each(?))",
+      )
+      .raw();
+  }
+
+  isAsPlanned(): boolean {
+    const { features, fingerprint } = this.read.snapshot;
+    const isExpected = this.wasEmpty ? this.found === features : this.expected.toString() === fingerprint;
+    return this.isSure && isExpected;
+  }
+
+  async tellShown(record: CreationRecorder): Promise<void> {
+    const digests = Object.fromEntries(this.shownOtherwise);
+    this.shownOtherwise.clear();
+    await record.shown(digests);
+  }
+
+  agreementsOnCreates(creates: readonly PlannedCreate[]): (NewBaselineEntry | null)[] {
+    const agreements = creates.map(({ agreement }) => agreement);
+    const rows = this.created ? null : this.rowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
+    return creates.map((create, place) => this.agreementOnCreate(create, agreements[place]!, rows));
+  }
+
+  private rowsByName(names: readonly string[]): ReadonlyMap<string, MapRowDigest> {
+    return new Map(this.byKeys.all(JSON.stringify(names)).map(([key, id, digest]) => [key, { id, digest }]));
+  }
+
+  private agreementOnCreate(
+    create: PlannedCreate,
+    agreement: BaselineEntry | null,
+    rows: ReadonlyMap<string, MapRowDigest> | null,
+  ): NewBaselineEntry | null {
+    if (!agreement) return null;
+    const row = rows ? rows.get(agreement.name) : this.created?.find(create.action.feature);
+    const found = row
+      ? this.agreement(row, () => create.action.feature, agreement, this.created ? row.id : null)
+      : null;
+    this.isSure &&= found?.sure === true;
+    if (row?.id && found?.sure && row.digest !== agreement.sent) this.shownOtherwise.set(row.id, row.digest);
+    return found;
+  }
+
+  agreementOn(action: PlanAction): NewBaselineEntry | null {
+    if (action.action === "create") return null;
+    if (action.action === "delete") {
+      // A full synchronisation in one request has deleted them already.
+      if (this.header.put) this.expected.toggle(action.id, this.digest(action.before));
+      return null;
+    }
+    if (!action.agreement) return null;
+    if (action.action === "keep") {
+      return { ...action.agreement, id: null, sure: true };
+    }
+    const agreement = this.onUpdate(action);
+    this.isSure &&= agreement?.sure === true;
+    return agreement;
+  }
+
+  private onUpdate({ id, before, feature, agreement }: ActionOfKind<"update">): NewBaselineEntry | null {
+    const row = this.byId.get(id) ?? this.createdAnew(agreement);
+    const digest = this.digest(before);
+    if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
+    this.expected.toggle(id, digest);
+    const found = this.agreement(row, () => feature, agreement, null);
+    if (row.id && found.sure && row.digest !== agreement.sent && row.digest !== this.digest(feature))
+      this.shownOtherwise.set(row.id, row.digest);
+    return found;
+  }
+
+  /** What was deleted to be created anew has another id, and its key. */
+  private createdAnew({ name }: BaselineEntry): MapRow | undefined {
+    const row = this.created ? undefined : this.rowsByName([name]).get(name);
+    return row && this.byId.get(row.id!);
+  }
+
+  /** @param sent the feature, asked for only where its digest does not tell */
+  private agreement(
+    row: MapRowDigest,
+    sent: () => PlannedFeature,
+    agreement: BaselineEntry,
+    id: string | null,
+  ): NewBaselineEntry {
+    if (this.wasEmpty) this.found += 1;
+    else this.expected.toggle(row.id!, row.digest);
+    const sure = row.digest === agreement.sent || this.isShown(sent(), row);
+    return { name: agreement.name, sent: agreement.sent, held: row.digest, id, sure };
+  }
+
+  private isShown(feature: PlannedFeature, { id, digest }: MapRowDigest): boolean {
+    if (digest === this.digest(feature)) return true;
+    return isLooselyEqual(feature, readMapFeature(this.after.map, this.byId.get(id!)!), this.rounding);
+  }
+
+  /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
+  private isRounded({ geometry, properties }: PlannedFeature, row: MapRow): boolean {
+    const held = readMapFeature(this.after.map, row);
+    return (
+      this.decimals !== null &&
+      normalizeLoosely(properties) === normalizeLoosely(held.properties) &&
+      equalsAfterRounding(geometry, held.geometry, this.decimals)
+    );
+  }
+
+  private digest(feature: PlannedFeature): string {
+    return digestText(canonicalFeature(feature, this.rounding));
+  }
+}

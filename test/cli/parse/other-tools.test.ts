@@ -1,0 +1,146 @@
+/** What somebody meets who types what ogr2ogr or mapshaper takes. */
+import { writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { geoferry } from "../../support/command.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+writeFileSync(scratch.path("in.geojson"), '{"type":"Point","coordinates":[16.37,48.21]}');
+
+const explain = (line: readonly string[]) => {
+  const { status, stdout, stderr } = geoferry(line, { cwd: scratch.folder });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  return stderr.replace(/^geoferry: /, "").trimEnd();
+};
+
+/** The command that a message proposes, as words. */
+const proposedCommand = (message: string): string[] => {
+  const [, line] = /Try: geoferry (.*)$/.exec(message)!;
+  return [...line!.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+};
+
+describe("a flag of ogr2ogr is answered with that of geoferry, and with the whole command:", () => {
+  test.each([
+    ["-t_srs EPSG:3857", "-t_srs is --target-crs here", "--target-crs EPSG:3857"],
+    ["-s_srs EPSG:4258", "-s_srs is --source-crs here", "--source-crs EPSG:4258"],
+    ["-a_srs EPSG:4258", "-a_srs is --source-crs with --no-reproject here", "--source-crs EPSG:4258 --no-reproject"],
+    ["-f GPKG", "-f is --to here", "--to geopackage"],
+    ["-of FlatGeobuf", "-of is --to here", "--to gdal:FlatGeobuf"],
+    ["-where a=1", "-where is --where here", "--where a=1"],
+    ["-select a,b", "-select is --select here", "--select a,b"],
+    ["-nln towns", "-nln is --layer-name here", "--layer-name towns"],
+    ["-nlt PROMOTE_TO_MULTI", "-nlt is --geometry-type here", "--geometry-type multi"],
+    ["-spat -10 40 5 50", "-spat is --bbox here", "--bbox=-10,40,5,50"],
+    ["-overwrite", "-overwrite is --overwrite here", "--overwrite"],
+    ["-append", "-append is --append here", "--append"],
+    ["-skipfailures -progress", "-skipfailures is not needed here", ""],
+    ["-makevalid", "-makevalid is --make-valid here", "--make-valid"],
+    ["--t_srs EPSG:3857", "--t_srs is --target-crs here", "--target-crs EPSG:3857"],
+    ["--strict -t_srs=EPSG:3857", "-t_srs is --target-crs here", "--strict --target-crs EPSG:3857"],
+  ])("%s", (flags, sentence, here) => {
+    const message = explain(["convert", "in.geojson", "out.gpkg", ...flags.split(" ")]);
+    expect(message).toContain(sentence);
+    expect(proposedCommand(message)).toEqual(["convert", "in.geojson", "out.gpkg", ...here.split(" ").filter(Boolean)]);
+  });
+
+  test.each([
+    ["-sql", "select 1", "--where, --select"],
+    ["-clipsrc", "1,2,3,4", "--bbox west,south,east,north keeps whole features"],
+    ["-simplify", "10", "geoferry changes no shapes"],
+    ["-segmentize", "10", "geoferry changes no shapes"],
+    ["-lco", "ENCODING=UTF-8", "is --out key=value here"],
+    ["-oo", "X_POSSIBLE_NAMES=x", "is --in key=value here"],
+    ["-update", "", "--append here, which adds to the output, or --replace-layer"],
+    ["-nlt", "CURVEPOLYGON", "point, line, polygon or multi"],
+    ["-mapFieldType", "All=String", "--cast population=integer"],
+  ])("%s, for which a person has to decide, proposes no command", (flag, value, sentence) => {
+    const message = explain(["convert", "in.geojson", "out.gpkg", flag, ...(value === "" ? [] : [value])]);
+    expect(message).toContain(sentence);
+    expect(message).toMatch(/; see geoferry convert --help$/);
+  });
+});
+
+test("a whole line of ogr2ogr becomes one of geoferry, which works", () => {
+  const message = explain([
+    "-f",
+    "ESRI Shapefile",
+    "towns.shp",
+    "in.geojson",
+    "-t_srs",
+    "EPSG:25833",
+    "-nln",
+    "my towns",
+  ]);
+  expect(message).toContain("To convert files it is convert");
+  expect(message).toContain("INPUT comes before OUTPUT here");
+  const line = proposedCommand(message);
+  expect(line).toEqual(
+    "convert in.geojson towns.shp --to shapefile --target-crs EPSG:25833 --layer-name".split(" ").concat("my towns"),
+  );
+  expect(geoferry(line, { cwd: scratch.folder }).status).toBe(0);
+});
+
+test("layers behind the input of ogr2ogr are named with --layer", () => {
+  const message = explain(["convert", "-f", "CSV", "out.csv", "in.geojson", "roads", "rivers"]);
+  expect(proposedCommand(message)).toEqual("convert in.geojson out.csv --layer roads,rivers --to csv".split(" "));
+});
+
+test.each([
+  ["convert -i in.geojson -o out.shp -proj wgs84", "convert in.geojson out.shp --target-crs EPSG:4326"],
+  ["convert in.geojson -filter-fields a,b -o out.csv", "convert in.geojson out.csv --select a,b"],
+])("mapshaper: %s", (line, here) => {
+  expect(proposedCommand(explain(line.split(" ")))).toEqual(here.split(" "));
+});
+
+test.each([
+  [["in.geojson", "out.csv"], 'no command "in.geojson"; to convert files: geoferry convert in.geojson out.csv'],
+  [["my roads.shp"], "no command \"my roads.shp\"; to convert files: geoferry convert 'my roads.shp' OUTPUT"],
+  [["--hepl"], "no flag --hepl; did you mean --help?"],
+  [["convert", "a.shp", "b.csv", "--split-by", "name"], "no flag --split-by; see geoferry convert --help"],
+  [
+    ["convert", "a.shp", "b.csv", "--format", "csv"],
+    "no flag --format; did you mean --to? See geoferry convert --help",
+  ],
+  [["convert", "a.shp", "b.csv", "--force"], "no flag --force; did you mean --overwrite? See geoferry convert --help"],
+  [
+    ["convert", "a.shp", "b.csv", "-bbox", "1,2,3,4"],
+    "no flag -bbox: it has two dashes here, --bbox; see geoferry convert --help",
+  ],
+  [["convert", "a.shp", "b.csv", "-x"], "no flag -x; see geoferry convert --help"],
+  [
+    ["convert", "a.shp", "b.csv", "--overwrite=yes"],
+    '--overwrite takes no value: leave "=yes" away, or write --no-overwrite for the opposite; see geoferry convert --help',
+  ],
+  [
+    ["convert", "a.shp", "b.csv", "--where", "-x > 3"],
+    "--where is given without a value; one that begins with a dash is written --where='-x > 3'; see geoferry convert --help",
+  ],
+  [
+    ["convert", "a.shp", "b.csv", "--layer", "--to", "csv"],
+    "--layer is given without a value; give one, or leave it away; see geoferry convert --help",
+  ],
+  [["formats", "csv", "shp"], 'formats takes one NAME, and "shp" is one more; see geoferry formats --help'],
+  [["whoami", "me"], 'whoami takes no arguments, and "me" is one more; see geoferry whoami --help'],
+] as const)("%j", (line, message) => {
+  expect(explain(line)).toBe(message);
+});
+
+describe("a format that cannot be told", () => {
+  const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, gpx, kml, postgis, gdal)";
+  test.each([
+    [
+      "out.xyz",
+      `out.xyz: the extension .xyz is not known; name the format with ${known}; geoferry formats lists the extensions`,
+    ],
+    [
+      "out.geojsn",
+      `out.geojsn: the extension .geojsn is not known; did you mean .geojson? Or name the format with ${known}; geoferry formats lists the extensions`,
+    ],
+    ["out", `out: which format? Give it an extension, or name the format with ${known}`],
+    ["folder/", `folder/: which format? Name it with ${known}`],
+    ["-", `stdout: which format? Name it with ${known}`],
+  ])("%s", (output, message) => {
+    expect(explain(["convert", "in.geojson", output])).toBe(message);
+  });
+});

@@ -1,0 +1,79 @@
+/** What is said of servers that speak another protocol than the address says. */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import {
+  classifyFirstFailure,
+  classifyNetworkError,
+  type NetworkFailure,
+} from "../../../src/io/http/network-failure.js";
+import { sendRequest } from "../../../src/remote/http/send-request.js";
+
+let server: Server;
+afterEach(() => server.close());
+
+/** A server that answers the first bytes so and ends. @returns host and port */
+async function answering(bytes: Buffer | string | null): Promise<string> {
+  server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => (bytes === null ? socket.destroy() : socket.end(bytes)));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** By node:http, as services are asked, and by fetch, as inputs are. */
+const clients: readonly (readonly [string, (url: string) => Promise<unknown>])[] = [
+  [
+    "node:http",
+    (url) => sendRequest({ method: "GET", url, headers: {} }, { timeout: 5000 }, new AbortController().signal),
+  ],
+  ["fetch", (url) => fetch(url)],
+];
+
+async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
+  const error = await ask.then(
+    () => expect.unreachable("there was an answer"),
+    (error: unknown) => error,
+  );
+  return classifyNetworkError(error);
+}
+
+test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
+  const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+  const { reason, passes } = await failureOf(ask(`https://${host}/`));
+  expect(reason).toBe(
+    "what answers there does not speak TLS; where all may cross the network in the clear, write http://",
+  );
+  expect(passes).toBe(false);
+});
+
+test.each(clients)("a server that answers what is plain with an alert of TLS is told, by %s", async (_, ask) => {
+  // RFC 8446, 5.1 and 6: alert, legacy version 1.2, two bytes: fatal, unexpected_message.
+  const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]));
+  expect(await failureOf(ask(`http://${host}/`))).toEqual({
+    reason: "what answers there speaks TLS alone; write https://",
+    passes: false,
+    untrusted: false,
+  });
+});
+
+test.each(clients)("a server that refuses to agree on TLS is quoted in words, by %s", async (_, ask) => {
+  // RFC 8446, 6.2: fatal, handshake_failure.
+  const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]));
+  const { reason } = await failureOf(ask(`https://${host}/`));
+  expect(reason).toMatch(/handshake failure$/);
+  expect(reason).not.toContain(":");
+});
+
+test.each(clients)(
+  "one that has never answered and breaks off what is plain may speak TLS alone, by %s",
+  async (_, ask) => {
+    const host = await answering(null);
+    const failure = await failureOf(ask(`http://${host}/`));
+    const reason = "the server broke off the connection; where it speaks TLS alone, write https://";
+    expect(classifyFirstFailure(failure, `http://${host}/`)).toEqual({ reason, passes: true, untrusted: false });
+    expect(classifyFirstFailure(failure, `https://${host}/`)).toEqual(failure);
+  },
+);

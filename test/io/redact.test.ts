@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { redact, redactUrl } from "../../src/io/redact.js";
+
+const none = { ofAddress: () => undefined };
+
+test.each([
+  ["https://user:secret@example.org/a.csv?key=secret#secret", "https://example.org/a.csv"],
+  ["http://u:sec/ret@example.org/a.csv", "http://example.org/a.csv"],
+  ["http:/u:secret@example.org/a.csv", "http:/example.org/a.csv"],
+  ["http:\\\\u:secret@example.org/a.csv", "http:\\\\example.org/a.csv"],
+  ["\thttp://u:secret@example.org/a.csv", "\thttp://example.org/a.csv"],
+  ["zip:http://u:secret@example.org/a.zip", "zip:http://example.org/a.zip"],
+  ["/vsicurl/http://u:secret@example.org/a.csv", "/vsicurl/http://example.org/a.csv"],
+])("%j is told as %j", (name, told) => {
+  expect(redact(name, none)).toBe(told);
+});
+
+test.each(["https://example.org/world-atlas@2/land.json", "data/a@b:c.csv", "C:\\data\\a@b.csv", "a?b.csv"])(
+  "%j has no secret and is told as it is",
+  (name) => {
+    expect(redact(name, none)).toBe(name);
+  },
+);
+
+test("what is no file is told without secrets, too", () => {
+  expect(redactUrl("https://u:p@example.org:8443/maps?token=1")).toBe("https://example.org:8443/maps");
+});

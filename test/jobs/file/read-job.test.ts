@@ -1,0 +1,267 @@
+/** What a job file may say, and where it is told that it is wrong. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readJob } from "../../../src/jobs/file/read-job.js";
+import { defaultSyncSettings } from "../../../src/sync/request.js";
+import { root } from "../../support/command.js";
+import { parseCodeBlocks } from "../../support/docs-sandbox.js";
+
+const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readJob(text, "job.yaml", environment);
+
+/** A job of one step, which begins on line 3 of its file. */
+const step = (...lines: readonly string[]): string =>
+  ["name: nightly", "steps:", "  - name: a", ...lines.map((line) => `    ${line}`), ""].join("\n");
+
+const refusal = (text: string, environment: NodeJS.ProcessEnv = {}): string => {
+  try {
+    read(text, environment);
+  } catch (error) {
+    expect(error).toMatchObject({ code: "job-invalid", kind: "usage" });
+    return (error as Error).message;
+  }
+  throw new Error("it was taken");
+};
+
+test("a step whose target is a file is a conversion with what the command line calls by the same names", () => {
+  const { steps } = read(
+    step(
+      "source: [a.csv, in/*.csv]",
+      "target: out/",
+      "to: gpkg",
+      "sourceCrs: EPSG:2154",
+      "layer: places",
+      "select: [name, ref]",
+      "rename: {old: new}",
+      "cast: {ref: text}",
+      "bbox: [5, 45, 17, 55]",
+      "in: {delimiter: semicolon, header: yes}",
+      "maxRejects: 5%",
+      "reproject: true",
+      "timeout: 5m",
+      "retries: 0",
+    ),
+  );
+  expect(steps).toEqual([
+    {
+      kind: "conversion",
+      name: "a",
+      needs: [],
+      retries: 0,
+      // One attempt is one request.
+      network: { retries: 0 },
+      retryDelay: 10_000,
+      timeout: 300_000,
+      line: 3,
+      always: false,
+      request: {
+        inputs: ["a.csv", "in/*.csv"],
+        output: "out/",
+        to: "gpkg",
+        sourceCrs: "EPSG:2154",
+        layers: ["places"],
+        select: ["name", "ref"],
+        rename: { old: "new" },
+        cast: { ref: "text" },
+        bbox: [5, 45, 17, 55],
+        readerOptions: { delimiter: "semicolon", header: "yes" },
+        maxRejects: "5%",
+        reproject: true,
+      },
+    },
+  ]);
+});
+
+test("a step whose target is a map is a synchronisation, with the settings of push where it says none", () => {
+  const { steps } = read(
+    step("source: p.gpkg", "where: ref > 3", 'target: {map: "7c0", mode: full, remoteField: ref, maxDelete: 5%}'),
+  );
+  expect(steps[0]).toMatchObject({
+    kind: "synchronisation",
+    backup: null,
+    request: {
+      ...defaultSyncSettings,
+      source: { inputs: ["p.gpkg"], where: "ref > 3" },
+      map: "7c0",
+      mode: "full",
+      matching: { by: "property", name: "ref" },
+      guards: { ...defaultSyncSettings.guards, maxDelete: { text: "5%", share: 0.05 } },
+    },
+  });
+});
+
+test("settings of the job hold for steps that have none of their own", () => {
+  const { steps, parallel } = read(
+    "name: n\nparallel: 3\nretries: 7\nsteps:\n  - {name: a, source: a, target: b}\n  - {name: c, source: c, target: d, retries: 1}\n",
+  );
+  expect(parallel).toBe(3);
+  expect(steps.map(({ retries }) => retries)).toEqual([7, 1]);
+});
+
+describe("variables of the environment", () => {
+  test("stand in texts, in numbers and in flags", () => {
+    const text = step(
+      "source: ${DIR}/a.csv",
+      "target: ${OUT:-out}/b.csv",
+      "limit: ${MOST}",
+      "strict: ${STRICT}",
+      "where: name = '$$5'",
+    );
+    const { steps } = read(text, { DIR: "/data", MOST: "10", STRICT: "true" });
+    expect(steps[0]!.request).toMatchObject({
+      inputs: ["/data/a.csv"],
+      output: "out/b.csv",
+      limit: 10,
+      strict: true,
+      where: "name = '$5'",
+    });
+  });
+
+  test("are not looked for in what variables hold", () => {
+    const { steps } = read(step("source: ${A}", "target: b.csv"), { A: "${B}" });
+    expect(steps[0]!.request).toMatchObject({ inputs: ["${B}"] });
+  });
+
+  test.each([
+    ["source: ${NOWHERE}", "4:13", "NOWHERE of the environment is not set"],
+    ["source: ${}", "4:13", "${NAME}"],
+  ])("%s is refused", (line, at, reason) => {
+    const message = refusal(step(line, "target: b.csv"));
+    expect(message).toContain(`job.yaml:${at}: `);
+    expect(message).toContain(reason);
+  });
+
+  test("are the only place for a secret", () => {
+    const job = (secret: string) =>
+      `name: n\nservice:\n  clientSecret: ${secret}\nsteps:\n  - {name: a, source: a, target: b}\n`;
+    expect(read(job("${S}"), { S: "hush" }).service).toEqual({ clientSecret: "hush" });
+    expect(refusal(job("hush"))).toBe(
+      "job.yaml:3:17: service.clientSecret: a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable",
+    );
+    expect(refusal(job('"${A}${B}"'), { A: "1", B: "2" })).toContain("3:17");
+  });
+});
+
+describe("what is wrong is told with its place", () => {
+  test.each([
+    ["a member that is misspelt", step("sorce: a", "target: b"), '4:5: a step has no "sorce"; did you mean "source"?'],
+    ["one that nothing is like", step("source: a", "colour: red"), '5:5: a step has no "colour"; it has name, source'],
+    ["one that is missing", step("source: a"), '3:5: steps[1]: a step needs "target"'],
+    [
+      "another type",
+      step("source: a", "target: b", "limit: many"),
+      '6:12: steps[1].limit: "many" is not a whole number from 0',
+    ],
+    [
+      "a number for a text",
+      step("source: a", "target: {map: 7e5}"),
+      "5:19: steps[1].target.map: 700000 would be read as a number; write it in quotes",
+    ],
+    [
+      "no choice",
+      step("source: a", "target: {map: m, mode: fully}"),
+      '"fully" is not one of incremental, full, append',
+    ],
+    [
+      "a limit",
+      step("source: a", "target: {map: m, maxDelete: 105%}"),
+      '"105%" is not a number like 100 or a share like 5%',
+    ],
+    ["a time", step("source: a", "target: b", "timeout: soon"), '"soon" is not a time like 30s, 5m or 2h'],
+    [
+      "a time that no timer holds",
+      step("source: a", "target: b", "timeout: 30d"),
+      '"30d" is not a time of at most 24d',
+    ],
+    ["a box", step("source: a", "target: b", "bbox: [1, 2, 3]"), "[1,2,3] is not a list of least x"],
+    ["a type of fields", step("source: a", "target: b", "cast: {n: number}"), '"number" is not one of boolean, int32'],
+    ["stdin", step("source: '-'", "target: b"), "3:5: steps[1]: a job has no stdin"],
+    [
+      "a map as a text",
+      step("source: a", "target: map:7c0"),
+      "5:13: steps[1].target: a map as target is written {map: 7c0, mode: …}",
+    ],
+    [
+      "files' settings for a map",
+      step("source: a", "target: {map: m}", "overwrite: true"),
+      "6:5: overwrite and the like are for files",
+    ],
+    [
+      "two ways at once",
+      step("source: a", "target: b", "append: true", "overwrite: true"),
+      "append and overwrite exclude each other",
+    ],
+    ["a key that is there twice", step("source: a", "source: b"), "5:5: Map keys must be unique"],
+    ["no YAML", "name: [", "job.yaml:1:8: "],
+    ["no steps", "name: n\nsteps: []\n", "2:8: steps: [] is not a list of steps"],
+    ["a list", "- a\n", "1:1: the job: "],
+    ["nothing", "", "1:1: the job: null is not"],
+    [
+      "two steps of a name",
+      "name: n\nsteps:\n  - {name: a, source: a, target: b}\n  - {name: a, source: c, target: d}\n",
+      '4:5: steps[2]: there is a step "a" before it',
+    ],
+    [
+      "a need that comes later",
+      "name: n\nsteps:\n  - {name: a, source: a, target: b, needs: b}\n  - {name: b, source: c, target: d}\n",
+      '3:5: steps[1]: needs "b", which is no step before it',
+    ],
+  ])("%s", (_, text, message) => {
+    expect(refusal(text)).toContain(message);
+  });
+
+  test("also behind an anchor and an alias", () => {
+    const text = "name: n\nsteps:\n  - &first {name: a, source: a, target: b, limit: x}\n";
+    expect(refusal(text)).toContain("3:51: steps[1].limit");
+    const shared = "name: n\nsteps:\n  - &all {name: a, source: a, target: b}\n  - {<<: *all, name: c, target: d}\n";
+    expect(read(shared).steps.map(({ name, request }) => [name, "inputs" in request && request.inputs])).toEqual([
+      ["a", ["a"]],
+      ["c", ["a"]],
+    ]);
+  });
+
+  test("aliases that multiply are not followed", () => {
+    const lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
+    for (const [i, name] of ["b", "c", "d", "e", "f", "g"].entries()) {
+      const before = `*${"abcdef"[i]}`;
+      lines.push(`${name}: &${name} [${Array(10).fill(before).join(", ")}]`);
+    }
+    expect(refusal(lines.join("\n"))).toContain("alias");
+  });
+});
+
+describe("the job files that come with geoferry", () => {
+  test.each(["nightly.yaml", "map.yaml", "bucket.yaml"])("%s is right", (name) => {
+    const text = readFileSync(join(root, "samples/jobs", name), "utf8");
+    const environment = {
+      MAP: "m",
+      BUCKET: "b",
+      GEOFERRY_URL: "https://x",
+      GEOFERRY_CLIENT_ID: "i",
+      GEOFERRY_CLIENT_SECRET: "s",
+    };
+    expect(read(text, environment).steps.length).toBeGreaterThan(1);
+  });
+
+  test("so are those of the page", () => {
+    const blocks = parseCodeBlocks(readFileSync(join(root, "docs/jobs.md"), "utf8")).filter(
+      ({ info }) => info === "yaml",
+    );
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { text } of blocks) expect(read(text).steps.length).toBeGreaterThan(0);
+  });
+});
+
+test("what a run keeps on its machine is told as such where it is to go elsewhere", () => {
+  const map = (member: string) => step("source: a.csv", `target: {map: 7c0${member}}`);
+  expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("job.yaml:5");
+  expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("s3://bucket/kept/ is an address");
+  expect(refusal(step("source: a.csv", "target: {map: 7c0}", "rejects: s3://bucket/bad.geojsonl"))).toContain(
+    "rejects",
+  );
+  expect(read(step("source: a.csv", "target: out/", "rejects: s3://bucket/bad.geojsonl")).steps).toHaveLength(1);
+  for (const member of ["report", "page", "metrics"])
+    expect(refusal(`${member}: https://user:hidden@example.org/a\n${step("source: a.csv", "target: out/")}`)).toMatch(
+      new RegExp(`job.yaml:1.*${member}: is a file or folder of this machine, and https://example.org/a is an address`),
+    );
+});

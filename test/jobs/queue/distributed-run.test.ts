@@ -1,0 +1,190 @@
+/** Jobs that workers do, with a real Redis, real processes that are killed, and the real service. */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { type JobRunOptions, pointsCsv } from "../../support/jobs/job-fixture.js";
+import { ServedJobFixture } from "../../support/jobs/served-job-fixture.js";
+import { WorkerFleet, waitUntil } from "../../support/jobs/worker-fleet.js";
+import { hasRedis } from "../../support/servers/redis.js";
+
+const fixture = await ServedJobFixture.open();
+const { at, put, world, environment, serveTable, runServed: run } = fixture;
+
+/** What the files of a folder hold, by name; nothing temporary is among them. */
+const contents = (folder: string): Record<string, string> =>
+  Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "utf8")]));
+
+/** So many tables of two points each. */
+function tables(count: number): void {
+  mkdirSync(at("in"), { recursive: true });
+  for (let n = 0; n < count; n++) put(`in/t${n}.csv`, pointsCsv(`a${n}`, `b${n}`));
+}
+
+/** The same job by this process alone, in `local/`. @returns what it wrote */
+async function alone(step: string): Promise<Record<string, string>> {
+  put("alone.yaml", `name: alone\nsteps:\n  - ${step.replace("target: out/", "target: local/")}\n`);
+  const { status } = await run("alone.yaml", ["--state", at("state-alone")]);
+  expect(status).toBe(0);
+  return contents("local");
+}
+
+const archive = "{name: archive, source: in/*.csv, target: out/, to: geojson}";
+
+/** Machines on which tests run side by side are slow. */
+describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
+  const fleet = new WorkerFleet(environment);
+  const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
+    run(job, [...fleet.flags, ...flags], options);
+
+  test("five hundred files and a map are done by three, of which two are killed in the middle", async () => {
+    tables(500);
+    const map = await world.newMap();
+    const places = `{name: places, needs: archive, source: out/*.geojson, target: {map: ${map}, remoteField: name}}`;
+    put("job.yaml", `name: many\nsteps:\n  - ${archive}\n  - ${places}\n`);
+    const [first, second] = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name)));
+    const third = await fleet.worker("w3", ["--concurrency", "3"]);
+    const ran = runThere("job.yaml");
+    for (const worker of [first!, second!]) {
+      await waitUntil(() => worker.of("done").length > 60 && worker.isAtWork);
+      await worker.end("SIGKILL");
+    }
+    const { status, report, stderr } = await ran;
+    expect(stderr).not.toContain("internal");
+    expect([status, report.result]).toEqual([0, "done"]);
+    expect(contents("out")).toEqual(await alone(archive));
+    const names = (await world.features(map)).map(({ properties }) => properties.name);
+    const expected = Array.from({ length: 500 }, (_, n) => [`a${n}`, `b${n}`]).flat();
+    expect(names.sort()).toEqual(expected.sort());
+    const doers = new Set(report.steps[0]!.items.map(({ worker }) => worker));
+    expect(doers).toEqual(new Set(["w1", "w2", "w3"]));
+    expect(third.of("stalled").length + stderr.split("another takes over").length - 1).toBeGreaterThan(0);
+    expect(await fleet.left()).toEqual([]);
+    // Nothing is due any more.
+    const again = await runThere("job.yaml");
+    expect(again.report.steps.map(({ result }) => result)).toEqual(["unchanged", "unchanged"]);
+    expect(await third.end()).toBe(0);
+  });
+
+  test("a Redis that is killed and comes back with its append-only file holds up the run, and no more", async () => {
+    tables(60);
+    put("job.yaml", `name: calm\nsteps:\n  - ${archive}\n`);
+    const worker = await fleet.worker("w1");
+    const other = await fleet.worker("w2");
+    const ran = runThere("job.yaml");
+    await waitUntil(() => worker.of("done").length > 8);
+    await fleet.redis.restart(1000);
+    const { status, report } = await ran;
+    expect([status, report.result]).toEqual([0, "done"]);
+    expect([...worker.of("away"), ...other.of("away")].length).toBeGreaterThan(0);
+    expect(contents("out")).toEqual(await alone(archive));
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("an interrupted run takes back what it handed out, and the next one does what is left", async () => {
+    tables(50);
+    put("job.yaml", `name: broken\nsteps:\n  - ${archive}\n`);
+    const worker = await fleet.worker("w1");
+    const interrupted = await runThere("job.yaml", [], {
+      watch: (child) => void waitUntil(() => worker.of("done").length > 8).then(() => child.kill("SIGINT")),
+    });
+    expect(interrupted.status).toBe(130);
+    expect(await fleet.left()).toEqual([]);
+    const before = Object.keys(contents("out"));
+    expect(before.length).toBeLessThan(50);
+    expect(before.filter((name) => name.startsWith("."))).toEqual([]);
+    const { status } = await runThere("job.yaml");
+    expect(status).toBe(0);
+    expect(contents("out")).toEqual(await alone(archive));
+  });
+
+  test("what a killed run has handed out is harmless, and the next one knows what was made of it", async () => {
+    tables(50);
+    put("job.yaml", `name: killed\nsteps:\n  - ${archive}\n`);
+    const worker = await fleet.worker("w1");
+    const killed = await runThere("job.yaml", [], {
+      watch: (child) => void waitUntil(() => worker.of("done").length > 8).then(() => child.kill("SIGKILL")),
+    });
+    expect(killed.signal).toBe("SIGKILL");
+    const { status, report } = await runThere("job.yaml");
+    expect([status, report.result, report.steps[0]!.error]).toEqual([0, "done", null]);
+    expect(contents("out")).toEqual(await alone(archive));
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("a large input is done in pieces by all, with the bytes of one", async () => {
+    const lines = Array.from({ length: 60_000 }, (_, n) => `place number ${n},${n % 180},${n % 90},${"x".repeat(40)}`);
+    mkdirSync(at("in"));
+    put("in/large.csv", `name,lon,lat,text\n${lines.join("\n")}\n`);
+    const both = (folder: string) =>
+      `  - {name: a, source: in/large.csv, target: ${folder}/a.geojson}\n  - {name: b, source: in/large.csv, target: ${folder}/b.shp}\n`;
+    for (const folder of ["out", "local"]) {
+      mkdirSync(at(folder));
+      put(`${folder}.yaml`, `name: ${folder}\nsteps:\n${both(folder)}`);
+    }
+    const workers = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name, ["--spread-from", "1"])));
+    const env = { SOURCE_DATE_EPOCH: "1700000000" };
+    const { status, stderr } = await runThere("out.yaml", [], { env });
+    expect([status, stderr]).toEqual([0, expect.stringContaining("done")]);
+    expect((await run("local.yaml", [], { env })).status).toBe(0);
+    const bytes = (folder: string) =>
+      Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "base64")]));
+    expect(bytes("out")).toEqual(bytes("local"));
+    const pieces = workers.map((worker) => worker.of("done").filter(({ what }) => what!.includes("pieces")).length);
+    expect(pieces[0]! + pieces[1]!).toBeGreaterThan(3);
+    expect(Math.min(...pieces)).toBeGreaterThan(0);
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("a map has one writer, whoever wants to write", async () => {
+    const map = await world.newMap();
+    for (const job of ["a", "b"]) {
+      mkdirSync(at(`${job}-in`));
+      put(`${job}-in/t.csv`, pointsCsv(`${job}1`, `${job}2`, `${job}3`));
+      const convert = `{name: convert, source: ${job}-in/*.csv, target: ${job}-out/, to: geojson}`;
+      const sync = `{name: sync, needs: convert, source: ${job}-out/t.geojson, target: {map: ${map}, remoteField: name}}`;
+      put(`${job}.yaml`, `name: ${job}\nsteps:\n  - ${convert}\n  - ${sync}\n`);
+    }
+    // So slow that the second one comes while the first is at it.
+    const workers = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name, ["--rate", "3"])));
+    const [one, other] = [runThere("a.yaml"), runThere("b.yaml")];
+    expect([(await one).status, (await other).status]).toEqual([0, 0]);
+    const names = (await world.features(map)).map(({ properties }) => properties.name);
+    expect(names.sort()).toEqual(["a1", "a2", "a3", "b1", "b2", "b3"]);
+    const spans = workers.flatMap((worker) => {
+      const ofMap = worker.said.filter(({ what }) => what === "sync: the map");
+      const [took, done] = ["took", "done"].map((type) => ofMap.filter((said) => said.type === type));
+      return took!.map(({ time }, n) => [Date.parse(time), Date.parse(done![n]!.time)] as const);
+    });
+    expect(spans).toHaveLength(2);
+    const [early, late] = spans.sort(([a], [b]) => a - b);
+    expect(late![0]).toBeGreaterThanOrEqual(early![1]);
+    expect(early![1] - early![0]).toBeGreaterThan(500);
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("what the network had in its way is tried again, a wrong file is not, and what needs it is skipped", async () => {
+    let asked = 0;
+    const host = await serveTable((_, response) => {
+      asked++;
+      response.writeHead(asked < 4 ? 503 : 200).end(pointsCsv("x"));
+    });
+    put("bad.geojson", "{");
+    const map = await world.newMap();
+    put(
+      "job.yaml",
+      `name: again\nretryDelay: 100ms\nsteps:
+  - {name: far, source: "http://${host}/x.csv", target: far.geojson}
+  - {name: bad, source: bad.geojson, target: bad.gpkg}
+  - {name: after, needs: bad, source: far.geojson, target: {map: ${map}, remoteField: name}}\n`,
+    );
+    await fleet.worker("w1");
+    const { report, status } = await runThere("job.yaml");
+    const [far, bad, after] = report.steps;
+    expect([far!.result, far!.tries]).toEqual(["done", expect.any(Number)]);
+    expect(far!.tries).toBeGreaterThan(1);
+    expect([bad!.result, bad!.tries, bad!.error!.kind]).toEqual(["failed", 1, "input"]);
+    expect([after!.result, status]).toEqual(["skipped", 3]);
+    expect(await world.features(map)).toEqual([]);
+    expect(await fleet.left()).toEqual([]);
+  });
+});

@@ -1,0 +1,210 @@
+/** What befalls workers and a queue in the middle of work: nothing is lost, and nothing is waited for that cannot come. */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { main } from "../../support/command.js";
+import type { JobRunOptions } from "../../support/jobs/job-fixture.js";
+import { ServedJobFixture } from "../../support/jobs/served-job-fixture.js";
+import { WorkerFleet, type WorkerHandle, waitUntil } from "../../support/jobs/worker-fleet.js";
+import { ConnectionCut, FaultProxy } from "../../support/servers/fault-proxy.js";
+import { hasRedis, RedisServer } from "../../support/servers/redis.js";
+
+const { at, put, serve, world, environment, runServed: run } = await ServedJobFixture.open();
+
+/** The processes that a worker has begun (proc_pid_task(5), children). */
+const workerProcessesOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+
+/** Machines on which tests run side by side are slow. */
+describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
+  const fleet = new WorkerFleet(environment);
+  const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
+    run(job, [...fleet.flags, ...flags], options);
+
+  const bytes = (folder: string) =>
+    Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "base64")]));
+
+  test("pieces that one worker has cut are put together by one that would cut them otherwise", async () => {
+    const lines = Array.from({ length: 90_000 }, (_, n) => `place number ${n},${n % 180},${n % 90},${"x".repeat(40)}`);
+    mkdirSync(at("in"));
+    put("in/large.csv", `name,lon,lat,text\n${lines.join("\n")}\n`);
+    for (const folder of ["out", "local"]) {
+      mkdirSync(at(folder));
+      put(
+        `${folder}.yaml`,
+        `name: ${folder}\nsteps:\n  - {name: a, source: in/large.csv, target: ${folder}/a.geojson}\n`,
+      );
+    }
+    const first = await fleet.worker("first", ["--spread-from", "1", "--grace", "0"]);
+    const ran = runThere("out.yaml");
+    await waitUntil(() => first.of("done").some(({ what }) => what!.includes("pieces")));
+    expect(await first.end()).toBe(0);
+    const second = await fleet.worker("second", ["--spread-from", "3"]);
+    expect((await ran).status).toBe(0);
+    expect((await run("local.yaml")).status).toBe(0);
+    expect(Object.keys(bytes("out"))).toEqual(["a.geojson"]);
+    expect(bytes("out")["a.geojson"]!.length).toBe(bytes("local")["a.geojson"]!.length);
+    expect(bytes("out")).toEqual(bytes("local"));
+    await second.end();
+    expect([first.isAtWork, second.isAtWork]).toEqual([false, false]);
+  });
+
+  test("a map that a worker cannot finish when it is told to stop is handed back, and finished by another", async () => {
+    const map = await world.newMap();
+    const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
+    put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
+    put("job.yaml", `name: m\nsteps:\n  - {name: m, source: a.csv, target: {map: ${map}, remoteField: name}}\n`);
+    const first = await fleet.worker("first", ["--grace", "0", "--rate", "1"]);
+    const ran = runThere("job.yaml");
+    await waitUntil(async () => (await world.features(map)).length > 0);
+    expect(first.isAtWork).toBe(true);
+    expect(await first.end()).toBe(0);
+    expect(first.of("returned")).toHaveLength(1);
+    await fleet.worker("second");
+    const { status, report } = await ran;
+    expect([status, report.result, report.steps[0]!.items[0]!.worker]).toEqual([0, "done", "second"]);
+    const there = (await world.features(map)).map(({ properties }) => properties.name);
+    expect(there.sort()).toEqual(names.sort());
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test("nobody goes on with appending to a map where a worker was killed, since it would be there twice", async () => {
+    const map = await world.newMap();
+    const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
+    put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
+    put("job.yaml", `name: m\nsteps:\n  - {name: m, source: a.csv, target: {map: ${map}, mode: append}}\n`);
+    const first = await fleet.worker("first", ["--rate", "1"]);
+    const ran = runThere("job.yaml");
+    await waitUntil(async () => (await world.features(map)).length > 0);
+    await first.end("SIGKILL");
+    await fleet.worker("second");
+    const { status, report } = await ran;
+    expect([status, report.steps[0]!.error!.code]).toEqual([12, "append-cut"]);
+    const there = (await world.features(map)).map(({ properties }) => properties.name);
+    expect(new Set(there).size).toBe(there.length);
+    expect(await fleet.left()).toEqual([]);
+  });
+
+  test.each(["before the service hears of it", "when the service has done it"])(
+    "a map whose worker and its hand are killed at a write, %s, is finished by another, and nothing is there twice",
+    async (moment) => {
+      const map = await world.newMap();
+      const names = Array.from({ length: 8500 }, (_, n) => `p${n}`);
+      put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
+      put("job.yaml", `name: m\nsteps:\n  - {name: m, source: a.csv, target: {map: ${map}, remoteField: name}}\n`);
+      await using proxy = await FaultProxy.start(world.url);
+      const sent: { readonly key: string; readonly features: number; readonly status: number }[] = [];
+      let first: WorkerHandle | null = null;
+      proxy.always({
+        name: "written down",
+        async around(request, upstream) {
+          const answer = await upstream.send(request);
+          if (request.method !== "POST") return answer;
+          const { features } = JSON.parse(request.body.toString()) as { readonly features: readonly unknown[] };
+          const key = String(request.headers["idempotency-key"]);
+          sent.push({ key, features: features.length, status: answer.status });
+          return answer;
+        },
+      });
+      // The first is through, the second is the worker's last.
+      proxy.on("POST", 2, {
+        name: "killed",
+        async around(request, upstream) {
+          if (moment.startsWith("when")) await upstream.send(request);
+          const { child } = first!;
+          const hands = workerProcessesOf(child.pid!);
+          await first!.end("SIGKILL");
+          for (const hand of hands) if (existsSync(`/proc/${hand}`)) process.kill(hand, "SIGKILL");
+          throw new ConnectionCut();
+        },
+      });
+      const env = { GEOFERRY_URL: proxy.url };
+      first = await fleet.worker("first");
+      const ran = runThere("job.yaml", [], { env });
+      await waitUntil(() => first!.child.signalCode !== null);
+      const second = await fleet.worker("second");
+      const { status, report } = await ran;
+      expect([status, report.result, report.steps[0]!.items[0]!.worker]).toEqual([0, "done", "second"]);
+      expect(second.of("stalled").length).toBeGreaterThan(0);
+      const there = (await world.features(map)).map(({ properties }) => properties.name);
+      expect(there.sort()).toEqual(names.sort());
+      // One key is one creation, however often it is sent (Map Features Service Interface, idempotency).
+      const created = new Map(sent.filter(({ status }) => status < 300).map(({ key, features }) => [key, features]));
+      expect([...created.values()].reduce((sum, count) => sum + count, 0)).toBe(names.length);
+      expect(await fleet.left()).toEqual([]);
+    },
+  );
+
+  test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
+    ["is gone", (redis) => redis.stop()],
+    ["answers no more", (redis) => redis.freeze()],
+  ])("a run that takes over ends when it is told to, also where Redis %s", async (_, lose) => {
+    const redis = await RedisServer.start();
+    const queue = ["--queue", redis.url];
+    let asked = 0;
+    const host = await serve(({ method }, response) => {
+      if (method === "GET") asked++;
+      else response.end();
+    });
+    put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
+    const flags = ["--takeover", "600", "--grace", "0", "--concurrency", "1", "--json"];
+    const worker = await fleet.begin([main, "worker", ...queue, ...flags]);
+    try {
+      await run("job.yaml", queue, {
+        watch: (child) => void waitUntil(() => asked > 0 && worker.isAtWork).then(() => child.kill("SIGKILL")),
+      });
+      // It holds the job for ten minutes.
+      await worker.end("SIGKILL");
+      let began = 0;
+      const ran = run("job.yaml", queue, {
+        watch: (child) =>
+          child.stderr!.on("data", async (text: Buffer) => {
+            if (!text.toString().includes("they are taken back")) return;
+            await lose(redis);
+            began = performance.now();
+            child.kill("SIGINT");
+          }),
+      });
+      const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
+      expect([ended?.status, ended?.stderr]).toEqual([130, expect.stringContaining("the next run takes it back")]);
+      expect((performance.now() - began) / 1000).toBeLessThan(15);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test("a run is interrupted where Redis answers no more, and tells what it leaves", async () => {
+    const redis = await RedisServer.start();
+    put("a.csv", "name,lon,lat\nx,1,50\n");
+    put("job.yaml", "name: q\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
+    try {
+      const client = redis.client();
+      const ran = run("job.yaml", ["--queue", redis.url], {
+        watch: (child) =>
+          void waitUntil(async () => (await client.keys("geoferry:work-*:prioritized")).length > 0).then(() => {
+            redis.freeze();
+            child.kill("SIGINT");
+          }),
+      });
+      const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
+      client.disconnect();
+      expect([ended?.status, ended?.stderr]).toEqual([
+        130,
+        expect.stringContaining("1 of the jobs that were handed out"),
+      ]);
+    } finally {
+      await redis.stop();
+    }
+  });
+
+  test("a worker that is told to stop ends where its Redis is away", async () => {
+    const redis = await RedisServer.start();
+    const flags = ["--queue", redis.url, "--grace", "1", "--concurrency", "1", "--json"];
+    const worker = await fleet.begin([main, "worker", ...flags]);
+    await redis.stop();
+    await waitUntil(() => worker.of("away").length > 0);
+    const ended = worker.end();
+    expect(await Promise.race([ended, pause(60_000, "hangs")])).toBe(0);
+  });
+});

@@ -1,0 +1,17 @@
+/** What is told of the address of a queue. */
+import { expect, test } from "vitest";
+import { parseQueueAddress } from "../../../src/jobs/queue/queue-address.js";
+
+test.each([
+  "user:geheim@host:6379",
+  "redis://:ge/heim@host",
+  "redis://:ge#heim@host",
+  "redis://:ge?heim@host",
+  "redis://me:geheim@host:port",
+  "http://me:geheim@host",
+  "redis://me:ge@heim@host/words",
+])("that cannot be used is told without its password: %s", (text) => {
+  expect(() => parseQueueAddress(text)).toThrow(
+    expect.objectContaining({ code: "queue-address", message: expect.not.stringMatching(/ge.?heim|ge\b|heim\b/) }),
+  );
+});

@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { convertMany, type Outcome } from "../../../src/pipeline/convert-many.js";
+import type { ConvertRequest } from "../../../src/pipeline/request.js";
+import { createTestHost } from "../../support/host.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+
+let scratch: TemporaryFolder;
+beforeEach(() => {
+  scratch = new TemporaryFolder();
+  mkdirSync(scratch.path("in/sub"), { recursive: true });
+});
+afterEach(() => scratch.remove());
+
+const table = "lon,lat\n1,2\n";
+const put = (path: string) => writeFileSync(scratch.path(path), table);
+
+async function run(output: string, request: Partial<ConvertRequest> = {}): Promise<Map<string, string>> {
+  const asked = { inputs: [scratch.path("in")], output: scratch.path(output), to: "geojson", workers: 1, ...request };
+  const outcomes: Outcome[] = await convertMany(asked, createTestHost());
+  const from = scratch.path("in").length + 1;
+  return new Map(outcomes.map(({ input, error }) => [input.slice(from), error?.code ?? "done"]));
+}
+
+test("circles of links are not walked, links to files are inputs, and those that lead nowhere are told", async () => {
+  put("in/a.csv");
+  symlinkSync("..", scratch.path("in/sub/up"));
+  symlinkSync("../a.csv", scratch.path("in/sub/link.csv"));
+  symlinkSync("nowhere.csv", scratch.path("in/dangling.csv"));
+  expect(await run("out/")).toEqual(
+    new Map([
+      ["a.csv", "done"],
+      ["dangling.csv", "input-missing"],
+      ["sub/link.csv", "done"],
+    ]),
+  );
+});
+
+test("a link to itself fails alone", async () => {
+  put("in/a.csv");
+  symlinkSync("self.csv", scratch.path("in/self.csv"));
+  const outcomes = await run("out/");
+  expect(outcomes.get("a.csv")).toBe("done");
+  expect(outcomes.get("self.csv")).not.toBe("internal");
+  expect(existsSync(scratch.path("out/self.geojson"))).toBe(false);
+});
+
+test("names with a dash in front, a line feed, or spaces are names", async () => {
+  const names = ["-to", "new\nline", " a b "];
+  for (const name of names) put(`in/${name}.csv`);
+  await run("out/");
+  expect(readdirSync(scratch.path("out")).sort()).toEqual(names.map((name) => `${name}.geojson`).sort());
+});
+
+test("an output folder within the input is not read again, one beside it is", async () => {
+  put("in/a.csv");
+  put("in/sub/b.csv");
+  mkdirSync(scratch.path("in/out"));
+  const expected = new Map([
+    ["a.csv", "done"],
+    ["sub/b.csv", "done"],
+  ]);
+  expect(await run("in/out")).toEqual(expected);
+  expect(await run("in/out", { overwrite: true })).toEqual(expected);
+  const again = [scratch.path("in/out/a.geojson")];
+  expect(await run("in/out", { inputs: again, to: "csv" })).toEqual(new Map([["out/a.geojson", "done"]]));
+});

@@ -1,0 +1,257 @@
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { GeoferryError } from "../../../src/errors.js";
+import { convert } from "../../../src/pipeline/convert.js";
+import type { ConvertRequest } from "../../../src/pipeline/request.js";
+import { samples } from "../../support/command.js";
+import { convertFile, createTestHost } from "../../support/host.js";
+import { TemporaryFolder } from "../../support/read-layers.js";
+
+let scratch: TemporaryFolder;
+beforeEach(() => {
+  scratch = new TemporaryFolder();
+});
+afterEach(() => scratch.remove());
+
+const path = (name: string) => scratch.path(name);
+const files = () => readdirSync(scratch.folder).sort();
+const shapes = () => files().filter((name) => name.endsWith(".shp"));
+const content = (name: string) => readFileSync(path(name), "utf8");
+
+const geometries = {
+  point: { type: "Point", coordinates: [1, 2] },
+  line: {
+    type: "LineString",
+    coordinates: [
+      [0, 0],
+      [1, 1],
+    ],
+  },
+  polygon: {
+    type: "Polygon",
+    coordinates: [
+      [
+        [0, 0],
+        [1, 0],
+        [1, 1],
+        [0, 0],
+      ],
+    ],
+  },
+};
+
+function input(name: string, ...kinds: (keyof typeof geometries)[]): string {
+  const features = kinds.map((kind) => ({ type: "Feature", properties: { kind }, geometry: geometries[kind] }));
+  writeFileSync(path(name), JSON.stringify({ type: "FeatureCollection", features }));
+  return path(name);
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "done",
+    (error: unknown) => (error instanceof GeoferryError ? error.code : String(error)),
+  );
+const overwrite = { overwrite: true };
+
+describe("an output is refused, and all stays as it was,", () => {
+  test("where a link leads in a circle", async () => {
+    symlinkSync("b.csv", path("a.csv"));
+    symlinkSync("a.csv", path("b.csv"));
+    for (const request of [{}, overwrite, { append: true }, { update: true }]) {
+      await expect(convertFile(input("in.geojson", "point"), path("a.csv"), request)).rejects.toThrow(
+        "a.csv: cannot be written: its symbolic links go in a circle",
+      );
+    }
+    expect(readlinkSync(path("a.csv"))).toBe("b.csv");
+  });
+
+  test.each([
+    ["a link", symlinkSync],
+    ["a second name", linkSync],
+  ])("where it is an input behind %s", async (_, join) => {
+    const from = input("in.geojson", "point");
+    join(from, path("same.geojson"));
+    for (const request of [{}, overwrite, { append: true }, { update: true }]) {
+      expect(await codeOf(convertFile(from, path("same.geojson"), request))).toBe("output-is-input");
+    }
+    expect(JSON.parse(content("in.geojson")).features).toHaveLength(1);
+  });
+
+  test("where it belongs to an input", async () => {
+    await convertFile(input("in.geojson", "point"), path("roads.shp"));
+    const before = content("roads.dbf");
+    expect(await codeOf(convertFile(path("roads.shp"), path("roads.dbf"), { to: "csv", ...overwrite }))).toBe(
+      "output-is-input",
+    );
+    expect(content("roads.dbf")).toBe(before);
+  });
+
+  test("where the rejects would go into the input: those of an earlier run, mended by hand", async () => {
+    const rejects = input("out.csv.rejects.geojsonl", "point");
+    await expect(convertFile(rejects, path("out.csv"))).rejects.toThrow("--rejects");
+    expect(files()).toEqual(["out.csv.rejects.geojsonl"]);
+    expect(await codeOf(convertFile(rejects, path("out.csv"), { rejects: path("other") }))).toBe("done");
+    expect(existsSync(rejects)).toBe(true);
+  });
+
+  test("where a part would get the name of the rejects file", async () => {
+    const rejects = path("out_point.shp");
+    const mixed = input("in.geojson", "point", "line");
+    expect(await codeOf(convertFile(mixed, path("out.shp"), { rejects }))).toBe("output-collision");
+    expect(files()).toEqual(["in.geojson"]);
+  });
+
+  test("where a part is there already that was not named", async () => {
+    writeFileSync(path("out_line.shp"), "precious");
+    expect(await codeOf(convertFile(input("in.geojson", "point", "line"), path("out.shp")))).toBe("output-exists");
+    expect(files()).toEqual(["in.geojson", "out_line.shp"]);
+  });
+
+  test("where another conversion of the run writes it, in whatever case or by a link", async () => {
+    const claims = new Set<string>();
+    const from = input("in.geojson", "point");
+    mkdirSync(path("real"));
+    symlinkSync("real", path("link"));
+    const run = (output: string, request: Partial<ConvertRequest> = {}) =>
+      codeOf(
+        convert({ inputs: [from], output: path(output), workers: 1, ...request }, createTestHost(), undefined, claims),
+      );
+    expect(await run("a.csv")).toBe("done");
+    expect(await run("A.csv")).toBe("output-collision");
+    expect(await run("a.csv", overwrite)).toBe("output-collision");
+    expect(await run("b.csv", { rejects: path("a.csv") })).toBe("output-collision");
+    expect(await run("real/c.csv")).toBe("done");
+    expect(await run("link/c.csv")).toBe("output-collision");
+  });
+
+  test("where a table's .prj would be that of a Shapefile beside it; formats without a .prj do not mind", async () => {
+    const from = input("in.geojson", "point");
+    await convertFile(from, path("out.shp"), { targetCrs: "EPSG:3857" });
+    const before = content("out.prj");
+    const mercator = { targetCrs: "EPSG:3857", ...overwrite };
+    await expect(convertFile(from, path("out.csv"), mercator)).rejects.toThrow("out.prj: belongs to out.shp");
+    expect(existsSync(path("out.csv"))).toBe(false);
+    expect(content("out.prj")).toBe(before);
+    expect(await codeOf(convertFile(from, path("no/out.csv"), mercator))).toBe("done");
+    expect(await codeOf(convertFile(from, path("out.csv"), overwrite))).toBe("done");
+    expect(await codeOf(convertFile(from, path("out.gpkg"), mercator))).toBe("done");
+    expect(await codeOf(convertFile(from, path("out.geojson"), { ...mercator, writerOptions: { crs: "yes" } }))).toBe(
+      "done",
+    );
+  });
+});
+
+test("a set is replaced beside an input of its name, since the companions are its own", async () => {
+  const from = input("places.geojson", "point");
+  await convertFile(from, path("places.shp"));
+  expect(await codeOf(convertFile(from, path("places.shp"), overwrite))).toBe("done");
+});
+
+describe("of an earlier run", () => {
+  const named = (code: string, { notices }: Awaited<ReturnType<typeof convertFile>>) =>
+    notices.find((notice) => notice.code === code);
+
+  test("the one file goes where the output is split now", async () => {
+    await convertFile(input("one.geojson", "point"), path("out.shp"));
+    const report = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
+    expect(shapes()).toEqual(["out_line.shp", "out_point.shp"]);
+    expect(files().filter((name) => name.startsWith("out."))).toEqual([]);
+    expect(named("parts-beside", report)).toBeUndefined();
+  });
+
+  test("parts that this run has not stay, and are named", async () => {
+    await convertFile(input("all.geojson", "point", "line", "polygon"), path("out.shp"));
+    const split = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
+    expect(named("parts-beside", split)).toMatchObject({ count: 1 });
+    expect(named("parts-beside", split)?.example).toContain("out_polygon.shp");
+    const single = await convertFile(input("one.geojson", "point"), path("out.shp"), overwrite);
+    expect(named("parts-beside", single)).toMatchObject({ count: 3 });
+    expect(shapes()).toEqual(["out.shp", "out_line.shp", "out_point.shp", "out_polygon.shp"]);
+    // The run before this one wrote one file: what is beside it is none of its parts.
+    const again = await convertFile(path("one.geojson"), path("out.shp"), overwrite);
+    expect(named("parts-beside", again)).toBeUndefined();
+  });
+
+  test("nothing goes where the run fails, nor for an empty result", async () => {
+    await convertFile(input("one.geojson", "point"), path("out.shp"));
+    const before = content("out.shp");
+    const mixed = input("two.geojson", "point", "line");
+    expect(await codeOf(convertFile(mixed, path("out.shp"), { ...overwrite, where: "nope = 1" }))).not.toBe("done");
+    expect(content("out.shp")).toBe(before);
+    expect(await codeOf(convertFile(mixed, path("out.shp"), { ...overwrite, where: "kind = 'x'" }))).toBe(
+      "guard-empty",
+    );
+    expect(content("out.shp")).toBe(before);
+  });
+
+  test("its rejects go with it, unless a link has their name", async () => {
+    const from = input("one.geojson", "point");
+    writeFileSync(path("out.csv.rejects.geojsonl"), "old");
+    await convertFile(from, path("out.csv"));
+    expect(files()).toEqual(["one.geojson", "out.csv"]);
+    writeFileSync(path("kept"), "mine");
+    symlinkSync("kept", path("out.csv.rejects.geojsonl"));
+    await convertFile(from, path("out.csv"), overwrite);
+    expect(lstatSync(path("out.csv.rejects.geojsonl")).isSymbolicLink()).toBe(true);
+    expect(content("kept")).toBe("mine");
+  });
+});
+
+test("several parts and their rejects appear together or not at all", async () => {
+  const mixed = `${samples}/mixed.geojson`;
+  await convertFile(mixed, path("out.shp"));
+  const contents = () =>
+    new Map(files().map((name) => [name, lstatSync(path(name)).isFile() ? content(name) : "folder"]));
+  const before = contents();
+  expect(before.has("out.shp.rejects.geojsonl")).toBe(true);
+  rmSync(path("out_polygon.dbf"));
+  const onProgress = ({ phase }: { phase: string }) => {
+    // Too late to be seen before the files are written.
+    if (phase === "convert" && !existsSync(path("out_polygon.dbf"))) mkdirSync(path("out_polygon.dbf"));
+  };
+  const request = { inputs: [mixed], output: path("out.shp"), select: ["name"], workers: 1, ...overwrite };
+  await expect(convert(request, { ...createTestHost(), onProgress })).rejects.toThrow("it is a folder");
+  expect(contents()).toEqual(new Map([...before, ["out_polygon.dbf", "folder"]]));
+});
+
+describe("a name as long as names may be", () => {
+  const stem = `${"ß".repeat(123)}a`;
+  const input = {
+    type: "FeatureCollection",
+    features: [
+      { type: "Feature", properties: {}, geometry: geometries.point },
+      { type: "Feature", properties: {}, geometry: { type: "Point", coordinates: [1, 200] } },
+    ],
+  };
+
+  test("takes an output, again and again, and leaves nothing beside it", async () => {
+    writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
+    for (const overwrite of [false, true]) {
+      await convert({ inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite }, createTestHost());
+      expect(files()).toEqual(["in.geojson", `${stem}.geojson`]);
+    }
+  });
+
+  test("is cut for the rejects, the same way each time, so that those of an earlier run go", async () => {
+    writeFileSync(path("in.geojson"), JSON.stringify(input));
+    const request = { inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite: true };
+    const { rejects } = await convert(request, createTestHost());
+    expect(rejects).toMatch(/ß~[0-9a-f]{8}\.rejects\.geojsonl$/);
+    expect(existsSync(rejects!)).toBe(true);
+    expect((await convert(request, createTestHost())).rejects).toBe(rejects);
+    writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
+    await convert(request, createTestHost());
+    expect(files()).toEqual(["in.geojson", `${stem}.geojson`]);
+  });
+});

@@ -1,0 +1,135 @@
+/** Dates and numbers as people write them: what a column is, all its cells say together. */
+import { afterAll, describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../../../support/read-layers.js";
+import { properties, readText, types } from "../support.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+async function column(cells: readonly string[], options: Readonly<Record<string, string>> = {}) {
+  const read = await readText(scratch, `k;v\n${cells.map((cell) => `a;${cell}\n`).join("")}`, options);
+  return {
+    type: types(read).v,
+    values: properties(read).map(({ v }) => v),
+    codes: read.recording.notices.map(({ code }) => code),
+    losses: read.recording.losses,
+    read,
+  };
+}
+
+describe("dates", () => {
+  test.each([
+    ["days with points", ["31.12.1999", "01.02.2000", "1.2.2000"], "date", ["1999-12-31", "2000-02-01", "2000-02-01"]],
+    ["days first, as one of them shows", ["01/02/2000", "31/12/1999"], "date", ["2000-02-01", "1999-12-31"]],
+    ["months first, as one of them shows", ["01/02/2000", "12/31/1999"], "date", ["2000-01-02", "1999-12-31"]],
+    ["days with hyphens", ["31-12-1999"], "date", ["1999-12-31"]],
+    ["a day that is the month, too", ["01/01/2000", "13/01/2000"], "date", ["2000-01-01", "2000-01-13"]],
+    [
+      "datetimes",
+      ["31.12.1999 23:59", "01.02.2000 1:02:03"],
+      "datetime",
+      ["1999-12-31T23:59:00", "2000-02-01T01:02:03"],
+    ],
+    [
+      "a clock of twelve hours",
+      ["12/31/1999 11:59 PM", "1/2/2000 12:00 AM"],
+      "datetime",
+      ["1999-12-31T23:59:00", "2000-01-02T00:00:00"],
+    ],
+    [
+      "two blanks in a datetime",
+      ["1999-12-31  23:59:58", "2000-01-01 00:00:00"],
+      "datetime",
+      ["1999-12-31T23:59:58", "2000-01-01T00:00:00"],
+    ],
+    ["days with points among those of ISO 8601", ["31.12.1999", "2000-02-01"], "date", ["1999-12-31", "2000-02-01"]],
+  ])("%s", async (_, cells, type, values) => {
+    const found = await column(cells);
+    expect(found).toMatchObject({ type, values, codes: [], losses: [] });
+  });
+
+  test("are text where they leave their order open, and it is told", async () => {
+    const cells = ["01/02/2000", "03/04/2001"];
+    expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
+    expect(await column(cells, { dates: "dmy" })).toMatchObject({
+      type: "date",
+      values: ["2000-02-01", "2001-04-03"],
+      codes: [],
+    });
+    expect(await column(cells, { dates: "mdy" })).toMatchObject({
+      type: "date",
+      values: ["2000-01-02", "2001-03-04"],
+      codes: [],
+    });
+  });
+
+  test("are text where they contradict each other, and it is told", async () => {
+    const cells = ["31/12/1999", "12/31/1999"];
+    expect(await column(cells)).toMatchObject({ type: "text", values: cells, codes: ["date-ambiguous"] });
+  });
+
+  test.each(["30.02.2000", "1.2.3", "99.1.2000", "31.12.1999 25:00"])("%s is none", async (cell) =>
+    expect(await column([cell])).toMatchObject({ type: "text", values: [cell], codes: [] }),
+  );
+
+  test("of two digits for the year are none, and that is noted", async () =>
+    expect(await column(["31.12.99"])).toMatchObject({
+      type: "text",
+      values: ["31.12.99"],
+      codes: ["date-ambiguous"],
+    }));
+
+  test("in quotes, where others are not, stay text", async () =>
+    expect(await column(['"31.12.1999"'])).toMatchObject({ type: "text", values: ["31.12.1999"] }));
+});
+
+describe("numbers", () => {
+  test.each([
+    ["thousands and decimals", ["1.234,5", "1.234", "12,25", "7"], "double", [1234.5, 1234, 12.25, 7]],
+    ["thousands and decimals, with a point", ["1,234.5", "1,234", "12.25"], "double", [1234.5, 1234, 12.25]],
+    ["millions", ["1.234.567", "1.234", "12"], "int32", [1234567, 1234, 12]],
+    ["billions", ["1.234.567.890.123", "1.234"], "int64", [1234567890123, 1234]],
+    ["blanks between thousands", ["1 234,5", "999,25"], "double", [1234.5, 999.25]],
+    ["no-break spaces between thousands", ["1\u00a0234,5", "1\u202f234\u202f567,5"], "double", [1234.5, 1234567.5]],
+    ["apostrophes between thousands", ["1'234.5", "1'234"], "double", [1234.5, 1234]],
+    ["negative ones", ["-1.234,5", "-0,5"], "double", [-1234.5, -0.5]],
+  ])("%s", async (_, cells, type, values) => {
+    const found = await column(cells);
+    expect(found).toMatchObject({
+      type,
+      values,
+      codes: [],
+      losses: [],
+    });
+  });
+
+  test("each column has its own decimal sign", async () => {
+    const read = await readText(scratch, "a;b\n1,5;2.5\n3,25;4.75\n");
+    expect(properties(read)).toEqual([
+      { a: 1.5, b: 2.5 },
+      { a: 3.25, b: 4.75 },
+    ]);
+  });
+
+  test("one sign before three digits is told, whatever it is taken for", async () => {
+    expect(await column(["1.234", "12.345"])).toMatchObject({ type: "double", codes: ["number-ambiguous"] });
+    expect(await column(["1.234", "12.345"], { thousands: "." })).toMatchObject({
+      type: "int32",
+      values: [1234, 12345],
+      codes: [],
+    });
+    expect(await column(["1,234", "12,345"])).toMatchObject({ type: "text", codes: ["number-ambiguous"] });
+    expect(await column(["1,234", "12,345"], { decimal: "," })).toMatchObject({
+      type: "double",
+      values: [1.234, 12.345],
+    });
+  });
+
+  test.each([["1.23.456"], ["1,2,3"], ["0.123.456"], ["123 456 789"], ["1 234"], ["192.168.178.101"]])(
+    "%s is none",
+    async (cell) => expect(await column([cell])).toMatchObject({ type: "text", values: [cell], losses: [] }),
+  );
+
+  test("thousands=none leaves them text", async () =>
+    expect(await column(["1.234.567"], { thousands: "none" })).toMatchObject({ type: "text", values: ["1.234.567"] }));
+});

@@ -1,0 +1,171 @@
+/** Tables of eastings and northings, and of degrees, in the languages that people name their columns in. */
+import { writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { crsContext } from "../../../../src/crs/index.js";
+import { TemporaryFolder } from "../../../support/read-layers.js";
+import { geometries, properties, readText } from "../support.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+interface Said {
+  readonly crs?: string;
+  readonly swapXy?: boolean;
+  readonly options?: Readonly<Record<string, string>>;
+}
+
+/** Reads a table as the command does with `--source-crs` and `--swap-xy`. */
+async function read(content: string, { crs, swapXy = false, options = {} }: Said = {}) {
+  const stated = crs === undefined ? null : await crsContext.parse(crs);
+  return readText(scratch, content, options, { stated, swapXy });
+}
+
+const point = (x: number, y: number) => ({ type: "Point", coordinates: [x, y] });
+
+describe("eastings and northings", () => {
+  test.each([
+    "Ost;Nord",
+    "Rechtswert;Hochwert",
+    "UTM_Ost;UTM_Nord",
+    "E;N",
+    "RW;HW",
+    "laenge;breite",
+    "Länge;Breite",
+    "X [m];Y [m]",
+    "Easting (m);Northing (m)",
+    "x_coord;y_coord",
+    "X-Koordinate;Y-Koordinate",
+    "Ostwert;Nordwert",
+    "UTM32_E;UTM32_N",
+    "E (EPSG:25832);N (EPSG:25832)",
+    "este;norte",
+    "COORD_X;COORD_Y",
+    "Coordenada X;Coordenada Y",
+    "coordinata_x;coordinata_y",
+    "est;nord",
+    "oost;noord",
+    "Öster;Norr",
+    "øst;nord",
+    "itä;pohjoinen",
+    "wschód;północ",
+    "východ;sever",
+    "восток;север",
+    "X坐标;Y坐标",
+    "X座標;Y座標",
+    "X좌표;Y좌표",
+    "utmOst;utmNord",
+  ])("%s, in EPSG:25832", async (names) => {
+    const result = await read(`Name;${names};n\na;565000;5935000;1\nb;566000;5936000;2\n`, { crs: "EPSG:25832" });
+    expect(geometries(result)).toEqual([point(565000, 5935000), point(566000, 5936000)]);
+    expect(properties(result)).toEqual([
+      { Name: "a", n: 1 },
+      { Name: "b", n: 2 },
+    ]);
+  });
+
+  test("the northing may stand first", async () => {
+    const result = await read("Nord;Ost\n5935000;565000\n", { crs: "EPSG:25832" });
+    expect(geometries(result)).toEqual([point(565000, 5935000)]);
+  });
+
+  test("a height has the name of the others, but for its letter", async () => {
+    const result = await read("X [m];Y [m];Z [m]\n565000;5935000;12,5\n", { crs: "EPSG:25832" });
+    expect(geometries(result)).toEqual([{ type: "Point", coordinates: [565000, 5935000, 12.5] }]);
+  });
+
+  test.each([
+    ["565.000,25", "5.935.000,75", 565000.25, 5935000.75],
+    ["565 000,25", "5 935 000,75", 565000.25, 5935000.75],
+    ["565'000.25", "5'935'000.75", 565000.25, 5935000.75],
+    ["565.000", "5.935.000", 565000, 5935000],
+    ["565000,25", "5935000,75", 565000.25, 5935000.75],
+  ])("%s %s is a number", async (x, y, easting, northing) => {
+    const result = await read(`n;Rechtswert;Hochwert\n1;${x};${y}\n`, { crs: "EPSG:25832" });
+    expect(geometries(result)).toEqual([point(easting, northing)]);
+  });
+
+  test("X is the northing where only so the positions lie in Germany, and it is told", async () => {
+    // Gauss-Krüger has X for the Hochwert: Munich's Frauenkirche in zone 4.
+    const result = await read("X,Y\n5333500.5,4468100.5\n", { crs: "EPSG:31468" });
+    expect(geometries(result)).toEqual([point(4468100.5, 5333500.5)]);
+    expect(result.recording.notices).toMatchObject([{ code: "coordinate-order" }]);
+  });
+
+  test("X is the easting in Poland, where both orders fit, and that is told", async () => {
+    const result = await read("X,Y\n640000.5,480000.5\n", { crs: "EPSG:2180" });
+    expect(geometries(result)).toEqual([point(640000.5, 480000.5)]);
+    expect(result.recording.notices).toMatchObject([{ code: "coordinate-order", example: /x=Y --in y=X/ }]);
+  });
+
+  test("with --swap-xy, the columns are taken as they are called", async () => {
+    const result = await read("X,Y\n5333500.5,4468100.5\n", { crs: "EPSG:31468", swapXy: true });
+    expect(geometries(result)).toEqual([point(5333500.5, 4468100.5)]);
+    expect(result.recording.notices).toEqual([]);
+  });
+
+  test("the pair that lies in the area of use is taken of two", async () => {
+    const table = "lon,lat,Ost,Nord\n10,53.5,565000,5935000\n";
+    expect(geometries(await read(table, { crs: "EPSG:25832" }))).toEqual([point(565000, 5935000)]);
+    expect(geometries(await read(table))).toEqual([point(10, 53.5)]);
+  });
+
+  test("of two pairs that would do, it is told which was taken", async () => {
+    const result = await read("x,y,lon,lat\n1,2,3,4\n");
+    expect(geometries(result)).toEqual([point(3, 4)]);
+    expect(result.recording.notices).toMatchObject([{ code: "coordinates-chosen", example: /"x" and "y" would do/ }]);
+  });
+
+  test("the .prj beside the table says where they lie, too", async () => {
+    const wkt = (await crsContext.wkt(await crsContext.parse("EPSG:25832"), "esri"))!;
+    writeFileSync(scratch.path("beside.prj"), wkt);
+    const result = await readText(scratch, "E;N\n565000;5935000\n", {}, { name: "beside.csv" });
+    expect(geometries(result)).toEqual([point(565000, 5935000)]);
+  });
+});
+
+describe("degrees", () => {
+  test.each([
+    "Längengrad;Breitengrad",
+    "geogr. Länge;geogr. Breite",
+    "longitud;latitud",
+    "longitudine;latitudine",
+    "lengtegraad;breedtegraad",
+    "længdegrad;breddegrad",
+    "lengdegrad;breddegrad",
+    "długość geograficzna;szerokość geograficzna",
+    "zeměpisná délka;zeměpisná šířka",
+    "долгота;широта",
+    "boylam;enlem",
+    "经度;纬度",
+    "経度;緯度",
+    "경도;위도",
+    "GPS_Lon;GPS_Lat",
+    "Longitude (°);Latitude (°)",
+    "lon [deg];lat [deg]",
+    "laenge;breite",
+  ])("%s", async (names) => {
+    const result = await read(`${names};n\n9.993682;53.551086;1\n`);
+    expect(geometries(result)).toEqual([point(9.993682, 53.551086)]);
+    expect(properties(result)).toEqual([{ n: 1 }]);
+  });
+
+  test("three digits behind a comma are decimals, where thousands were out of range", async () => {
+    const result = await read("lon;lat\n9,993;53,551\n");
+    expect(geometries(result)).toEqual([point(9.993, 53.551)]);
+  });
+});
+
+describe("attributes stay attributes", () => {
+  test.each([
+    ["counts by direction", "Nord;Ost\n12;3\n7;9\n", undefined],
+    ["letters with small numbers", "E;N\n1;2\n3;4\n", undefined],
+    ["lengths and widths", "Länge;Breite\n12.5;3.2\n8.0;2.9\n", undefined],
+    ["lengths and widths, in a system of metres", "Länge;Breite\n12.5;3.2\n8.0;2.9\n", "EPSG:25832"],
+    ["letters with numbers elsewhere", "E;N\n1;2\n3;4\n", "EPSG:25832"],
+    ["large counts", "E;N\n120000;340000\n130000;350000\n", undefined],
+  ])("%s", async (_, table, crs) => {
+    const result = await read(table, { ...(crs ? { crs } : {}) });
+    expect(geometries(result)).toEqual([null, null]);
+    expect(result.layer.fields?.length).toBe(2);
+  });
+});

@@ -1,0 +1,74 @@
+/** Whether the first row names the columns, and what stands behind the last of them. */
+import { afterAll, describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../../../support/read-layers.js";
+import { properties, readText } from "../support.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+const codesOf = async (content: string, options: Readonly<Record<string, string>> = {}) => {
+  const { recording } = await readText(scratch, content, options);
+  return recording.notices.map(({ code }) => code);
+};
+
+describe("the first row", () => {
+  test("of digits is data, a leading zero among them", async () => {
+    const read = await readText(scratch, "1,09857,619\n2,12345,620\n");
+    expect(properties(read)).toEqual([
+      { field_1: 1, field_2: "09857", field_3: 619 },
+      { field_1: 2, field_2: "12345", field_3: 620 },
+    ]);
+    expect(read.recording.notices).toMatchObject([
+      { code: "header-assumed", example: expect.stringMatching(/taken for data.*--in header=yes/) },
+    ]);
+  });
+
+  test("of a word and years names columns, which is told", async () => {
+    const { recording } = await readText(scratch, "name,2019,2020\nx,1,2\n");
+    expect(recording.notices).toMatchObject([
+      { code: "header-assumed", example: expect.stringMatching(/taken for the names.*--in header=no/) },
+    ]);
+  });
+
+  test("of a word and days names columns", async () => {
+    const read = await readText(scratch, "country,01/22/2020,01/23/2020\nx,1,2\n");
+    expect(properties(read)).toEqual([{ country: "x", "01/22/2020": 1, "01/23/2020": 2 }]);
+  });
+
+  test.each([
+    ["words", "a,b\nc,1\n", {}],
+    ["decimals", "1.5,2.5\n3.5,4.5\n", {}],
+    ["what an option says", "1,2\n3,4\n", { header: "yes" }],
+  ])("is certain by %s", async (_, content, options) => expect(await codesOf(content, options)).toEqual([]));
+});
+
+describe("surplus cells", () => {
+  test("are no reject where there is nothing but blanks in them", async () => {
+    const read = await readText(scratch, 'a,b\n1,2,,\n3,4,\t,"  "\n5,6,\u00a0\n7,8,x\n');
+    expect(properties(read)).toEqual([
+      { a: 1, b: 2 },
+      { a: 3, b: 4 },
+      { a: 5, b: 6 },
+    ]);
+    expect(read.recording.rejects).toMatchObject([{ code: "record-too-long", place: { record: 4 } }]);
+  });
+});
+
+describe("a header longer than what is looked at first", () => {
+  test("names all columns", async () => {
+    const names = Array.from({ length: 60_000 }, (_, c) => `column_${c}`);
+    const read = await readText(scratch, `${names.join(",")}\n${names.map((_, c) => c).join(",")}\n`);
+    expect(read.fields.length).toBe(60_000);
+    expect(read.features.length).toBe(1);
+    expect(read.features[0]!.properties.column_59999).toBe(59_999);
+  });
+
+  test("has one notice for each kind of name that was changed", async () => {
+    const { recording } = await readText(scratch, `${"a,".repeat(3000)},,,\n1\n`);
+    expect(recording.notices.map(({ code, count }) => [code, count])).toEqual([
+      ["name-duplicate", 2999],
+      ["name-missing", 4],
+      ["record-short", 1],
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+/** Layers with geometries through drivers of GDAL that write tables only. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { geoferry } from "../../../support/command.js";
+import { TemporaryFolder } from "../../../support/read-layers.js";
+import { hasGdal, ogr2ogr } from "../support.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+const square = [
+  [
+    [0, 0],
+    [4, 0],
+    [4, 3],
+    [0, 0],
+  ],
+];
+const feature = (geometry: object | null, properties: object) => ({ type: "Feature", geometry, properties });
+const collection = (...features: readonly object[]) => JSON.stringify({ type: "FeatureCollection", features });
+
+function input(name: string, text: string): string {
+  const path = join(scratch.folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+/** The rows of a workbook, as ogr2ogr reads them. */
+function rowsOf(workbook: string): string[] {
+  const csv = `${workbook}.csv`;
+  ogr2ogr("-f", "CSV", csv, workbook, "--config", "OGR_XLSX_HEADERS", "FORCE", "--config", "OGR_ODS_HEADERS", "FORCE");
+  return readFileSync(csv, "utf8").trimEnd().split("\n");
+}
+
+const ring = (n: number) => [Array.from({ length: n }, (_, i) => [i / 7e3, (i % 7) / 7e3]).concat([[0, 0]])];
+
+describe.skipIf(!hasGdal)("a layer with geometries becomes a table", () => {
+  test.each([["xlsx"], ["ods"]])("%s: points are in coordinate columns, and no row is rejected", (extension) => {
+    const source = input(
+      `points-${extension}.geojson`,
+      collection(feature({ type: "Point", coordinates: [8.25, 47.5] }, { name: "a" }), feature(null, { name: "b" })),
+    );
+    const output = join(scratch.folder, `points.${extension}`);
+    const { status, stderr } = geoferry(["convert", source, output]);
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("geometry-as-columns") });
+    expect(stderr).not.toContain("reject");
+    expect(rowsOf(output)).toEqual(["lon,lat,name", "8.25,47.5,a", ",,b"]);
+  });
+
+  test("polygons are in a column of WKT", () => {
+    const source = input(
+      "squares.geojson",
+      collection(feature({ type: "Polygon", coordinates: square }, { wkt: "taken" })),
+    );
+    const output = join(scratch.folder, "squares.xlsx");
+    expect(geoferry(["convert", source, output])).toMatchObject({ status: 0 });
+    expect(rowsOf(output)).toEqual(["wkt_1,wkt", '"POLYGON ((0 0,4 0,4 3,0 0))",taken']);
+  });
+
+  test("projected coordinates are in x and y, and their system is told as lost", () => {
+    const source = input("one.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
+    const output = join(scratch.folder, "utm.xlsx");
+    const { status, stderr } = geoferry(["convert", source, output, "--target-crs", "EPSG:25832"]);
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("crs-undeclared") });
+    // The central meridian of zone 32 is x = 500,000.
+    const [header, row = ""] = rowsOf(output);
+    expect(header).toBe("x,y,name");
+    expect(Number(row.replaceAll('"', "").split(",")[0])).toBeCloseTo(500_000, 3);
+  });
+
+  test("a choice leaves geometries away, or wants one kind of columns", () => {
+    const source = input("choice.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
+    const rows = (choice: string) => {
+      const output = join(scratch.folder, `${choice}.xlsx`);
+      expect(geoferry(["convert", source, output, "--out", `geometry=${choice}`])).toMatchObject({ status: 0 });
+      return rowsOf(output);
+    };
+    // GDAL ends the header of a CSV of one column with a comma.
+    expect(rows("none")).toEqual(["name,", "a"]);
+    expect(rows("wkt")).toEqual(["wkt,name", "POINT (9 48),a"]);
+  });
+
+  test("a WKT that no cell of Excel takes is told as lost, and its row stays", () => {
+    const source = input(
+      "long.geojson",
+      collection(feature({ type: "Polygon", coordinates: ring(4000) }, { name: "a" })),
+    );
+    const output = join(scratch.folder, "long.xlsx");
+    const { status, stderr } = geoferry(["convert", source, output]);
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining("32767 characters") });
+    expect(rowsOf(output)).toEqual(["wkt,name", ",a"]);
+  });
+
+  test("--strict does not take columns for geometries", () => {
+    const source = input("strict.geojson", collection(feature({ type: "Point", coordinates: [9, 48] }, { name: "a" })));
+    const { status } = geoferry(["convert", source, join(scratch.folder, "strict.xlsx"), "--strict"]);
+    expect(status).toBe(4);
+  });
+});

@@ -1,0 +1,505 @@
+/** What the client makes of networks and services that fail, one fault at a time. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { MapClient, ServiceClient, Traffic } from "../../../src/remote/client/map-client.js";
+import { createServiceClient } from "../../../src/remote/client/service-client.js";
+import type { Connection } from "../../../src/remote/connection/connection.js";
+import { json, page, plain, type Reply, reset, ScriptedServer, silent, torn } from "../scripted-server.js";
+
+const secret = "gfs_the-secret-of-this-test";
+const traffic: Traffic = { timeout: 20_000, retries: 2, rate: null, concurrency: 4, firstWait: 1 };
+
+let server: ScriptedServer;
+let service: ServiceClient;
+let map: MapClient;
+let ending: AbortController;
+
+beforeAll(async () => {
+  server = await ScriptedServer.start();
+});
+beforeEach(() => {
+  server.answer(page());
+  open();
+});
+
+function open(changes: Partial<Traffic & Connection> = {}): void {
+  const { url = server.url, apiPath, tokenPath, ...rest } = changes;
+  ending = new AbortController();
+  const connection = {
+    url,
+    clientId: "client",
+    clientSecret: secret,
+    ...(apiPath && { apiPath }),
+    ...(tokenPath && { tokenPath }),
+  };
+  service = createServiceClient(connection, { ...traffic, ...rest }, ending.signal);
+  map = service.map("m");
+}
+
+const html = plain(200, "<!doctype html><title>Sign in</title>", { "content-type": "text/html" });
+const created = json(201, { success: [{ id: "1", message: "made" }] });
+const create = () => map.create(['{"type":"Feature"}'], "key");
+
+test("a service on this machine is asked for answers that are not compressed", async () => {
+  server.answer(page(), created);
+  await map.page(1);
+  await create();
+  expect(server.requests.map(({ method, headers }) => [method, headers["accept-encoding"]])).toEqual([
+    ["GET", "identity"],
+    ["POST", "identity"],
+  ]);
+});
+
+describe("a read", () => {
+  test.each<[string, Reply]>([
+    ["a connection that is cut before the answer", reset],
+    ["a connection that is cut in the answer", torn],
+    ["an answer that is cut short", plain(200, '{"type":"FeatureColl', { "content-type": "application/json" })],
+    ["a web page", html],
+    ["nothing at all", plain(200)],
+    ["500", plain(500)],
+    ["502 with a page", plain(502, "<html>Bad gateway", { "content-type": "text/html" })],
+    ["503", json(503, { message: "later" })],
+    ["408", plain(408)],
+    ["425", plain(425)],
+    ["429", plain(429)],
+  ])("is repeated after %s", async (_name, reply) => {
+    server.answer(reply, page());
+    expect(await map.page(1)).toMatchObject({ features: [], etag: null });
+    expect(service.sent).toMatchObject({ GET: 2, token: 1 });
+  });
+
+  test.each<[string, Reply, string, string]>([
+    ["cut connections", reset, "remote-unavailable", "broke off the connection (tried 3 times)"],
+    ["500", json(500, { message: "no disk" }), "remote-unavailable", "it answers 500: no disk (tried 3 times)"],
+    ["web pages", html, "remote-odd", "it answers 200 with a web page (tried 3 times)"],
+  ])("ends after too many %s", async (_name, reply, code, words) => {
+    server.answer(reply);
+    await expect(map.page(1)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    expect(service.sent.GET).toBe(3);
+  });
+
+  test.each<[number, string]>([
+    [400, "remote-odd"],
+    [403, "remote-map-missing"],
+    [404, "remote-map-missing"],
+  ])("is not repeated after %i", async (status, code) => {
+    server.answer(plain(status));
+    await expect(map.page(1)).rejects.toMatchObject({ code });
+    expect(service.sent.GET).toBe(1);
+  });
+
+  test("waits no longer than it is told to", async () => {
+    open({ timeout: 100, retries: 0 });
+    server.answer(silent);
+    await expect(map.page(1)).rejects.toMatchObject({
+      code: "remote-unavailable",
+      message: expect.stringContaining("no answer within 0.1 s (--timeout)"),
+    });
+  });
+});
+
+describe("a write", () => {
+  test.each<[string, Reply, string]>([
+    ["a connection that is cut before the answer", reset, "the server broke off the connection"],
+    ["a connection that is cut in the answer", torn, "the server broke off the connection"],
+    ["an answer that is cut short", plain(200, '{"success":[{"id"'), "it answers 200 with what is no JSON, or torn"],
+    ["a web page", html, "it answers 200 with a web page"],
+    ["204", plain(204), "it answers 204 with nothing"],
+    ["another object", json(200, { status: "ok" }), "it answers 200 with something else"],
+    ["success that is no list", json(200, { success: true }), "it answers 200 with something else"],
+    ["500", json(500, { message: "no disk" }), "it answers 500: no disk"],
+    ["503", json(503, {}, { "retry-after": "0" }), "it answers 503"],
+    ["see other", plain(303, "", { location: "/done" }), "it answers 303 and leads to /done"],
+  ])("is in doubt after %s, and not sent again", async (_name, reply, reason) => {
+    server.answer(reply);
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+    expect(service.sent.POST).toBe(1);
+  });
+
+  test("is in doubt when there is no answer in time", async () => {
+    open({ timeout: 100 });
+    server.answer(silent);
+    expect(await create()).toEqual({ kind: "in-doubt", reason: "no answer within 0.1 s (--timeout)" });
+  });
+
+  test.each<[string, Reply]>([
+    ["408", plain(408)],
+    ["425", plain(425)],
+    ["429", plain(429)],
+    ["409 with Retry-After: the Idempotency-Key is in use", json(409, {}, { "retry-after": "0" })],
+    ["503 of a service that reads keys", json(503, { code: "reading-keys" }, { "retry-after": "0" })],
+  ])("is sent again after %s: nothing was done", async (_name, reply) => {
+    server.answer(reply, created);
+    expect(await create()).toMatchObject({ kind: "answered", success: [{ id: "1" }], failed: [] });
+    expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"key"', '"key"']);
+  });
+
+  test("is in doubt while its Idempotency-Key is in use, however often it was tried and where it is broken off", async () => {
+    const reason = "it answers 409: another request has this key";
+    const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
+    server.answer(inUse);
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+    expect(service.sent.POST).toBe(3);
+    server.answer(json(409, { message: "another request has this key" }, { "retry-after": "7200" }));
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+    open({ retries: 1_000_000 });
+    server.answer(inUse, inUse, (response, received) => {
+      ending.abort();
+      inUse(response, received);
+    });
+    expect(await create()).toEqual({ kind: "in-doubt", reason });
+  });
+
+  test("is sent again as long as the service reads keys, however often it may be tried", async () => {
+    const reading = json(
+      503,
+      { code: "reading-keys", message: "its keys are still being read (7 %)" },
+      { "retry-after": "0" },
+    );
+    open({ retries: 1 });
+    server.answer(...Array.from({ length: 10 }, () => reading), created);
+    expect(await create()).toMatchObject({ kind: "answered", success: [{ id: "1" }] });
+    expect(server.requests.length).toBe(11);
+  });
+
+  test.each<[string, Reply, object]>([
+    ["400", json(400, { message: "no" }), { kind: "refused", status: 400, reason: "it answers 400: no", failed: [] }],
+    ["409", json(409, {}), { kind: "refused", status: 409 }],
+    ["422", json(422, { detail: "no" }), { kind: "refused", status: 422, reason: "it answers 422: no" }],
+    ["412", plain(412), { kind: "changed" }],
+    ["413", html413(), { kind: "too-large", reason: "it answers 413 with a web page" }],
+    ["405", plain(405), { kind: "not-offered", status: 405 }],
+    ["501", plain(501), { kind: "not-offered", status: 501 }],
+  ])("that is answered %s was not carried out", async (_name, reply, outcome) => {
+    server.answer(reply);
+    expect(await create()).toMatchObject(outcome);
+    expect(service.sent.POST).toBe(1);
+  });
+
+  test.each<[string, Reply, object]>([
+    ["only success", json(200, { success: [{ id: "1", message: "m" }] }), { success: [{ id: "1" }], failed: [] }],
+    ["null for failed", json(200, { success: [{ id: "1" }], failed: null }), { success: [{ id: "1", message: "" }] }],
+    [
+      "only failed, with odd paths",
+      json(200, { failed: [{ path: 1, message: { a: 1 } }, { id: "2", path: "features[1]", message: "m" }, "no"] }),
+      {
+        success: [],
+        failed: [
+          { id: "00000000-0000-0000-0000-000000000000", path: "1", message: '{"a":1}' },
+          { id: "2", path: "features[1]", message: "m" },
+          { id: "00000000-0000-0000-0000-000000000000", path: "", message: "no" },
+        ],
+      },
+    ],
+    ["success without ids", json(200, { success: [{}, null, { id: "1" }] }), { success: [{ id: "1", message: "" }] }],
+    ["422 with failed", json(422, { failed: [{ id: "2", path: "p", message: "m" }] }), { failed: [{ id: "2" }] }],
+    ["404 with failed", json(404, { failed: [{ id: "2", path: "p", message: "m" }] }), { failed: [{ id: "2" }] }],
+    ["deleted", json(200, { success: [], deleted: 3 }), { deleted: 3 }],
+    ["an entity tag", json(200, { success: [] }, { etag: '"7-gzip"' }), { etag: '"7"', deleted: null }],
+  ])("is told feature by feature: %s", async (_name, reply, outcome) => {
+    server.answer(reply);
+    expect(await create()).toMatchObject({ kind: "answered", ...outcome });
+  });
+
+  test("to another's map is forbidden", async () => {
+    server.answer(plain(403));
+    await expect(create()).rejects.toMatchObject({ code: "remote-forbidden", kind: "authentication" });
+  });
+
+  test("that is answered 404 is not offered where the map is there", async () => {
+    server.answer(plain(404), page());
+    expect(await map.update(["{}"], "ref", "key")).toEqual({ kind: "not-offered", status: 404 });
+    server.answer(plain(404));
+    await expect(map.update(["{}"], "ref", "key")).rejects.toMatchObject({ code: "remote-map-missing" });
+  });
+});
+
+function html413(): Reply {
+  return plain(413, "<html>Request Entity Too Large</html>", { "content-type": "text/html" });
+}
+
+describe("a service that is gone", () => {
+  test("takes nothing of a write: it is sent again, and then an error", async () => {
+    const other = await ScriptedServer.start();
+    other.token = json(200, { access_token: "t", token_type: "Bearer", expires_in: 3600 }, { connection: "close" });
+    open({ url: other.url });
+    await service.signIn();
+    await other.close();
+    await expect(create()).rejects.toMatchObject({
+      code: "remote-unavailable",
+      message: expect.stringContaining("the server refuses the connection (tried 3 times)"),
+    });
+    expect(service.sent).toMatchObject({ POST: 3, token: 1 });
+  });
+});
+
+describe("waiting", () => {
+  const between = () => server.requests[1]!.at - server.requests[0]!.at;
+
+  test.each<[string, Record<string, string>]>([
+    ["seconds", { "retry-after": "1" }],
+    ["a date", { date: "Fri, 31 Dec 1999 23:59:58 GMT", "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" }],
+  ])("is as long as Retry-After says in %s", async (_name, headers) => {
+    server.answer(plain(429, "", headers), created);
+    expect(await create()).toMatchObject({ kind: "answered" });
+    expect(between()).toBeGreaterThan(990);
+  });
+
+  test("is for all requests, and where no more are left", async () => {
+    server.answer(json(200, { type: "FeatureCollection", features: [] }, { ratelimit: '"account";r=0;t=1' }), page());
+    await map.page(1);
+    await Promise.all([map.page(2), map.page(3)]);
+    expect(between()).toBeGreaterThan(990);
+  });
+
+  test("is not for hours", async () => {
+    server.answer(plain(429, "", { "retry-after": "7200" }));
+    await expect(create()).rejects.toMatchObject({ code: "remote-unavailable" });
+    expect(service.sent.POST).toBe(1);
+  });
+
+  test("keeps to the rate that is asked for", async () => {
+    open({ rate: 20 });
+    await Promise.all([1, 2, 3, 4].map((number) => map.page(number)));
+    const times = server.received.map(({ at }) => at);
+    // One for the token and four for pages, 50 ms apart.
+    expect(times).toHaveLength(5);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThan(180);
+  });
+
+  test("ends when the run is interrupted", async () => {
+    server.answer(plain(429, "", { "retry-after": "600" }));
+    const outcome = create();
+    await expect.poll(() => server.requests.length).toBe(1);
+    ending.abort();
+    await expect(outcome).rejects.toMatchObject({ code: "interrupted" });
+    await expect(map.page(1)).rejects.toMatchObject({ code: "interrupted" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("for the outcome of a write that is under way does not", async () => {
+    server.answer((response, received) => {
+      ending.abort();
+      setTimeout(() => created(response, received), 50);
+    });
+    expect(await create()).toMatchObject({ kind: "answered" });
+  });
+
+  test("for a page does", async () => {
+    server.answer(() => ending.abort());
+    await expect(map.page(1)).rejects.toMatchObject({ code: "interrupted" });
+  });
+});
+
+test("no more requests are under way than are allowed", async () => {
+  open({ concurrency: 2 });
+  let [now, most] = [0, 0];
+  server.answer((response, received) => {
+    now++;
+    most = Math.max(most, now);
+    setTimeout(() => {
+      now--;
+      page()(response, received);
+    }, 10);
+  });
+  await Promise.all(Array.from({ length: 8 }, (_, i) => map.page(i + 1)));
+  expect(most).toBe(2);
+});
+
+describe("an access token", () => {
+  /** Lets in who has one of these tokens. */
+  const only =
+    (...tokens: readonly string[]): Reply =>
+    (response, received) =>
+      tokens.some((token) => received.headers.authorization === `Bearer ${token}`)
+        ? page()(response, received)
+        : plain(401)(response, received);
+
+  /** Gives these tokens one after another. */
+  const giving = (tokens: readonly string[], expires: unknown = 3600): Reply => {
+    const left = [...tokens];
+    return (response, received) =>
+      json(200, { token_type: "bearer", expires_in: expires, access_token: left.shift() ?? "none" })(
+        response,
+        received,
+      );
+  };
+
+  test("that worked before and is refused is replaced once, for all", async () => {
+    server.answer(only("one"));
+    server.token = giving(["one", "two"]);
+    await map.page(1);
+    server.script = [only("two")];
+    const pages = await Promise.all(Array.from({ length: 8 }, (_, i) => map.page(i + 1)));
+    expect(pages).toHaveLength(8);
+    expect(service.sent.token).toBe(2);
+  });
+
+  test("that is new and refused stops everything", async () => {
+    server.answer(only());
+    server.token = giving(["one", "two", "three"]);
+    const failures = await Promise.allSettled([map.page(1), create()]);
+    expect(failures).toMatchObject([
+      { reason: { code: "remote-credentials", kind: "authentication" } },
+      { reason: { code: "remote-credentials" } },
+    ]);
+    const sent = { ...service.sent };
+    await expect(create()).rejects.toMatchObject({ code: "remote-credentials" });
+    expect(service.sent).toEqual({ ...sent, token: 1 });
+  });
+
+  test("that is no longer given is asked for once", async () => {
+    server.answer(only());
+    server.token = plain(401);
+    await Promise.allSettled([1, 2, 3].map((number) => map.page(number)));
+    await expect(create()).rejects.toMatchObject({ code: "remote-credentials" });
+    expect(service.sent).toEqual({ GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
+  });
+
+  test("is refreshed before it ends", async () => {
+    server.answer(only("one", "two", "three"));
+    server.token = giving(["one", "two", "three"], 0.001);
+    for (const number of [1, 2, 3]) {
+      await map.page(number);
+      await sleep(5);
+    }
+    expect(service.sent).toMatchObject({ GET: 3, token: 3 });
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer one",
+      "Bearer two",
+      "Bearer three",
+    ]);
+  });
+
+  test("lives an hour where nothing is said", async () => {
+    server.token = json(200, { access_token: "one" });
+    for (const number of [1, 2]) await map.page(number);
+    expect(service.sent.token).toBe(1);
+  });
+
+  test.each<[string, Reply]>([
+    ["503", plain(503)],
+    ["429", plain(429)],
+    ["a cut", reset],
+    ["a torn answer", plain(200, '{"access_')],
+  ])("is asked for again after %s", async (_name, reply) => {
+    let first = true;
+    const good = giving(["one"]);
+    server.token = (response, received) => {
+      (first ? reply : good)(response, received);
+      first = false;
+    };
+    await service.signIn();
+    expect(service.sent.token).toBe(2);
+  });
+
+  test.each<[string, Reply, string, string]>([
+    ["a web page", html, "remote-odd", "it answers 200 with a web page; is the address right?"],
+    ["404", plain(404), "remote-odd", "/token, it answers 404"],
+    ["no token", json(200, {}), "remote-odd", "it gives none that a program can use"],
+    ["another kind", json(200, { access_token: "t", token_type: "mac" }), "remote-odd", "none that a program can use"],
+    ["a token with a line break", json(200, { access_token: "a\r\nb" }), "remote-odd", "none that a program can use"],
+    ["invalid_client", json(400, { error: "invalid_client" }), "remote-credentials", "it answers 400: invalid_client"],
+    ["unsupported_grant_type", json(400, { error: "unsupported_grant_type" }), "remote-odd", "unsupported_grant_type"],
+    ["401", plain(401), "remote-credentials", "it answers 401"],
+  ])("that is answered with %s ends it at once", async (_name, reply, code, words) => {
+    server.token = reply;
+    await expect(service.signIn()).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
+    expect(service.sent.token).toBe(1);
+  });
+});
+
+describe("secrets", () => {
+  test("are shown in no message, though a service repeats them", async () => {
+    server.token = (response, received) =>
+      json(401, { error: "invalid_client", error_description: `unknown: ${received.body}\u001b[2J` })(
+        response,
+        received,
+      );
+    const failure = (await service.signIn().catch((error: unknown) => error)) as Error;
+    expect(failure.message).toContain("unknown: grant_type=client_credentials_with_user");
+    expect(failure.message).not.toContain(secret);
+    expect(failure.message).not.toContain("\u001b");
+  });
+
+  test("nor are tokens", async () => {
+    server.answer((response, received) => json(400, { message: received.headers.authorization })(response, received));
+    expect(await create()).toMatchObject({ reason: "it answers 400: Bearer …" });
+    await expect(map.page(1)).rejects.not.toMatchObject({ message: expect.stringContaining("a-token") });
+  });
+
+  test("stay with the origin that they are for", async () => {
+    const other = await ScriptedServer.start();
+    server.answer(plain(307, "", { location: `${other.url}/api/v1/maps/m/features?key=1` }));
+    await expect(create()).rejects.toMatchObject({
+      code: "remote-odd",
+      message: expect.stringContaining(`leads to ${other.url}/api/v1/maps/m/features; is`),
+    });
+    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-odd" });
+    server.token = plain(308, "", { location: `${other.url}/token` });
+    open();
+    await expect(service.signIn()).rejects.toMatchObject({ code: "remote-odd" });
+    expect(other.received).toEqual([]);
+  });
+
+  test("go along within it", async () => {
+    server.answer(plain(308, "", { location: "/moved" }), created);
+    expect(await create()).toMatchObject({ kind: "answered" });
+    expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /api/v1/maps/m/features",
+      "POST /moved",
+    ]);
+    expect(server.requests[1]!.headers.authorization).toMatch(/^Bearer /);
+    expect(server.requests[1]!.body).toBe(server.requests[0]!.body);
+  });
+
+  test("a redirect in a circle ends", async () => {
+    server.answer(plain(302, "", { location: "/again" }));
+    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-odd" });
+    expect(server.requests).toHaveLength(6);
+  });
+});
+
+test("paths are as the settings say", async () => {
+  open({ url: `${server.url}/base/`, apiPath: "api/v2/", tokenPath: "token" });
+  server.script = [
+    (response, received) =>
+      received.path === "/base/token"
+        ? json(200, { access_token: "t" })(response, received)
+        : page()(response, received),
+  ];
+  await map.page(3);
+  expect(server.received.map(({ path }) => path)).toEqual([
+    "/base/token",
+    "/base/api/v2/maps/m/features?page=3&per_page=500",
+  ]);
+});
+
+test("a list of maps is followed from page to page, and to no other address", async () => {
+  const one = (name: string) => ({
+    id: name,
+    name,
+    private: false,
+    owner: { name: "Ada" },
+    features: 0,
+    revision: 0,
+    created: "2026-11-22T00:00:00Z",
+  });
+  server.answer(
+    json(200, { maps: [one("a"), one("b")] }, { link: '<https://elsewhere.example/x?after=b&per_page=2>; rel="next"' }),
+    json(200, { maps: [one("c")] }),
+  );
+  expect((await service.maps())!.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(server.requests.map(({ path }) => path).slice(-2)).toEqual([
+    "/api/v1/maps",
+    "/api/v1/maps?after=b&per_page=2",
+  ]);
+});
+
+test("a service without a list of maps has none", async () => {
+  for (const reply of [plain(404), plain(405), json(200, {}), json(200, { maps: [{ id: 1 }] }), json(200, [])]) {
+    server.answer(reply);
+    expect(await service.maps()).toBeNull();
+  }
+});

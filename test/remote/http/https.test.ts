@@ -1,0 +1,68 @@
+/** Whom the client takes for the service, over https. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { defaultTraffic } from "../../../src/remote/client/map-client.js";
+import { createServiceClient } from "../../../src/remote/client/service-client.js";
+import {
+  cleanEnvironment,
+  createAccountWithMap,
+  createScratchFolder,
+  ServiceProcess,
+} from "../../service/service-process.js";
+import { geoferry, hasProgram } from "../../support/command.js";
+
+describe("a certificate", { skip: !hasProgram("openssl") }, () => {
+  const folder = createScratchFolder();
+  const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+  let client: ReturnType<typeof createAccountWithMap>;
+  let url: string;
+
+  beforeAll(async () => {
+    const line = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -out ${cert} -keyout ${key}`;
+    expect(spawnSync("openssl", line.split(" ")).status).toBe(0);
+    const store = ["--data", folder.data()];
+    client = createAccountWithMap(store);
+    const running = await ServiceProcess.start([...store, "--tls-cert", cert, "--tls-key", key]);
+    url = `https://localhost:${new URL(running.listening).port}`;
+  });
+
+  test("that nobody vouches for ends it at once: nothing secret is sent", async () => {
+    const service = createServiceClient({ url, ...client }, defaultTraffic, new AbortController().signal);
+    await expect(service.map(client.map).create(["{}"], "key")).rejects.toMatchObject({
+      code: "remote-untrusted",
+      kind: "authentication",
+      message: expect.stringContaining("the server's certificate is self-signed"),
+    });
+    expect(service.sent).toMatchObject({ POST: 0, token: 1 });
+  });
+
+  const whoami = (at: string) =>
+    geoferry(["whoami", "--json", "--retries", "0"], {
+      env: {
+        ...cleanEnvironment,
+        NODE_EXTRA_CA_CERTS: cert,
+        GEOFERRY_URL: at,
+        GEOFERRY_CLIENT_ID: client.clientId,
+        GEOFERRY_CLIENT_SECRET: client.clientSecret,
+      },
+    });
+
+  test("is not asked for by an address with http, and that is said", () => {
+    const { status, stderr } = whoami(url.replace("https:", "http:"));
+    expect([status, stderr]).toEqual([8, expect.stringContaining("where it speaks TLS alone, write https://")]);
+  });
+
+  test("is not there where https is asked for and http is spoken, and that is said at once", async () => {
+    const plain = await ServiceProcess.start(["--data", folder.data()]);
+    const { status, stderr } = whoami(plain.listening.replace("http://127.0.0.1", "https://localhost"));
+    expect([status, stderr]).toEqual([10, expect.stringContaining("what answers there does not speak TLS")]);
+    expect(stderr).toContain("write http://");
+    expect(stderr).not.toContain("SSL routines");
+  });
+
+  test("of an authority that is named is trusted", () => {
+    const { status, stdout } = whoami(url);
+    expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, url, account: "ada@example.org" });
+  });
+});

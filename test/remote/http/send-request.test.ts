@@ -1,0 +1,321 @@
+/** One request on the wire: what is taken for an answer, for none, and for never sent. */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import { brotliCompressSync, deflateSync, gzip, gzipSync } from "node:zlib";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { NoResponseError, type ServiceRequest, sendRequest } from "../../../src/remote/http/send-request.js";
+import { plain, type Reply, ScriptedServer } from "../scripted-server.js";
+
+const never = new AbortController().signal;
+let server: ScriptedServer;
+
+beforeAll(async () => {
+  server = await ScriptedServer.start();
+});
+
+const get = (changes: Partial<ServiceRequest> = {}): ServiceRequest => ({
+  method: "GET",
+  url: server.url,
+  headers: {},
+  ...changes,
+});
+const ask = (reply: Reply, request = get()) => {
+  server.answer(reply);
+  return sendRequest(request, { timeout: 20_000 }, never);
+};
+const failure = (asked: Promise<unknown>): Promise<NoResponseError> =>
+  asked.then(
+    () => expect.unreachable("there was an answer"),
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(NoResponseError);
+      return error as NoResponseError;
+    },
+  );
+
+describe("a body", () => {
+  const text = JSON.stringify({ name: "Zürich, 東京", many: "x".repeat(300_000) });
+
+  test.each<[string, string, (bytes: Buffer) => Buffer]>([
+    ["gzip", "gzip", gzipSync],
+    ["gzip by its old name", "x-gzip", gzipSync],
+    ["deflate", "deflate", deflateSync],
+    ["br", "br", brotliCompressSync],
+    ["two, one after the other", "gzip, br", (bytes) => brotliCompressSync(gzipSync(bytes))],
+    ["identity", "identity", (bytes) => bytes],
+  ])("is read in the encoding %s", async (_name, encoding, encode) => {
+    const answer = await ask((response) =>
+      response.writeHead(200, { "content-encoding": encoding }).end(encode(Buffer.from(text))),
+    );
+    expect(answer.text).toBe(text);
+  });
+
+  test("has no mark of byte order", async () => {
+    expect((await ask(plain(200, "\ufeff{}"))).json).toEqual({});
+  });
+
+  test("is none in an answer that has none, whatever encoding it would have", async () => {
+    const answer = await ask(plain(304, "", { "content-encoding": "gzip" }));
+    expect(answer).toMatchObject({ status: 304, text: "" });
+  });
+
+  test.each<[string, Buffer, string]>([
+    ["cut short", gzipSync(text).subarray(0, 100), "the answer is compressed, and ends too early"],
+    ["damaged", Buffer.from(text), "the answer is compressed, and damaged"],
+  ])("that is compressed and %s is no answer", async (_name, bytes, reason) => {
+    const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
+    expect(await failure(asked)).toMatchObject({ failure: { reason, passes: true }, unsent: false });
+  });
+
+  test("that is too large once it is unpacked is no answer, and never will be", async () => {
+    const bomb = await promisify(gzip)(Buffer.alloc(257 << 20));
+    const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+    expect(await failure(asked)).toMatchObject({
+      failure: { reason: "the answer has more than 268435456 bytes", passes: false },
+    });
+  });
+
+  test.each(["POST", "PUT", "PATCH", "DELETE"] as const)("of a %s is sent whole, in UTF-8", async (method) => {
+    const body = JSON.stringify({ name: "東京".repeat(200_000) });
+    await ask(plain(200), get({ method, body }));
+    expect(server.received[0]!.body).toBe(body);
+    expect(server.received[0]!.headers).toMatchObject({ "content-length": String(Buffer.byteLength(body)) });
+  });
+});
+
+test("a program that asks says what it is", async () => {
+  await ask(plain(200));
+  expect(server.received[0]!.headers["user-agent"]).toBe("geoferry");
+});
+
+test("connections are kept for the next request", async () => {
+  const ports = new Set<number | undefined>();
+  const reply: Reply = (response) => {
+    ports.add(response.socket?.remotePort);
+    response.end("{}");
+  };
+  for (let i = 0; i < 5; i++) await ask(reply, get({ method: "POST", body: "{}" }));
+  expect(ports.size).toBe(1);
+});
+
+/** Closes a connection that was idle for a while, whatever the thread of the test does, and wakes it then. */
+const impatient = `
+  const { createServer } = require("node:http");
+  const { parentPort, workerData: closed } = require("node:worker_threads");
+  // With this header there is none that says how long it waits.
+  const server = createServer((_, response) => response.writeHead(200, { connection: "keep-alive" }).end("{}"));
+  server.keepAliveTimeout = 50;
+  server.on("connection", (socket) =>
+    socket.on("close", () => {
+      Atomics.store(closed, 0, 1);
+      Atomics.notify(closed, 0);
+    }),
+  );
+  server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+`;
+
+test("no connection is taken that was closed while this program was at work on something else", async () => {
+  const closed = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(impatient, { eval: true, workerData: closed });
+  try {
+    const [port] = (await once(worker, "message")) as [number];
+    const post = get({ method: "POST", url: `http://127.0.0.1:${port}`, body: "{}" });
+    await sendRequest(post, { timeout: 20_000 }, never);
+    expect(Atomics.wait(closed, 0, 0, 20_000)).not.toBe("timed-out");
+    expect(await sendRequest(post, { timeout: 20_000 }, never)).toMatchObject({ status: 200 });
+  } finally {
+    await worker.terminate();
+  }
+});
+
+describe("time", () => {
+  test("that is over in the middle of an answer ends it", async () => {
+    server.answer((response) => response.writeHead(200).write("{"));
+    expect(await failure(sendRequest(get(), { timeout: 100, minimumRate: 0 }, never))).toMatchObject({
+      failure: { reason: "the server sends nothing for 0.1 s (--timeout)", passes: true },
+      unsent: false,
+      late: true,
+    });
+  });
+
+  test("is given as long as enough comes", async () => {
+    let rest = 20;
+    server.answer((response) => {
+      response.writeHead(200);
+      const timer = setInterval(() => {
+        response.write(" ".repeat(1000));
+        if (rest-- > 0) return;
+        clearInterval(timer);
+        response.end("{}");
+      }, 25);
+    });
+    expect((await sendRequest(get(), { timeout: 200, minimumRate: 1000 }, never)).json).toEqual({});
+  });
+
+  test.each<[string, string]>([
+    ["sends a byte now and then", "/"],
+    ["sends a byte of its head now and then", "/head"],
+  ])("ends where the server %s", async (_name, path) => {
+    server.answer((response, { path: asked }) => {
+      const socket = response.socket!;
+      socket.write(asked === "/head" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 200 OK\r\n\r\n");
+      const timer = setInterval(() => socket.write("a"), 20).unref();
+      socket.once("close", () => clearInterval(timer));
+    });
+    const asked = sendRequest(get({ url: server.url + path }), { timeout: 200 }, never);
+    expect(await failure(asked)).toMatchObject({ late: true, unsent: false });
+  });
+
+  test("ends where the server takes nothing of what is sent", async () => {
+    const port = createServer((socket) => socket.pause());
+    await once(port.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(port.address() as AddressInfo).port}`;
+    const large = get({ method: "POST", url, body: "x".repeat(30 << 20) });
+    expect(await failure(sendRequest(large, { timeout: 200 }, never))).toMatchObject({
+      failure: { reason: expect.stringMatching(/^the server takes nothing for 0\.2 s/) },
+    });
+    port.close();
+  });
+
+  test("is over at once for who is told to stop", async () => {
+    const stop = new AbortController();
+    server.answer((response) => {
+      response.writeHead(200).write("{", () => stop.abort(new Error("enough")));
+    });
+    await expect(sendRequest(get(), { timeout: 20_000 }, stop.signal)).rejects.toThrow("enough");
+    await expect(sendRequest(get(), { timeout: 20_000 }, stop.signal)).rejects.toThrow("enough");
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+/** A server that knows nothing of HTTP. */
+describe("behind a port", () => {
+  let port: Server;
+  const sockets = new Set<Socket>();
+
+  async function listen(take: (socket: Socket) => void): Promise<string> {
+    port = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      take(socket);
+    });
+    await once(port.listen(0, "127.0.0.1"), "listening");
+    return `127.0.0.1:${(port.address() as AddressInfo).port}`;
+  }
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    port.close();
+  });
+
+  const post = (url: string) => get({ method: "POST", url, body: "{}" });
+
+  test("that never agrees on a certificate nothing was sent", async () => {
+    const host = await listen(() => {});
+    expect(await failure(sendRequest(post(`https://${host}`), { connectTimeout: 100 }, never))).toMatchObject({
+      failure: { reason: "there is no connection within 0.1 s (--connect-timeout)", passes: true },
+      unsent: true,
+    });
+  });
+
+  test("that breaks off before there is a certificate nothing was sent", async () => {
+    const host = await listen((socket) => socket.destroy());
+    expect(await failure(sendRequest(post(`https://${host}`), { timeout: 20_000 }, never))).toMatchObject({
+      failure: { passes: true, untrusted: false },
+      unsent: true,
+    });
+  });
+
+  test("that breaks off after there was a connection something may have been sent", async () => {
+    const host = await listen((socket) => socket.destroy());
+    expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
+      failure: { reason: "the server broke off the connection", passes: true },
+      unsent: false,
+    });
+  });
+
+  test.each<[string, string]>([
+    ["that speaks something else", "220 mail.example.org ESMTP\r\n"],
+    [
+      "that wants to speak something else",
+      "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+    ],
+    ["that says nothing more than 'go on'", "HTTP/1.1 100 Continue\r\n\r\n"],
+  ])("%s there is no answer", async (_name, words) => {
+    const host = await listen((socket) => socket.on("data", () => socket.end(words)));
+    expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
+      unsent: false,
+    });
+  });
+
+  test("that answers before it has read all there is an answer", async () => {
+    const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+    const host = await listen((socket) => socket.once("data", () => socket.pause().write(refusal)));
+    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+    expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
+  });
+
+  const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+  const cut = refusal.length - 2;
+  test.each<[string, (socket: Socket) => void]>([
+    ["at once", (socket) => socket.write(refusal, () => socket.resetAndDestroy())],
+    ["a little later", (socket) => socket.write(refusal, () => setTimeout(() => socket.resetAndDestroy(), 5))],
+    ["with much unread", (socket) => socket.write(refusal, () => socket.destroy())],
+    [
+      "when the second half of the answer has gone",
+      (socket) => {
+        socket.write(refusal.slice(0, cut));
+        setTimeout(() => socket.write(refusal.slice(cut), () => socket.resetAndDestroy()), 5);
+      },
+    ],
+  ])("that answers before it has read all, and breaks off %s, there is an answer", async (_name, refuse) => {
+    const host = await listen((socket) => socket.once("data", () => refuse(socket.pause())));
+    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+    for (let tries = 0; tries < 10; tries++)
+      expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
+  });
+
+  test.each(["close", "keep-alive"])("that reads no more after its answer no connection stays (%s)", async (after) => {
+    const refusal = `HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: ${after}\r\n\r\n{}`;
+    let end: (how: unknown) => void;
+    const ended = new Promise((resolve) => {
+      end = resolve;
+    });
+    const host = await listen((socket) => {
+      socket.once("error", end).once("close", end);
+      // What is sent is left in the way of its end; writing shows that nobody is there any more.
+      const ping = setInterval(() => socket.write(" "), 50);
+      socket.once("close", () => clearInterval(ping));
+      socket.once("data", () => socket.pause().write(refusal));
+    });
+    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+    expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
+    await ended;
+  });
+
+  test("that tells no length the answer lasts until the end", async () => {
+    const host = await listen((socket) => socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")));
+    expect(await sendRequest(post(`http://${host}`), { timeout: 20_000 }, never)).toMatchObject({
+      status: 200,
+      text: "{}",
+    });
+  });
+});
+
+test("of an address where nobody listens nothing was sent", async () => {
+  const gone = createServer();
+  await once(gone.listen(0, "127.0.0.1"), "listening");
+  const { port } = gone.address() as AddressInfo;
+  await new Promise((resolve) => gone.close(resolve));
+  expect(
+    await failure(sendRequest(get({ url: `http://127.0.0.1:${port}` }), { timeout: 20_000 }, never)),
+  ).toMatchObject({
+    failure: { reason: "the server refuses the connection", passes: true },
+    unsent: true,
+  });
+});
+
+test("of a host that is not there nothing was sent", async () => {
+  const asked = sendRequest(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
+  expect(await failure(asked)).toMatchObject({ unsent: true });
+});

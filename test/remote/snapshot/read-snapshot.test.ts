@@ -1,0 +1,341 @@
+/** Readings of maps that keep the interface, each in its way, and of maps that others write to meanwhile. */
+import { readdirSync } from "node:fs";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createError } from "../../../src/errors.js";
+import { Spool } from "../../../src/io/input/spool.js";
+import { Kind } from "../../../src/model/geometry.js";
+import type { MapClient, MapPage } from "../../../src/remote/client/map-client.js";
+import {
+  readSnapshot,
+  type SnapshotProgress,
+  type SnapshotSettings,
+} from "../../../src/remote/snapshot/read-snapshot.js";
+import { Workspace } from "../../../src/remote/snapshot/workspace.js";
+import type { WireFeature } from "../../../src/remote/wire.js";
+
+const rounding = { degrees: 7, metres: 3 };
+
+const feature = (n: number, more: Partial<WireFeature> = {}): WireFeature => ({
+  type: "Feature",
+  id: `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`,
+  geometry: { type: "Point", coordinates: [n / 1000, 1] },
+  properties: { n },
+  ...more,
+});
+
+const features = (count: number): WireFeature[] => Array.from({ length: count }, (_, n) => feature(n + 1));
+
+/** A map whose pages a test makes; everything else is none of its business. */
+class ScriptedMap implements Pick<MapClient, "id" | "url" | "page"> {
+  readonly id = "m1";
+  readonly url = "http://service.test";
+  readonly asked: number[] = [];
+
+  constructor(private readonly answer: (number: number, request: number) => Partial<MapPage> | null) {}
+
+  async page(number: number): Promise<MapPage | null> {
+    this.asked.push(number);
+    const page = this.answer(number, this.asked.length);
+    return page && { features: [], etag: null, ...page };
+  }
+
+  /** As a whole client: a snapshot only reads. */
+  get client(): MapClient {
+    const never = async () => {
+      throw new Error("a snapshot writes");
+    };
+    return {
+      id: this.id,
+      url: this.url,
+      page: (number) => this.page(number),
+      create: never,
+      update: never,
+      replaceAll: never,
+      remove: never,
+    };
+  }
+}
+
+const pageOf = (all: readonly WireFeature[], number: number) => all.slice((number - 1) * 500, number * 500);
+
+const steadyMap = (all: readonly WireFeature[], etag: string | null = null) =>
+  new ScriptedMap((number) => ({ features: pageOf(all, number), etag }));
+
+async function workspace(): Promise<Workspace> {
+  const spool = new Spool();
+  const made = await Workspace.create(spool);
+  onTestFinished(async () => {
+    made[Symbol.dispose]();
+    await spool[Symbol.asyncDispose]();
+  });
+  return made;
+}
+
+async function snapshotOf(map: ScriptedMap, settings: Partial<SnapshotSettings> = {}) {
+  const space = await workspace();
+  const snapshot = await readSnapshot(map.client, space, { rounding, ...settings });
+  const held = [...space.map.rows()].map((row) => JSON.parse(space.map.textOf(row)) as WireFeature);
+  return { snapshot, held, space };
+}
+
+const numbersIn = (held: readonly WireFeature[]) => held.map(({ properties }) => properties.n as number);
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+
+describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
+  test.each([
+    [0, 1],
+    [1, 1],
+    [499, 1],
+    [500, 2],
+    [501, 2],
+    [1000, 3],
+    [1200, 3],
+  ])("%i: %i where all pages have one entity tag", async (count, requests) => {
+    const map = steadyMap(features(count), '"7"');
+    const { snapshot, held } = await snapshotOf(map);
+    expect(map.asked).toEqual(upTo(requests));
+    expect(numbersIn(held)).toEqual(upTo(count));
+    expect(snapshot).toMatchObject({ features: count, etag: '"7"' });
+  });
+
+  test.each([
+    [0, 1],
+    [499, 1],
+    [500, 4],
+    [1200, 6],
+  ])("%i without a tag: %i, since more than one page is read twice", async (count, requests) => {
+    const map = steadyMap(features(count));
+    const { snapshot, held } = await snapshotOf(map);
+    expect(map.asked).toHaveLength(requests);
+    expect(numbersIn(held)).toEqual(upTo(count));
+    expect(snapshot).toMatchObject({ features: count, etag: null });
+  });
+
+  test("once where pages are trusted", async () => {
+    const map = steadyMap(features(1200));
+    await snapshotOf(map, { trustPages: true });
+    expect(map.asked).toEqual([1, 2, 3]);
+  });
+});
+
+describe("entity tags", () => {
+  test("that differ from page to page are not those of the map", async () => {
+    const map = new ScriptedMap((number) => ({ features: pageOf(features(600), number), etag: `"page ${number}"` }));
+    const { snapshot } = await snapshotOf(map);
+    expect(map.asked).toEqual([1, 2, 1, 2]);
+    expect(snapshot.etag).toBeNull();
+  });
+
+  test("weak and strong are of one state: a proxy has compressed some answers", async () => {
+    const map = new ScriptedMap((number) => ({
+      features: pageOf(features(600), number),
+      etag: number === 1 ? 'W/"5"' : '"5"',
+    }));
+    const { snapshot } = await snapshotOf(map);
+    expect(map.asked).toEqual([1, 2]);
+    expect(snapshot.etag).toBe('W/"5"');
+  });
+
+  test("that the map still has end the reading before it begins", async () => {
+    const map = new ScriptedMap(() => null);
+    const space = await workspace();
+    expect(await readSnapshot(map.client, space, { rounding, ifNoneMatch: '"7"' })).toBeNull();
+    expect(map.asked).toEqual([1]);
+    expect(readdirSync(space.folder).filter((name) => name.endsWith(".ndjson"))).toEqual([]);
+  });
+
+  test("that it has no longer cost no request", async () => {
+    const map = steadyMap(features(600), '"8"');
+    const space = await workspace();
+    const snapshot = await readSnapshot(map.client, space, { rounding, ifNoneMatch: '"7"' });
+    expect(snapshot?.features).toBe(600);
+    expect(map.asked).toEqual([1, 2]);
+  });
+});
+
+describe("where others write between pages", () => {
+  test("a feature that they put in front shifts all, and a second pair of readings agrees", async () => {
+    const before = features(1000);
+    const after = [feature(2000), ...before];
+    const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
+    const { held, snapshot } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual([2000, ...upTo(1000)]);
+    expect(new Set(held.map(({ id }) => id)).size).toBe(1001);
+    expect(snapshot.features).toBe(1001);
+    // Three pages each; the comparison of the first pair meets what it does not know on its first page of three asked for.
+    expect(map.asked.slice(-6)).toEqual(upTo(3).concat(upTo(3)));
+  });
+
+  test("one that they delete lets another slip from one page to that read before; it is not missed", async () => {
+    const before = features(1000);
+    const after = before.slice(1);
+    const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(1000).slice(1));
+  });
+
+  test("a change after the first reading is found by the second", async () => {
+    const before = features(600);
+    const after = before.map((one, n) => (n === 599 ? feature(600, { properties: { n: 600, title: "new" } }) : one));
+    const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 2 ? after : before, number) }));
+    const { held } = await snapshotOf(map);
+    expect(held.at(-1)!.properties).toEqual({ n: 600, title: "new" });
+    expect(map.asked).toHaveLength(8);
+  });
+
+  test("pages in another order hold the same", async () => {
+    const all = features(600);
+    const turned = [...all].reverse();
+    const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 2 ? turned : all, number) }));
+    expect((await snapshotOf(map)).snapshot.features).toBe(600);
+    expect(map.asked).toHaveLength(4);
+  });
+
+  test("a second reading whose pages repeat one feature and lack another does not agree", async () => {
+    const all = features(600);
+    const lacking = [...all.slice(0, 599), all[0]!];
+    const map = new ScriptedMap((number, request) => ({
+      features: pageOf(request === 3 || request === 4 ? lacking : all, number),
+    }));
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(600));
+    expect(map.asked).toHaveLength(8);
+  });
+
+  test("all the time, it is said that the map does not hold still", async () => {
+    const map = new ScriptedMap((number, request) => ({
+      features: pageOf([feature(5000 + request), ...features(600)], number),
+    }));
+    const failure = snapshotOf(map);
+    await expect(failure).rejects.toMatchObject({ code: "remote-unsteady", kind: "unavailable" });
+    await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test .* 3 times .*--trust-pages/);
+  });
+
+  test("pages that are trusted have each feature once, as it was read last", async () => {
+    const shifted = [feature(1, { properties: { n: 1, title: "old" } }), ...features(600)];
+    const { held, snapshot } = await snapshotOf(new ScriptedMap((number) => ({ features: pageOf(shifted, number) })), {
+      trustPages: true,
+    });
+    expect(numbersIn(held)).toEqual(upTo(600));
+    expect(held[0]!.properties).toEqual({ n: 1 });
+    expect(snapshot.features).toBe(600);
+    expect(snapshot.fields.get("title")).toBeUndefined();
+  });
+});
+
+describe("beyond the last page", () => {
+  test("the last page again is no end of the world", async () => {
+    const all = features(1000);
+    const map = new ScriptedMap((number) => ({ features: pageOf(all, Math.min(number, 2)), etag: '"1"' }));
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(1000));
+    expect(map.asked).toEqual([1, 2, 3, 4]);
+  });
+
+  test("nor is an answer that there is no such page", async () => {
+    const map = new ScriptedMap((number) => {
+      if (number > 2) throw createError("remote-map-missing", { service: "http://service.test", map: "m1" });
+      return { features: pageOf(features(1000), number), etag: '"1"' };
+    });
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(1000));
+    expect(map.asked).toEqual([1, 2, 3, 1, 2, 3]);
+  });
+
+  test("a map that is not there is no empty one", async () => {
+    const map = new ScriptedMap(() => {
+      throw createError("remote-map-missing", { service: "http://service.test", map: "m1" });
+    });
+    await expect(snapshotOf(map)).rejects.toMatchObject({ code: "remote-map-missing" });
+  });
+
+  test("nor is the first page, for ever", async () => {
+    const map = new ScriptedMap(() => ({ features: features(500) }));
+    const { held } = await snapshotOf(map);
+    expect(numbersIn(held)).toEqual(upTo(500));
+  });
+
+  test("a page that is there twice, since as many features came in front, does not hide those behind it", async () => {
+    const before = features(700);
+    const after = [...Array.from({ length: 500 }, (_, n) => feature(9000 + n)), ...before];
+    const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
+    const { held } = await snapshotOf(map);
+    expect(held).toHaveLength(1200);
+  });
+});
+
+describe("a snapshot tells", () => {
+  const all: WireFeature[] = [
+    feature(1, { geometry: { type: "Point", coordinates: [7.5, 47.2501] }, properties: { title: "a", ref: null } }),
+    feature(2, { geometry: null, properties: { title: "b" } }),
+    feature(3, {
+      geometry: {
+        type: "GeometryCollection",
+        geometries: [
+          {
+            type: "LineString",
+            coordinates: [
+              [-1, 2, 300.123456],
+              [9.25, -3],
+            ],
+          },
+        ],
+      },
+      properties: { ref: 0 },
+    }),
+  ];
+
+  test("kinds, extent, fields and decimals", async () => {
+    const { snapshot } = await snapshotOf(steadyMap(all));
+    expect(snapshot.extent).toEqual([-1, -3, 9.25, 47.2501]);
+    expect(snapshot.decimals).toBe(4);
+    expect([...snapshot.fields]).toEqual([
+      ["title", 2],
+      ["ref", 1],
+    ]);
+    expect(snapshot.kinds[Kind.Point]).toBe(1);
+    expect(snapshot.kinds[Kind.none]).toBe(1);
+    expect(snapshot.kinds[Kind.GeometryCollection]).toBe(1);
+  });
+
+  test.each([
+    [[1, 2], 0],
+    [[0.1, 2], 1],
+    [[-179.9999999, 2], 7],
+    [[1e-7, 2], 7],
+    [[7.123456789012, 2], 12],
+    [[0.1 + 0.2, 2], 15],
+  ])("that %j shows %i decimals", async (coordinates, decimals) => {
+    const point = feature(1, { geometry: { type: "Point", coordinates } });
+    expect((await snapshotOf(steadyMap([point]))).snapshot.decimals).toBe(decimals);
+  });
+
+  test("a fingerprint that neither order nor way of writing changes, and any value does", async () => {
+    const print = async (list: readonly WireFeature[]) => (await snapshotOf(steadyMap(list))).snapshot.fingerprint;
+    const plain = await print(all);
+    expect(plain).toMatch(/^[0-9a-f]{32}$/);
+    expect(await print([...all].reverse())).toBe(plain);
+    expect(await print([{ ...all[0]!, properties: { title: "a" } }, ...all.slice(1)])).toBe(plain);
+    expect(await print([{ ...all[0]!, properties: { title: "A" } }, ...all.slice(1)])).not.toBe(plain);
+    expect(await print(all.slice(1))).not.toBe(plain);
+  });
+
+  test("how far it is, pass by pass", async () => {
+    const told: SnapshotProgress[] = [];
+    await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => told.push(progress) });
+    expect(told).toEqual([
+      { features: 500, pass: 1 },
+      { features: 700, pass: 1 },
+      { features: 500, pass: 2 },
+      { features: 700, pass: 2 },
+    ]);
+  });
+});
+
+test("a failure of a page that was asked for ahead is met once, where it belongs", async () => {
+  const map = new ScriptedMap((number) => {
+    if (number === 2) throw new Error("page 2 fails");
+    return { features: pageOf(features(1200), number) };
+  });
+  await expect(snapshotOf(map)).rejects.toThrow("page 2 fails");
+});

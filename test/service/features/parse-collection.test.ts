@@ -1,0 +1,205 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseCollection, UnparsedFeature, ValidFeature } from "../../../src/service/features/parse-collection.js";
+import { validateFeature } from "../../../src/service/features/validate-feature.js";
+import { defaultSettings } from "../../../src/service/settings.js";
+
+/** What is kept of a feature, by parsing it and writing it anew. */
+const keptOf = (feature: unknown) => {
+  const { geometry, properties, failure } = validateFeature(feature, "whole");
+  return failure ?? { geometry, properties };
+};
+
+async function read(text: string): Promise<unknown> {
+  try {
+    return await parseCollection(text, defaultSettings);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return "no JSON";
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return "no JSON";
+  }
+}
+
+/** Reads a text in both ways; answers how many features have texts that stand in it. */
+async function compare(written: string): Promise<number> {
+  // No text that comes as UTF-8 has half of a surrogate pair.
+  const text = Buffer.from(written).toString();
+  const expected = parsed(text);
+  const found = await read(text);
+  if (typeof found !== "object" || found === null || !("features" in found) || !Array.isArray(found.features)) {
+    expect(found).toEqual(expected);
+    return 0;
+  }
+  const { features: sent, ...envelope } = found;
+  const { features, ...rest } = expected as { features: unknown[] };
+  expect(envelope).toEqual(rest);
+  expect(sent.length).toBe(features.length);
+  let taken = 0;
+  for (const [i, one] of sent.entries()) {
+    if (one instanceof UnparsedFeature) expect(one.parse()).toEqual(features[i]);
+    else {
+      expect(one).toBeInstanceOf(ValidFeature);
+      const { id, geometry, properties } = one as ValidFeature;
+      if (text.includes(geometry) && text.includes(properties)) taken++;
+      expect({ geometry, properties }).toEqual(keptOf(features[i]));
+      expect(id).toBe((features[i] as { id?: unknown }).id);
+    }
+  }
+  return taken;
+}
+
+const collection = (feature: string) => `{"type":"FeatureCollection","remoteField":"ref","features":[${feature}]}`;
+const withGeometry = (geometry: string) => collection(`{"type":"Feature","geometry":${geometry},"properties":{}}`);
+const withProperties = (properties: string) =>
+  collection(`{"type":"Feature","geometry":null,"properties":${properties}}`);
+
+describe("a feature is taken as it stands", () => {
+  test.each([
+    ["a point", withGeometry('{"type":"Point","coordinates":[7.45,46.95]}')],
+    ["the corners of the earth", withGeometry('{"type":"MultiPoint","coordinates":[[-180,-90],[180,90]]}')],
+    ["seventeen digits", withGeometry('{"type":"Point","coordinates":[-172.08100000000002,0.000001]}')],
+    ["a height", withGeometry('{"type":"LineString","coordinates":[[1,2,3.5],[4,5,-6]]}')],
+    ["a ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}')],
+    ["two polygons", withGeometry('{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]]]}')],
+    ["an id, in any place", collection('{"properties":{},"id":"A","geometry":null,"type":"Feature"}')],
+    ["an id behind all else", collection('{"type":"Feature","geometry":null,"properties":{"a":1},"id":"7"}')],
+    ["blanks between members", collection('{ "type" : "Feature",\n"geometry": null, "properties": {"a":1} }')],
+    ["values of every kind", withProperties('{"a":"é\\n\\"\\\\","b":[1,{"c":null},[]],"d":{"e":true},"f":-0.5}')],
+    ["names that are like others", withProperties('{"__proto__":1,"constructor":{},"1a":2,"":3}')],
+  ])("%s", async (_what, text) => {
+    expect(await compare(text)).toBe(1);
+  });
+
+  test("though the one before has other names", async () => {
+    const features = ['{"a":1,"b":2}', '{"a":1}', '{"b":1,"a":2}', '{"a":1,"b":2,"c":3}', '{"a":0,"c":1,"b":1}'];
+    const all = features.map((properties) => `{"type":"Feature","geometry":null,"properties":${properties}}`);
+    expect(await compare(collection(all.join()))).toBe(features.length);
+  });
+});
+
+describe("a feature comes to what is kept of it when it is parsed", () => {
+  test.each([
+    ["a position off the earth", withGeometry('{"type":"Point","coordinates":[180.5,0]}')],
+    ["a latitude just off", withGeometry('{"type":"Point","coordinates":[0,90.00000000000001]}')],
+    ["four numbers", withGeometry('{"type":"Point","coordinates":[1,2,3,4]}')],
+    ["an open ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0.5]]]}')],
+    ["a short ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]]]}')],
+    ["a line of one position", withGeometry('{"type":"LineString","coordinates":[[1,2]]}')],
+    ["no positions", withGeometry('{"type":"Polygon","coordinates":[]}')],
+    ["foreign members of a geometry", withGeometry('{"type":"Point","coordinates":[1,2],"bbox":[1,2,1,2]}')],
+    ["another order in it", withGeometry('{"coordinates":[1,2],"type":"Point"}')],
+    ["zeros at the end", withGeometry('{"type":"Point","coordinates":[1.50,2]}')],
+    ["minus zero", withGeometry('{"type":"Point","coordinates":[-0,2]}')],
+    ["a small number", withProperties('{"a":0.0000001}')],
+    ["an exponent", withProperties('{"a":1e2}')],
+    ["an integer beyond 2^53", withProperties('{"a":9007199254740993}')],
+    ["a number that is none", withProperties('{"a":1e999}')],
+    ["more digits than a double has", withProperties('{"a":0.12345678901234567890}')],
+    ["a name twice", withProperties('{"a":1,"a":2}')],
+    ["a name twice, deeper", withProperties('{"a":[{"b":1,"b":2}]}')],
+    ["a name that is a whole number", withProperties('{"b":1,"2":2}')],
+    ["an escape by number", withProperties('{"a":"\\u00e9"}')],
+    ["half of a pair", withProperties('{"a":"\\ud800"}')],
+    ["U+0000", withProperties('{"a":"\\u0000"}')],
+    ["a slash that is escaped", withProperties('{"a":"\\/"}')],
+    ["blanks inside", withProperties('{"a": 1}')],
+    ["properties that are none", withProperties("[1]")],
+    ["no geometry", collection('{"type":"Feature","properties":{}}')],
+    ["another type", collection('{"type":"feature","geometry":null,"properties":{}}')],
+    ["a member twice", collection('{"type":"Feature","geometry":null,"properties":{},"properties":{"a":1}}')],
+    ["a foreign member", collection('{"type":"Feature","geometry":null,"properties":{},"bbox":[]}')],
+    ["an id that is a number", collection('{"type":"Feature","id":7,"geometry":null,"properties":{}}')],
+    ["no feature", collection("null")],
+  ])("%s", async (_what, text) => {
+    await compare(text);
+  });
+});
+
+test.each([
+  "",
+  "[]",
+  "{}",
+  '{"features":[]}',
+  '{"features":[],"features":[1]}',
+  '{"features":{}}',
+  '{"features":{},"features":[]}',
+  '{"name":"Parks","crs":{"type":"name"},"features":[{}],"bbox":[1,2,3,4]}',
+  '{"\\u0066eatures":[{}],"__proto__":{"features":1}}',
+  '{"features":[],"a":}',
+  '{"features":[],"a\u0001":1}',
+  '{"name":"Map","private":true}',
+  '{"features":[{"type":"Feature"}',
+  '{"features":[{"type":"Feature","geometry":null,"properties":{"a":}}]}',
+  '{"features":[{"type":"Feature","geometry":null,"properties":{"a":01}}]}',
+  '{"features":[{"type":"Feature","geometry":null,"properties":{}}}]',
+  '{"features":[{"type":"Feature","geometry":nullx,"properties":{}}]}',
+  '{"features":[{}{}]}',
+  '{"features":[{}],}',
+  '{"features":[{}]} x',
+  '{"__proto__":{"features":[]}}',
+])("%j is what JSON.parse makes of it", async (text) => {
+  await compare(text);
+});
+
+test("any features come to what parsing and writing them anew makes of them", async () => {
+  const number = fc.oneof(
+    fc.double(),
+    fc.integer(),
+    fc.constantFrom("1.0", "-0", "1E2", "0.1", "12345678901234567890"),
+  );
+  const json = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.string({ unit: "binary" }),
+      number,
+      fc.boolean(),
+      fc.constant(null),
+      tie("list"),
+      tie("object"),
+    ),
+    list: fc.array(tie("value"), { maxLength: 3 }),
+    object: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom("a", "b", "7")), tie("value"), { maxKeys: 4 }),
+  }));
+  const degrees = fc.oneof(fc.double({ min: -91, max: 91 }), fc.integer({ min: -181, max: 181 }));
+  const position = fc.array(degrees, { minLength: 2, maxLength: 3 });
+  const coordinates = fc.oneof(
+    position,
+    fc.array(position, { maxLength: 5 }),
+    fc.array(fc.array(position, { maxLength: 5 }), { maxLength: 2 }),
+  );
+  const geometry = fc.oneof(
+    fc.constant(null),
+    fc.record({
+      type: fc.constantFrom("Point", "MultiPoint", "LineString", "Polygon", "MultiLineString"),
+      coordinates,
+    }),
+  );
+  const feature = fc.record({ type: fc.constant("Feature"), geometry, properties: json.object });
+  // Numbers as they may stand in JSON, though JSON.stringify writes them otherwise.
+  const written = (value: unknown) =>
+    JSON.stringify(value).replace(/"(1\.0|-0|1E2|0\.1|12345678901234567890)"(?!:)/g, "$1");
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(feature, { maxLength: 4 }),
+      fc.nat(),
+      fc.integer({ min: 0, max: 126 }),
+      async (features, at, unit) => {
+        const text = written({ features });
+        taken += await compare(text);
+        // And with a mistake somewhere.
+        const place = at % text.length;
+        await compare(text.slice(0, place) + String.fromCharCode(unit) + text.slice(place + 1));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+  expect(taken).toBeGreaterThan(100);
+});

@@ -1,0 +1,84 @@
+/** What arrives at the port, and is no request that the service could answer. */
+import { type AddressInfo, connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { sendRawBytes } from "../raw-request.js";
+import { describeOnEveryStore, point } from "../service-fixture.js";
+
+describe("a connection", () => {
+  describeOnEveryStore(
+    (service) => {
+      const send = (...lines: readonly string[]) => sendRawBytes(service().app, lines.join("\r\n"));
+      const problemOf = (answer: string) => {
+        const [head, body] = answer.split("\r\n\r\n") as [string, string];
+        expect(head).toContain("Content-Type: application/problem+json");
+        const { status, code } = JSON.parse(body);
+        expect(head.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
+        return code;
+      };
+      const authorization = () => `Authorization: Bearer ${service().ann.token}`;
+
+      test("whose headers never end is closed", async () => {
+        const answer = await send(`GET ${service().path} HTTP/1.1`, "Host: localhost", "X-Slow: ");
+        expect(problemOf(answer)).toBe("request-timeout");
+      });
+
+      test("whose body never ends is closed", async () => {
+        const head = [`POST ${service().path} HTTP/1.1`, "Host: localhost", authorization()];
+        const answer = await send(
+          ...head,
+          "Content-Type: application/json",
+          "Content-Length: 100",
+          "",
+          '{"features":[',
+        );
+        expect(problemOf(answer)).toBe("request-timeout");
+      });
+
+      test("whose answer nobody takes is closed", async () => {
+        const { app } = service();
+        // More than what systems keep for a connection on both sides.
+        for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));
+        if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
+        const connections = () =>
+          new Promise<number>((resolve) => app.server.getConnections((_error, count) => resolve(count)));
+        await expect.poll(connections, { timeout: 60_000 }).toBe(0);
+        const answered = new Promise<void>((resolve) =>
+          app.server.once("request", (_, answer) => answer.once("close", resolve)),
+        );
+        const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1").pause();
+        const head = [`GET ${service().path} HTTP/1.1`, "Host: localhost", authorization(), "", ""];
+        socket.write(head.join("\r\n"));
+        await answered;
+        await expect.poll(connections, { timeout: 60_000 }).toBe(0);
+        socket.destroy();
+      });
+
+      test("with headers that are too large is closed", async () => {
+        const answer = await send(
+          `GET ${service().path} HTTP/1.1`,
+          "Host: localhost",
+          `X-Large: ${"x".repeat(17_000)}`,
+          "",
+          "",
+        );
+        expect(problemOf(answer)).toBe("headers-too-large");
+      });
+
+      test.each([
+        "nonsense\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "\x16\x03\x01\x02\x00",
+      ])("that does not speak HTTP is closed: %j", async (bytes) => {
+        expect(problemOf(await sendRawBytes(service().app, bytes))).toBe("bad-request");
+      });
+
+      test("whose body is too long to begin with is told so, and closed", async () => {
+        const head = [`POST ${service().path} HTTP/1.1`, "Host: localhost", authorization()];
+        const answer = await send(...head, "Content-Type: application/json", "Content-Length: 99999999999", "", "{");
+        expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+        expect(answer).toMatch(/^connection: close\r$/im);
+      });
+    },
+    { headerSeconds: 1, requestSeconds: 1, sendSeconds: 1 },
+  );
+});

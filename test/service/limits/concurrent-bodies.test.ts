@@ -1,0 +1,26 @@
+/** Bodies that are small on the way and large in memory, many at once. */
+import { expect, test } from "vitest";
+import { createAccountWithMap, createScratchFolder, requestToken, ServiceProcess } from "../service-process.js";
+
+const folder = createScratchFolder();
+
+test("bodies of empty arrays, which take fifteen times their size once parsed, end nothing when they come together", async () => {
+  const store = ["--data", folder.data()];
+  const running = await ServiceProcess.start(store, { NODE_OPTIONS: "--max-old-space-size=250" });
+  const { map, ...client } = createAccountWithMap(store);
+  const token = await requestToken(running.url, client);
+  // Blanks, so that nothing is taken as it stands.
+  const arrays = Array(2700).fill("[]").join(", ");
+  const feature = `{"type":"Feature","geometry":null,"properties":{"a":[${arrays}]}}`;
+  const body = `{"features":[${Array(900).fill(feature).join()}]}`;
+  const post = async () => {
+    const answer = await fetch(`${running.url}/api/v1/maps/${map}/features`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body,
+    });
+    return answer.status;
+  };
+  expect(await Promise.all(Array.from({ length: 5 }, post))).toEqual([201, 201, 201, 201, 201]);
+  expect(await running.end()).toBe(0);
+}, 120_000);

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { createSetupLink } from "../../../src/service/pages/account/setup.js";
+import { BrowserClient, openPages, password, stripOrigin, visibleText } from "./page-fixture.js";
+
+async function openSetup() {
+  const site = await openPages();
+  const link = await createSetupLink(site.store, "http://127.0.0.1:8080", site.clock.now);
+  const guest = new BrowserClient(site.app);
+  await guest.get(stripOrigin(link));
+  return { ...site, link, guest, token: guest.field("token") };
+}
+
+const ada = { email: "ada@example.org", password, again: password };
+
+test("the link makes the first account and signs in", async () => {
+  const { guest, token, link, store } = await openSetup();
+  expect(link).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup\?token=gfu_[\w-]{43}$/);
+  const answer = await guest.post("/setup", { token, ...ada });
+  expect([answer.statusCode, answer.headers.location]).toEqual([303, "/profile"]);
+  expect(visibleText(guest.page)).toContain("Signed in as ada@example.org");
+  const accounts = await store.accounts();
+  expect(accounts.map(({ email }) => email)).toEqual(["ada@example.org"]);
+  expect(JSON.stringify(accounts)).not.toContain(password);
+});
+
+test("the link works once", async () => {
+  const { app, guest, token, link, store } = await openSetup();
+  const other = new BrowserClient(app);
+  await other.get(stripOrigin(link));
+  await guest.post("/setup", { token, ...ada });
+  const answer = await other.post("/setup", { token, ...ada, email: "eve@example.org" });
+  expect(answer.statusCode).toBe(404);
+  expect(visibleText(answer.body)).toContain("This link cannot be used");
+  expect((await other.get(stripOrigin(link))).headers.location).toBe("/sign-in");
+  expect(await store.accounts()).toHaveLength(1);
+});
+
+test.each([
+  ["guessed", () => `gfu_${"A".repeat(43)}`],
+  ["empty", () => ""],
+])("a link that was %s makes no account", async (_, token) => {
+  const { guest, store } = await openSetup();
+  expect((await guest.post("/setup", { token: token(), ...ada })).statusCode).toBe(404);
+  expect(await store.accounts()).toEqual([]);
+});
+
+test("the link is good for a day, and until another is made", async () => {
+  const { guest, token, clock, store, app, link } = await openSetup();
+  clock.now += 24 * 3600 * 1000;
+  expect((await guest.post("/setup", { token, ...ada })).statusCode).toBe(404);
+  const next = new BrowserClient(app);
+  await guest.get(stripOrigin(link));
+  await next.get(stripOrigin(await createSetupLink(store, "http://localhost", clock.now)));
+  expect((await guest.post("/setup", { token, ...ada })).statusCode).toBe(404);
+  expect((await next.post("/setup", { token: next.field("token"), ...ada })).statusCode).toBe(303);
+});
+
+test("mistakes are told with their fields, keep what was typed but passwords, and leave the link usable", async () => {
+  const { guest, token } = await openSetup();
+  const answer = await guest.post("/setup", { token, email: "ada at home", password: "short", again: "short" });
+  expect(answer.statusCode).toBe(422);
+  expect(answer.body).toContain("<title>Error: Set up · geoferry</title>");
+  expect(answer.body).toContain('<a href="#email">');
+  expect(answer.body).toContain('<a href="#password">');
+  expect(answer.body).toMatch(/<input id="email"[^>]* value="ada at home"[^>]* aria-describedby="email-error"/);
+  expect(answer.body).toMatch(
+    /<input id="password"[^>]* aria-describedby="password-hint password-error" aria-invalid="true"/,
+  );
+  expect(answer.body).not.toContain('"short"');
+  const differing = await guest.post("/setup", { token, ...ada, again: "another harbour" });
+  expect(visibleText(differing.body)).toContain("Enter the same password in both fields");
+  expect((await guest.post("/setup", { token, ...ada })).statusCode).toBe(303);
+});

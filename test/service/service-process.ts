@@ -1,0 +1,174 @@
+/** The service as a process of its own, as people start it, and what they do to it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { geoferry, main, root } from "../support/command.js";
+
+export interface ScratchFolder {
+  readonly path: string;
+  /** A folder for data that is not there yet. */
+  data(): string;
+}
+
+/** A folder for the tests of a file, gone after them. */
+export function createScratchFolder(): ScratchFolder {
+  const path = mkdtempSync(join(tmpdir(), "geoferry-service-"));
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  let count = 0;
+  return { path, data: () => join(path, `data-${count++}`) };
+}
+
+/** An environment in which nothing of this machine's settings counts. */
+export const cleanEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(GEOFERRY_|PG|XDG_)/.test(name)),
+);
+
+export class ServiceProcess {
+  stdout = "";
+  stderr = "";
+  readonly exited: Promise<number | null>;
+
+  private constructor(readonly process: ChildProcess) {
+    process.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+    });
+    process.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.exited = once(process, "close").then(([code]) => code as number | null);
+    runningServices.add(this);
+    void this.exited.then(() => runningServices.delete(this));
+  }
+
+  /** On a free port where none is named, with `--json`; resolves when it is ready and has said so. */
+  static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
+    const port = args.includes("--port") ? [] : ["--port", "0"];
+    const line = [main, "serve", ...port, "--json", ...args];
+    const running = new ServiceProcess(
+      spawn(process.execPath, line, {
+        cwd: root,
+        env: { ...cleanEnvironment, ...env },
+        stdio: ["ignore", "pipe", "pipe"],
+      }),
+    );
+    const { stdout, stderr } = running.process;
+    const isSaid = () => args.includes("--quiet") || running.stderr.includes("geoferry: serving at");
+    while (!running.stdout.includes("\n") || !isSaid()) {
+      const more = [once(stdout!, "data"), once(stderr!, "data")];
+      const ended = await Promise.race([...more, running.exited]);
+      if (!Array.isArray(ended)) throw new Error(`the service ended with ${ended}: ${running.stderr}`);
+    }
+    return running;
+  }
+
+  get record(): { readonly url: string; readonly setup?: string } {
+    return JSON.parse(this.stdout.split("\n", 1)[0]!);
+  }
+
+  get url(): string {
+    return this.record.url;
+  }
+
+  /** Where it listens, whatever its public address is. */
+  get listening(): string {
+    return this.logs.find(({ msg }) => msg === "started")!.listening as string;
+  }
+
+  get logs(): Record<string, unknown>[] {
+    const lines = this.stderr.split("\n").filter((line) => line.startsWith("{"));
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  /** @returns its exit status; null where the signal ended it */
+  async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+    this.process.kill(signal);
+    return this.exited;
+  }
+}
+
+const runningServices = new Set<ServiceProcess>();
+afterAll(async () => {
+  await Promise.all([...runningServices].map((running) => running.end("SIGKILL")));
+});
+
+/** `geoferry admin`, which must end with 0. @returns its record */
+export function admin(line: string, store: readonly string[], input = ""): Record<string, string> {
+  const { status, stdout, stderr } = runAdmin([...line.split(" "), ...store, "--json"], input);
+  if (status !== 0) throw new Error(`admin ${line} ended with ${status}: ${stderr}`);
+  return JSON.parse(stdout || "{}");
+}
+
+export const runAdmin = (line: readonly string[], input = "", env: NodeJS.ProcessEnv = {}) =>
+  geoferry(["admin", ...line], { input, env: { ...unsetSettings(), ...env } });
+
+/** `geoferry` adds these to the environment of the tests, so what is there must be taken away. */
+const unsetSettings = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.keys(process.env)
+      .filter((name) => !Object.hasOwn(cleanEnvironment, name))
+      .map((name) => [name, undefined]),
+  );
+
+export const password = "three words and a 4";
+
+/** An account with a map and a credential, made without a browser. */
+export function createAccountWithMap(store: readonly string[]): {
+  map: string;
+  clientId: string;
+  clientSecret: string;
+} {
+  admin("user add ada@example.org", store, password);
+  const { id } = admin("map add Parks --owner ada@example.org", store);
+  const { client_id, client_secret } = admin("credential add --owner ada@example.org", store);
+  return { map: id!, clientId: client_id!, clientSecret: client_secret! };
+}
+
+/** @returns an access token */
+export async function requestToken(url: string, client: { clientId: string; clientSecret: string }): Promise<string> {
+  const answer = await fetch(`${url}/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "client_credentials_with_user",
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    }),
+  });
+  if (!answer.ok) throw new Error(`/token answers ${answer.status}: ${await answer.text()}`);
+  const { access_token } = (await answer.json()) as { access_token: string };
+  return access_token;
+}
+
+export interface ApiResponse {
+  readonly status: number;
+  readonly body: {
+    readonly success?: readonly { readonly id: string }[];
+    readonly features?: readonly { id: string }[];
+  };
+}
+
+/** Creates features on a map. */
+export async function postFeatures(url: string, map: string, token: string, count: number): Promise<ApiResponse> {
+  const feature = { type: "Feature", geometry: { type: "Point", coordinates: [1, 2] }, properties: { title: "a" } };
+  const answer = await fetch(`${url}/api/v1/maps/${map}/features`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ features: Array.from({ length: count }, () => feature) }),
+  });
+  return { status: answer.status, body: (await answer.json()) as ApiResponse["body"] };
+}
+
+/** Ids of all features of a map, page by page. */
+export async function readFeatureIds(url: string, map: string, token: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let page = 1; ; page++) {
+    const answer = await fetch(`${url}/api/v1/maps/${map}/features?page=${page}&per_page=500`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { features = [] } = (await answer.json()) as ApiResponse["body"];
+    ids.push(...features.map(({ id }) => id));
+    if (features.length < 500) return ids;
+  }
+}

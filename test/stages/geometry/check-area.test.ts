@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { crsContext, describeCrs } from "../../../src/crs/index.js";
+import type { Geometry } from "../../../src/model/geometry.js";
+import { applyStage, batchOf } from "../stage-fixture.js";
+
+const point = (x: number, y: number): Geometry => ({ type: "Point", coordinates: [x, y] });
+
+async function outside(code: string, geometries: readonly (Geometry | null)[]) {
+  const crs = await crsContext.parse(code);
+  const { area, areaName } = await describeCrs(crs);
+  const given = batchOf(geometries);
+  const { batch, heard } = await applyStage("check-area", { crs, area, areaName }, given);
+  // It only looks.
+  expect(batch).toBe(given);
+  return heard.notices;
+}
+
+describe("features far outside of where their system is used", () => {
+  test("are counted, with an example and where the area is", async () => {
+    // EPSG: 6°E to 12°E. 500000 is 9°E; an easting of 9,500,000 is in the Indian Ocean.
+    const found = await outside("EPSG:25832", [point(500000, 5500000), point(9500000, 550000), null, point(0, 0)]);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ code: "outside-area", count: 2 });
+    expect(found[0]!.example).toMatch(
+      /^9500000, 550000 is at longitude 71\.\d+°, latitude 2\.\d+°, far outside of the area of use of EPSG:25832 \(Europe - 6°E to 12°E and ETRS89 by country: longitude 6° to 12\.01°, latitude 36\.53° to 84\.01°\)$/,
+    );
+  });
+
+  test("are not those within four degrees of it, as whole countries are drawn in one", async () => {
+    // Görlitz, at 15.1°E, in zone 32; Cologne on the German datum, and Brest.
+    expect(await outside("EPSG:25832", [point(929_700, 5_680_000)])).toEqual([]);
+    expect(await outside("EPSG:4314", [point(15, 51), point(7, 51)])).toEqual([]);
+    expect(await outside("EPSG:4314", [point(-4.5, 48.4)])).toMatchObject([{ count: 1 }]);
+  });
+
+  test("are found in collections, once a feature, however many of its positions lie there", async () => {
+    const collection: Geometry = {
+      type: "GeometryCollection",
+      geometries: [
+        point(10, 50),
+        {
+          type: "LineString",
+          coordinates: [
+            [-80, 40],
+            [-81, 41],
+            [9, 50],
+          ],
+        },
+      ],
+    };
+    expect(await outside("EPSG:4314", [collection, point(10, 50)])).toMatchObject([{ count: 1 }]);
+  });
+
+  test("where an area crosses the antimeridian, are those on neither side of it", async () => {
+    // NZGD2000: 160.6°E to 171.2°W.
+    expect(await outside("EPSG:4167", [point(174, -41), point(-176.5, -44)])).toEqual([]);
+    expect(await outside("EPSG:4167", [point(0, -41)])).toMatchObject([{ count: 1 }]);
+  });
+
+  test("leave a system alone that geoferry only carries", async () => {
+    expect(await outside("EPSG:4978", [point(1, 2)])).toEqual([]);
+  });
+});
+
+describe("features far outside of where the system of the output is used", () => {
+  async function outsideTarget(code: string, target: string, geometries: readonly Geometry[]) {
+    const [crs, to] = await Promise.all([crsContext.parse(code), crsContext.parse(target)]);
+    const { area, areaName } = await describeCrs(to);
+    const { heard } = await applyStage("check-area", { crs, target: to, area, areaName }, batchOf(geometries));
+    return heard.notices;
+  }
+
+  test("are counted by their coordinates in the source, with a system for the place", async () => {
+    const found = await outsideTarget("EPSG:4326", "EPSG:25832", [point(-47.9, -15.8), point(-60, -3), point(10, 50)]);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ code: "outside-target-area", count: 2 });
+    expect(found[0]!.example).toContain("-47.9, -15.8 is at longitude -47.9°, latitude -15.8°, far outside");
+    expect(found[0]!.example).toContain("area of use of EPSG:25832 (");
+    // Brasília is in zone 23 of UTM, south of the equator.
+    const [, advised] = /--target-crs (EPSG:\d+) /.exec(found[0]!.example)!;
+    expect(advised).toBe("EPSG:32723");
+    expect(await outsideTarget("EPSG:4326", advised!, [point(-47.9, -15.8)])).toEqual([]);
+  });
+
+  test("are found from a projected source, and have a system at the poles and at the antimeridian", async () => {
+    expect(await outsideTarget("EPSG:32723", "EPSG:25832", [point(188_000, 8_250_000)])).toMatchObject([{ count: 1 }]);
+    const [pole] = await outsideTarget("EPSG:4326", "EPSG:25832", [point(0, -89)]);
+    expect(pole!.example).not.toContain("UTM zone");
+    expect(pole!.example).toContain("--target-crs EPSG:4326");
+    const [fiji] = await outsideTarget("EPSG:4326", "EPSG:25832", [point(180, -17)]);
+    expect(fiji!.example).toContain("EPSG:32701");
+  });
+});
+
+test("a system is described by its area, axes and unit", async () => {
+  expect(await describeCrs(await crsContext.parse("EPSG:2263"))).toMatchObject({
+    areaName: "USA - New York - SPCS - Long Island",
+    axes: ["easting", "northing"],
+    unit: "US survey foot",
+    datum: "North American Datum 1983",
+  });
+  expect(await describeCrs(await crsContext.parse("+proj=utm +zone=32 +datum=WGS84 +units=km"))).toMatchObject({
+    unit: "kilometre",
+  });
+});

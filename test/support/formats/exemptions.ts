@@ -1,0 +1,78 @@
+/**
+ * What a format cannot say by its nature, though no value is lost, so that no report speaks of it. Everything else that
+ * differs after a round trip must have been reported.
+ */
+interface Exemption {
+  /** Ids of the formats; a trip that passes none of them is held to it. */
+  readonly formats: readonly string[];
+  readonly because: string;
+}
+
+export const exemptions = {
+  "integer width": {
+    formats: ["csv", "geojson", "geojsonseq", "shapefile"],
+    because:
+      "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is told by the values; where GeoJSON has some of them as text, all are json",
+  },
+  "no value": {
+    formats: ["csv", "geojson", "geojsonseq", "shapefile"],
+    because:
+      "CSV and GeoJSON tell a type by the values: a column without any comes back as text, or not at all; a .dbf has few types, and casts nothing where there is nothing",
+  },
+  "ISO text": {
+    formats: ["csv", "geojson", "geojsonseq"],
+    because:
+      "GeoJSON and CSV have no dates: text that is an ISO date (time, datetime) in every feature is taken for one",
+  },
+  "plain json": {
+    formats: ["geojson", "geojsonseq"],
+    because:
+      "a property of GeoJSON is JSON: where all values of a json field are numbers, texts, or true or false, it is a field of these",
+  },
+  absent: {
+    formats: ["csv", "geopackage", "gpx", "kml", "shapefile"],
+    because:
+      "a table has a cell for each field of each feature, and a Schema of KML is one: a property that is absent comes back as null; a GPX has elements and no cells: null comes back as absent",
+  },
+  "single and multi": {
+    formats: ["shapefile"],
+    because: "a Shapefile has one type for a line or polygon of one part and of several",
+  },
+  "null and empty": {
+    formats: ["shapefile"],
+    because:
+      "a .dbf has no empty text, a CSV of one column no null: two losses, both reported, of which the second undoes the first",
+  },
+  ids: {
+    formats: ["geopackage"],
+    because: "a GeoPackage has a number for every feature: one without an id gets one",
+  },
+  "mixed column": {
+    formats: ["geojson", "geojsonseq"],
+    because: "GeoJSON has no type for a column: where one number became text, which is reported, all come back as json",
+  },
+  "field order": {
+    formats: ["geojson", "geojsonseq"],
+    because: "GeoJSON has no table of fields: they are in the order in which features have them first",
+  },
+  "kind of feature": {
+    formats: ["gpx"],
+    because: "every feature of a GPX is a waypoint, a route or a track, which its reader tells in a field _gpxType",
+  },
+  order: {
+    formats: ["gpx"],
+    because: "a GPX has its waypoints before its routes, and those before its tracks (GPX 1.1, gpxType)",
+  },
+} as const satisfies Readonly<Record<string, Exemption>>;
+
+export type ExemptionName = keyof typeof exemptions;
+
+/** The exemptions of the formats that a trip passes. */
+export class TripExemptions {
+  constructor(private readonly formats: readonly string[]) {}
+
+  has(name: ExemptionName): boolean {
+    const { formats }: Exemption = exemptions[name];
+    return this.formats.some((format) => formats.includes(format));
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * A format of the tests that can be changed in place: JSON text of all its layers. It changes the file at every `append`,
+ * as a careless database would, so that only `abort` makes it what it was.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { crsContext } from "../../../src/crs/index.js";
+import { type Batch, type Feature, type Field, geometryTypes } from "../../../src/model/index.js";
+import { defineFormat, type Sink, type TargetLayer } from "../../../src/plugin/format.js";
+
+export interface LedgerLayer {
+  name: string;
+  crs: string | null;
+  fields: Field[];
+  rows: Feature[];
+}
+
+const load = (path: string): LedgerLayer[] => JSON.parse(readFileSync(path, "utf8"));
+
+/** What the host asked of the writers, in order. */
+export const recordedCalls: string[] = [];
+/** What `commit` is to fail with. */
+export const injectedFailure: { ofCommit: Error | null } = { ofCommit: null };
+
+function added(layers: LedgerLayer[], target: TargetLayer, replace: boolean): LedgerLayer {
+  const fields = [...(target.fields ?? [])];
+  const held = layers.find((layer) => layer.name === target.name);
+  if (held && !replace) {
+    held.fields.push(...fields.filter((field) => !held.fields.some(({ name }) => name === field.name)));
+    return held;
+  }
+  const layer = { name: target.name, crs: target.crs?.definition ?? null, fields, rows: [] };
+  if (held) layers.splice(layers.indexOf(held), 1, layer);
+  else layers.push(layer);
+  return layer;
+}
+
+async function assembler(sink: Sink, targets: readonly TargetLayer[]) {
+  const { update } = sink;
+  const before = update ? readFileSync(update.path) : null;
+  const layers = update ? load(update.path) : [];
+  const own = targets.map((target) => added(layers, target, update?.mode === "replace"));
+  const bytes = () => Buffer.from(JSON.stringify(layers));
+  recordedCalls.push(update ? update.mode : "make");
+  return {
+    async append({ features }: { features: Feature[] }, layer: number) {
+      own[layer]!.rows.push(...features);
+      if (update) writeFileSync(update.path, bytes());
+    },
+    async finish() {
+      recordedCalls.push("finish");
+      if (update) writeFileSync(update.path, bytes());
+      else await (await sink.create()).write(bytes());
+    },
+    async commit() {
+      recordedCalls.push("commit");
+      if (injectedFailure.ofCommit) throw injectedFailure.ofCommit;
+    },
+    async abort() {
+      recordedCalls.push("abort");
+      if (update) writeFileSync(update.path, before!);
+    },
+  };
+}
+
+export const ledger = defineFormat({
+  apiVersion: 1,
+  id: "ledger",
+  label: "Ledger",
+  extensions: ["ledger"],
+  identify: (_, source) => (source.name.endsWith(".ledger") ? "yes" : "no"),
+  reader: {
+    options: {},
+    load: async () => ({
+      async open(source) {
+        const layers = load(source.path).map(async ({ name, crs, fields, rows }) => ({
+          name,
+          crs: crs === null ? null : await crsContext.parse(crs),
+          fields,
+          geometryTypes: null,
+          featureCount: rows.length,
+          extent: null,
+          bytes: source.size,
+          async *batches() {
+            yield rows;
+          },
+        }));
+        return { layers: await Promise.all(layers), [Symbol.asyncDispose]: async () => {} };
+      },
+    }),
+  },
+  writer: {
+    options: {},
+    accepts: () => ({
+      crs: "any",
+      layers: "many",
+      geometryTypes: geometryTypes.filter((type) => type !== null),
+      nullGeometry: true,
+      z: true,
+      m: false,
+      fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
+      ids: true,
+      needs: "summary",
+      stream: false,
+      updates: true,
+    }),
+    load: async () => ({
+      encoder: async () => ({ encode: (batch: Batch) => ({ features: [...batch.features()] }) }),
+      assembler,
+    }),
+  },
+});

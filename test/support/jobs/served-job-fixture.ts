@@ -1,0 +1,31 @@
+/** A folder with job files, and the real service whose maps they are about: what tests of such jobs share. */
+
+import { findFixtureKinds, type SyncFixture } from "../sync/sync-fixture.js";
+import { JobFixture, type JobRunOptions, type JobRunResult } from "./job-fixture.js";
+
+export class ServedJobFixture extends JobFixture {
+  private constructor(readonly world: SyncFixture) {
+    super();
+  }
+
+  /** To be awaited at the top of a file of tests: the service, with its maps in SQLite, ends with them. */
+  static async open(): Promise<ServedJobFixture> {
+    const [sqlite] = await findFixtureKinds();
+    return new ServedJobFixture(await sqlite!.start());
+  }
+
+  /** Of a command that knows the service, and whose state is in the folder. */
+  readonly environment = (): NodeJS.ProcessEnv => ({
+    GEOFERRY_URL: this.world.url,
+    GEOFERRY_CLIENT_ID: this.world.ada.clientId,
+    GEOFERRY_CLIENT_SECRET: this.world.ada.clientSecret,
+    XDG_STATE_HOME: this.at("state"),
+  });
+
+  /** `run` in that environment. */
+  readonly runServed = (
+    job: string,
+    flags: readonly string[] = [],
+    options: JobRunOptions = {},
+  ): Promise<JobRunResult> => this.run(job, flags, { ...options, env: { ...this.environment(), ...options.env } });
+}

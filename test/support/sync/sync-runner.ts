@@ -1,0 +1,95 @@
+/** Synchronisations in the process of the test, which takes less time than commands do. */
+import { join } from "node:path";
+import { asGeoferryError } from "../../../src/errors.js";
+import type { Traffic } from "../../../src/remote/client/map-client.js";
+import { createServiceClient, defaultTraffic } from "../../../src/remote/client/service-client.js";
+import type { ApplyReport } from "../../../src/sync/apply/apply-context.js";
+import { defaultSyncSettings, type SourceRequest, type SyncRequest } from "../../../src/sync/request.js";
+import { synchronize } from "../../../src/sync/sync.js";
+import { SyncRun } from "../../../src/sync/sync-run.js";
+import { createTestHost } from "../host.js";
+import type { Account } from "./sync-fixture.js";
+
+/** What is asked for when nothing else is said. Nobody waits long in a test. */
+export const defaultTestRequest: Omit<SyncRequest, "source" | "map"> = {
+  ...defaultSyncSettings,
+  matching: { by: "property", name: "ref" },
+  settle: 60,
+};
+
+/** No guard but that for rejects is in the way. */
+export const noGuards: SyncRequest["guards"] = {
+  maxDelete: { text: "100%", count: Number.POSITIVE_INFINITY, share: 1 },
+  maxUpdate: null,
+  allowNullGeometry: true,
+  allowEmpty: true,
+};
+
+export interface SyncRunOptions {
+  /** Of the service, or of a proxy in front of it. */
+  readonly url: string;
+  readonly as: Account;
+  /** Of states, backups and rejects. */
+  readonly folder: string;
+  readonly map: string;
+  /** Path of a file. */
+  readonly source: string;
+  readonly request?: Partial<SyncRequest>;
+  /** Of the source, beside its path. */
+  readonly reading?: Partial<SourceRequest>;
+  readonly traffic?: Partial<Traffic>;
+  readonly signal?: AbortSignal;
+}
+
+export interface SyncRunResult {
+  /** "done", "failed" where features were refused, or the code of an error. */
+  readonly end: string;
+  /** Null where nothing was to be written. */
+  readonly report: ApplyReport | null;
+}
+
+let runCount = 0;
+
+/** @throws internal errors, which are bugs and no answer to what happened */
+export async function runSyncInProcess({
+  url,
+  as,
+  folder,
+  map,
+  source,
+  request,
+  reading,
+  traffic,
+  signal,
+}: SyncRunOptions): Promise<SyncRunResult> {
+  const host = createTestHost(signal);
+  const run = `${map}-${runCount++}`;
+  const patience = { ...defaultTraffic, retries: 2, firstWait: 1, timeout: 5000, ...traffic };
+  const asked: SyncRequest = {
+    ...defaultTestRequest,
+    map,
+    source: { inputs: [source], workers: 1, rejects: join(folder, `${run}-rejects.geojsonl`), ...reading },
+    ...request,
+  };
+  try {
+    await using opened = await SyncRun.open(
+      {
+        host,
+        service: createServiceClient({ url, ...as }, patience, host.signal),
+        traffic: patience,
+        stateRoot: join(folder, "state"),
+        backup: join(folder, `${run}-backup.geojson`),
+        onNotice: () => {},
+      },
+      map,
+    );
+    const { applied } = await synchronize(asked, asked.mode, opened, { onPlan: () => {}, confirm: async () => true });
+    if (!applied) return { end: "done", report: null };
+    if (applied.ending?.code === "internal") throw applied.ending;
+    return { end: applied.ending?.code ?? (applied.failed > 0 ? "failed" : "done"), report: applied };
+  } catch (thrown) {
+    const error = asGeoferryError(thrown);
+    if (error.code === "internal") throw error;
+    return { end: error.code, report: null };
+  }
+}

@@ -1,0 +1,207 @@
+/** What an application ends with where not all can be done: nothing is guessed, nothing deleted, and it is told. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { readJournal } from "../../../src/sync/journal/journal-reader.js";
+import { findStoreKinds } from "../../service/store-kinds.js";
+import * as faults from "../../support/servers/proxy-faults.js";
+import { type FeatureInput, pointFeature } from "../diff-scenario.js";
+import { ProxiedService } from "../map-fixture.js";
+
+const [kind] = await findStoreKinds();
+const services: Record<"real" | "bare" | "deep" | "without", ProxiedService> = {} as never;
+beforeAll(async () => {
+  services.real = await ProxiedService.start(kind!);
+  services.bare = await ProxiedService.start(kind!);
+  services.bare.proxy.always(faults.withoutHeaders("etag", "idempotency-key"));
+  services.deep = await ProxiedService.start(kind!);
+  services.deep.proxy.always(faults.deepPatch);
+  services.without = await ProxiedService.start(kind!);
+  services.without.proxy.always(faults.rejectPatch(405));
+});
+
+const some = (first: number, last: number, more: object = {}): FeatureInput[] =>
+  Array.from({ length: last - first + 1 }, (_, n) => pointFeature((first + n) / 1000, 47, { ref: first + n, ...more }));
+
+describe("features that the service refuses", () => {
+  test("go to the rejects file with its reasons, and then nothing is deleted", async () => {
+    const target = await services.real.newTarget();
+    await target.put(...some(1, 3));
+    const report = await target.sync(
+      [...some(2, 3), pointFeature(4, 4, { ref: 4 }), pointFeature(5, 5, { ref: 5, name: "a\0" })],
+      {
+        complete: false,
+      },
+    );
+    expect(report).toMatchObject({
+      created: 1,
+      deleted: 0,
+      failed: 1,
+      withheld: { deletes: 1, why: "failed" },
+      refused: [{ action: "create", key: 5, code: "refused", reason: expect.stringContaining("U+0000") }],
+      ending: null,
+    });
+    expect(await target.rejected()).toEqual([
+      {
+        type: "Feature",
+        geometry: { type: "Point", coordinates: [5, 5] },
+        properties: { ref: 5, name: "a\0" },
+        reject: {
+          code: "refused",
+          reason: expect.stringContaining("U+0000"),
+          path: "features[1].properties.name",
+        },
+      },
+    ]);
+    expect((await target.properties()).map(({ ref }) => ref)).toEqual([1, 2, 3, 4]);
+  });
+
+  test("in a batch that is too large for the service, which is halved", async () => {
+    const target = await services.real.newTarget();
+    services.real.proxy.on("POST", 1, faults.respondBeforeCommit(413));
+    const report = await target.sync(some(1, 10), { mode: "incremental" });
+    expect(report).toMatchObject({ created: 10, failed: 0, ending: null });
+    expect(services.real.proxy.count("POST")).toBe(3);
+  });
+});
+
+describe("mode append", () => {
+  const append = { mode: "append", key: null } as const;
+
+  test("sends a batch in doubt again to a service that replays Idempotency-Keys", async () => {
+    const target = await services.real.newTarget();
+    services.real.proxy.on("POST", 1, faults.cutAfterCommit);
+    const report = await target.sync(some(1, 20), append);
+    expect(report).toMatchObject({ created: 20, unknown: 0, ending: null });
+    expect(await target.features()).toHaveLength(20);
+  });
+
+  test("leaves it unknown with any other service, and ends with 12", async () => {
+    const target = await services.bare.newTarget();
+    services.bare.proxy.on("POST", 1, faults.cutAfterCommit);
+    const report = await target.sync(some(1, 20), append);
+    expect(report).toMatchObject({ created: 0, unknown: 20, ending: { code: "outcome-unknown" } });
+    expect(report.ending!.kind).toBe("unknown-outcome");
+    expect(await target.features()).toHaveLength(20);
+    expect((await target.rejected()).map(({ reject }) => (reject as { code: string }).code)).toEqual(
+      Array(20).fill("outcome-unknown"),
+    );
+  });
+
+  test("goes on behind what a run that was stopped had created", async () => {
+    const target = await services.real.newTarget();
+    const aborter = new AbortController();
+    const first = await target.sync(some(1, 3500), {
+      ...append,
+      fingerprint: "5a",
+      tools: {
+        signal: aborter.signal,
+        traffic: { concurrency: 1, retries: 1 },
+        atPoint: (point) => {
+          if (point === "acknowledged") aborter.abort();
+        },
+      },
+    });
+    expect(first.ending).toMatchObject({ code: "sync-interrupted", kind: "interrupted" });
+    expect(first.created).toBe(1000);
+    const second = await target.sync(some(1, 3500), { ...append, fingerprint: "5a" });
+    expect(second).toMatchObject({ created: 2500, ending: null });
+    expect((await target.properties()).map(({ ref }) => ref)).toEqual(Array.from({ length: 3500 }, (_, n) => n + 1));
+  });
+});
+
+test("where the rejects cannot be written, what was done by then is told all the same", async () => {
+  const target = await services.real.newTarget();
+  const report = await target.sync([...some(1, 3), pointFeature(5, 5, { ref: 5, name: "a\0" })], {
+    mode: "incremental",
+    tools: { rejects: join(target.folder, "missing", "rejects.geojsonl") },
+  });
+  expect(report).toMatchObject({ rejects: null, failed: 1, ending: { code: "output-failed" } });
+  expect(await target.features()).toHaveLength(report.created);
+});
+
+test("an interrupted run has a clean journal, and says that it was interrupted", async () => {
+  const target = await services.real.newTarget();
+  const aborter = new AbortController();
+  const report = await target.sync(some(1, 3500), {
+    mode: "incremental",
+    tools: {
+      signal: aborter.signal,
+      atPoint: (point) => {
+        if (point === "answered") aborter.abort();
+      },
+    },
+  });
+  expect(report.ending).toMatchObject({ code: "sync-interrupted" });
+  expect(await target.features()).toHaveLength(report.created);
+  expect(await readJournal(target.folder)).toMatchObject({ ended: false, doubts: [] });
+});
+
+test("an interrupted run says what stays, also where a request was about to be sent", async () => {
+  const target = await services.real.newTarget();
+  const aborter = new AbortController();
+  let sent = 0;
+  let wake = () => {};
+  const acknowledged = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const report = await target.sync(some(1, 2500), {
+    mode: "incremental",
+    tools: {
+      signal: aborter.signal,
+      traffic: { concurrency: 1, retries: 1 },
+      atPoint: async (point) => {
+        if (point === "acknowledged") wake();
+        if (point !== "sent" || ++sent === 1) return;
+        await acknowledged;
+        aborter.abort();
+      },
+    },
+  });
+  expect(report).toMatchObject({ created: 1000, ending: { code: "sync-interrupted" } });
+  expect(report.ending?.message).toMatch(/what was sent to map .* stays: run it again/);
+  expect(await readJournal(target.folder)).toMatchObject({ ended: false, doubts: [] });
+});
+
+test("a service that merges deeply is found out, and nested values are cleared first", async () => {
+  const target = await services.deep.newTarget();
+  const list = (ref: number, more: object) => pointFeature(ref, ref, { ref, list: { a: 1, ...more } });
+  await target.put(list(1, { b: 2 }), list(2, { b: 2 }), pointFeature(3, 3, { ref: 3 }), list(4, { b: 2 }));
+  const report = await target.sync([list(1, {}), list(2, {}), pointFeature(3.5, 3, { ref: 3 }), list(4, { b: 3 })], {
+    mode: "incremental",
+  });
+  expect(report).toMatchObject({ updated: 4, failed: 0, ending: null });
+  expect((await target.properties()).map(({ list }) => list)).toEqual([{ a: 1 }, { a: 1 }, undefined, { a: 1, b: 3 }]);
+});
+
+test("a service without PATCH is told, with what to do; features are deleted and created where it is asked for", async () => {
+  const target = await services.without.newTarget();
+  await target.put(...some(1, 5, { kept: true }));
+  const source = some(1, 4, { name: "new" });
+  const refused = await target.sync(source, { complete: false });
+  expect(refused).toMatchObject({ updated: 0, deleted: 0, withheld: { deletes: 1, why: "stopped" } });
+  expect(refused.ending).toMatchObject({ code: "update-not-offered", kind: "conflict" });
+  expect(refused.ending!.message).toContain("--update-with delete-create");
+
+  const done = await target.sync(source, { complete: false, request: { updateWith: "delete-create" } });
+  expect(done).toMatchObject({ updated: 4, deleted: 1, ending: null });
+  expect(await target.properties()).toEqual([1, 2, 3, 4].map((ref) => ({ ref, kept: true, name: "new" })));
+});
+
+test("a map that another writer changes before the deletes is left alone", async () => {
+  const target = await services.real.newTarget();
+  await target.put(...some(1, 5));
+  services.real.proxy.on(
+    "DELETE",
+    1,
+    faults.concurrentWriter("before", () => target.put(pointFeature(9, 9, { ref: 9 }))),
+  );
+  const report = await target.sync(some(1, 4), { complete: false });
+  expect(report).toMatchObject({
+    deleted: 0,
+    withheld: { deletes: 1, why: "stopped" },
+    ending: { code: "map-changed" },
+  });
+  expect(await target.features()).toHaveLength(6);
+  expect(existsSync(report.backup!)).toBe(true);
+});

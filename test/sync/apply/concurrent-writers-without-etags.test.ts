@@ -1,0 +1,213 @@
+/** Clients that push to one map at once where the service gives no entity tags, so that no write can be conditional. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { createServiceClient, defaultTraffic } from "../../../src/remote/client/service-client.js";
+import { type DedupeRequest, deduplicate } from "../../../src/sync/diff/dedupe.js";
+import { SyncRun } from "../../../src/sync/sync-run.js";
+import { createTestHost } from "../../support/host.js";
+import { AlternativeService } from "../../support/servers/alternative-service.js";
+import { ConnectionCut, FaultProxy, type ProxiedRequest, type ProxyFault } from "../../support/servers/fault-proxy.js";
+import { concurrentWriter, respondBeforeCommit } from "../../support/servers/proxy-faults.js";
+import { createPlace, type Place } from "../../support/sync/sync-fixture.js";
+import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
+
+let odd: AlternativeService;
+let proxy: FaultProxy;
+let map: string;
+const folder = mkdtempSync(join(tmpdir(), "geoferry-writers-"));
+beforeAll(async () => {
+  odd = await AlternativeService.start();
+});
+beforeEach(async () => {
+  proxy = await FaultProxy.start(odd.url);
+  map = odd.newMap();
+});
+afterEach(() => proxy[Symbol.asyncDispose]());
+afterAll(async () => {
+  await odd[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const places = (count: number, more: Place["properties"] = {}): Place[] =>
+  Array.from({ length: count }, (_, n) => createPlace(`k${n}`, more));
+
+/** Of the last push: what it remembers is in it. */
+let folderOfLast: string;
+
+function push(
+  source: readonly Place[],
+  request: Parameters<typeof runSyncInProcess>[0]["request"] = {},
+  machine = mkdtempSync(join(folder, "machine-")),
+) {
+  folderOfLast = machine;
+  const path = join(machine, "source.geojsonl");
+  writeFileSync(path, source.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const asked = { guards: noGuards, ...request };
+  return runSyncInProcess({ url: proxy.url, as: odd, folder: machine, map, source: path, request: asked });
+}
+
+/** Ids by key, the lowest first. */
+function ids(): ReadonlyMap<unknown, readonly string[]> {
+  const found = new Map<unknown, string[]>();
+  for (const { id, properties } of odd.featuresOf(map))
+    found.set(properties.ref, [...(found.get(properties.ref) ?? []), id]);
+  for (const list of found.values()) list.sort();
+  return found;
+}
+const asSent = ({ headers, body }: ProxiedRequest) => ({
+  headers: headers as Record<string, string>,
+  body: Uint8Array.from(body),
+});
+
+const lowest = (of: ReturnType<typeof ids>) => new Map([...of].map(([key, [first]]) => [key, [first!]]));
+
+async function dedupe() {
+  const host = createTestHost();
+  const tools = {
+    host,
+    traffic: defaultTraffic,
+    stateRoot: folder,
+    backup: join(folder, "dedupe.geojson"),
+    onNotice() {},
+  };
+  const service = createServiceClient(
+    { url: proxy.url, clientId: odd.clientId, clientSecret: odd.clientSecret },
+    defaultTraffic,
+    host.signal,
+  );
+  await using run = await SyncRun.open({ ...tools, service }, map);
+  const request: DedupeRequest = {
+    ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: true, scope: null },
+    ...{ precision: 7, trustPages: false, settle: 20, guards: noGuards },
+  };
+  return await deduplicate(request, run, { onPlan() {}, confirm: async () => true });
+}
+
+it("leaves one of each that another writer creates at the same time: the one with the lowest id", async () => {
+  let both = ids();
+  const other = async () => {
+    odd.fill(map, places(40));
+    both = ids();
+  };
+  proxy.on("POST", 1, concurrentWriter("after", other));
+  const { end, report } = await push(places(50));
+  expect([end, both.size, ids().size]).toEqual(["done", 50, 50]);
+  expect(lowest(both)).toEqual(ids());
+  // Ids are by chance: of some keys the own feature goes, of others that of the other writer, which does not come back.
+  expect(report).toMatchObject({ twins: 40, failed: 0, deleted: 0 });
+  expect(report!.created).toBeGreaterThan(10);
+  expect(report!.created).toBeLessThan(50);
+
+  // What is remembered of it says that both sides are equal, whoever created what stays.
+  const writes = proxy.writes;
+  expect(await push(places(50), {}, folderOfLast)).toEqual({ end: "done", report: null });
+  expect(proxy.writes).toBe(writes);
+});
+
+it("creates again what the other writer takes back after one of each was removed", async () => {
+  let others: string[] = [];
+  const creates = async () => {
+    const before = new Set(odd.featuresOf(map).map(({ id }) => id));
+    odd.fill(map, places(30));
+    others = odd.featuresOf(map).flatMap(({ id }) => (before.has(id) ? [] : [id]));
+  };
+  const takesBack = async () => odd.remove(map, others);
+  proxy.on("POST", 1, concurrentWriter("after", creates)).on("DELETE", 1, concurrentWriter("after", takesBack));
+  const { end } = await push(places(30));
+  expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", places(30).map(() => 1)]);
+});
+
+it("leaves what another writer made of a key otherwise, says so, and deletes nothing", async () => {
+  const other = async () => odd.fill(map, [createPlace("k1", { v: 2 }), createPlace("k2")]);
+  odd.fill(map, [createPlace("gone"), { ...createPlace("none"), properties: {} }]);
+  proxy.on("POST", 1, concurrentWriter("after", other));
+  const { end, report } = await push(places(4), { mode: "full", unmanaged: "keep" });
+  expect(end).toBe("keys-doubled");
+  expect(report!.ending!.message).toContain(`geoferry dedupe --map ${map} --remote-field ref `);
+  expect(report).toMatchObject({ twins: 1, withheld: { deletes: 1, why: "stopped" } });
+  expect(Object.fromEntries([...ids()].map(([key, all]) => [key, all.length]))).toEqual({
+    ...{ gone: 1, undefined: 1 },
+    ...{ k0: 1, k1: 2, k2: 1, k3: 1 },
+  });
+
+  const first = ids().get("k1")![0];
+  const found = await dedupe();
+  expect([found.found.left, found.applied?.deleted]).toEqual([0, 1]);
+  expect(ids().get("k1")).toEqual([first]);
+});
+
+it("says so, too, where the service deletes none of the same ones", async () => {
+  proxy.on(
+    "POST",
+    1,
+    concurrentWriter("after", async () => odd.fill(map, places(3))),
+  );
+  proxy.on("DELETE", 1, respondBeforeCommit(422), 100);
+  const { end, report } = await push(places(3));
+  expect([end, report!.created, report!.twins]).toEqual(["keys-doubled", 3, undefined]);
+  expect([...ids().values()].map((all) => all.length)).toEqual([2, 2, 2]);
+});
+
+it("removes what a request created that came late, after it was sent again", async () => {
+  let late: ProxiedRequest | null = null;
+  const held: ProxyFault = {
+    name: "held back",
+    async around(request) {
+      late = request;
+      throw new ConnectionCut();
+    },
+  };
+  const released = async () => late && (await fetch(odd.url + late.path, { method: "POST", ...asSent(late) }));
+  proxy.on("POST", 1, held).on("POST", 2, concurrentWriter("after", released));
+  const { end, report } = await push(places(3));
+  expect(report?.twins).toBe(3);
+  expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", [1, 1, 1]]);
+});
+
+it("waits for another writer that is just removing its own", async () => {
+  odd.fill(map, [...places(3), ...places(3)]);
+  const doomed = [...ids().values()].map(([, second]) => second!);
+  const other = async () => void pause(80).then(() => odd.remove(map, doomed));
+  proxy.on("GET", 1, concurrentWriter("after", other));
+  const { end, report } = await push(places(4));
+  expect([end, report?.created]).toEqual(["done", 1]);
+});
+
+it("ends where nobody removes them", async () => {
+  odd.fill(map, [...places(3), ...places(3)]);
+  expect(await push(places(4))).toEqual({ end: "key-repeated-on-map", report: null });
+  expect(proxy.writes).toBe(0);
+});
+
+it("does not look sixty times whether a map without tags is quiet", async () => {
+  // Another writer is faster than the only PUT.
+  proxy.on(
+    "PUT",
+    1,
+    concurrentWriter("before", async () => odd.fill(map, [createPlace("k9")])),
+  );
+  odd.fill(map, places(2, { v: 1 }));
+  proxy.on(
+    "GET",
+    2,
+    concurrentWriter("before", async () => odd.fill(map, [createPlace("k8")])),
+  );
+  const { end } = await push(places(3), { mode: "full" });
+  expect(end).toBe("done");
+  expect(proxy.count("GET")).toBeLessThan(15);
+});
+
+it("dedupe says so where another one that keeps others deletes those that it keeps", async () => {
+  odd.fill(map, [...places(4), ...places(4)]);
+  const firsts = [...ids().values()].map(([first]) => first!);
+  const other = async () => odd.remove(map, firsts);
+  proxy.on("DELETE", 1, concurrentWriter("before", other));
+  const { applied } = await dedupe();
+  expect(applied!.ending?.code).toBe("twins-lost");
+  expect(applied!.ending?.message).toMatch(
+    /4 features that this run kept were deleted .*; geoferry restore \S+ puts back/,
+  );
+});

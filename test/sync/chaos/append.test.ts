@@ -1,0 +1,94 @@
+/**
+ * In append nothing says which feature is which: whatever happens, none is created twice, and of each that may be
+ * missing it is told. GEOFERRY_TEST_RUNS says how many scenarios there are, GEOFERRY_TEST_SEED which.
+ */
+import { existsSync } from "node:fs";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { asGeoferryError } from "../../../src/errors.js";
+import { createServiceClient, defaultTraffic } from "../../../src/remote/client/service-client.js";
+import { FaultProxy } from "../../support/servers/fault-proxy.js";
+import { atRandom, withoutHeaders } from "../../support/servers/proxy-faults.js";
+import { scenarioRuns } from "../../support/sync/scenario-runs.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../../support/sync/sync-fixture.js";
+import { MapFixture } from "../map-fixture.js";
+
+interface Scenario {
+  readonly count: number;
+  /** Whether the service replays what came with an Idempotency-Key. */
+  readonly replays: boolean;
+  readonly seed: number;
+  readonly share: number;
+}
+
+const scenarios: fc.Arbitrary<Scenario> = fc.record({
+  count: fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 1, max: 30 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 1001, max: 2500 }) },
+  ),
+  replays: fc.boolean(),
+  seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  share: fc.constantFrom(0.1, 0.4, 0.7),
+});
+
+async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
+  const map = await world.newMap();
+  await using proxy = await FaultProxy.start(world.url);
+  if (!scenario.replays) proxy.always(withoutHeaders("idempotency-key"));
+  const direct = createServiceClient(
+    { url: world.url, ...world.ada },
+    defaultTraffic,
+    new AbortController().signal,
+  ).map(map);
+  const target = new MapFixture(map, { url: proxy.url, ...world.ada }, direct);
+  const source = Array.from({ length: scenario.count }, (_, n) => createPlace(n));
+  const once = () =>
+    target
+      .sync(source, {
+        mode: "append",
+        key: null,
+        fingerprint: "same",
+        traffic: { retries: 2, firstWait: 1, timeout: 5000 },
+        request: { settle: 60 },
+      })
+      .then(
+        ({ ending, failed }) => ending?.code ?? (failed > 0 ? "failed" : "done"),
+        (error: unknown) => asGeoferryError(error).code,
+      );
+  /** Keys that are on the map, once each, and those of which it is told that nobody knows. */
+  const look = async () => {
+    const keys = (await world.features(map)).map(({ properties }) => properties.ref);
+    const rejected = existsSync(target.rejects) ? await target.rejected() : [];
+    const unknown = rejected.map((line) => (line.properties as { ref: unknown }).ref);
+    expect(new Set(keys).size, "twice").toBe(keys.length);
+    return new Set([...keys, ...unknown]);
+  };
+
+  proxy.choose(atRandom(scenario.seed, scenario.share));
+  const told = [await once()];
+  await proxy.quiet();
+  const known = await look();
+  if (["done", "outcome-unknown"].includes(told[0]!)) expect(known.size, told.join()).toBe(scenario.count);
+  if (told[0] === "done") return;
+  // What the first run knew to be done is not done again, nor what it does not know.
+  proxy.calm();
+  if (told[0] === "outcome-unknown") return;
+  told.push(await once());
+  expect(["done", "outcome-unknown"], told.join()).toContain(told[1]);
+  expect((await look()).size, told.join()).toBe(scenario.count);
+}
+
+describe.each(await findFixtureKinds())("on $name", (kind) => {
+  let world: SyncFixture;
+  beforeAll(async () => {
+    world = await kind.start();
+  });
+
+  test("nothing is created twice, and nothing is missing unsaid", { timeout: 3_600_000 }, async () => {
+    const numRuns = scenarioRuns(25, kind.name);
+    await fc.assert(
+      fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),
+      { numRuns, endOnFailure: true },
+    );
+  });
+});

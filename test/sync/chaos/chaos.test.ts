@@ -1,0 +1,108 @@
+/**
+ * Whatever happens between geoferry and a service, a synchronisation that is run again ends with the map that it shall
+ * make: nothing is lost on the way, nothing is there twice, nothing is deleted too early. Scenarios are generated; a
+ * failure prints the seed and the scenario. GEOFERRY_TEST_RUNS says how many there are, GEOFERRY_TEST_SEED which.
+ */
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { WireFeature } from "../../../src/remote/wire.js";
+import { FaultProxy } from "../../support/servers/fault-proxy.js";
+import { atRandom, concurrentWriter } from "../../support/servers/proxy-faults.js";
+import { scenarioRuns } from "../../support/sync/scenario-runs.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../../support/sync/sync-fixture.js";
+import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
+import {
+  type ConcurrentWrite,
+  findViolationsAfter,
+  findViolationsDuring,
+  isOtherJobFeature,
+  type Scenario,
+  scenarios,
+  serviceBehaviors,
+} from "../../support/sync/sync-scenario.js";
+
+/** Keys of what the other writer did. */
+interface Others {
+  readonly keys: Set<unknown>;
+}
+
+/** Another writer's way around the proxy. */
+function intruder(world: SyncFixture, map: string, { held }: Scenario, { what }: ConcurrentWrite, others: Others) {
+  let times = 0;
+  return async () => {
+    const key =
+      what === "add" || held.length === 0 ? `other${times++}` : held[(times++ * 7) % held.length]!.properties.ref;
+    others.keys.add(key);
+    if (what === "add" || held.length === 0) await world.fill(map, [createPlace(String(key), { title: "another's" })]);
+    else if (what === "change")
+      await world
+        .write("PATCH", map, { remoteField: "ref", features: [{ properties: { ref: key, touched: times } }] })
+        .catch(() => {});
+    else {
+      const stub = { type: "Feature", geometry: null, properties: { ref: key } };
+      await world.write("DELETE", map, { type: "FeatureCollection", remoteField: "ref", features: [stub] });
+    }
+  };
+}
+
+const idsByKey = (features: readonly WireFeature[]): Map<unknown, string> =>
+  new Map(features.map(({ id, properties }) => [properties.ref, id]));
+
+async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
+  const { mode, source, held, twins, scope, share, disturbed, concurrency, intrusion } = scenario;
+  const map = await world.newMap();
+  await world.fill(map, [...twins, ...held]);
+  const path = world.source(source);
+  /** Features of the map, but for the twins, which are as they were. */
+  const features = async () => {
+    const all = await world.features(map);
+    expect(all.filter(isOtherJobFeature).map(({ properties }) => properties)).toEqual(
+      twins.map(({ properties }) => properties),
+    );
+    return all.filter((one) => !isOtherJobFeature(one));
+  };
+  const ids = idsByKey(await features());
+  await using proxy = (await FaultProxy.start(world.url)).always(...serviceBehaviors[scenario.manner]!);
+  const others: Others = { keys: new Set() };
+  const once = async () => {
+    const { end } = await runSyncInProcess({
+      ...{ url: proxy.url, as: world.ada, folder: world.folder, map, source: path },
+      request: { mode, guards: noGuards, scope },
+      traffic: { concurrency },
+    });
+    return end;
+  };
+  const told: string[] = [];
+  const act = intrusion && concurrentWriter(intrusion.when, intruder(world, map, scenario, intrusion, others));
+  for (let run = 0; run < disturbed; run++) {
+    proxy.calm().choose(atRandom(scenario.seed + run, share));
+    if (act) proxy.on(intrusion!.method, intrusion!.nth, act);
+    told.push(await once());
+    await proxy.quiet();
+    expect(findViolationsDuring(scenario, await features(), others.keys), told.join()).toEqual([]);
+  }
+  proxy.calm();
+  for (let run = 0; run < 3 && (run === 0 || told.at(-1) !== "done"); run++) told.push(await once());
+  expect(told.at(-1), told.join()).toBe("done");
+  const after = await features();
+  expect(findViolationsAfter(scenario, after, ids, others.keys), told.join()).toEqual([]);
+
+  proxy.calm();
+  told.push(await once());
+  expect([told.at(-1), proxy.writes]).toEqual(["done", 0]);
+  expect(await features()).toEqual(after);
+}
+
+describe.each(await findFixtureKinds())("on $name", (kind) => {
+  let world: SyncFixture;
+  beforeAll(async () => {
+    world = await kind.start();
+  });
+  test("every scenario ends well", { timeout: 3_600_000 }, async () => {
+    const numRuns = scenarioRuns(25, kind.name);
+    await fc.assert(
+      fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),
+      { numRuns, endOnFailure: true },
+    );
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * What the client says of a write is true, whatever happens between it and the service: what it calls answered was done
+ * once, what it refuses or throws was not done, and only what it calls in doubt may be either.
+ */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asGeoferryError } from "../../../src/errors.js";
+import { readCompleteSet } from "../../../src/remote/client/complete-set.js";
+import type { MapClient, WriteOutcome } from "../../../src/remote/client/map-client.js";
+import { createServiceClient } from "../../../src/remote/client/service-client.js";
+import type { WireFeature } from "../../../src/remote/wire.js";
+import { type FaultChooser, FaultProxy } from "../../support/servers/fault-proxy.js";
+import { atRandom, transientFaults } from "../../support/servers/proxy-faults.js";
+import { scenarioRuns } from "../../support/sync/scenario-runs.js";
+import { createPlace, findFixtureKinds, type SyncFixture } from "../../support/sync/sync-fixture.js";
+
+const [sqlite] = await findFixtureKinds();
+let world: SyncFixture;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  world = await sqlite!.start();
+  proxy = await FaultProxy.start(world.url);
+});
+afterAll(() => proxy[Symbol.asyncDispose]());
+
+const traffic = { timeout: 5000, retries: 3, rate: null, concurrency: 4, firstWait: 1 };
+const runs = scenarioRuns(60);
+
+const version = (title: number) => ["a", "b"].map((ref) => createPlace(ref, { title }));
+const texts = (title: number) => version(title).map((one) => JSON.stringify(one));
+
+type Method = "create" | "update" | "replaceAll" | "remove";
+interface Write {
+  readonly send: (map: MapClient) => Promise<WriteOutcome>;
+  /** Keys and titles on the map once it was done; a 0 and b 0 were there before. */
+  readonly makes: readonly string[];
+}
+
+const writes: Readonly<Record<Method, Write>> = {
+  create: { send: (map) => map.create(texts(1), "one-batch"), makes: ["a 0", "a 1", "b 0", "b 1"] },
+  update: { send: (map) => map.update(texts(1), "ref", "one-batch"), makes: ["a 1", "b 1"] },
+  replaceAll: {
+    send: async (map) => map.replaceAll((await readCompleteSet({ texts: () => texts(1), missing: 0 }, "ref"))!),
+    makes: ["a 1", "b 1"],
+  },
+  remove: { send: (map) => map.remove({ remoteField: "ref", keys: ["a", "b"] }), makes: [] },
+};
+const before = ["a 0", "b 0"];
+const methods = Object.keys(writes) as Method[];
+
+const shown = (features: readonly WireFeature[]): readonly string[] =>
+  features.map(({ properties }) => `${properties.ref} ${properties.title}`).sort();
+
+/** Writes once to a map of its own while things happen. @returns what the client says, and what is on the map */
+async function tried(method: Method, choice: FaultChooser): Promise<[string, readonly string[]]> {
+  const id = await world.newMap();
+  await world.fill(id, version(0));
+  proxy.calm().choose(choice);
+  const map = createServiceClient({ url: proxy.url, ...world.ada }, traffic, new AbortController().signal).map(id);
+  const said = await writes[method].send(map).then(
+    (outcome) => outcome.kind,
+    (error: unknown) => asGeoferryError(error).code,
+  );
+  await proxy.quiet();
+  return [said, shown(await world.features(id))];
+}
+
+/** What may be on the map where the client says so. */
+function possible(method: Method, said: string): readonly (readonly string[])[] {
+  const { makes } = writes[method];
+  if (said === "answered") return [makes];
+  return said === "in-doubt" ? [before, makes] : [before];
+}
+
+describe.each(methods)("%s", (method) => {
+  test.each(transientFaults.map((fault) => [fault.name, fault] as const))("%s", async (_name, fault) => {
+    let happened = false;
+    const once: FaultChooser = (request) => {
+      if (happened || request.method === "token" || request.method === "GET") return null;
+      happened = true;
+      return fault;
+    };
+    const [said, found] = await tried(method, once);
+    expect(happened).toBe(true);
+    expect(possible(method, said), said).toContainEqual(found);
+  });
+});
+
+test("whatever happens, what is said of a write is true", async () => {
+  const scenario = fc.record({
+    method: fc.constantFrom(...methods),
+    seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+    share: fc.constantFrom(0.2, 0.5, 0.9),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ method, seed, share }) => {
+      const [said, found] = await tried(method, atRandom(seed, share));
+      expect(possible(method, said), said).toContainEqual(found);
+    }),
+    { numRuns: runs, seed: 20_260_102 },
+  );
+});
+
+test("pages are read through whatever happens, or it is told that they cannot be", async () => {
+  const id = await world.newMap();
+  await world.fill(
+    id,
+    Array.from({ length: 700 }, (_, i) => createPlace(i, { title: i })),
+  );
+  const all = shown(await world.features(id));
+  const told = new Set<string>();
+  for (let seed = 0; seed < runs; seed++) {
+    proxy.calm().choose(atRandom(seed, 0.4));
+    const map = createServiceClient({ url: proxy.url, ...world.ada }, traffic, new AbortController().signal).map(id);
+    const pages = [map.page(1), map.page(2)];
+    const read = await Promise.all(pages).catch((error: unknown) => asGeoferryError(error).code);
+    await Promise.allSettled(pages);
+    if (typeof read === "string") told.add(read);
+    else expect(shown(read.flatMap((page) => page!.features))).toEqual(all);
+  }
+  expect(
+    [...told].filter((code) => !["remote-unavailable", "remote-credentials", "remote-odd"].includes(code)),
+  ).toEqual([]);
+});

@@ -1,0 +1,162 @@
+/**
+ * Rounds of two and of five clients that push to one map at once: no feature is there twice, and none is lost. A short
+ * version; `npm run rounds` plays as many as it is told to.
+ */
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ServiceProcess } from "../../service/service-process.js";
+import { createRandom } from "../../support/random.js";
+import { AlternativeService } from "../../support/servers/alternative-service.js";
+import { FaultProxy, type ProxyFault } from "../../support/servers/fault-proxy.js";
+import { rejectPatch, withoutHeaders } from "../../support/servers/proxy-faults.js";
+import {
+  conflictsWithoutEntityTags,
+  playRound,
+  type RoundFixture,
+  type RoundKind,
+  type RoundResult,
+  roundsWithEntityTags,
+  roundsWithoutEntityTags,
+} from "../../support/sync/concurrent-rounds.js";
+import { describeOnEveryFixture, type Place, type SyncFixture } from "../../support/sync/sync-fixture.js";
+
+const { GEOFERRY_ROUNDS = "2", GEOFERRY_ROUNDS_WITHOUT_TAGS = "3", GEOFERRY_ROUNDS_REPORT } = process.env;
+const { GEOFERRY_ROUNDS_SEED = String(Date.now() % 100_000) } = process.env;
+const rounds = Number(GEOFERRY_ROUNDS);
+const roundsWithoutTags = Number(GEOFERRY_ROUNDS_WITHOUT_TAGS);
+const seed = Number(GEOFERRY_ROUNDS_SEED);
+
+/** Minutes, not seconds, where many are asked for. */
+const timeout = 60_000 + 20_000 * Math.max(rounds, roundsWithoutTags);
+
+const allDone = ({ ends, wrong }: RoundResult): boolean => ends.every((end) => end === "done") && wrong.length === 0;
+
+/** Plays rounds of kinds in turns. @returns those that are not `right`, with their numbers */
+async function play(
+  title: string,
+  world: RoundFixture,
+  { kinds, clients, count }: { readonly kinds: readonly RoundKind[]; readonly clients: number; readonly count: number },
+  right: (result: RoundResult) => boolean = allDone,
+): Promise<unknown[]> {
+  const bad: unknown[] = [];
+  for (let n = 0; n < count; n++) {
+    // Each from its own seed: a round can be played again alone.
+    const result = await playRound(world, kinds[(seed + n) % kinds.length]!, clients, createRandom(seed + n));
+    if (GEOFERRY_ROUNDS_REPORT) appendFileSync(GEOFERRY_ROUNDS_REPORT, `${JSON.stringify({ title, ...result })}\n`);
+    if (!right(result)) bad.push({ seed: seed + n, ...result });
+  }
+  return bad;
+}
+
+const worldOf = (world: SyncFixture, urls: readonly string[]): RoundFixture => ({
+  ...{ urls, as: world.ada, folder: world.folder, decimals: 7 },
+  newMap: () => world.newMap(),
+  features: (map) => world.features(map),
+  fill: (map, places) => world.fill(map, places),
+  source: (places) => world.source(places),
+});
+
+/** Answers take a random time, so that rounds differ. */
+const unevenly: ProxyFault = {
+  name: "uneven",
+  async around(request, upstream) {
+    await pause(Math.random() * 20);
+    const answer = await upstream.send(request);
+    await pause(Math.random() * 20);
+    return answer;
+  },
+};
+
+await describeOnEveryFixture((kind) => {
+  let world: SyncFixture;
+  const others: ServiceProcess[] = [];
+  const proxies: FaultProxy[] = [];
+  beforeAll(async () => {
+    world = await kind.start();
+    if (kind.name === "PostgreSQL")
+      for (let n = 0; n < 2; n++)
+        others.push(await ServiceProcess.start([...world.store, "--log-level", "silent", "--quiet"]));
+    proxies.push(await FaultProxy.start(world.url));
+    proxies[0]!.always(
+      withoutHeaders("etag", "link", "if-match", "if-none-match", "idempotency-key", "idempotency-replayed"),
+      rejectPatch(405),
+      unevenly,
+    );
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(others.map((one) => one.end()));
+    await Promise.all(proxies.map((one) => one[Symbol.asyncDispose]()));
+  });
+
+  describe.each([2, 5])("%i clients", (clients) => {
+    it("with entity tags", { timeout }, async () => {
+      const title = `${kind.name}, ${clients} clients`;
+      expect(
+        await play(title, worldOf(world, [world.url]), { kinds: roundsWithEntityTags, clients, count: rounds }),
+      ).toEqual([]);
+    });
+
+    it.runIf(kind.name === "PostgreSQL")("with three processes of the service", { timeout }, async () => {
+      const urls = [world.url, ...others.map(({ url }) => url)];
+      const title = `${kind.name}, three processes, ${clients} clients`;
+      expect(await play(title, worldOf(world, urls), { kinds: roundsWithEntityTags, clients, count: rounds })).toEqual(
+        [],
+      );
+    });
+
+    it("without entity tags, PATCH and Idempotency-Key", { timeout }, async () => {
+      const title = `${kind.name} without tags, ${clients} clients`;
+      const asked = { kinds: roundsWithoutEntityTags, clients, count: roundsWithoutTags };
+      expect(await play(title, worldOf(world, [proxies[0]!.url]), asked)).toEqual([]);
+    });
+  });
+});
+
+describe("a service made from the interface alone", () => {
+  let odd: AlternativeService;
+  let proxy: FaultProxy;
+  let world: RoundFixture;
+  const folder = mkdtempSync(join(tmpdir(), "geoferry-rounds-"));
+  beforeAll(async () => {
+    odd = await AlternativeService.start();
+    proxy = (await FaultProxy.start(odd.url)).always(unevenly);
+    let files = 0;
+    world = {
+      ...{ urls: [proxy.url], as: odd, folder, decimals: 6 },
+      newMap: () => odd.newMap(),
+      features: async (map) => odd.featuresOf(map) as Awaited<ReturnType<RoundFixture["features"]>>,
+      fill: async (map, places) => odd.fill(map, places),
+      source(places: readonly Place[]) {
+        const path = join(folder, `source-${files++}.geojsonl`);
+        writeFileSync(path, places.map((one) => `${JSON.stringify(one)}\n`).join(""));
+        return path;
+      },
+    };
+  });
+  afterAll(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await odd[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  describe.each([2, 5])("%i clients", (clients) => {
+    it("that say the same", { timeout }, async () => {
+      const asked = { kinds: roundsWithoutEntityTags, clients, count: roundsWithoutTags };
+      expect(await play(`interface alone, ${clients} clients`, world, asked)).toEqual([]);
+    });
+
+    it("that say different things: who comes last says that keys are doubled, or that it cannot update", {
+      timeout,
+    }, async () => {
+      const asked = { kinds: conflictsWithoutEntityTags, clients, count: roundsWithoutTags };
+      const told = ["keys-doubled", "key-repeated-on-map", "update-not-offered"];
+      const isTold = ({ ends, wrong }: RoundResult) =>
+        ends.every((end) => end === "done" || told.includes(end)) &&
+        (wrong.length === 0 || ends.some((end) => told.includes(end)));
+      expect(await play(`interface alone, differing, ${clients} clients`, world, asked, isTold)).toEqual([]);
+    });
+  });
+});

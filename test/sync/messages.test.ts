@@ -1,0 +1,568 @@
+/** What a person reads where a synchronisation does not do what was asked for, with which status it ends, and that nothing was sent. */
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AlternativeService } from "../support/servers/alternative-service.js";
+import { FaultProxy } from "../support/servers/fault-proxy.js";
+import * as faults from "../support/servers/proxy-faults.js";
+import { createPlace, type Place, type SyncFixture } from "../support/sync/sync-fixture.js";
+import { CommandFixture, createPlaces } from "./command-fixture.js";
+
+let listener: CommandFixture;
+let world: SyncFixture;
+let proxy: FaultProxy;
+beforeAll(async () => {
+  listener = await CommandFixture.start();
+  ({ world, proxy } = listener);
+});
+afterAll(() => listener[Symbol.asyncDispose]());
+
+const mapWith: CommandFixture["mapWith"] = (held) => listener.mapWith(held);
+const run: CommandFixture["run"] = (args, options) => listener.run(args, options);
+const push: CommandFixture["push"] = (source, map, ...args) => listener.push(source, map, ...args);
+const stopped: CommandFixture["stopped"] = (said, status, ...words) => listener.stopped(said, status, ...words);
+
+describe("the key", () => {
+  test("is a field that the source has not", async () => {
+    const said = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");
+    stopped(said, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
+  });
+
+  test("is the same twice", async () => {
+    const source = [...createPlaces(3), createPlace("p1", { title: "Twin" })];
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /"ref" is the same for several features/, /p1/, /--on-duplicate first or last/);
+  });
+
+  test("is missing in some features", async () => {
+    const source = [...createPlaces(2), { ...createPlace("x"), properties: { ref: null, title: "Nameless" } }];
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
+  });
+
+  test("is an integer that no program keeps", async () => {
+    const line = JSON.stringify(createPlace("x")).replace('"x"', "9007199254740993");
+    const source = world.file("unsafe.geojsonl", `${line}\n`);
+    const said = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
+    stopped(said, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
+  });
+
+  test("is to be chosen, and there is none", async () => {
+    const source = createPlaces(4, (i) => ({ title: i < 2 ? "Twin" : null })).map(({ properties, ...rest }) => ({
+      ...rest,
+      properties: { title: properties.title },
+    }));
+    stopped(
+      await push(source, await mapWith([])),
+      3,
+      /no attribute identifies every feature/,
+      /"title"/,
+      /--remote-field/,
+    );
+  });
+
+  test("is another than that of the map", async () => {
+    const held = createPlaces(20, (i) => ({ code: `c${i}` }));
+    const source = createPlaces(20, (i) => ({ code: `d${i}` }));
+    const said = await push(source, await mapWith(held), "--remote-field", "code");
+    stopped(said, 7, /it is the wrong key or the wrong map/, /--remote-field/, /nothing was sent/);
+  });
+
+  test("would match if it were written alike", async () => {
+    const source = createPlaces(20, (i) => ({ ref: `P${i}` }));
+    const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
+    stopped(said, 7, /only without regard to case/, /P0/, /nothing was sent/);
+  });
+
+  test("is on the map twice", async () => {
+    const map = await mapWith([...createPlaces(20), createPlace("p7", { title: "Twin" })]);
+    const said = await push(createPlaces(20), map, "--remote-field", "ref");
+    stopped(said, 10, /several features have the same "ref"/, /p7/);
+  });
+});
+
+describe("the coordinates", () => {
+  test("are surely the wrong way round", async () => {
+    const source = createPlaces(3).map((one, i) => ({
+      ...one,
+      geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
+    }));
+    const said = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(said, 3, /latitude stands before longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
+  });
+
+  test("seem to be the wrong way round", async () => {
+    const source = createPlaces(20).map((one, i) => ({
+      ...one,
+      geometry: { type: "Point" as const, coordinates: [47, 8 + i / 100] },
+    }));
+    const map = await mapWith(
+      createPlaces(20).map((one, i) => ({
+        ...one,
+        geometry: { type: "Point" as const, coordinates: [8 + i / 100, 47] },
+      })),
+    );
+    const said = await push(source, map, "--remote-field", "ref", "--strict");
+    stopped(said, 3, /latitude seems to stand before longitude/, /nothing was sent/);
+  });
+});
+
+describe("a guard", () => {
+  test("against an empty source", async () => {
+    const map = await mapWith(createPlaces(20));
+    const source = world.file("empty.geojson", '{"type":"FeatureCollection","features":[]}');
+    const args = ["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"];
+    stopped(await run(args), 7, /has no features/, /--allow-empty/);
+    expect(await world.features(map)).toHaveLength(20);
+    expect(await run([...args, "--allow-empty", "--max-delete", "100%", "--yes"])).toMatchObject({ status: 0 });
+    expect(await world.features(map)).toEqual([]);
+  });
+
+  test("against many deletes", async () => {
+    const said = await push(
+      createPlaces(17),
+      await mapWith(createPlaces(20)),
+      "--remote-field",
+      "ref",
+      "--mode",
+      "full",
+    );
+    stopped(said, 7, /3/, /10 ?%/, /--max-delete/);
+  });
+
+  test("against many deletes, whatever --yes says", async () => {
+    const said = await push(
+      createPlaces(17),
+      await mapWith(createPlaces(20)),
+      "--remote-field",
+      "ref",
+      "--mode",
+      "full",
+      "--yes",
+    );
+    stopped(said, 7, /--max-delete/);
+  });
+
+  test("against many updates", async () => {
+    const changed = createPlaces(20, (i) => ({ title: `New ${i}` }));
+    const said = await push(changed, await mapWith(createPlaces(20)), "--remote-field", "ref", "--max-update", "50%");
+    stopped(said, 7, /20/, /50 ?%/, /--max-update/);
+  });
+
+  test("against geometries that get lost", async () => {
+    const source = createPlaces(20).map((one, i) => (i === 7 ? { ...one, geometry: null } : one));
+    const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
+    stopped(said, 7, /1 feature would lose its geometry/, /--allow-null-geometry/);
+  });
+
+  test("against features of the map that have no key", async () => {
+    const unmanaged = { ...createPlace("x"), properties: { title: "By hand" } };
+    const map = await mapWith([...createPlaces(20), unmanaged]);
+    const said = await push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full");
+    stopped(said, 7, /--keep-unmanaged/, /--delete-unmanaged/);
+  });
+
+  test.each([
+    ["--where", "title <> 'Place 3'"],
+    ["--bbox", "0,0,90,90"],
+    ["--geometry-type", "point"],
+  ])("against deletes that %s would bring about", async (flag, value) => {
+    const map = await mapWith(createPlaces(20));
+    const args = ["--remote-field", "ref", "--mode", "full", `${flag}=${value}`];
+    const words = [`would delete what ${flag} leaves out`, "--delete-excluded", "--scope", "--mode incremental"];
+    stopped(await push(createPlaces(20), map, ...args), 2, ...words);
+    expect((await push(createPlaces(20), map, ...args, "--delete-excluded", "--dry-run")).status).toBe(0);
+    // To make every geometry a multi one leaves nothing out.
+    const promoted = await push(createPlaces(20), map, ...args.slice(0, 4), "--geometry-type", "multi", "--dry-run");
+    expect(promoted.status, promoted.stderr).toBe(0);
+    expect(proxy.writes).toBe(0);
+  });
+
+  test("against deletes of what a filter leaves out, until it is said that they are meant", async () => {
+    const map = await mapWith(createPlaces(20));
+    const filter = ["--remote-field", "ref", "--mode", "full", "--where", "title <> 'Place 3'"];
+    const verified = await run([
+      "verify",
+      world.source(createPlaces(20)),
+      "--map",
+      map,
+      ...filter.slice(0, 2),
+      "--where=1=1",
+    ]);
+    expect(verified.status, verified.stderr).toBe(0);
+    expect((await push(createPlaces(20), map, ...filter, "--delete-excluded")).status).toBe(0);
+    expect((await world.features(map)).map(({ properties }) => properties.ref)).not.toContain("p3");
+    expect(await world.features(map)).toHaveLength(19);
+  });
+
+  test("against rejects that nobody can name", async () => {
+    const good = createPlaces(20)
+      .map((one) => JSON.stringify(one))
+      .join("\n");
+    const source = world.file("torn.geojsonl", `${good}\n{"type":"Feature","geometry":null,"properties":[]}\n`);
+    const map = await mapWith(createPlaces(21));
+    const said = await run(["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"]);
+    stopped(said, 7, /rejected without a key/);
+    expect(await world.features(map)).toHaveLength(21);
+  });
+});
+
+describe("features whose geometry is beyond repair", () => {
+  /** The second of three is at a latitude beyond the pole. */
+  const flawed = (title: (i: number) => string) =>
+    createPlaces(3, (i) => ({ title: title(i) })).map((one, i) =>
+      i === 1 ? { ...one, geometry: { type: "Point" as const, coordinates: [1, 95] } } : one,
+    );
+  const shown = async (map: string) =>
+    (await world.features(map))
+      .map(({ properties, geometry }) => [properties.ref, properties.title, geometry?.type ?? null])
+      .sort();
+
+  test("leave the geometry that the map has, and all else of its feature; a second push sends nothing", async () => {
+    const map = await mapWith(createPlaces(3));
+    const args = ["--remote-field", "ref", "--mode", "full"];
+    const source = flawed((i) => `New ${i}`);
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    const expected = [
+      ["p0", "New 0", "Point"],
+      ["p1", "Place 1", "Point"],
+      ["p2", "New 2", "Point"],
+    ];
+    expect(await shown(map)).toEqual(expected);
+    const before = proxy.writes;
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect(proxy.writes).toBe(before);
+    expect(await shown(map)).toEqual(expected);
+  });
+
+  test("take the geometry from the map where --allow-null-geometry says so", async () => {
+    const map = await mapWith(createPlaces(3));
+    const args = ["--remote-field", "ref", "--allow-null-geometry"];
+    expect(
+      await push(
+        flawed((i) => `New ${i}`),
+        map,
+        ...args,
+      ),
+    ).toMatchObject({ status: 5 });
+    expect((await shown(map))[1]).toEqual(["p1", "New 1", null]);
+  });
+
+  test("are created without one where the map has no such feature, unless they are left out", async () => {
+    const args = ["--remote-field", "ref", "--mode", "full"];
+    const source = flawed((i) => `New ${i}`);
+    const map = await mapWith(createPlaces(1));
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect((await shown(map))[1]).toEqual(["p1", "New 1", null]);
+    const before = proxy.writes;
+    expect(await push(source, map, ...args)).toMatchObject({ status: 5 });
+    expect(proxy.writes).toBe(before);
+    const other = await mapWith(createPlaces(1));
+    expect(await push(source, other, ...args, "--on-bad-geometry", "reject")).toMatchObject({ status: 5 });
+    expect((await shown(other)).map(([ref]) => ref)).toEqual(["p0", "p2"]);
+  });
+});
+
+describe("a plan", () => {
+  const planned = async (map: string, source: string) => {
+    const path = join(world.folder, `${map}.plan`);
+    const said = await run(["plan", source, "--map", map, "--remote-field", "ref", "-o", path]);
+    expect(said).toMatchObject({ status: 0 });
+    return path;
+  };
+
+  test("is stale when another wrote to the map", async () => {
+    const map = await mapWith(createPlaces(12));
+    const plan = await planned(map, world.source(createPlaces(14)));
+    await world.fill(map, [createPlace("other")]);
+    const said = await run(["apply", plan]);
+    stopped(said, 10, /the plan no longer fits/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
+  });
+
+  test("is stale when the source changed", async () => {
+    const map = await mapWith(createPlaces(12));
+    const source = world.source(createPlaces(14), "changing.geojsonl");
+    const plan = await planned(map, source);
+    world.source(createPlaces(15), "changing.geojsonl");
+    stopped(await run(["apply", plan]), 10, /the plan no longer fits/, /changing\.geojsonl/, /geoferry plan/);
+  });
+
+  test("is cut short", async () => {
+    const map = await mapWith(createPlaces(12));
+    const plan = await planned(map, world.source(createPlaces(14)));
+    const cut = world.file("cut.plan", readFileSync(plan, "utf8").split("\n").slice(0, -2).join("\n"));
+    stopped(await run(["apply", cut]), 3, /not a whole plan/, /make a new one with geoferry plan/);
+  });
+
+  test("was edited", async () => {
+    const map = await mapWith(createPlaces(12));
+    const plan = await planned(map, world.source(createPlaces(14)));
+    const text = readFileSync(plan, "utf8");
+    expect(text).toContain('"title":"Place 13"');
+    const edited = world.file("edited.plan", text.replace('"title":"Place 13"', '"title":"Palace 13"'));
+    stopped(await run(["apply", edited]), 3, /it was edited, or damaged; make a new one with geoferry plan/);
+    expect(await world.features(map)).toHaveLength(12);
+  });
+
+  test("says whether there is something to do", async () => {
+    const map = await mapWith(createPlaces(12));
+    const args = ["plan", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
+    expect((await run(args)).status).toBe(20);
+    const verified = await run(["verify", ...args.slice(1)]);
+    expect(verified.status).toBe(20);
+    expect(verified.stderr).toMatch(/differences, matched by property "ref":\n {2}create +1 {2}missing on the map/);
+    expect(proxy.writes).toBe(0);
+  });
+});
+
+describe("the service", () => {
+  test("is not there", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as { port: number };
+    server.close();
+    const url = `http://127.0.0.1:${port}`;
+    const map = await mapWith([]);
+    const args = ["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref", "--retries", "1"];
+    stopped(await run(args, { url }), 8, `${url}: the service does not answer`, /try again later/);
+  });
+
+  test("is lost while it is read", async () => {
+    const map = await mapWith(createPlaces(12));
+    proxy.on("GET", 1, faults.cutBeforeRequest, 100);
+    const said = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
+    stopped(said, 8, /the service does not answer/, /tried 2 times/);
+  });
+
+  test("is lost while it is written to, and the next run finishes", async () => {
+    const map = await mapWith(createPlaces(12));
+    proxy.choose(({ method }) => (method === "POST" ? faults.cutAfterCommit : null));
+    proxy.choose(({ method }) => (method === "GET" && proxy.count("POST") > 0 ? faults.cutBeforeRequest : null));
+    const args = ["--remote-field", "ref", "--retries", "1"];
+    const source = world.source(createPlaces(14));
+    const said = await run(["push", source, "--map", map, "--settle", "20", ...args]);
+    expect(said).toMatchObject({ status: 8 });
+    proxy.calm();
+    expect(await run(["push", source, "--map", map, "--settle", "20", ...args])).toMatchObject({ status: 0 });
+    expect(await world.features(map)).toHaveLength(14);
+  });
+
+  test("does not know the credentials", async () => {
+    const as = { ...world.ada, clientSecret: "gfs_wrong" };
+    const map = await mapWith([]);
+    const said = await run(["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref"], { as });
+    stopped(said, 9, /does not accept the credentials/, /geoferry login/);
+    expect(said.stderr).not.toContain("gfs_wrong");
+  });
+
+  test("has the map of another", async () => {
+    const map = await mapWith(createPlaces(12));
+    const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
+    const said = await run(args, { as: world.bob });
+    expect(said).toMatchObject({ status: 9 });
+    expect(said.stderr).toMatch(/belongs to another account/);
+    expect(await world.features(map)).toHaveLength(12);
+  });
+
+  test("has no such map", async () => {
+    const hidden = await world.newMap({ owner: world.bob, private: true });
+    proxy.calm();
+    stopped(await push(createPlaces(3), hidden, "--remote-field", "ref"), 10, /has no map/, /geoferry maps/);
+  });
+
+  test("is no such service", async () => {
+    proxy.calm().choose(() => faults.respondBeforeCommit(200));
+    const said = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
+    expect(said.status).toBe(10);
+    expect(said.stderr).toMatch(/does not answer as a Map Features Service does/);
+  });
+});
+
+describe("the line", () => {
+  test("names no map", async () => {
+    const said = await run(["push", world.source(createPlaces(3))]);
+    expect(said).toMatchObject({ status: 2, stdout: "" });
+    expect(said.stderr).toMatch(/\bmap\b/);
+  });
+
+  test("names no service, and none is known", async () => {
+    const map = await mapWith([]);
+    const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
+    const said = await run(["push", world.source(createPlaces(3)), "--map", map], { env });
+    stopped(said, 2, /geoferry login/, /GEOFERRY_URL/);
+  });
+
+  test("would send secrets in the clear", async () => {
+    const map = await mapWith([]);
+    const said = await run(["push", world.source(createPlaces(3)), "--map", map], { url: "http://maps.example.org" });
+    stopped(said, 2, /without https secrets would cross the network in the clear/);
+  });
+
+  test("names a backup that cannot be written", async () => {
+    const map = await mapWith(createPlaces(12));
+    const backup = join(world.file("plain-file", ""), "kept.geojson");
+    const said = await push(
+      createPlaces(12, () => ({ title: "new" })),
+      map,
+      "--remote-field",
+      "ref",
+      "--backup",
+      backup,
+    );
+    stopped(said, 6, /kept\.geojson: cannot be written: .*nothing was sent; --backup names another/);
+  });
+});
+
+test("another run holds the lock", { timeout: 120_000 }, async () => {
+  const map = await mapWith(createPlaces(12));
+  const backup = join(world.folder, `${map}.kept.geojson`);
+  const changed = createPlaces(1, () => ({ title: "new" }));
+  expect(await push(changed, map, "--remote-field", "ref", "--backup", backup)).toMatchObject({ status: 0 });
+  proxy.calm().on("GET", 1, faults.delayedBy(20_000));
+  const source = world.source([...changed, ...createPlaces(13).slice(1)]);
+  const args = ["push", source, "--map", map, "--remote-field", "ref"];
+  const first = run(args);
+  await expect.poll(() => proxy.count("GET"), { timeout: 20_000 }).toBe(1);
+  const second = await run(args);
+  expect(second).toMatchObject({ status: 11 });
+  expect(second.stderr).toMatch(/another/);
+  // What only reads needs no lock, and says that there is one.
+  const reading = await run(["push", source, "--map", map, "--remote-field", "ref", "--dry-run"]);
+  expect(reading.status, reading.stderr).toBe(0);
+  expect(reading.stderr).toMatch(/another run is at work on map .* \(process \d+ on .*\): it may change meanwhile/);
+  expect(reading.stderr).toMatch(/create +1 {2}only in the source/);
+  const restoring = await run(["restore", backup, "--dry-run"]);
+  expect(restoring.status, restoring.stderr).toBe(0);
+  expect(restoring.stderr).toMatch(/another run is at work on map/);
+  expect(restoring.stderr).toMatch(/1 feature will be as they were/);
+  expect((await run(["restore", backup])).status).toBe(11);
+  expect(await first).toMatchObject({ status: 0 });
+});
+
+test("features that the service refuses are told and kept for another try", async () => {
+  await using odd = await AlternativeService.start({ titleLength: 8 });
+  const map = odd.newMap();
+  const source = world.source([...createPlaces(3), createPlace("long", { title: "much too long" })]);
+  const rejects = join(world.folder, "refused.geojsonl");
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--rejects", rejects, "--settle", "20"];
+  const said = await run(args, { url: odd.url, as: odd });
+  expect(said).toMatchObject({ status: 5 });
+  expect(said.stderr).toMatch(/the title is too long/);
+  expect(said.stderr).toContain(rejects);
+  expect(readFileSync(rejects, "utf8")).toContain("much too long");
+  expect(odd.featuresOf(map)).toHaveLength(3);
+});
+
+test("features without a key are rejected and told by every run, also where nothing has changed", async () => {
+  const map = await mapWith([]);
+  const source = world.source([
+    ...createPlaces(3),
+    { ...createPlace("x"), properties: { ref: null, title: "Nameless" } },
+  ]);
+  const rejects = join(world.folder, "nameless.rejects.geojsonl");
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-missing-key", "reject"];
+  for (const created of [3, 0]) {
+    const said = await run([...args, "--rejects", rejects]);
+    expect(said).toMatchObject({ status: 5 });
+    expect(said.stderr).toContain(`create ${created}, update 0`);
+    expect(said.stderr).toContain(rejects);
+    expect(readFileSync(rejects, "utf8").trimEnd().split("\n")).toHaveLength(1);
+  }
+  expect((await run([...args.with(1, world.source(createPlaces(3))), "--rejects", rejects])).status).toBe(0);
+  expect(existsSync(rejects)).toBe(false);
+});
+
+test("a backup never replaces another one", async () => {
+  const map = await mapWith(createPlaces(3));
+  const backup = join(world.folder, `${map}.before.geojson`);
+  const titles = (path: string) =>
+    (JSON.parse(readFileSync(path, "utf8")) as { features: readonly Place[] }).features.map(
+      (one) => one.properties.title,
+    );
+  for (const title of ["second", "third"]) {
+    const source = createPlaces(1, () => ({ title }));
+    expect(await push(source, map, "--remote-field", "ref", "--backup", backup)).toMatchObject({ status: 0 });
+  }
+  expect(titles(backup)).toEqual(["Place 0"]);
+  expect(titles(join(world.folder, `${map}.before-2.geojson`))).toEqual(["second"]);
+});
+
+test("a backup goes to a folder under a name of its own", async () => {
+  const map = await mapWith(createPlaces(3));
+  const folder = join(world.folder, `${map}-backups/`);
+  const said = await push(
+    createPlaces(1, () => ({ title: "new" })),
+    map,
+    "--remote-field",
+    "ref",
+    "--backup",
+    folder,
+  );
+  expect(said).toMatchObject({ status: 0 });
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/-backup-\d{8}T\d{6}Z\.geojson$/)]);
+  expect(said.stderr).toContain(`to undo this: geoferry restore ${folder}`);
+});
+
+test("a key that no feature of the map has is told: all would be there twice", async () => {
+  const map = await mapWith(createPlaces(3));
+  const source = world.source(createPlaces(3));
+  const args = ["push", source, "--map", map, "--dry-run", "--remote-field"];
+  const renamed = await run([...args, "code", "--rename", "ref=code"]);
+  expect(renamed.stderr).toMatch(/note key-new-to-map of code.*: none of the features of the map has "code"/);
+  expect((await run([...args, "ref"])).stderr).not.toContain("key-new-to-map");
+});
+
+test("features that share a key are told, for people and for programs", async () => {
+  const map = await mapWith([]);
+  const source = world.source([...createPlaces(3), createPlace("p1", { title: "Twin" })]);
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-duplicate", "first", "--dry-run"];
+  expect((await run(args)).stderr.match(/left out/g)).toHaveLength(1);
+  const records = (await run([...args, "--json"])).stdout.trimEnd().split("\n");
+  expect(records.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ type: "notice", code: "key-repeated", count: 1 }),
+  );
+});
+
+test("a file for a plan or for rejects that is there is told before the map is read, with what to do", async () => {
+  const map = await mapWith([]);
+  const there = world.file("there", "{}");
+  const missing = join(world.folder, "no-such-source.geojson");
+  const plan = await run(["plan", missing, "--map", map, "-o", there]);
+  stopped(plan, 2, /there: exists already; use --overwrite to replace it$/m);
+  stopped(await run(["plan", missing, "--map", map, "--html", there]), 2, /use --overwrite to replace it$/m);
+  const push = await run(["push", world.source(createPlaces(3)), "--map", map, "--rejects", there]);
+  expect(proxy.count()).toBe(0);
+  stopped(push, 2, /exists already, and the rejects would go there; name another file with --rejects/);
+  expect(readFileSync(there, "utf8")).toBe("{}");
+});
+
+test("in append, what nobody knows is told and never sent again", async () => {
+  await using bare = (await FaultProxy.start(world.url)).always(faults.withoutHeaders("idempotency-key", "etag"));
+  const map = await mapWith([]);
+  bare.on("POST", 1, faults.cutAfterCommit);
+  const args = ["push", world.source(createPlaces(3)), "--map", map, "--mode", "append", "--settle", "20"];
+  const said = await run(args, { url: bare.url });
+  expect(said).toMatchObject({ status: 12 });
+  expect(said.stderr).toMatch(/it is unknown whether it has 3 features/);
+  // One with features, and two without any: they show that the service replays nothing.
+  expect(bare.count("POST")).toBe(3);
+  expect(await world.features(map)).toHaveLength(3);
+});
+
+test("an interruption is told, and what was done by then", async () => {
+  const map = await mapWith(createPlaces(12));
+  proxy.on("GET", 1, faults.delayedBy(60_000));
+  const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
+  const said = await run(args, {
+    watch: (child) => {
+      const timer = setInterval(() => {
+        if (proxy.count("GET") === 0) return;
+        clearInterval(timer);
+        child.kill("SIGINT");
+      }, 20);
+    },
+  });
+  stopped(said, 130, /interrupted/);
+});

@@ -1,0 +1,237 @@
+/** A run, its backup, and the map put back as it was. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { Spool } from "../../../src/io/input/spool.js";
+import { Workspace } from "../../../src/remote/snapshot/workspace.js";
+import type { ApplyReport } from "../../../src/sync/apply/apply-context.js";
+import { applyPlan } from "../../../src/sync/apply/apply-plan.js";
+import { openBackup } from "../../../src/sync/journal/backup-reader.js";
+import { findTrippedGuards } from "../../../src/sync/plan/guards.js";
+import { describeRestore, findEditGuards, planRestore, type RestorePlan } from "../../../src/sync/plan/plan-restore.js";
+import { findStoreKinds } from "../../service/store-kinds.js";
+import { cutAfterCommit, roundedTo, withoutHeaders } from "../../support/servers/proxy-faults.js";
+import { type FeatureInput, pointFeature, request } from "../diff-scenario.js";
+import { type MapFixture, ProxiedService } from "../map-fixture.js";
+
+const [kind] = await findStoreKinds();
+let service: ProxiedService;
+let withoutTags: ProxiedService;
+let rounding: ProxiedService;
+beforeAll(async () => {
+  service = await ProxiedService.start(kind!);
+  withoutTags = await ProxiedService.start(kind!);
+  withoutTags.proxy.always(withoutHeaders("etag"));
+  rounding = await ProxiedService.start(kind!);
+  rounding.proxy.always(roundedTo(6));
+});
+
+async function restore(target: MapFixture, backup: string): Promise<{ made: RestorePlan; report: ApplyReport }> {
+  await using spool = new Spool();
+  using workspace = await Workspace.create(spool);
+  const client = target.client();
+  const { precision, trustPages, updateWith, guards } = request;
+  const made = await planRestore({
+    backup: await openBackup(backup),
+    client,
+    workspace,
+    settings: { precision, trustPages, updateWith, guards: { ...guards, allowEmpty: true }, settle: 20 },
+    output: join(spool.folder(), "restore.ndjson"),
+  });
+  const memory = { patchManner: null, rememberManner: () => {} };
+  const report = await applyPlan(made.plan, target.tools({ client, spool, memory, backup: `${backup}.again` }));
+  return { made, report };
+}
+
+const held: FeatureInput[] = [1, 2, 3, 4].map((n) =>
+  pointFeature(n, n, { ref: n, name: `old ${n}`, list: { a: n, b: n } }),
+);
+const source: FeatureInput[] = [
+  pointFeature(9, 9, { ref: 1, name: "new", list: { a: 1 } }),
+  pointFeature(2, 2, { ref: 2 }),
+  pointFeature(5, 5, { ref: 5 }),
+];
+const said = (features: readonly { geometry: unknown; properties: Record<string, unknown> }[]) =>
+  features
+    .map(({ geometry, properties }) => ({ geometry, properties }))
+    .sort((a, b) => Number(a.properties.ref) - Number(b.properties.ref));
+
+describe.each([
+  ["a small map with entity tags: one PUT gives the old ids back", () => service, "old"],
+  ["without entity tags features are created with new ids", () => withoutTags, "new"],
+] as const)("%s", (_title, of, ids) => {
+  test("what was changed, deleted and created is as it was; what others created stays", async () => {
+    const target = await of().newTarget();
+    await target.put(...held);
+    const before = await target.features();
+    const { backup, deleted, updated } = await target.sync(source);
+    expect({ deleted, updated }).toEqual({ deleted: 2, updated: 1 });
+    expect(await openBackup(backup!)).toMatchObject({ features: 3, creates: 1, ended: true });
+    await target.put(pointFeature(6, 6, { ref: 6 }));
+
+    const { made, report } = await restore(target, backup!);
+    expect(made.ids).toBe(ids);
+    expect(describeRestore(made).join("\n")).toContain(`2 features that the map has no more will be created with`);
+    expect(describeRestore(made).join("\n")).toContain(
+      "1 feature that the run created and that nothing has changed since will be deleted",
+    );
+    expect(report).toMatchObject({ created: 2, updated: 1, deleted: 1, failed: 0, put: ids === "old", ending: null });
+    const after = await target.features();
+    const { geometry, properties } = { geometry: { type: "Point", coordinates: [6, 6] }, properties: { ref: 6 } };
+    expect(said(after)).toEqual(said([...before, { geometry, properties }]));
+    const kept = before.filter(({ id }) => after.some((one) => one.id === id));
+    expect(kept).toHaveLength(ids === "old" ? 4 : 2);
+
+    const again = await restore(target, `${backup}.again`);
+    expect(again.report).toMatchObject({ created: 1, updated: 1, deleted: 2, ending: null });
+    expect((await target.features()).map(({ properties: { ref } }) => ref).sort()).toEqual([1, 2, 5, 6]);
+  });
+});
+
+describe("what a run created", () => {
+  const refs = async (target: MapFixture) => (await target.properties()).map(({ ref }) => ref);
+
+  test("stays where it was changed after the run, and goes where it was not", async () => {
+    const target = await service.newTarget();
+    const { backup } = await target.sync([1, 2, 3].map((n) => pointFeature(n, n, { ref: n })));
+    const [one] = (await target.features()).filter(({ properties }) => properties.ref === 2);
+    await target.direct.update([JSON.stringify({ ...one, properties: { ref: 2, by: "another" } })], null, "another");
+    const { made, report } = await restore(target, backup!);
+    expect(made.created).toMatchObject({ count: 2, changed: 1, unknown: 0 });
+    expect(report).toMatchObject({ deleted: 2, ending: null });
+    expect(await refs(target)).toEqual([2]);
+  });
+
+  test("goes without a key, too, known by the ids that the service gave; equal features of others stay", async () => {
+    const target = await service.newTarget();
+    const same = pointFeature(1, 1, { name: "same" });
+    await target.put(same);
+    const [old] = await target.features();
+    const { backup } = await target.sync([same, same, pointFeature(2, 2, { name: "other" })], {
+      mode: "append",
+      key: null,
+    });
+    expect(await target.features()).toHaveLength(4);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 3, ending: null });
+    expect((await target.features()).map(({ id }) => id)).toEqual([old!.id]);
+  });
+
+  test("is known where a service shows fewer decimals than were sent", async () => {
+    const target = await rounding.newTarget();
+    const { backup } = await target.sync([
+      pointFeature(1.1234567, 2.7654321, { ref: 1 }),
+      pointFeature(3, 4, { ref: 2 }),
+    ]);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 2, ending: null });
+    expect(await target.features()).toEqual([]);
+  });
+
+  test("is guarded as deletes are", async () => {
+    const target = await service.newTarget();
+    const { backup } = await target.sync(Array.from({ length: 12 }, (_, n) => pointFeature(n, n, { ref: n })));
+    const { made } = await restore(target, backup!);
+    expect(findTrippedGuards(made.plan)).toMatchObject([{ guard: "max-delete" }]);
+  });
+
+  test("of a batch without an answer, that came through, is known by its keys", async () => {
+    const target = await withoutTags.newTarget();
+    await target.put(pointFeature(0, 0, { ref: 0 }));
+    withoutTags.proxy.on("POST", 1, cutAfterCommit);
+    const { backup, created } = await target.sync([pointFeature(0, 0, { ref: 0 }), pointFeature(1, 1, { ref: 1 })], {
+      mode: "incremental",
+    });
+    expect(created).toBe(1);
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 1, ending: null });
+    expect(await refs(target)).toEqual([0]);
+  });
+});
+
+describe("what was edited after the run", () => {
+  /** A map on which the run updated 1 and deleted 3, and kept 2. */
+  async function run(of: ProxiedService) {
+    const target = await of.newTarget();
+    await target.put(...[1, 2, 3].map((n) => pointFeature(n, n, { ref: n, name: "old" })));
+    const { backup } = await target.sync([
+      pointFeature(1.1234567, 1, { ref: 1, name: "new" }),
+      pointFeature(2, 2, { ref: 2, name: "old" }),
+    ]);
+    return { target, backup: backup! };
+  }
+  const edit = async (target: MapFixture, ref: number, properties: Record<string, unknown>) => {
+    const [one] = (await target.features()).filter((feature) => feature.properties.ref === ref);
+    await target.direct.update([JSON.stringify({ ...one, properties: { ref, ...properties } })], null, "edit");
+  };
+
+  test.each([
+    ["with entity tags", () => service],
+    ["without entity tags", () => withoutTags],
+    ["that shows fewer decimals", () => rounding],
+  ] as const)("is none where nobody edited: a service %s", async (_title, of) => {
+    const { target, backup } = await run(of());
+    const { made, report } = await restore(target, backup);
+    expect(made.edited).toBe(0);
+    expect(findEditGuards(made, false)).toEqual([]);
+    expect(report).toMatchObject({ updated: 1, ending: null });
+  });
+
+  test("is counted, and the restoration refused unless it is asked to overwrite", async () => {
+    const { target, backup } = await run(service);
+    await edit(target, 1, { name: "edited later" });
+    const { made } = await restore(target, backup);
+    expect(made.edited).toBe(1);
+    expect(describeRestore(made).join("\n")).toContain("1 feature was edited after the run");
+    expect(findEditGuards(made, false)).toMatchObject([
+      { guard: "later-edits", reason: expect.stringContaining("--overwrite-edits") },
+    ]);
+    expect(findEditGuards(made, true)).toEqual([]);
+  });
+
+  test("counts what others created in place of a deleted feature", async () => {
+    const { target, backup } = await run(service);
+    await target.put(pointFeature(3, 3, { ref: 3, name: "created later" }));
+    expect((await restore(target, backup)).made.edited).toBe(1);
+  });
+
+  test("counts no feature that another edited to be as it was before the run", async () => {
+    const { target, backup } = await run(withoutTags);
+    const [one] = (await target.features()).filter((feature) => feature.properties.ref === 1);
+    const geometry = { type: "Point", coordinates: [1, 1] };
+    const text = JSON.stringify({ ...one, geometry, properties: { ref: 1, name: "old" } });
+    await target.direct.update([text], null, "edit");
+    expect((await restore(target, backup)).made.edited).toBe(0);
+  });
+});
+
+test("a backup of version 1, which has no creates, is restored", async () => {
+  const target = await service.newTarget();
+  await target.put(pointFeature(1, 1, { ref: 1, name: "new" }), pointFeature(2, 2, { ref: 2 }));
+  const [one] = (await target.features()).filter(({ properties }) => properties.ref === 1);
+  const path = join(target.folder, "old.geojson");
+  const header = {
+    backup: 1,
+    service: target.direct.url,
+    map: target.id,
+    key: { by: "property", name: "ref" },
+    scope: null,
+  };
+  const old = { type: "Feature", id: one!.id, geometry: one!.geometry, properties: { ref: 1, name: "old" } };
+  writeFileSync(
+    path,
+    `{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[\n${JSON.stringify(old)}\n]}\n`,
+  );
+  expect((await restore(target, path)).report).toMatchObject({ updated: 1, deleted: 0, ending: null });
+  expect(await target.properties()).toEqual([{ ref: 1, name: "old" }, { ref: 2 }]);
+});
+
+test.each([
+  ["", 1],
+  ['{"type":"FeatureCollection","features":[\n]}\n', 1],
+  [
+    '{"type":"FeatureCollection","geoferry":{"backup":1,"service":"https://m.example","map":"m"},"features":[\n{"type":"Feature"}\n]}\n',
+    2,
+  ],
+])("a file that is no backup is refused: %j", async (text, line) => {
+  const path = join(new Spool().folder(), "backup.geojson");
+  writeFileSync(path, text);
+  await expect(openBackup(path)).rejects.toMatchObject({ code: "backup-invalid", details: { line } });
+});

@@ -1,0 +1,322 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Spool } from "../../../src/io/input/spool.js";
+import { checkNotStale } from "../../../src/sync/plan/check-not-stale.js";
+import type { OpenPlan, PlanAction, PlanFileHeader } from "../../../src/sync/plan/plan.js";
+import { readCreates } from "../../../src/sync/plan/plan-creates.js";
+import { openPlan } from "../../../src/sync/plan/plan-reader.js";
+import { PlanWriter } from "../../../src/sync/plan/plan-writer.js";
+import { pointFeature, request } from "../diff-scenario.js";
+
+let folder: string;
+let path: string;
+let spool: Spool;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "geoferry-plan-"));
+  path = join(folder, "plan.ndjson");
+  spool = new Spool();
+});
+afterEach(async () => {
+  await spool[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const sha256 = "0".repeat(64);
+const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
+const header: PlanFileHeader = {
+  type: "plan",
+  version: 2,
+  service: "https://maps.example.org",
+  map: "m",
+  mode: "full",
+  key: { by: "property", name: "ref" },
+  settings: {
+    scope,
+    precision,
+    replaceProperties,
+    unmanaged,
+    updateWith,
+    settle,
+    trustPages,
+    guards: { ...guards, maxDelete: { text: "5%", count: Number.POSITIVE_INFINITY, share: 0.05 } },
+  },
+  source: {
+    inputs: ["in/é.csv"],
+    fingerprint: "ab",
+    features: 3,
+    complete: true,
+    rejected: 0,
+    unidentified: 0,
+    gaps: 0,
+    files: [{ path: "in/é.csv", size: 12, sha256 }],
+  },
+  snapshot: { etag: '"1"', fingerprint: "cd", features: 2 },
+};
+
+const planned = (longitude: number, ref: string) =>
+  ({ type: "Feature", ...pointFeature(longitude, 0, { ref, text: "a\u2028b\nc" }) }) as const;
+const agreement = { name: "a", sent: "00".repeat(16) };
+const actions: PlanAction[] = [
+  { action: "create", key: "a", feature: planned(1, "a"), agreement },
+  {
+    action: "update",
+    id: "id-b",
+    key: "b",
+    page: 1,
+    changed: ["geometry"],
+    before: { ...planned(2, "b"), id: "id-b" },
+    feature: planned(3, "b"),
+    agreement,
+  },
+  { action: "delete", id: "id-c", key: "c", before: { ...planned(4, "c"), id: "id-c" } },
+  { action: "keep", why: "only-on-map", id: "id-d", key: 7 },
+];
+
+async function write(put = false): Promise<string[]> {
+  await using writer = await PlanWriter.create(path, header, true);
+  for (const action of actions) await writer.add(action);
+  await writer.finish(() => put);
+  return readFileSync(path, "utf8").split("\n");
+}
+
+async function all(plan: OpenPlan, kinds?: readonly PlanAction["action"][]): Promise<PlanAction[]> {
+  const found: PlanAction[] = [];
+  for await (const action of plan.actions(kinds)) found.push(action);
+  return found;
+}
+const read = async (kinds?: readonly PlanAction["action"][]) => all(await openPlan(path, spool), kinds);
+
+describe("a plan", () => {
+  test.each([true, false])("is read as it was written (put: %s)", async (put) => {
+    const lines = await write(put);
+    expect(lines.slice(1, 5).map((line) => JSON.parse(line))).toEqual(actions);
+    const plan = await openPlan(path, spool);
+    expect(plan.header).toEqual({ ...header, put });
+    expect(plan.counts).toMatchObject({ create: 1, update: 1, delete: 1, onlyOnMap: 1, same: 0 });
+    expect(await read()).toEqual(actions);
+  });
+
+  test("that was read is what is carried out, whatever becomes of its file", async () => {
+    await write();
+    const plan = await openPlan(path, spool);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll("id-c", "id-d"));
+    expect(await all(plan)).toEqual(actions);
+  });
+
+  test("has the digest of its lines in the last one", async () => {
+    const lines = (await write()).filter((line) => line !== "");
+    const before = lines.slice(0, -1).map((line) => `${line}\n`);
+    const sha256 = createHash("sha256").update(before.join("")).digest("hex");
+    expect(JSON.parse(lines.at(-1)!)).toMatchObject({ type: "end", put: false, sha256 });
+  });
+
+  test("gives the actions that are asked for, as often as they are", async () => {
+    await write();
+    expect(await read(["update", "create"])).toEqual(actions.slice(0, 2));
+    expect(await read(["keep"])).toEqual(actions.slice(3));
+    expect(await read([])).toEqual([]);
+  });
+
+  test("gives what it creates with the text of each, without its id, be it just written or opened", async () => {
+    const odd = ',"feature":{"agreement":1},"agreement":';
+    const creates: PlanAction[] = [
+      { action: "create", key: "a", feature: planned(1, "a"), agreement },
+      { action: "create", key: odd, feature: planned(2, odd), agreement: { ...agreement, name: odd } },
+      { action: "create", key: 7, feature: { ...planned(3, "c"), id: "id-c" }, agreement: null },
+      { action: "create", key: null, feature: { type: "Feature", geometry: null, properties: {} }, agreement: null },
+    ];
+    await using writer = await PlanWriter.create(path, header, true);
+    for (const action of [...creates, ...actions.slice(1)]) await writer.add(action);
+    const written = await writer.finish(() => false);
+    for (const plan of [written, await openPlan(path, spool)]) {
+      const found = [];
+      for await (const group of readCreates(plan)) found.push(...group);
+      expect(found.map(({ action }) => action)).toEqual(creates);
+      expect(found.map(({ ordinal, key, agreement }) => ({ ordinal, key, agreement }))).toEqual(
+        creates.map((action, ordinal) => ({
+          ordinal,
+          key: action.key,
+          agreement: "agreement" in action && action.agreement,
+        })),
+      );
+      expect(found.map(({ text }) => JSON.parse(text))).toEqual([
+        planned(1, "a"),
+        planned(2, odd),
+        planned(3, "c"),
+        { type: "Feature", geometry: null, properties: {} },
+      ]);
+    }
+  });
+
+  test("that was not finished leaves nothing", async () => {
+    {
+      await using writer = await PlanWriter.create(path, header, false);
+      await writer.add(actions[0]!);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("does not replace a file unasked", async () => {
+    writeFileSync(path, "mine");
+    await expect(PlanWriter.create(path, header, false)).rejects.toMatchObject({ code: "output-exists" });
+    expect(readFileSync(path, "utf8")).toBe("mine");
+  });
+});
+
+const edited = "its lines are not those that geoferry plan wrote";
+
+describe("a plan is refused", () => {
+  const refusal = async (): Promise<string> => {
+    const error = await openPlan(path, spool).then(
+      () => null,
+      (thrown: unknown) => thrown as Error,
+    );
+    return error?.message.replace(path, "P") ?? "accepted";
+  };
+
+  test("wherever it was cut off", async () => {
+    const text = (await write()).join("\n");
+    const bytes = Buffer.from(text);
+    for (let length = 0; length < bytes.length - 1; length += 7) {
+      writeFileSync(path, bytes.subarray(0, length));
+      expect(await refusal(), `${length} bytes`).toMatch(/^P, line \d: not a whole plan: .+; make a new one/);
+    }
+  });
+
+  test.each<[string, (lines: string[]) => void, string]>([
+    [
+      "a line is gone",
+      (lines) => lines.splice(3, 1),
+      "line 5: not a whole plan: it says that delete is 1, but its lines make 0",
+    ],
+    [
+      "a line is there twice",
+      (lines) => lines.splice(1, 0, lines[1]!),
+      "it says that create is 1, but its lines make 2",
+    ],
+    [
+      "the order is another",
+      (lines) => lines.splice(1, 3, lines[3]!, lines[1]!, lines[2]!),
+      "create stands after delete",
+    ],
+    ["something follows", (lines) => lines.push(lines[1]!), "line 7: not a whole plan: there are lines after its end"],
+    [
+      "it is no plan",
+      (lines) => lines.splice(0, 1, '{"type":"FeatureCollection"}'),
+      "line 1: not a whole plan: it does not begin as a plan does",
+    ],
+    ["it is no JSON", (lines) => lines.splice(2, 1, "{"), "line 3: not a whole plan: this is no whole object of JSON"],
+    [
+      "it is of a later version",
+      (lines) => (lines[0] = lines[0]!.replace('"version":2', '"version":3')),
+      "a plan of version 3, and this geoferry knows version 2",
+    ],
+    [
+      "its mode is none",
+      (lines) => (lines[0] = lines[0]!.replace('"full"', '"fill"')),
+      "line 1: not a whole plan: mode ",
+    ],
+    [
+      "an action is none",
+      (lines) => (lines[3] = lines[3]!.replace('"delete"', '"drop"')),
+      '"action" is none of create, update, delete, keep',
+    ],
+    [
+      "an id is no text",
+      (lines) => (lines[3] = lines[3]!.replace('"id":"id-c"', '"id":7')),
+      "line 4: not a whole plan: id must be string",
+    ],
+    [
+      "a position is none",
+      (lines) => (lines[1] = lines[1]!.replace("[1,0]", '["1",0]')),
+      "line 2: not a whole plan: feature.geometry is not a geometry in longitude and latitude",
+    ],
+    [
+      "a latitude is beyond the pole",
+      (lines) => (lines[2] = lines[2]!.replace("[2,0]", "[2,91]")),
+      "line 3: not a whole plan: before.geometry is not",
+    ],
+    [
+      "a count is no number",
+      (lines) => (lines[5] = lines[5]!.replace('"create":1', '"create":"1"')),
+      "counts.create must be integer",
+    ],
+    ["a value is another", (lines) => (lines[1] = lines[1]!.replace('"ref":"a"', '"ref":"z"')), edited],
+    ["a place is another", (lines) => (lines[2] = lines[2]!.replace("[3,0]", "[4,0]")), edited],
+    ["another feature goes", (lines) => (lines[3] = lines[3]!.replaceAll("id-c", "id-d")), edited],
+    ["a guard is another", (lines) => (lines[0] = lines[0]!.replace('"share":0.05', '"share":1')), edited],
+    ["it is written in other bytes", (lines) => (lines[1] = lines[1]!.replace(":[1,0]", ": [1, 0]")), edited],
+    [
+      "its members have another order",
+      (lines) => (lines[4] = JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(lines[4]!)).reverse()))),
+      edited,
+    ],
+    ["its digest is another", (lines) => (lines[5] = lines[5]!.replace(/"sha256":"..../, '"sha256":"0000')), edited],
+    [
+      "it has no digest",
+      (lines) => (lines[5] = lines[5]!.replace(/,"sha256":"\w+"/, "")),
+      "line 6: not a whole plan: end must have required properties sha256",
+    ],
+  ])("where %s", async (_, change, expected) => {
+    const lines = (await write()).filter((line) => line !== "");
+    change(lines);
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+    expect(await refusal()).toContain(expected);
+  });
+
+  test("where there is none", async () => {
+    expect(existsSync(path)).toBe(false);
+    await expect(openPlan(path, spool)).rejects.toMatchObject({ code: "input-missing" });
+  });
+});
+
+describe("a plan is stale", () => {
+  const plan = { path: "p", header: { ...header, put: false } };
+  const now = {
+    service: "https://maps.example.org/",
+    snapshot: { fingerprint: "cd", features: 2 },
+    files: header.source.files,
+  };
+  const [file] = header.source.files;
+
+  test("never, where everything is as it was", () => {
+    expect(() => checkNotStale(plan, now)).not.toThrow();
+  });
+
+  test.each<[string, Partial<typeof now>, string]>([
+    [
+      "its source was changed",
+      { files: [{ ...file!, size: 1300, sha256: "1".repeat(64) }] },
+      "in/é.csv was changed (12 bytes, now 1,300 bytes)",
+    ],
+    [
+      "its source was changed and is as long",
+      { files: [{ ...file!, sha256: "1".repeat(64) }] },
+      "in/é.csv was changed",
+    ],
+    ["its source is gone", { files: [] }, "in/é.csv is not there any more"],
+    ["its source has a new companion", { files: [file!, { ...file!, path: "in/é.prj" }] }, "in/é.prj was not there"],
+    [
+      "the map has another feature",
+      { snapshot: { fingerprint: "ce", features: 3 } },
+      "map m was changed (2 features, now 3 features)",
+    ],
+    ["the map says something else", { snapshot: { fingerprint: "ce", features: 2 } }, "map m was changed"],
+    [
+      "it is of another service",
+      { service: "https://other.example.org" },
+      "it is for https://maps.example.org, and the service is now https://other.example.org",
+    ],
+  ])("where %s", (_, change, expected) => {
+    expect(() => checkNotStale(plan, { ...now, ...change })).toThrow(
+      expect.objectContaining({
+        code: "plan-stale",
+        kind: "conflict",
+        message: `p: the plan no longer fits, and nothing was sent; make a new one with geoferry plan: ${expected}`,
+      }),
+    );
+  });
+});

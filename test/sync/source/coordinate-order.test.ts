@@ -1,0 +1,127 @@
+import { existsSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Geometry } from "../../../src/model/geometry.js";
+import { type MapFeatureInput, refusal, SourceFixture } from "../source-fixture.js";
+
+const side = new SourceFixture();
+afterAll(() => side[Symbol.asyncDispose]());
+
+const point = (...coordinates: number[]): Geometry => ({ type: "Point", coordinates });
+const places = (name: string, positions: readonly (readonly number[])[], crs?: string) =>
+  side.file(
+    name,
+    JSON.stringify({
+      type: "FeatureCollection",
+      ...(crs ? { crs: { type: "name", properties: { name: crs } } } : {}),
+      features: positions.map((position, n) => ({
+        type: "Feature",
+        properties: { ref: `P${n}` },
+        geometry: point(...position),
+      })),
+    }),
+  );
+const onMap = (positions: readonly (readonly number[])[]): MapFeatureInput[] =>
+  positions.map((position, n) => ({ geometry: point(...position), properties: { ref: `M${n}` } }));
+
+/** Latitude, longitude of Sydney, Melbourne, Brisbane. */
+const australia = [
+  [-33.87, 151.21],
+  [-37.81, 144.96],
+  [-27.47, 153.03],
+];
+/** Latitude, longitude of Paris, Lyon, Nantes. */
+const france = [
+  [48.86, 2.35],
+  [45.76, 4.84],
+  [47.22, -1.55],
+];
+const swap = (positions: readonly (readonly number[])[]) => positions.map(([x, y]) => [y!, x!]);
+
+describe("latitude before longitude", () => {
+  test("is refused as what it is where all are rejected for it, and no rejects are left behind", async () => {
+    const rejects = side.path("australia.rejects.geojsonl");
+    const path = places("australia.geojson", australia);
+    const reading = await side.read(path, { source: { rejects, maxRejects: "1" } });
+    expect(reading.source.rejects.count).toBe(3);
+    const error = await refusal(() => reading.order());
+    expect([error.code, error.kind]).toEqual(["order-swapped", "input"]);
+    expect(error.message).toContain(`${path}: latitude stands before longitude`);
+    expect(error.message).toContain("x from -37.81 to -27.47, y from 144.96 to 153.03");
+    expect(error.message).toContain("--swap-xy exchanges them");
+    expect(existsSync(rejects)).toBe(false);
+    const repaired = await side.read(path, { source: { rejects, swapXy: true } });
+    expect(await repaired.order()).toEqual([]);
+    expect(repaired.source.extent).toEqual([144.96, -37.81, 153.03, -27.47]);
+  });
+
+  test("is refused where only some are rejected for it: Minneapolis, but neither Chicago nor Boston", async () => {
+    const path = places("america.geojson", [
+      [41.88, -87.63],
+      [42.36, -71.06],
+      [44.98, -93.27],
+    ]);
+    const error = await refusal(async () => (await side.read(path)).order());
+    expect(error.code).toBe("order-swapped");
+    expect(error.message).toContain("If instead just that one feature is wrong, correct it in the source");
+  });
+
+  test("is not what made other rejects", async () => {
+    const [first, ...rest] = swap(australia);
+    const path = places("one-wrong.geojson", [first!, ...rest, [12, 95]]);
+    // Exchanged, Sydney's latitude would be 151.
+    expect(await (await side.read(path)).order()).toEqual([]);
+    const far = places("far.geojson", [...australia, [200, 10]]);
+    expect(await (await side.read(far)).order()).toEqual([]);
+  });
+
+  test("is not what one wrong feature says where the others lie on those of the map", async () => {
+    const path = places("typo.geojson", [...swap(france), [2, 95]]);
+    const reading = await (await side.read(path)).onMap(onMap(swap(france)));
+    expect(await reading.order()).toEqual([]);
+    expect((await refusal(async () => (await side.read(path)).order())).code).toBe("order-swapped");
+  });
+
+  test("is suspected where the map's features say so, and refused under --strict", async () => {
+    const path = places("france.geojson", france);
+    const reading = await (await side.read(path)).onMap(onMap(swap(france)));
+    const [notice, ...more] = await reading.order();
+    expect(more).toEqual([]);
+    expect(notice).toMatchObject({ code: "order-suspected", count: 1 });
+    expect(notice!.example).toContain("exchanged, the coordinates lie where the features of the map lie");
+    expect(notice!.example).toContain("--swap-xy");
+    const strict = await (await side.read(path, { strict: true })).onMap(onMap(swap(france)));
+    const error = await refusal(() => strict.order());
+    expect([error.code, error.kind]).toEqual(["order-suspected", "input"]);
+    expect(error.message).toContain("--swap-xy exchanges them");
+    expect(await (await (await side.read(path)).onMap([])).order()).toEqual([]);
+  });
+
+  test("is suspected where the reference system is used elsewhere", async () => {
+    // RGF93 (EPSG:4171) is used from -9.86 41.15 to 10.38 51.56.
+    const path = places("rgf93.geojson", france, "EPSG:4171");
+    const [notice] = await (await side.read(path)).order();
+    expect(notice!.example).toContain("exchanged, the coordinates lie where their reference system is used");
+    expect(await (await side.read(places("rgf93-plain.geojson", swap(france), "EPSG:4171"))).order()).toEqual([]);
+  });
+
+  test("is told to be --swap-xy's own doing where it is", async () => {
+    const path = places("plain.geojson", swap(australia));
+    const refused = await refusal(async () => (await side.read(path, { source: { swapXy: true } })).order());
+    expect(refused.message).toContain("leave --swap-xy away");
+  });
+});
+
+describe("rejects that are rejects", () => {
+  test("are held against --max-rejects", async () => {
+    const path = places("rejects.geojson", [...swap(australia), [400, 10]]);
+    const stopped = await refusal(async () => (await side.read(path, { source: { maxRejects: "24%" } })).order());
+    expect([stopped.code, stopped.kind]).toEqual(["guard-rejects", "guard"]);
+    expect(await (await side.read(path, { source: { maxRejects: "25%" } })).order()).toEqual([]);
+  });
+
+  test("are none where a position is 1e-6 degrees or less beyond the range: it is put on its edge, and counted", async () => {
+    const { source } = await side.read(places("edge.geojson", [[180.0000000005, 90.0000000005]]));
+    expect(source).toMatchObject({ features: 1, extent: [180, 90, 180, 90], complete: true });
+    expect(source.notices).toMatchObject([{ code: "snapped", count: 1 }]);
+  });
+});

@@ -1,0 +1,72 @@
+/** Numbers beyond all doubles, such as 1e400 (RFC 8259, 6, allows them): a push says so, and the same the second time. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AlternativeService } from "../../support/servers/alternative-service.js";
+import { FaultProxy } from "../../support/servers/fault-proxy.js";
+import { createPlace, type Place } from "../../support/sync/sync-fixture.js";
+import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
+
+let odd: AlternativeService;
+const folder = mkdtempSync(join(tmpdir(), "geoferry-endless-"));
+const source = join(folder, "source.geojsonl");
+const rejects = join(folder, "rejects.geojsonl");
+beforeAll(async () => {
+  odd = await AlternativeService.start();
+});
+afterAll(async () => {
+  await odd[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** "1e400" becomes the number. */
+const written = (places: readonly Place[]) =>
+  places.map((one) => `${JSON.stringify(one).replaceAll('"1e400"', "1e400")}\n`).join("");
+
+const push = (map: string, url: string) =>
+  runSyncInProcess({ url, as: odd, folder, map, source, request: { guards: noGuards }, reading: { rejects } });
+
+test("in the source: a reject with the number as it is, and the second run sends nothing", async () => {
+  const map = odd.newMap();
+  await using proxy = await FaultProxy.start(odd.url);
+  odd.fill(map, [createPlace("list", { v: [1] })]);
+  writeFileSync(
+    source,
+    written([createPlace("a", { v: "1e400" }), createPlace("list", { v: [1, "1e400"] }), createPlace("b", { v: 1 })]),
+  );
+  await push(map, proxy.url);
+  const { writes } = proxy;
+  expect(await push(map, proxy.url)).toEqual({ end: "done", report: null });
+  expect([writes, proxy.writes]).toEqual([1, 1]);
+  expect(
+    odd
+      .featuresOf(map)
+      .map(({ properties: { ref, v } }) => [ref, v])
+      .sort(),
+  ).toEqual([
+    ["b", 1],
+    ["list", [1]],
+  ]);
+  const lines = readFileSync(rejects, "utf8").trim().split("\n");
+  expect(lines.map((line) => [line.includes("1e400"), JSON.parse(line).reject.code])).toEqual([
+    [true, "not-finite"],
+    [true, "not-finite"],
+  ]);
+});
+
+test("on the map: an error that names the feature, each time, and nothing is sent", async () => {
+  const map = odd.newMap();
+  odd.fill(map, [createPlace("a", { v: "1e400" })]);
+  await using proxy = await FaultProxy.start(odd.url);
+  proxy.always({
+    name: "the number",
+    async around(request, upstream) {
+      const answer = await upstream.send(request);
+      return { ...answer, body: Buffer.from(answer.body.toString().replaceAll('"1e400"', "1e400")) };
+    },
+  });
+  writeFileSync(source, written([createPlace("a", { v: 1 })]));
+  for (let run = 0; run < 2; run++) expect(await push(map, proxy.url)).toEqual({ end: "remote-odd", report: null });
+  expect(proxy.writes).toBe(0);
+});

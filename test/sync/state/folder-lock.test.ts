@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { acquireMapLock, FolderLock } from "../../../src/sync/state/folder-lock.js";
+import { CompiledSources } from "../../support/compiled-sources.js";
+
+const names = { service: "https://maps.example.org", map: "m" };
+let compiled: CompiledSources;
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  compiled = new CompiledSources(["src/sync/state/folder-lock.ts"]);
+}, 60_000);
+afterAll(() => compiled.remove());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "geoferry-lock-"));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process that has the lock, and keeps it. */
+async function holder(): Promise<ChildProcess> {
+  const script = compiled.script(
+    "hold.js",
+    `import { acquireMapLock, FolderLock } from ${JSON.stringify(compiled.url("src/sync/state/folder-lock.js"))};
+     globalThis.lock = await acquireMapLock(process.argv[2], ${JSON.stringify(names)});
+     process.stdout.write("held");
+     setInterval(() => {}, 1000);`,
+  );
+  const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "inherit"] });
+  children.push(child);
+  await once(child.stdout!, "data");
+  return child;
+}
+
+test("one run at a time has it", async () => {
+  const child = await holder();
+  await expect(acquireMapLock(folder, names)).rejects.toMatchObject({
+    code: "map-locked",
+    kind: "locked",
+    message: expect.stringMatching(
+      new RegExp(
+        `^map m of https://maps.example.org: another run is at work on it \\(process ${child.pid} on ${hostname()}, since \\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z\\); try again when it has finished$`,
+      ),
+    ),
+  });
+}, 30_000);
+
+test("a file that is damaged is told, and that it can be removed", async () => {
+  writeFileSync(join(folder, "lock.db"), "garbage".repeat(200));
+  await expect(acquireMapLock(folder, names)).rejects.toMatchObject({
+    code: "output-failed",
+    message: expect.stringMatching(/lock\.db: .*not a database \(it keeps nothing but the lock: remove it\)/),
+  });
+});
+
+test("the system gives it back when its process dies", async () => {
+  const child = await holder();
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  using lock = await acquireMapLock(folder, names);
+  expect(lock).toBeInstanceOf(FolderLock);
+}, 30_000);
+
+test("it is given back when the run ends, and holds within a process too", async () => {
+  const first = await acquireMapLock(folder, names);
+  await expect(acquireMapLock(folder, names)).rejects.toMatchObject({ code: "map-locked" });
+  first[Symbol.dispose]();
+  using second = await acquireMapLock(folder, names);
+  expect(second).toBeInstanceOf(FolderLock);
+});
+
+test("where it cannot be written, that is said", async () => {
+  await expect(acquireMapLock(join(folder, "missing"), names)).rejects.toMatchObject({ code: "output-failed" });
+});

@@ -1,0 +1,194 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hashOfSettings, MapState, openStateReadonly } from "../../../src/sync/state/map-state.js";
+import { ensureMapFolder, resolveStateRoot } from "../../../src/sync/state/state-folder.js";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "geoferry-state-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
+const one = { name: "a", sent: digest(1), held: digest(2), id: null, sure: true };
+
+describe("a look at a state", () => {
+  test("shows what a run has written, and changes nothing", async () => {
+    {
+      using state = (await MapState.open(folder)).state;
+      state.compared("x").agree([one]);
+      state.remember("key", "ref");
+      // While a run has it open.
+      using seen = await openStateReadonly(folder);
+      expect(seen.note("key")).toBe("ref");
+      expect(seen.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
+      expect(seen.compared("y").isEmpty).toBe(true);
+    }
+    const before = readFileSync(join(folder, "state.db"));
+    using again = await openStateReadonly(folder);
+    again.compared("z").agreement("a");
+    expect(readFileSync(join(folder, "state.db")).equals(before)).toBe(true);
+  });
+
+  test("that is of no use shows nothing, and leaves it where it is", async () => {
+    writeFileSync(join(folder, "state.db"), "no database at all, and longer than a header of one hundred bytes is");
+    using seen = await openStateReadonly(folder);
+    expect([seen.note("key"), seen.compared("x").isEmpty]).toEqual([null, true]);
+    expect(readdirSync(folder)).toEqual(["state.db"]);
+  });
+});
+
+describe("a state", () => {
+  test("is there for the next run", async () => {
+    {
+      using state = (await MapState.open(folder)).state;
+      expect(state.compared("x").isEmpty).toBe(true);
+      state.compared("x").agree([one]);
+      state.remember("key", "ref");
+      state.settle("full", { etag: '"7"', source: "s" });
+    }
+    const { state, notice } = await MapState.open(folder);
+    using again = state;
+    expect(notice).toBeNull();
+    expect(again.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
+    expect(again.compared("x").isEmpty).toBe(false);
+    expect(again.note("key")).toBe("ref");
+    expect(again.settled("full")).toEqual({ etag: '"7"', source: "s" });
+    expect(again.settled("incremental")).toBeNull();
+    again.settle("full", null);
+    expect(again.settled("full")).toBeNull();
+  });
+
+  test("keeps apart what was compared in other ways", async () => {
+    using state = (await MapState.open(folder)).state;
+    state.compared(hashOfSettings({ precision: 7, key: "ref" })).agree([one]);
+    expect(state.compared(hashOfSettings({ key: "ref", precision: 7 })).agreement("a")).not.toBeNull();
+    expect(state.compared(hashOfSettings({ key: "ref", precision: 6 })).agreement("a")).toBeNull();
+  });
+
+  test("forgets the ways that were not used for longest", async () => {
+    using state = (await MapState.open(folder)).state;
+    state.compared("first").agree([one]);
+    for (let i = 0; i < 32; i++) state.compared(`other ${i}`).agree([one]);
+    const rows = new Sqlite(join(folder, "state.db"), { readonly: true });
+    expect(rows.prepare("SELECT count(*) FROM agreed").pluck().get()).toBe(32);
+    rows.close();
+    expect(state.compared("first").isEmpty).toBe(true);
+  });
+
+  test("believes what is unlike what was sent once it was read back twice", async () => {
+    using state = (await MapState.open(folder)).state;
+    const compared = state.compared("x");
+    const odd = { ...one, sure: false };
+    compared.agree([odd]);
+    expect(compared.agreement("a")).toBeNull();
+    compared.agree([{ ...odd, held: digest(3) }]);
+    expect(compared.agreement("a")).toBeNull();
+    compared.agree([{ ...odd, held: digest(3) }]);
+    expect(compared.agreement("a")).toEqual({ sent: digest(1), held: digest(3) });
+  });
+
+  test("tells the id that a feature was given, and knows it by that", async () => {
+    using state = (await MapState.open(folder)).state;
+    const compared = state.compared("x");
+    compared.agree([{ ...one, name: "content:00:1", id: "id-1" }]);
+    expect(compared.givenId("content:00:1")).toBe("id-1");
+    expect(compared.givenId("id-1")).toBeNull();
+    expect(compared.agreement("id-1")).toEqual({ sent: digest(1), held: digest(2) });
+  });
+
+  test("is whole after its process was killed in the middle of writing", async () => {
+    (await MapState.open(folder)).state[Symbol.dispose]();
+    const script = `
+      import Sqlite from "better-sqlite3";
+      const state = new Sqlite(${JSON.stringify(join(folder, "state.db"))});
+      state.pragma("cache_size = 5");
+      state.exec("BEGIN");
+      const put = state.prepare("INSERT INTO agreed VALUES (1, ?, zeroblob(16), zeroblob(16), NULL, 1)");
+      for (let i = 0; i < 20000; i++) put.run("name " + i);
+      process.kill(process.pid, "SIGKILL");`;
+    expect(() =>
+      execFileSync(process.execPath, ["--input-type=module", "-e", script], {
+        cwd: import.meta.dirname,
+        stdio: "ignore",
+      }),
+    ).toThrow();
+    expect(existsSync(join(folder, "state.db-journal"))).toBe(true);
+    const { state, notice } = await MapState.open(folder);
+    using again = state;
+    expect(notice).toBeNull();
+    again.compared("x").agree([one]);
+    const rows = new Sqlite(join(folder, "state.db"), { readonly: true });
+    expect(rows.prepare("SELECT count(*) FROM agreed").pluck().get()).toBe(1);
+    rows.close();
+  });
+});
+
+describe("a state that cannot be used", () => {
+  const path = () => join(folder, "state.db");
+  const prepare = async (change: (database: Sqlite.Database) => void) => {
+    (await MapState.open(folder)).state[Symbol.dispose]();
+    const database = new Sqlite(path());
+    change(database);
+    database.close();
+  };
+
+  test.each<[string, () => Promise<void>]>([
+    ["a later geoferry wrote it", () => prepare((database) => database.pragma("user_version = 3"))],
+    ["an earlier geoferry wrote it", () => prepare((database) => database.pragma("user_version = 1"))],
+    ["it is not the state of a map", () => prepare((database) => database.pragma("application_id = 7"))],
+    ["it is damaged", async () => writeFileSync(path(), "no database at all ".repeat(99))],
+    [
+      "it is damaged",
+      async () => {
+        await prepare((database) => {
+          const put = database.prepare("INSERT INTO agreed VALUES (1, ?, zeroblob(16), zeroblob(16), NULL, 1)");
+          for (let i = 0; i < 500; i++) put.run(`name ${i}`);
+        });
+        const bytes = readFileSync(path());
+        writeFileSync(path(), bytes.fill(0xa5, 4096 * 4, bytes.length - 4096));
+      },
+    ],
+  ])("is set aside, and that is told: %s", async (reason, damage) => {
+    await damage();
+    const before = readFileSync(path());
+    const { state, notice } = await MapState.open(folder);
+    using again = state;
+    expect(notice).toBe(
+      `${path()}: ${reason}; it was set aside as ${path()}.set-aside, and everything is compared anew`,
+    );
+    expect(readFileSync(`${path()}.set-aside`).equals(before)).toBe(true);
+    expect(again.compared("x").isEmpty).toBe(true);
+    again.compared("x").agree([one]);
+    expect(again.compared("x").isEmpty).toBe(false);
+  });
+
+  test("is no reason to say anything where it is empty, as a crash may leave it", async () => {
+    writeFileSync(path(), "");
+    const { state, notice } = await MapState.open(folder);
+    using _ = state;
+    expect(notice).toBeNull();
+    expect(readdirSync(folder)).not.toContain("state.db.set-aside");
+  });
+});
+
+describe("the folder of a map", () => {
+  test("lies where XDG says", () => {
+    expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "/var/state" })).toBe("/var/state/geoferry");
+    expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "relative" })).toMatch(/\/\.local\/state\/geoferry$/);
+    expect(resolveStateRoot(undefined, {})).toMatch(/\/\.local\/state\/geoferry$/);
+    expect(resolveStateRoot("/elsewhere", { XDG_STATE_HOME: "/var/state" })).toBe("/elsewhere");
+  });
+
+  test("is the same for one map however its address is written, and another for every other", () => {
+    const one = ensureMapFolder(folder, "https://maps.example.org/", "ABC");
+    expect(ensureMapFolder(folder, "https://MAPS.example.org:443", "abc")).toBe(one);
+    expect(ensureMapFolder(folder, "https://maps.example.org/other", "abc")).not.toBe(one);
+    expect(ensureMapFolder(folder, "https://maps.example.org", "abd")).not.toBe(one);
+    expect(statSync(one).mode & 0o777).toBe(0o700);
+  });
+});
