@@ -74,7 +74,7 @@ function stepOf(says: StepMembers, place: YamlPlace, job: JobMembers, environmen
     needs: says.needs ?? [],
     retries,
     // One attempt is one request.
-    network: omitUndefined<Partial<NetworkSettings>>({ retries: retries === 0 ? 0 : undefined, ...job.network }),
+    network: { ...(retries === 0 && { retries }), ...omitUndefined<Partial<NetworkSettings>>({ ...job.network }) },
     retryDelay: says.retryDelay ?? job.retryDelay ?? defaultRetries.retryDelay,
     timeout: says.timeout ?? job.timeout ?? null,
     line: place.line,

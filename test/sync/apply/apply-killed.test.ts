@@ -12,14 +12,14 @@ import { type MapFixture, ProxiedService, type SyncOptions } from "../map-fixtur
 const script = `
 import { applyPlan } from "./src/sync/apply/apply-plan.js";
 import { openPlan } from "./src/sync/plan/plan-reader.js";
-import { openService, usualTraffic } from "./src/remote/client/service-client.js";
+import { createServiceClient, defaultTraffic } from "./src/remote/client/service-client.js";
 import { Spool } from "./src/io/input/spool.js";
 const [connection, map, folder, deadly] = JSON.parse(process.argv[2]);
 const signal = new AbortController().signal;
 let points = 0;
 const spool = new Spool(folder);
 const report = await applyPlan(await openPlan(folder + "/plan.ndjson", spool), {
-  client: openService(connection, usualTraffic, signal).map(map),
+  client: createServiceClient(connection, defaultTraffic, signal).map(map),
   spool,
   folder,
   memory: { patchManner: null, rememberManner() {} },
