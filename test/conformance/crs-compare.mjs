@@ -101,7 +101,7 @@ export async function compareSystem(engine, proj, id, points = 20) {
   const theirs = await proj.ask({ crs: id, points });
   const definition = await engine.crsContext
     .parse(id)
-    .then(engine.resolve)
+    .then(engine.resolveDefinition)
     .catch((error) => ({ error }));
   const { projection, geodetic } = definition;
   const row = { id, method: projection ? projection.methodName : "geographic", worst: 0 };

@@ -19,14 +19,23 @@ const here = (name) => new URL(name, import.meta.url);
 const reasons = JSON.parse(readFileSync(here("crs-pairs-known.json"), "utf8"));
 const asked = process.argv.slice(2);
 const { engine, remove } = await bundledEngine();
-const { areaOfUse, buildTransform, commonArea, crsContext, findOperation, PositionTally, Random, resolve } = engine;
+const {
+  areaOfUse,
+  buildTransform,
+  intersectAreas,
+  crsContext,
+  findOperation,
+  PositionCounter,
+  Random,
+  resolveDefinition,
+} = engine;
 
 async function geographicSystems() {
   const found = [];
   for (const { id, deprecated } of systems(engine, "EPSG")) {
     if (deprecated) continue;
     const crs = await crsContext.parse(id);
-    const definition = await resolve(crs);
+    const definition = await resolveDefinition(crs);
     if (definition.projection || !definition.geodetic) continue;
     const area = await areaOfUse(crs);
     if (area !== null) found.push({ id, crs, area, geodetic: definition.geodetic });
@@ -42,7 +51,7 @@ function drawnPairs() {
   const pairs = new Map();
   while (pairs.size < pairCount) {
     const [from, to] = [random.pick(all), random.pick(all)];
-    if (from !== to && commonArea(from.area, to.area) !== null) pairs.set(`${from.id} ${to.id}`, [from, to]);
+    if (from !== to && intersectAreas(from.area, to.area) !== null) pairs.set(`${from.id} ${to.id}`, [from, to]);
   }
   return [...pairs.values()];
 }
@@ -61,7 +70,7 @@ function radicalInverse(index, base) {
 
 /** Positions in the common area, spread by Halton's sequence, in the unit and from the meridian of the source. */
 function positionsOf(from, to) {
-  const [west, south, east, north] = commonArea(from.area, to.area);
+  const [west, south, east, north] = intersectAreas(from.area, to.area);
   const width = (((east - west) % 360) + 360) % 360 || 360;
   const unit = (from.geodetic.unit.size * 180) / Math.PI;
   return Array.from({ length: pointCount }, (_, k) => {
@@ -74,7 +83,7 @@ function positionsOf(from, to) {
 /** Each position in the target with the accuracy of the operation that was used; null where it is refused. */
 async function ours(from, to, positions) {
   const operation = await findOperation(from.crs, to.crs);
-  const tally = new PositionTally(operation.routes.length);
+  const tally = new PositionCounter(operation.routes.length);
   const transform = await buildTransform(operation, tally);
   return positions.map((position) => {
     const xy = Float64Array.from(position);

@@ -23,8 +23,17 @@ const unknown = 999;
 const known = JSON.parse(readFileSync(new URL("crs-known.json", import.meta.url), "utf8"));
 
 const { engine, remove } = await bundledEngine();
-const { buildTransform, crsContext, findOperation, ntv2, PositionTally, publishedGrid, Random, resolve, statementsOf } =
-  engine;
+const {
+  buildTransform,
+  crsContext,
+  findOperation,
+  ntv2,
+  PositionCounter,
+  publishedGrid,
+  Random,
+  resolveDefinition,
+  operationNotes,
+} = engine;
 
 /** Projected, geographic in two and three dimensions, compound; those of EPSG that are not deprecated. */
 function drawn() {
@@ -47,7 +56,7 @@ async function convert(crs, positions, options = {}) {
   } catch (error) {
     return { served: [], refused: positions.length, refusal: error.message, said: "" };
   }
-  const tally = new PositionTally(operation.routes.length);
+  const tally = new PositionCounter(operation.routes.length);
   const transform = await buildTransform(operation, tally);
   const served = [];
   for (const [index, position] of positions.entries()) {
@@ -61,7 +70,7 @@ async function convert(crs, positions, options = {}) {
   transform(Float64Array.from(positions.flat()), null);
   const routes = [...operation.routes.keys(), null].filter((route) => tally.positions(route) > 0);
   const uses = routes.map((route) => ({ route, positions: tally.positions(route), box: tally.box(route) }));
-  const stated = await statementsOf(operation, uses);
+  const stated = await operationNotes(operation, uses);
   const textOf = (isRefusal) =>
     stated
       .filter(({ code }) => (code === "crs-unreached") === isRefusal)
@@ -115,7 +124,7 @@ const explained = [];
  * much worse that the two may.
  */
 async function compare(id, served, there) {
-  const { projection, geodetic } = await resolve(await crsContext.parse(id));
+  const { projection, geodetic } = await resolveDefinition(await crsContext.parse(id));
   const metres = (a, b) =>
     projection
       ? Math.hypot(a[0] - b[0], a[1] - b[1]) * projection.unit.size

@@ -12,10 +12,10 @@ import { fillSections, table } from "../support/markdown.js";
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), "utf8");
 
 /** Tests whose name begins with a section of the specification. */
-const specified = readdirSync(join(root, "test", "service"))
+const specified = readdirSync(join(root, "test", "service", "interface"))
   .filter((file) => file.endsWith(".test.ts"))
   .flatMap((file) => {
-    const found = read("test", "service", file).matchAll(/\(\s*"(\d(?:\.\d)?) ((?:[^"\\]|\\.)*)",/g);
+    const found = read("test", "service", "interface", file).matchAll(/\(\s*"(\d(?:\.\d)?) ((?:[^"\\]|\\.)*)",/g);
     return [...found].map(([, section, name]) => ({ section: section!, name: name!, file }));
   })
   .sort((a, b) => a.section.localeCompare(b.section) || a.file.localeCompare(b.file));
