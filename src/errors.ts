@@ -96,7 +96,7 @@ export const errorDefinitions = {
     (e) => `${e.source}: the file is empty; get it again, or leave it out`,
   ),
   /** `entries`: the files of a zip of which none is known; `notZip`: how a file begins that is called a zip and is none. */
-  "input-unrecognised": defineError<
+  "input-unrecognized": defineError<
     SourceDetails & {
       known: readonly string[];
       entries?: readonly string[];
@@ -256,7 +256,7 @@ export const errorDefinitions = {
     (e) =>
       `"${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name a known one, such as EPSG:25832, with --source-crs`,
   ),
-  "crs-mistaken": defineError<{ option: string; text: string; reason?: string }>(
+  "crs-option-invalid": defineError<{ option: string; text: string; reason?: string }>(
     "usage",
     (e) =>
       `${e.option}: "${e.text}" is not a coordinate reference system that geoferry knows${e.reason ? `: ${e.reason}` : ""}; name one like EPSG:25832`,
@@ -269,7 +269,7 @@ export const errorDefinitions = {
     "input",
     (e) => `${e.source}: there is no such grid file or folder of grids; --grid and GEOFERRY_GRIDS name them`,
   ),
-  "grid-unusable": defineError<SourcePlaceDetails>(
+  "grid-invalid": defineError<SourcePlaceDetails>(
     "input",
     (e) =>
       `${describeLocation(e.source, e.place)}: cannot be used as a shift grid: ${e.reason}; get the file again, or leave it out`,
@@ -278,7 +278,7 @@ export const errorDefinitions = {
     "usage",
     (e) => `PROJ publishes no shift grid "${e.grid}"${suggestName(e.grid, e.known, "geoferry grids list shows all")}`,
   ),
-  "grid-altered": defineError<SourcePlaceDetails>(
+  "grid-checksum-mismatch": defineError<SourcePlaceDetails>(
     "input",
     (e) =>
       `${e.source}: is not the grid that PROJ publishes under this name: ${e.reason}; it was not kept: try again, or name another server with --grid-endpoint`,
@@ -312,7 +312,7 @@ export const errorDefinitions = {
     "output",
     (e) => `${e.output}: cannot be written: ${e.reason}; nothing is left behind`,
   ),
-  "records-failed": defineError<{ reason: string }>(
+  "stdout-failed": defineError<{ reason: string }>(
     "output",
     (e) => `stdout: the records cannot be written there: ${e.reason}; files that were written before are complete`,
   ),
@@ -320,7 +320,7 @@ export const errorDefinitions = {
     "locked",
     (e) => `${e.output}: another program is writing to it; try again when it has finished; nothing was changed`,
   ),
-  "output-dangling": defineError<{ output: string; table: string; reason: string }>(
+  "foreign-key-violation": defineError<{ output: string; table: string; reason: string }>(
     "output",
     (e) =>
       `${e.output}: a foreign key of the table "${e.table}" would be broken: ${e.reason}; carry the features with the ids that are referred to, or change those rows first; nothing was changed`,
@@ -347,7 +347,7 @@ export const errorDefinitions = {
     (e) =>
       `${e.store}: does not let this user in or make its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
   ),
-  "store-absent": defineError<{ store: string; database: string }>(
+  "store-database-missing": defineError<{ store: string; database: string }>(
     "input",
     (e) =>
       `${e.store}: the server has no such database; name another with --database, or make it: CREATE DATABASE "${e.database}" ENCODING 'UTF8' TEMPLATE template0`,
@@ -377,7 +377,7 @@ export const errorDefinitions = {
     (e) =>
       `port ${e.port} of ${e.host} is in use by another program; stop that one, or choose another port with --port (0 for any that is free)`,
   ),
-  "address-unusable": defineError<{ host: string; port: number; reason: string }>(
+  "address-unavailable": defineError<{ host: string; port: number; reason: string }>(
     "usage",
     (e) => `cannot listen on port ${e.port} of ${e.host}: ${e.reason}; choose others with --host and --port`,
   ),
@@ -386,16 +386,16 @@ export const errorDefinitions = {
     (e) =>
       `${e.host} can be reached from other machines, and without https passwords and tokens would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http where a proxy in front of it speaks https`,
   ),
-  "certificate-unusable": defineError<{ file: string; reason: string }>(
+  "certificate-invalid": defineError<{ file: string; reason: string }>(
     "input",
     (e) =>
       `${e.file}: cannot be used for https: ${e.reason}; --tls-cert and --tls-key take PEM files that belong together`,
   ),
-  "folder-unwritable": defineError<{ folder: string; reason: string }>(
+  "folder-not-writable": defineError<{ folder: string; reason: string }>(
     "output",
     (e) => `${e.folder}: cannot hold the service's data: ${e.reason}; name another folder with --data`,
   ),
-  "store-missing": defineError<{ store: string }>(
+  "store-folder-missing": defineError<{ store: string }>(
     "input",
     (e) =>
       `${e.store}: no service keeps its data here; name its folder with --data, or make it: geoferry serve and geoferry admin user add do`,
@@ -417,7 +417,7 @@ export const errorDefinitions = {
     "input",
     (e) => `${e.store}: has no credential ${e.client}; geoferry admin credential list shows all`,
   ),
-  "password-unfit": defineError<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
+  "password-invalid": defineError<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
 
   "guard-map": defineError<{ map: string; features: number }>(
     "guard",

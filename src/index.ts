@@ -26,7 +26,7 @@ export const defaultRegistry = (): Registry => createRegistry(builtins);
 /**
  * Opens an input: a path, an address, a URL, bytes, a Blob or a stream. Its layers are async iterables of GeoJSON
  * features (RFC 7946), in WGS 84 unless `targetCrs` names another system; the options are those of `convert`.
- * @throws GeoferryError: input-missing, input-unrecognised, layer-missing, option-invalid …
+ * @throws GeoferryError: input-missing, input-unrecognized, layer-missing, option-invalid …
  */
 export function open(input: Input, options: OpenOptions = {}): Promise<FeatureDataset> {
   const { registry, signal, onProgress } = options;

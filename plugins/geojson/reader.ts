@@ -203,7 +203,7 @@ class GeoJsonLayer implements Layer {
 
   /** Notes what was odd about the text around the features. */
   private noticeAround({ foreign, surplusCommas }: Pick<FullScan, "foreign" | "surplusCommas">): void {
-    if (surplusCommas > 0) this.context.notice("comma-surplus", undefined, trailingCommaMessage, surplusCommas);
+    if (surplusCommas > 0) this.context.notice("extra-comma", undefined, trailingCommaMessage, surplusCommas);
     for (const name of foreign) {
       const isContent = !descriptiveMembers.has(name);
       if (isContent) this.context.lose("foreign-member", name, "a member beside the features was left out");

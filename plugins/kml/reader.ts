@@ -234,7 +234,7 @@ class SplitReader {
     const { problem } = record.shapes;
     const { keepsRows } = this.context;
     if (problem === null) this.rows.add(record, ++this.number);
-    else this.reject(problem, "unreadable-geometry", keepsRows);
+    else this.reject(problem, "geometry-malformed", keepsRows);
     if (problem !== null && keepsRows) this.rows.add(record, this.number);
   }
 

@@ -85,7 +85,7 @@ async function countIndexRecords(shx: SourceFile | null, main: Source, context: 
   if (!shx) return null;
   const head = await shx.read(0, headerBytes);
   if (!isShapeHeader(head)) {
-    context.notice("shx-wrong", undefined, `${stemOf(main.name)}.shx is no index; the records were searched for`);
+    context.notice("shx-invalid", undefined, `${stemOf(main.name)}.shx is no index; the records were searched for`);
     return null;
   }
   const declared = readShapeHeader(head)!.declaredBytes;
@@ -155,14 +155,14 @@ async function correctRowCount(
   const { promisedRows, availableRows, header } = table;
   const wrong = `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`;
   if (promisedRows < availableRows && indexed === availableRows) {
-    context.notice("count-wrong", undefined, wrong);
+    context.notice("record-count-mismatch", undefined, wrong);
     return { ...table, promisedRows: availableRows };
   }
   if (promisedRows <= availableRows) return table;
   const end = header.headerBytes + availableRows * header.recordBytes;
   const ended = file.size === end + 1 && (await file.read(end, 1))[0] === 0x1a;
   if (!ended && indexed !== availableRows) return table;
-  context.notice("count-wrong", undefined, wrong);
+  context.notice("record-count-mismatch", undefined, wrong);
   return { ...table, promisedRows: availableRows };
 }
 
@@ -203,7 +203,7 @@ class ShapefileDataset implements Dataset {
       rowBytes: table?.header.recordBytes ?? 0,
       tableCutOff: table !== null && table.promisedRows > table.availableRows,
       wrongIndex: (record) =>
-        once("shx-wrong", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
+        once("shx-invalid", `the .shx does not fit the .shp from record ${record} on; the records were searched for`),
       unindexed: (byte) =>
         once("shp-unindexed", `records from byte ${byte} of the .shp on are not in the .shx, and were left out`),
       gap: (record, byte) => once("shp-gap", `record ${record} does not start at byte ${byte}; it was searched for`),

@@ -50,13 +50,13 @@ const presentMark = 0x20;
 
 const shapeNoticeMessages: Readonly<Record<string, string>> = {
   "empty-shape": "a shape without positions became a null geometry",
-  "coordinates-not-finite": "a point whose coordinates are no numbers became a null geometry",
+  "non-finite-coordinates": "a point whose coordinates are no numbers became a null geometry",
   multipatch: "a MultiPatch became polygons",
   "ring-direction": "an outer ring runs counter-clockwise",
   "ring-closed": "a ring was not closed",
   "ring-split": "a ring that touches itself at a vertex became a ring for each of its loops",
   "shape-box": "positions lie outside of the box that their record names: they may be damaged",
-  "shape-surplus": "a record is longer than its shape; what stands behind the shape in it was not read",
+  "extra-shapes": "a record is longer than its shape; what stands behind the shape in it was not read",
   "shape-type": "a shape is of another type than the header of the .shp names; it was read as what it says it is",
   "points-outside-parts": "points before a shape's first part were left out",
 };
@@ -187,7 +187,7 @@ class SplitReader {
     const { numbers, lengthsDiffer } = this.contents;
     if (lengthsDiffer) {
       const example = "lengths in the .shp differ from those in the .shx, which were taken";
-      context.notice("shp-lengths", undefined, example);
+      context.notice("record-length-mismatch", undefined, example);
     }
     let last = 0;
     let least = Number.POSITIVE_INFINITY;
@@ -236,7 +236,7 @@ class SplitReader {
     }
     if (odd > 0) {
       const example = "a row begins with neither a blank nor the * of deleted ones: its values may be damaged";
-      this.facts.context.notice("record-mark", undefined, example, odd);
+      this.facts.context.notice("record-flag-invalid", undefined, example, odd);
     }
     if (kept === rows.length) return rows;
     const example = "records marked as deleted are left out; --in deleted=yes reads them";

@@ -70,7 +70,7 @@ export async function encoder(
       if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
       if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became null", empty);
       if (notFinite > 0) {
-        context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
+        context.lose("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
       }
       return { rows: batch.length, shapes: bytes, contents, ranges, records: rows.encode(batch) };
     },

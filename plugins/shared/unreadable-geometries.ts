@@ -13,7 +13,7 @@ export function rejectUnreadableGeometries(
   const kept = context.keepsRows ? { kept: true } : {};
   for (const [row, reason] of unreadable) {
     const place = { record: batch.recordAt(row) };
-    context.reject({ code: "geometry-invalid", reason, place, feature: batch.featureAt(row), ...kept });
+    context.reject({ code: "geometry-malformed", reason, place, feature: batch.featureAt(row), ...kept });
   }
   return context.keepsRows ? batch : batch.without(unreadable.map(([row]) => row));
 }

@@ -40,7 +40,7 @@ export async function open(source, { comment }, context) {
       return { type: "Feature", geometry: parseWkt(wkt ?? ""), properties: {} };
     } catch (error) {
       const reason = `line ${number}: ${error.message}`;
-      context.reject({ code: "unreadable-geometry", reason, place: { line: number }, feature: null, text: line });
+      context.reject({ code: "geometry-malformed", reason, place: { line: number }, feature: null, text: line });
       return null;
     }
   };

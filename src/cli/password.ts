@@ -8,20 +8,20 @@ const maxSecretBytes = 8192;
 
 /**
  * The first line of stdin, without its end. On a terminal it is asked for twice, and not shown.
- * @throws password-unfit, interrupted
+ * @throws password-invalid, interrupted
  */
 export async function readPassword(): Promise<string> {
   const password = await readSecret("password");
   if (!process.stdin.isTTY) return password;
   const again = await promptHidden(process.stdin, "The same again: ");
-  if (password !== again) throw createError("password-unfit", { reason: "the two passwords are not the same" });
+  if (password !== again) throw createError("password-invalid", { reason: "the two passwords are not the same" });
   return password;
 }
 
 /**
  * The first line of stdin, without its end. On a terminal it is asked for, and not shown.
  * @param what "client secret"
- * @throws password-unfit, interrupted
+ * @throws password-invalid, interrupted
  */
 export async function readSecret(what: string): Promise<string> {
   const { stdin } = process;
@@ -39,7 +39,7 @@ async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> 
     for await (const chunk of stdin as AsyncIterable<Buffer>) {
       length += chunk.length;
       if (length > maxSecretBytes)
-        throw createError("password-unfit", {
+        throw createError("password-invalid", {
           reason: `stdin has more than ${maxSecretBytes} bytes, which is no ${what}`,
         });
       chunks.push(chunk);
@@ -50,18 +50,18 @@ async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> 
   return Buffer.concat(chunks);
 }
 
-/** @throws password-unfit */
+/** @throws password-invalid */
 function parseSingleLine(bytes: Buffer, what: string): string {
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw createError("password-unfit", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
+    throw createError("password-invalid", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
   }
   const line = text.replace(/\r?\n$/, "");
-  if (line === "") throw createError("password-unfit", { reason: `there is no ${what} on stdin` });
+  if (line === "") throw createError("password-invalid", { reason: `there is no ${what} on stdin` });
   if (/[\r\n]/.test(line))
-    throw createError("password-unfit", { reason: `stdin has more than one line, and a ${what} has one` });
+    throw createError("password-invalid", { reason: `stdin has more than one line, and a ${what} has one` });
   return line;
 }
 

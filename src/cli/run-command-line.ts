@@ -34,7 +34,7 @@ function checkStdout(status: number, argv: readonly string[]): number {
   const failure = getStdoutError();
   // What became of the features is known already; of records nobody has heard.
   return failure && status === 0
-    ? reportError(createError("records-failed", { reason: describeSystemError(failure) }), argv)
+    ? reportError(createError("stdout-failed", { reason: describeSystemError(failure) }), argv)
     : status;
 }
 

@@ -38,7 +38,7 @@ const root = resolveStateRoot(args.state, process.env);
 const shop: WorkerContext = {
   registry: host.registry,
   threads: args.threads,
-  spreadFrom: args.spreadFrom,
+  splitAbove: args.splitAbove,
   stateRoot: root,
   toolsFor(job, wanted) {
     const all = {

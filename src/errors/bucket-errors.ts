@@ -17,7 +17,7 @@ export const bucketErrors = {
     "unavailable",
     (e) => `${e.source}: was changed while it was read, and what was read may be of two versions; run it again`,
   ),
-  "output-not-put-back": defineError<{ output: string; reason: string; kept: readonly string[] }>(
+  "output-not-restored": defineError<{ output: string; reason: string; kept: readonly string[] }>(
     "output",
     (e) =>
       `${e.output}: was not replaced, and what was there could not be put back: ${e.reason}; it is kept as ${e.kept.join(", ")}: run it again with --overwrite, or copy that back`,

@@ -13,7 +13,7 @@ export const databaseErrors = {
     (e) =>
       `${e.database}: does not let this user in, or do this: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
   ),
-  "database-absent": defineError<DatabaseDetails>(
+  "database-missing": defineError<DatabaseDetails>(
     "input",
     (e) => `${e.database}: the server has no such database: ${e.reason}; check the name in the address`,
   ),

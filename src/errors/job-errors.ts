@@ -58,15 +58,15 @@ export const jobErrors = {
     (e) =>
       `${e.queue}: the queue does not let this user in: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
   ),
-  "queue-refuses": defineError<{ queue: string; reason: string }>(
+  "queue-not-accepting": defineError<{ queue: string; reason: string }>(
     "unavailable",
     (e) => `${e.queue}: the queue takes no jobs: ${e.reason}`,
   ),
-  "queue-unfit": defineError<{ queue: string; reason: string }>(
+  "queue-incompatible": defineError<{ queue: string; reason: string }>(
     "unsupported",
     (e) => `${e.queue}: cannot keep a queue: ${e.reason}`,
   ),
-  "worker-unfit": defineError<{ worker: string; reason: string }>(
+  "worker-incompatible": defineError<{ worker: string; reason: string }>(
     "unavailable",
     (e) => `worker ${e.worker} refuses it: ${e.reason}`,
   ),
@@ -74,7 +74,7 @@ export const jobErrors = {
     "unavailable",
     (e) => `${e.what}: not done, since ${e.reason}; what it had begun is finished by the next run`,
   ),
-  "append-cut": defineError<{ map: string }>(
+  "append-interrupted": defineError<{ map: string }>(
     "unknown-outcome",
     (e) =>
       `map ${e.map}: a worker ended while it appended, and it is unknown which features have arrived: compare the map with the source before you run the job again, which appends all of it`,

@@ -34,10 +34,10 @@ export const remoteErrors = {
     "conflict",
     (e) => `${e.service}: several maps are called "${e.map}"; give the id of one: ${e.ids.join(", ")}`,
   ),
-  "remote-unsteady": defineError<MapDetails & { tries: number }>(
+  "remote-changed-during-read": defineError<MapDetails & { tries: number }>(
     "unavailable",
     (e) =>
-      `map ${e.map} of ${e.service} was changed by others each of the ${e.tries} times that it was read; try again when it is quiet, or take one reading for the map with --trust-pages, which may miss features`,
+      `map ${e.map} of ${e.service} was changed by others each of the ${e.tries} times that it was read; try again when it is quiet, or take one reading for the map with --single-read, which may miss features`,
   ),
   "remote-untrusted": defineError<ServiceDetails & { reason: string }>(
     "authentication",
@@ -63,7 +63,7 @@ export const remoteErrors = {
     (e) => `${e.service}: this service does not list its maps; find the ids of maps on its pages, or ask its operator`,
   ),
   "remote-profile": defineError<{ file: string; reason: string }>("input", (e) => `${e.file}: ${e.reason}`),
-  "remote-odd": defineError<ServiceDetails & { reason: string }>(
+  "remote-protocol-error": defineError<ServiceDetails & { reason: string }>(
     "conflict",
     (e) => `${e.service}: does not answer as a Map Features Service does: ${e.reason}; is the address right?`,
   ),

@@ -16,12 +16,12 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: another writer keeps changing it: in each of ${e.tries} attempts it was changed between reading and writing; what was done before stays and nothing is lost: run it again when the other writer has finished, or with a larger --conflict-retries`,
   ),
-  "keys-doubled": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
+  "duplicates-created": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: ${formatCount(e.keys, "value")} of "${e.field}" that this run created ${e.keys === 1 ? "is" : "are"} on features of another writer, too, which differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
   ),
-  "twins-lost": defineError<MapDetails & { count: number; backup: string }>(
+  "duplicates-lost": defineError<MapDetails & { count: number; backup: string }>(
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: ${formatCount(e.count, "feature")} that this run kept ${e.count === 1 ? "was" : "were"} deleted by another writer at the same time, so that nothing is left of what they say; geoferry restore ${e.backup} puts back what this run deleted`,
@@ -31,12 +31,12 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: the service takes none of the features (it answers ${e.status}): ${e.reason}; correct that, then run it again`,
   ),
-  "update-not-offered": defineError<MapDetails & { status: number }>(
+  "update-unsupported": defineError<MapDetails & { status: number }>(
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: the service has no PATCH to update features with (it answers ${e.status}); --update-with delete-create deletes and creates them instead, which gives them new ids`,
   ),
-  "update-ineffective": defineError<MapDetails & { id: string; what: string }>(
+  "update-not-applied": defineError<MapDetails & { id: string; what: string }>(
     "conflict",
     (e) =>
       `map ${e.map} of ${e.service}: the service says that feature ${e.id} is updated, but its ${e.what} is as before; --update-with delete-create deletes and creates features instead, which gives them new ids`,
@@ -51,7 +51,7 @@ export const syncApplyErrors = {
     (e) =>
       `map ${e.map} of ${e.service}: an earlier run was cut off while it deleted and created features, and has to be finished first; geoferry push of the same source does that`,
   ),
-  "batches-not-taken": defineError<MapDetails & { tries: number }>(
+  "batches-not-accepted": defineError<MapDetails & { tries: number }>(
     "unavailable",
     (e) =>
       `map ${e.map} of ${e.service}: requests broke off ${e.tries} times in a row, and the map shows that none of them was carried out; run it again later, and it goes on from there`,

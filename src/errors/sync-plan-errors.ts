@@ -29,7 +29,7 @@ export const syncPlanErrors = {
     (e) => `map ${e.map} of ${e.service}: nothing was sent:${joinReasons(e.tripped.map(({ reason }) => reason))}`,
   ),
   /** `kept`: which one stays of each key where all others go. */
-  "keys-differ": defineError<
+  "duplicates-differ": defineError<
     MapDetails & { field: string; keys: number; kept: "first" | "last"; examples: readonly string[] }
   >(
     "conflict",

@@ -38,7 +38,7 @@ type MapIdDetails = { readonly map: string };
 
 /** What is wrong with the part of the source that is meant. */
 const scopeErrors = {
-  "scope-absent": defineError<{
+  "scope-field-missing": defineError<{
     source: string;
     property: string;
     value: string;
@@ -68,23 +68,25 @@ const keyErrors = {
     (e) =>
       `${e.source}: "${e.field}" has the ids that the service gave the features of map ${e.map}, and is no property there: as a key it would match nothing and create everything again; --match id knows features by their ids; nothing was sent`,
   ),
-  "key-forgotten": defineError<KeyDetails & { fields: readonly string[] }>(
+  "key-field-missing": defineError<KeyDetails & { fields: readonly string[] }>(
     "input",
     (e) =>
       `${e.source}: has no field "${e.field}", which has identified the features of this map so far; it has ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; name another with --remote-field`,
   ),
-  "key-unfit": defineError<KeyDetails & { features: number; examples: readonly string[] }>(
+  "key-invalid": defineError<KeyDetails & { features: number; examples: readonly string[] }>(
     "input",
     (e) =>
       `${e.source}: "${e.field}" cannot identify ${formatCount(e.features, "feature")}: ${listExamples(e.examples, e.features)}; a key is text that is not empty, or an integer up to 2^53; --on-missing-key reject leaves such features out, --cast ${e.field}=text makes texts of larger integers`,
   ),
-  "key-duplicate": defineError<KeyDetails & { features: number; examples: readonly string[]; keys: number }>(
+  "duplicate-key": defineError<KeyDetails & { features: number; examples: readonly string[]; keys: number }>(
     "input",
     (e) =>
       `${e.source}: "${e.field}" is the same for several features (${formatCount(e.features, "feature")} in all): ${listExamples(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
   ),
   /** `twins`: features with the same key say the same otherwise, too. */
-  "key-repeated-on-map": defineError<DuplicateKeyField & { keys: number; twins: boolean; examples: readonly string[] }>(
+  "duplicate-key-on-map": defineError<
+    DuplicateKeyField & { keys: number; twins: boolean; examples: readonly string[] }
+  >(
     "conflict",
     (e) =>
       `map ${e.map}: several features have the same "${e.field}": ${listExamples(e.examples, e.keys)}; ${dedupeCommand(e)} shows which are the same, and deletes all but one of each; or choose another with --remote-field`,
@@ -94,7 +96,7 @@ const keyErrors = {
     (e) =>
       `map ${e.map}: no feature has a property "${e.field}"; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}`,
   ),
-  "key-other-letters": defineError<MapIdDetails & KeyDetails & { keys: number; examples: readonly string[] }>(
+  "key-case-mismatch": defineError<MapIdDetails & KeyDetails & { keys: number; examples: readonly string[] }>(
     "guard",
     (e) =>
       `stopped: ${e.keys === 1 ? "one value" : `${groupDigits(e.keys)} values`} of "${e.field}" would match map ${e.map} only without regard to case, blanks or the form of accents: ${listExamples(e.examples, e.keys)}; write them alike in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
@@ -112,12 +114,12 @@ type CoordinateOrderDetails = { readonly source: string; readonly extent: string
 
 /** What is wrong with the order of coordinates. */
 const orderErrors = {
-  "order-swapped": defineError<CoordinateOrderDetails & { rejected: number }>(
+  "axis-order-swapped": defineError<CoordinateOrderDetails & { rejected: number }>(
     "input",
     (e) =>
       `${e.source}: latitude stands before longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are on the globe once exchanged; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead just ${e.rejected === 1 ? "that one feature is" : `those ${formatCount(e.rejected, "feature")} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
   ),
-  "order-suspected": defineError<CoordinateOrderDetails & { reason: string }>(
+  "axis-order-suspected": defineError<CoordinateOrderDetails & { reason: string }>(
     "input",
     (e) =>
       `${e.source}: latitude seems to stand before longitude (${e.extent}): ${e.reason}; ${e.repair}, and without --strict it is sent as it is; nothing was sent`,

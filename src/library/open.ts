@@ -89,7 +89,7 @@ export interface FeatureDataset extends AsyncDisposable {
 
 /**
  * Opens an input. Its features are read when a layer is iterated.
- * @throws input-missing, input-unrecognised, input-ambiguous, layer-missing, option-invalid … and what readers throw
+ * @throws input-missing, input-unrecognized, input-ambiguous, layer-missing, option-invalid … and what readers throw
  */
 export async function openFeatures(input: Input, options: OpenOptions, host: Host): Promise<FeatureDataset> {
   const spool = new Spool();

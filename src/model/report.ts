@@ -3,7 +3,7 @@ import type { Feature } from "./batch.js";
 
 /** Something the target cannot hold, or the source said that could not be kept: counted once per field and kind. */
 export interface Loss {
-  /** What kind, in a word a program can test: "text-cut", "z-dropped", "type-changed", "non-finite" … */
+  /** What kind, in a word a program can test: "text-cut", "z-dropped", "type-changed", "non-finite-value" … */
   readonly code: string;
   readonly layer: string;
   readonly field?: string;

@@ -77,7 +77,7 @@ async function runConversion(
     stem: writer.stem,
     ...(host.standsAt ? { standsAt: host.standsAt } : {}),
   });
-  if (request.update && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
+  if (request.ifNewer && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
 
   await using early = shared ? null : await startWorkersEarly(request, host, writer);
   await using spool = new Spool();

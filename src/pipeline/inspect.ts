@@ -160,7 +160,7 @@ async function inspectLayer(
     task.run(work).then((found) => ({ found, bytes: work.split?.bytes ?? 0 })),
   )) {
     const { found } = result;
-    const beyond = found.notices.filter(({ code }) => code === "outside-area" || code === "zone-prefix");
+    const beyond = found.notices.filter(({ code }) => code === "outside-crs-area" || code === "zone-prefix");
     outside.merge(beyond);
     gathered.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
     if (found.summary) summariser.merge(found.summary);

@@ -70,7 +70,7 @@ export interface ConvertRequest {
   /** Of inputs whose outputs in a folder would have one name: `number` gives all but the first another. */
   readonly onNameClash?: "error" | "number";
   /** Leave an output that is newer than its inputs. */
-  readonly update?: boolean;
+  readonly ifNewer?: boolean;
   readonly allowEmpty?: boolean;
   /** Threads; 1 works on the calling thread. */
   readonly workers?: number;
@@ -90,7 +90,7 @@ export type OutputMember =
   | "overwrite"
   | "replaceLayer"
   | "onNameClash"
-  | "update"
+  | "ifNewer"
   | "allowEmpty";
 
 /** Members that may be undefined, as arguments are. */

@@ -23,7 +23,7 @@ function identifyConfidence(format: Format, head: Buffer, source: Source): Confi
 /**
  * The one format that a file is of: by its content, and by its extension where several take the content for theirs.
  * `head` is up to 64 KiB from its start.
- * @throws input-empty, input-unrecognised, input-ambiguous
+ * @throws input-empty, input-unrecognized, input-ambiguous
  */
 export function detectFormat(formats: readonly Format[], head: Buffer, source: Source): Format {
   if (source.size === 0 && head.length === 0) throw createError("input-empty", { source: source.name });
@@ -41,7 +41,7 @@ export function detectFormat(formats: readonly Format[], head: Buffer, source: S
     throw createError("input-ambiguous", { source: source.name, formats: tied.map((format) => format.id) });
   }
   const notZip = describeFalseZip(head, source.name);
-  throw createError("input-unrecognised", {
+  throw createError("input-unrecognized", {
     source: source.name,
     known: formatIds(readable),
     ...(notZip && { notZip }),

@@ -306,7 +306,7 @@ export interface Archive {
   main?(entries: readonly string[]): string | undefined;
   /**
    * Whether the main file may link to this entry. Such entries are unpacked, too, within the limits of zips; the reader
-   * finds them in `source.entries` and notes those that it does not read (`entries-passed-over`).
+   * finds them in `source.entries` and notes those that it does not read (`zip-entries-ignored`).
    */
   linked?(entry: string): boolean;
   /** What the main file is called in a zip that is written: `doc.kml`. Absent: as the zip, with its own extension. */

@@ -116,7 +116,7 @@ export class Registry {
 
   /**
    * @param head the first 64 KiB, where they were read before
-   * @throws input-empty, input-unrecognised, input-ambiguous, input-unreadable
+   * @throws input-empty, input-unrecognized, input-ambiguous, input-unreadable
    */
   async identify(source: Source, head?: Buffer): Promise<Format> {
     if (head) return detectFormat(this.all(), head, source);

@@ -36,7 +36,7 @@ export class Admin implements AsyncDisposable {
 
   /**
    * @param make whether a store is made where there is none
-   * @throws store-missing, folder-unwritable, store-unavailable, store-newer, store-foreign
+   * @throws store-folder-missing, folder-not-writable, store-unavailable, store-newer, store-foreign
    */
   static async open(location: StoreLocation, make: boolean, now: () => number = Date.now): Promise<Admin> {
     return new Admin(await (make ? openStore(location) : openExistingStore(location)), location, now);
@@ -46,7 +46,7 @@ export class Admin implements AsyncDisposable {
     await this.store[Symbol.asyncDispose]();
   }
 
-  /** @throws option-invalid, account-exists, password-unfit */
+  /** @throws option-invalid, account-exists, password-invalid */
   async addAccount(email: string, password: string, name = ""): Promise<Account> {
     checkEmail(email);
     checkPersonName(name);
@@ -62,7 +62,7 @@ export class Admin implements AsyncDisposable {
     return (await this.store.accounts()).toSorted((one, other) => one.created - other.created);
   }
 
-  /** Signs the person out everywhere; credentials stay. @throws account-unknown, password-unfit */
+  /** Signs the person out everywhere; credentials stay. @throws account-unknown, password-invalid */
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.account(email);
     const passwordHash = await hashValidPassword(password, account.email);
@@ -171,10 +171,10 @@ function checkPersonName(name: string): void {
   if (name !== "") checkName("--name", name);
 }
 
-/** @throws password-unfit */
+/** @throws password-invalid */
 async function hashValidPassword(password: string, email: string): Promise<string> {
   const reason = findPasswordProblem(password, email);
   if (reason !== null)
-    throw createError("password-unfit", { reason: reason.replace(/^./, (first) => first.toLowerCase()) });
+    throw createError("password-invalid", { reason: reason.replace(/^./, (first) => first.toLowerCase()) });
   return hashPassword(password);
 }

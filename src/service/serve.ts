@@ -59,14 +59,14 @@ export interface RunningService {
   readonly url: string;
   /** A link that makes the first account, while there is none. */
   readonly setup: string | null;
-  /** Takes the certificate that lies in the files now; does nothing without TLS. @throws certificate-unusable */
+  /** Takes the certificate that lies in the files now; does nothing without TLS. @throws certificate-invalid */
   renewCertificate(): void;
   /** Answers what was asked, within a limit, and lets go of port and store. */
   close(): Promise<void>;
 }
 
 /**
- * @throws option-invalid, http-insecure, certificate-unusable, address-in-use, address-unusable, folder-unwritable, store-unavailable,
+ * @throws option-invalid, http-insecure, certificate-invalid, address-in-use, address-unavailable, folder-not-writable, store-unavailable,
  * store-newer, store-foreign
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
@@ -132,7 +132,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-/** @throws folder-unwritable */
+/** @throws folder-not-writable */
 function resolveSpoolFolder({ store, spoolFolder }: ServiceOptions): string {
   const folder = spoolFolder ?? (store.kind === "folder" ? store.path : tmpdir());
   prepareFolder(folder);

@@ -380,7 +380,7 @@ function rejectKind(plan: FitPlan, batch: Batch, row: number, context: StageCont
     ? `${plan.target} cannot hold a ${type}`
     : `${plan.target} cannot hold a feature without geometry`;
   context.reject({
-    code: "geometry-not-held",
+    code: "geometry-unsupported",
     reason,
     place: { record: batch.recordAt(row) },
     feature: batch.featureAt(row),

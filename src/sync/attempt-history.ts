@@ -109,10 +109,11 @@ export async function prepareWithRetries<T>(
       return await prepare();
     } catch (error) {
       const { code, details } = asGeoferryError(error);
-      const isUnsettled = code === "key-repeated-on-map" && details.twins === true;
-      if (wait >= maxWaits || !isRereadable(request) || !(isUnsettled || code === "remote-unsteady")) throw error;
+      const isUnsettled = code === "duplicate-key-on-map" && details.twins === true;
+      if (wait >= maxWaits || !isRereadable(request) || !(isUnsettled || code === "remote-changed-during-read"))
+        throw error;
       if (isUnsettled && strongEtag((await client.page(1))?.etag ?? null) !== null) throw error;
-      await jitteredPause(request.settle, tools.host.signal);
+      await jitteredPause(request.settleTime, tools.host.signal);
     }
 }
 

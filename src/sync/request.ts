@@ -67,9 +67,9 @@ export interface SyncRequest {
   /** What becomes of source features without a key. */
   readonly onMissingKey: "refuse" | "reject";
   /** One reading of the map is enough, though pages may have shifted meanwhile. */
-  readonly trustPages: boolean;
+  readonly singleRead: boolean;
   /** Milliseconds of quiet before the map is read to settle what became of a batch in doubt; 2000. */
-  readonly settle: number;
+  readonly settleTime: number;
   /** Times that a run reads both sides again and starts over where another writer changed the map meanwhile; 10. */
   readonly conflictRetries: number;
   readonly guards: Guards;
@@ -89,8 +89,8 @@ export const defaultSyncSettings = {
   updateWith: "patch",
   onDuplicate: "refuse",
   onMissingKey: "refuse",
-  trustPages: false,
-  settle: 2000,
+  singleRead: false,
+  settleTime: 2000,
   conflictRetries: 10,
   guards: { maxDelete: null, maxUpdate: null, allowNullGeometry: false, allowEmpty: false },
   strict: false,

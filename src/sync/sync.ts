@@ -86,7 +86,7 @@ async function runAttempt(
   earlierAttempts: AttemptHistory,
 ): Promise<SyncResult> {
   const rejects = request.source.rejects ?? defaultRejectsPath(request.source.inputs);
-  await waitForEarlierRequests(run, request.settle);
+  await waitForEarlierRequests(run, request.settleTime);
   // A file of its own: the one of this run is written anew.
   const earlier = await finishInterruptedUpdates(
     createApplyContext(`${run.client.id}-unfinished.rejects.geojsonl`, run),
@@ -121,7 +121,7 @@ export async function planSync(
   run: ReadonlySyncRun,
   output?: PlanDestination,
 ): Promise<PreparedSync> {
-  await waitForEarlierRequests(run, request.settle);
+  await waitForEarlierRequests(run, request.settleTime);
   return prepareSync(request, mode, run, output);
 }
 

@@ -128,7 +128,7 @@ describe("convert", () => {
     expect(written).toEqual(["mixed_line.shp", "mixed_multipoint.shp", "mixed_point.shp", "mixed_polygon.shp"]);
     expect(lines("mixed.shp.rejects.geojsonl")).toHaveLength(1);
     expect(JSON.parse(lines("mixed.shp.rejects.geojsonl")[0]!)).toMatchObject({
-      reject: { code: "geometry-not-held", layer: "mixed" },
+      reject: { code: "geometry-unsupported", layer: "mixed" },
     });
   });
 
@@ -233,7 +233,7 @@ describe("convert", () => {
 
   test("leaves outputs that are up to date", () => {
     cpSync(`${samples}/csv/capitals.csv`, scratch.path("source.csv"));
-    const run = () => geoferry(["convert", scratch.path("source.csv"), scratch.path("source.geojson"), "--update"]);
+    const run = () => geoferry(["convert", scratch.path("source.csv"), scratch.path("source.geojson"), "--if-newer"]);
     utimesSync(scratch.path("source.csv"), new Date(1e12), new Date(1e12));
     expect(run().status).toBe(0);
     const first = statSync(scratch.path("source.geojson")).mtimeMs;

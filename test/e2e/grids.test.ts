@@ -175,6 +175,6 @@ describe("info and check", () => {
       expect(stdout, command).toMatch(new RegExp(`look at:? +2 of 3 features: ${words.source}`));
     }
     const converted = geoferry(["convert", strangers, scratch.path("strangers.geojson"), ...said]);
-    expect(converted.stderr).toMatch(new RegExp(`note outside-area \\(2 times\\): ${words.source}`));
+    expect(converted.stderr).toMatch(new RegExp(`note outside-crs-area \\(2 times\\): ${words.source}`));
   });
 });

@@ -186,7 +186,7 @@ describe("where another writes between the pages", () => {
       expect(stderr).toContain(`map ${map} of ${proxy.url} was changed by others each of the 3 times that it was read`);
       expect(status).toBe(8);
       expect(existsSync(path("unsteady.geojson"))).toBe(false);
-      await succeed(["pull", "trusted.geojson", "--map", map, "--trust-pages"], options);
+      await succeed(["pull", "trusted.geojson", "--map", map, "--single-read"], options);
     });
     const { features } = collectionIn("trusted.geojson");
     expect(new Set(features.map(({ id }) => id)).size).toBe(features.length);

@@ -134,7 +134,7 @@ test("an output whose source is gone is told until it is removed", async () => {
     const { status, report, stderr } = await run(["--quiet"]);
     expect([status, existsSync(at("out/a.geojson"))]).toEqual([0, true]);
     const [step] = report.steps;
-    return [step!.notices.filter(({ code }) => code === "output-left").length, step!.changes.length, stderr !== ""];
+    return [step!.notices.filter(({ code }) => code === "stale-output").length, step!.changes.length, stderr !== ""];
   };
   expect(await left()).toEqual([1, 1, true]);
   expect(await left()).toEqual([1, 0, false]);

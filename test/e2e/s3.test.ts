@@ -242,7 +242,7 @@ describe.skipIf(!store)("a bucket", () => {
         : null,
     );
     const { notices } = await convertFile(sample("huts.geojson"), bucket.at("a.csv"));
-    expect(notices).toContainEqual(expect.objectContaining({ code: "unconditional", layer: bucket.at("a.csv") }));
+    expect(notices).toContainEqual(expect.objectContaining({ code: "unconditional-write", layer: bucket.at("a.csv") }));
     expect(await codeOf(convertFile(sample("huts.geojson"), bucket.at("a.csv")))).toBe("output-exists");
     expect(await codeOf(convertFile(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
   });

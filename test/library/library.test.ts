@@ -284,10 +284,10 @@ describe("errors", () => {
   test("name options of the library, and list them", async () => {
     const collection = { name: "x.bin", bytes: Buffer.from([1, 2, 3, 4, 5]) };
     const unknown = await failing(open(collection));
-    expect(unknown).toMatchObject({ code: "input-unrecognised", details: { options: ["from"] } });
+    expect(unknown).toMatchObject({ code: "input-unrecognized", details: { options: ["from"] } });
     expect(unknown.message).toMatch(/^x\.bin: .*name it with from if/);
     const crs = await failing(convert({ inputs: survey, to: "geojson", sourceCrs: "EPSG:1" }));
-    expect(crs).toMatchObject({ code: "crs-mistaken", details: { option: "sourceCrs" } });
+    expect(crs).toMatchObject({ code: "crs-option-invalid", details: { option: "sourceCrs" } });
     expect(crs.message).not.toContain("--");
     const there = join(folder, "there.csv");
     writeFileSync(there, "x");

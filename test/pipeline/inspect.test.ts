@@ -158,7 +158,7 @@ describe("eastings that begin with the number of a zone", () => {
   it("name those that place them in the area of the stated system, where they are far outside of it", async () => {
     const output = scratch.path("zone.geojson");
     const { notices } = await convertFile(gauss, output, { sourceCrs: "EPSG:25832" });
-    const outside = notices.find(({ code }) => code === "outside-area");
+    const outside = notices.find(({ code }) => code === "outside-crs-area");
     expect(outside?.example).toMatch(/far outside .*eastings do in EPSG:31467 \(/);
     expect(outside?.example).not.toContain("Pulkovo");
   });

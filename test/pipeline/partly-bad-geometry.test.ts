@@ -178,7 +178,7 @@ describe("sound parts stay", () => {
     const { geometry, losses, notices, rejected } = await read(text, extension);
     expect(left).toContainEqual(geometry);
     expect(rejected).toBe(0);
-    expect(losses).toMatchObject([{ code: "not-finite-part", count: 1 }]);
+    expect(losses).toMatchObject([{ code: "non-finite-part", count: 1 }]);
     expect(notices.find(({ code }) => code === "part-unreadable")?.example).toMatch(why);
   });
 
@@ -211,5 +211,5 @@ test.each([
   const { geometry, losses, rejected } = await read(text, extension);
   expect(geometry).toBeNull();
   expect(rejected).toBe(1);
-  expect(losses.filter(({ code }) => code === "not-finite-part")).toEqual([]);
+  expect(losses.filter(({ code }) => code === "non-finite-part")).toEqual([]);
 });

@@ -37,6 +37,6 @@ describe("what stands far on in an input", () => {
     const lines = readFileSync(scratch.path("far.gpx.rejects.geojsonl"), "utf8").trimEnd().split("\n");
     const rejects = lines.map((line) => (JSON.parse(line) as { reject: unknown }).reject);
     const reason = "GPS Exchange Format (GPX) cannot hold a feature without geometry";
-    expect(rejects).toEqual([{ code: "geometry-not-held", reason, input, layer: "far", record: 8 }]);
+    expect(rejects).toEqual([{ code: "geometry-unsupported", reason, input, layer: "far", record: 8 }]);
   });
 });

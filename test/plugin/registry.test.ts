@@ -71,7 +71,7 @@ describe("the format of a file", () => {
   test("is none for an empty file, or one that nobody knows", async () => {
     expect((await errorOf(registryOf(json, table).identify(source("a.csv", "")))).code).toBe("input-empty");
     const unknown = await errorOf(registryOf(json, output).identify(source("a.csv", "x")));
-    expect(unknown.code).toBe("input-unrecognised");
+    expect(unknown.code).toBe("input-unrecognized");
     expect(unknown.details.known).toEqual(["json"]);
   });
 

@@ -100,10 +100,10 @@ describe("an input with content of which nothing is understood is an error", () 
     ],
     ["a collection without features", "a.geojson", '{"type":"FeatureCollection"}', "input-corrupt"],
     ["features that are no array", "a.geojson", '{"type":"FeatureCollection","features":{"a":1}}', "input-corrupt"],
-    ["JSON of another schema", "a.geojson", '{"features":[{"a":1}]}', "input-unrecognised"],
-    ["JSON that is an array of anything", "a.geojson", '[{"a":1}]', "input-unrecognised"],
-    ["lines of JSON of another schema", "a.geojsonl", '{"a":1}\n{"a":2}\n', "input-unrecognised"],
-    ["a zip with nothing known in it", "a.zip", zipOfText, "input-unrecognised"],
+    ["JSON of another schema", "a.geojson", '{"features":[{"a":1}]}', "input-unrecognized"],
+    ["JSON that is an array of anything", "a.geojson", '[{"a":1}]', "input-unrecognized"],
+    ["lines of JSON of another schema", "a.geojsonl", '{"a":1}\n{"a":2}\n', "input-unrecognized"],
+    ["a zip with nothing known in it", "a.zip", zipOfText, "input-unrecognized"],
     ["a KMZ without a KML", "a.kmz", zipOfText, "input-corrupt"],
   ])("%s", async (_, name, content, code) => {
     const bytes = typeof content === "string" ? content : await content();

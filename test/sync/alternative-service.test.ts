@@ -70,7 +70,7 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
     const { sync, shown } = await begin(places(0, 30), manners);
     const source = [...places(10, 20), ...places(20, 25, "new"), ...places(30, 40)];
     const asked = await sync(source);
-    expect(asked.end).toBe("update-not-offered");
+    expect(asked.end).toBe("update-unsupported");
     const { end } = await sync(source, { updateWith: "delete-create" });
     expect(end).toBe("done");
     const wanted = [...places(0, 20), ...places(20, 25, "new"), ...places(25, 40)];

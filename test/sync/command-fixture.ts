@@ -44,7 +44,7 @@ export class CommandFixture implements AsyncDisposable {
   }
 
   push(source: readonly Place[], map: string, ...args: readonly string[]): Promise<CommandOutput> {
-    return this.run(["push", this.world.source(source), "--map", map, "--settle", "20", ...args]);
+    return this.run(["push", this.world.source(source), "--map", map, "--settle-time", "20", ...args]);
   }
 
   /** Status and words, and that no request was sent that could have changed the map. */

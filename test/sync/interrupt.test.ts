@@ -78,7 +78,7 @@ describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }
     const through = behind();
     const map = await world.newMap();
     await world.fill(map, held);
-    const line = ["push", world.source(source), "--map", map, "--remote-field", "ref", "--settle", "50"];
+    const line = ["push", world.source(source), "--map", map, "--remote-field", "ref", "--settle-time", "50"];
     line.push("--concurrency", "1", ...args);
     through.calm();
     const first = await world.geoferry(line, {

@@ -95,7 +95,7 @@ const shown = (places: readonly Pick<Place, "geometry" | "properties">[]): reado
 
 describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
   const push = (map: string, path: string, watch?: (child: ChildProcess) => void) => {
-    const line = ["push", path, "--map", map, "--remote-field", "ref", "--settle", "50", "--yes", ...args];
+    const line = ["push", path, "--map", map, "--remote-field", "ref", "--settle-time", "50", "--yes", ...args];
     return world.geoferry(line, { url: proxy.url, ...(watch && { watch }) });
   };
   /** What the map must have in the end. */
@@ -143,7 +143,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
 test("what was on its way when it was killed is waited for", async () => {
   const map = await world.newMap();
   proxy.calm();
-  const args = ["push", world.source(many(0, 12, 1)), "--map", map, "--remote-field", "ref", "--settle", "6000"];
+  const args = ["push", world.source(many(0, 12, 1)), "--map", map, "--remote-field", "ref", "--settle-time", "6000"];
   let late: Promise<unknown> = Promise.resolve();
   const first = await world.geoferry(args, {
     url: proxy.url,
@@ -183,7 +183,7 @@ describe("restore after a run that was killed while it created", () => {
   /** The command that the summary of a run prints, as it is copied. */
   const undoing = (stderr: string): string[] => {
     const [, line = ""] = /to undo this: geoferry (.*)/.exec(stderr) ?? [];
-    return [...line.split(" "), "--settle", "50"];
+    return [...line.split(" "), "--settle-time", "50"];
   };
 
   test.each(moments)("killed at the second POST, %s: both runs are undone", async (moment) => {
@@ -194,7 +194,7 @@ describe("restore after a run that was killed while it created", () => {
     proxy.calm();
     const path = world.source([...many(0, 20, 0), ...many(20, 1130, 1)]);
     const backup = join(world.folder, `killed ${moment}.geojson`);
-    const args = ["push", path, "--map", map, "--remote-field", "ref", "--settle", "50", "--backup", backup];
+    const args = ["push", path, "--map", map, "--remote-field", "ref", "--settle-time", "50", "--backup", backup];
     let seen = 0;
     const cutOff = await world.geoferry([...args, "--concurrency", "1"], {
       url: proxy.url,
@@ -204,7 +204,7 @@ describe("restore after a run that was killed while it created", () => {
     proxy.choose(() => null);
 
     // What the killed run created is undone alone.
-    const undo = ["restore", backup, "--settle", "50", "--max-delete", "1100"];
+    const undo = ["restore", backup, "--settle-time", "50", "--max-delete", "1100"];
     const dry = await world.geoferry([...undo, "--dry-run"], { url: proxy.url });
     expect(dry.stderr).toContain(
       `${moment === "after it" ? "1,100" : "1,000"} features that the run created`.replace(",", ""),

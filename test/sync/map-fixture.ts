@@ -129,7 +129,13 @@ export class MapFixture {
     client = this.client(wish.traffic),
   ): Promise<OpenPlan> {
     const { mode = "full", key = byRef, fingerprint = randomUUID(), complete = true } = wish;
-    const asked = { ...request, map: this.id, mode: mode === "delete" ? "full" : mode, settle: 20, ...wish.request };
+    const asked = {
+      ...request,
+      map: this.id,
+      mode: mode === "delete" ? "full" : mode,
+      settleTime: 20,
+      ...wish.request,
+    };
     await using spool = new Spool();
     using workspace = await Workspace.create(spool);
     const snapshot = await readSnapshot(client, workspace, { rounding: roundingForPrecision(asked.precision) });

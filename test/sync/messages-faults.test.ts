@@ -172,7 +172,7 @@ test("what a run had deleted to create it anew is created before anything else",
   const map = await listener.mapWith(createPlaces(5));
   const kept = join(world.folder, `${map}-kept/`);
   const source = world.source(createPlaces(5, () => ({ title: "new" })));
-  const args = ["push", source, "--map", map, "--remote-field", "ref", "--settle", "20", "--backup", kept];
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--settle-time", "20", "--backup", kept];
   args.push("--update-with", "delete-create");
   const first = await listener.run(args, {
     watch: (child) => {

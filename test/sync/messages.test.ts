@@ -342,10 +342,10 @@ describe("the service", () => {
     proxy.choose(({ method }) => (method === "GET" && proxy.count("POST") > 0 ? faults.cutBeforeRequest : null));
     const args = ["--remote-field", "ref", "--retries", "1"];
     const source = world.source(createPlaces(14));
-    const said = await run(["push", source, "--map", map, "--settle", "20", ...args]);
+    const said = await run(["push", source, "--map", map, "--settle-time", "20", ...args]);
     expect(said).toMatchObject({ status: 8 });
     proxy.calm();
-    expect(await run(["push", source, "--map", map, "--settle", "20", ...args])).toMatchObject({ status: 0 });
+    expect(await run(["push", source, "--map", map, "--settle-time", "20", ...args])).toMatchObject({ status: 0 });
     expect(await world.features(map)).toHaveLength(14);
   });
 
@@ -446,7 +446,7 @@ test("features that the service refuses are told and kept for another try", asyn
   const map = odd.newMap();
   const source = world.source([...createPlaces(3), createPlace("long", { title: "much too long" })]);
   const rejects = join(world.folder, "refused.geojsonl");
-  const args = ["push", source, "--map", map, "--remote-field", "ref", "--rejects", rejects, "--settle", "20"];
+  const args = ["push", source, "--map", map, "--remote-field", "ref", "--rejects", rejects, "--settle-time", "20"];
   const said = await run(args, { url: odd.url, as: odd });
   expect(said).toMatchObject({ status: 5 });
   expect(said.stderr).toMatch(/the title is too long/);
@@ -521,7 +521,7 @@ test("features that share a key are told, for people and for programs", async ()
   expect((await run(args)).stderr.match(/left out/g)).toHaveLength(1);
   const records = (await run([...args, "--json"])).stdout.trimEnd().split("\n");
   expect(records.map((line) => JSON.parse(line))).toContainEqual(
-    expect.objectContaining({ type: "notice", code: "key-repeated", count: 1 }),
+    expect.objectContaining({ type: "notice", code: "duplicate-key-dropped", count: 1 }),
   );
 });
 
@@ -542,7 +542,7 @@ test("in append, what nobody knows is told and never sent again", async () => {
   await using bare = (await FaultProxy.start(world.url)).always(faults.withoutHeaders("idempotency-key", "etag"));
   const map = await mapWith([]);
   bare.on("POST", 1, faults.cutAfterCommit);
-  const args = ["push", world.source(createPlaces(3)), "--map", map, "--mode", "append", "--settle", "20"];
+  const args = ["push", world.source(createPlaces(3)), "--map", map, "--mode", "append", "--settle-time", "20"];
   const said = await run(args, { url: bare.url });
   expect(said).toMatchObject({ status: 12 });
   expect(said.stderr).toMatch(/it is unknown whether it has 3 features/);

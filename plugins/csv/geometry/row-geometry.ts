@@ -74,11 +74,11 @@ export class RowGeometryReader {
     const { closedRings, curves, shortened, unreadable, reason } = this.cells;
     if (unreadable > 0) this.context.notice("part-unreadable", undefined, reason, unreadable);
     if (curves > 0) {
-      this.context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
+      this.context.lose("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
     }
     if (shortened > 0) {
       const example = "the first position of a geometry says how many numbers the others have";
-      this.context.lose("position-surplus", undefined, example, shortened);
+      this.context.lose("extra-ordinates", undefined, example, shortened);
     }
     if (closedRings > 0) {
       this.context.notice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
@@ -233,7 +233,7 @@ export class RowGeometryReader {
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
       const start = Buffer.from(source.buffer, source.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
-      return { code: "geometry-invalid", reason: `${name} is no geometry: ${error.message} (${start})` };
+      return { code: "geometry-malformed", reason: `${name} is no geometry: ${error.message} (${start})` };
     }
   }
 

@@ -107,7 +107,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
         return;
       case "double":
         if (!Number.isFinite(column.values[row]!)) {
-          this.context.lose("non-finite", field, `${column.values[row]} has no text that every reader knows`);
+          this.context.lose("non-finite-value", field, `${column.values[row]} has no text that every reader knows`);
           return;
         }
     }

@@ -16,7 +16,7 @@ const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
   "lone-surrogate": "a half of a surrogate pair stands alone and became U+FFFD",
   "invalid-utf8": "bytes that are not UTF-8 became U+FFFD",
   "control-character": "a control character stands in a string without its escape",
-  "non-finite": "NaN or an infinity, which JSON does not have, became null",
+  "non-finite-value": "NaN or an infinity, which JSON does not have, became null",
 };
 
 export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
@@ -365,7 +365,7 @@ export class FeatureParser {
   finish(): Batch | null {
     const { rows } = this;
     const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
-      if (code === "non-finite") this.context.lose(code, field, issueMessages[code], count);
+      if (code === "non-finite-value") this.context.lose(code, field, issueMessages[code], count);
       else this.context.notice(code, field, issueMessages[code], count);
     };
     const { bytes } = this.cursor;
@@ -411,12 +411,12 @@ export class FeatureParser {
     }
     shapes.foreign.clear();
     for (const [name, count] of this.duplicates) {
-      context.lose("duplicate-key", name, "a feature has this name more than once; the last value was kept", count);
+      context.lose("duplicate-member", name, "a feature has this name more than once; the last value was kept", count);
     }
     this.duplicates.clear();
     if (shapes.surplus > 0) {
       context.lose(
-        "position-surplus",
+        "extra-ordinates",
         undefined,
         "a position has more than three numbers; the rest was left out",
         shapes.surplus,
@@ -426,7 +426,7 @@ export class FeatureParser {
     say("empty-part", shapes.dropped, "a part of a geometry without positions was left out");
     say("type-missing", this.untyped, "an object with geometry or properties but no type was taken for a Feature");
     say("part-unreadable", shapes.unreadable, shapes.reason);
-    say("comma-surplus", this.cursor.surplusCommas, trailingCommaMessage);
+    say("extra-comma", this.cursor.surplusCommas, trailingCommaMessage);
     this.cursor.surplusCommas = 0;
     shapes.surplus = shapes.closed = shapes.dropped = shapes.unreadable = this.untyped = 0;
   }

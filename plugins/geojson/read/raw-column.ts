@@ -8,7 +8,7 @@ import { JsonStringDecoder, repairJson } from "../json/text.js";
 
 /** Where a column says what it had to mend or give up: a code and how often. */
 export type ReportIssue = (
-  code: "lone-surrogate" | "invalid-utf8" | "control-character" | "non-finite",
+  code: "lone-surrogate" | "invalid-utf8" | "control-character" | "non-finite-value",
   count: number,
 ) => void;
 
@@ -153,7 +153,7 @@ export class RawColumn {
             ? Presence.null
             : Presence.value;
     }
-    if (nonFinite > 0) remark("non-finite", nonFinite);
+    if (nonFinite > 0) remark("non-finite-value", nonFinite);
     return presence;
   }
 
@@ -274,7 +274,7 @@ export class RawColumn {
       }
       offsets[i + 1] = at;
     }
-    if (nonFinite > 0) remark("non-finite", nonFinite);
+    if (nonFinite > 0) remark("non-finite-value", nonFinite);
     const target = slab ? slab.uint8(at) : new Uint8Array(at);
     at = 0;
     for (const part of parts) {

@@ -157,7 +157,7 @@ export class SplitReader {
     let to = next;
     while (to > start && " \n\r\t,\x1e".includes(String.fromCharCode(this.bytes[to - 1]!))) to--;
     if (to > start) this.rejectDamage(damage, start, to);
-    else this.context.notice("comma-missing", undefined, `at byte ${this.base + start} a comma is missing`);
+    else this.context.notice("missing-comma", undefined, `at byte ${this.base + start} a comma is missing`);
     cursor.at = next;
     this.opens = true;
   }
@@ -222,7 +222,7 @@ export class SplitReader {
   /** @param row that of the feature in the current batch, where it stays without its geometry; else −1 */
   private refuse(reason: string, from: number, to: number, row: number): void {
     if (row < 0) this.reject("feature-invalid", reason, from, from, to);
-    else this.unlocated.push({ row, code: "geometry-invalid", reason, ...this.textAt(from, from, to) });
+    else this.unlocated.push({ row, code: "geometry-malformed", reason, ...this.textAt(from, from, to) });
   }
 
   private endsFile(damage: JsonSyntaxError): boolean {

@@ -56,13 +56,13 @@ export class ForeignKeyCheck {
     this.before = new Map([...new Set(children)].map((child) => [child, readForeignKeyState(database, child)]));
   }
 
-  /** @throws output-dangling where rows refer to nothing that did not so before */
+  /** @throws foreign-key-violation where rows refer to nothing that did not so before */
   check(output: string): void {
     for (const [table, before] of this.before) {
       if (before.mismatch !== null) continue;
       const after = readForeignKeyState(this.database, table);
       if (after.mismatch !== null) {
-        throw createError("output-dangling", {
+        throw createError("foreign-key-violation", {
           output,
           table,
           reason: `it would fit no key any more (${after.mismatch})`,
@@ -74,7 +74,7 @@ export class ForeignKeyCheck {
       const rows = found.length === 1 ? "1 row" : `${found.length} rows`;
       const first = rowid === null ? "" : ` (${found.length === 1 ? "" : "first of them "}row ${rowid})`;
       const reason = `${rows}${first} would refer to rows that "${parent}" does not have`;
-      throw createError("output-dangling", { output, table, reason });
+      throw createError("foreign-key-violation", { output, table, reason });
     }
   }
 }

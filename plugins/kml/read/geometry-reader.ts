@@ -342,9 +342,9 @@ export class GeometryReader {
     tell("ring-closed", "a ring that did not end where it began was closed", closed);
     if (repairs.sloppy + repairs.surplus === 0) return;
     const sloppy = "coordinates were not parted by commas and blanks as KML asks, and read all the same";
-    tell("coordinates-sloppy", sloppy, repairs.sloppy);
+    tell("coordinates-repaired", sloppy, repairs.sloppy);
     const surplus = "a position had more than three numbers, or a point more than one position; the first were taken";
-    tell("coordinates-surplus", surplus, repairs.surplus);
+    tell("extra-coordinates", surplus, repairs.surplus);
     repairs.sloppy = 0;
     repairs.surplus = 0;
   }

@@ -520,7 +520,7 @@ export class DocumentScanner implements DocumentVisitor {
     const { source } = this.settings;
     const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
     const example = `${source} is read as one dataset; it also holds ${listed}, which no link leads to; unpack it to read them`;
-    this.context.notice("entries-passed-over", undefined, example, unread.length);
+    this.context.notice("zip-entries-ignored", undefined, example, unread.length);
   }
 
   schema(id: string, typed: string | null, name: string): void {

@@ -264,7 +264,12 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
       context.lose("geometry-type-changed", undefined, example, unfaithful);
     }
     if (infinite > 0) {
-      context.lose("non-finite", undefined, "a geometry with a coordinate that is no number was left out", infinite);
+      context.lose(
+        "non-finite-coordinates",
+        undefined,
+        "a geometry with a coordinate that is no number was left out",
+        infinite,
+      );
     }
     this.said.removed.clear();
     this.said.added.clear();

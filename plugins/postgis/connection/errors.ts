@@ -22,7 +22,7 @@ export function connectionError(database: string, cause: unknown): GeoferryError
   if (cause instanceof GeoferryError) return cause;
   const reason = describeCause(cause);
   const state = sqlStateOf(cause);
-  if (state === "3D000") return createError("database-absent", { database, reason }, cause);
+  if (state === "3D000") return createError("database-missing", { database, reason }, cause);
   if (state.startsWith("28") || state === "42501")
     return createError("database-forbidden", { database, reason }, cause);
   const { code = "", message = "" } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {};

@@ -116,7 +116,7 @@ class BatchEncoder {
       const moment = parseMoment(written);
       if (moment === null) {
         rows.none();
-        context.lose("date-unwritable", name, `no calendar has ${written}, which became null`);
+        context.lose("date-out-of-range", name, `no calendar has ${written}, which became null`);
         return;
       }
       if (moment.cut) context.lose("time-rounded", name, "fractions beyond microseconds were cut");

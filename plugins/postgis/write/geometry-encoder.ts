@@ -47,7 +47,7 @@ export class GeometryEncoder {
     if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
     if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
     if (notFinite > 0)
-      context.lose("coordinates-not-finite", undefined, "a geometry with NaN or infinity became null", notFinite);
+      context.lose("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
     wkb.missingZ = 0;
     wkb.missingM = 0;
     this.notFinite = 0;

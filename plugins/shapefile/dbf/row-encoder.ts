@@ -115,7 +115,7 @@ export class RowEncoder {
   ): void {
     if (written === "rounded") losses.add("number-rounded", name, () => `${value} was rounded to fit ${width} bytes`);
     else if (typeof value === "number" && !Number.isFinite(value)) {
-      losses.add("non-finite", name, () => `${value} became null`);
+      losses.add("non-finite-value", name, () => `${value} became null`);
     } else losses.add("number-too-large", name, () => `${value} does not fit ${width} bytes and became null`);
   }
 
@@ -149,7 +149,7 @@ export class RowEncoder {
     losses: BatchLosses,
   ): void {
     const text = () => decodeUtf8(bytes, from, to);
-    losses.add("date-unwritable", name, () => `"${text()}" is no date from 0000 to 9999 and became null`);
+    losses.add("date-out-of-range", name, () => `"${text()}" is no date from 0000 to 9999 and became null`);
   }
 
   private texts(
@@ -221,7 +221,8 @@ export class RowEncoder {
       const text = value instanceof Uint8Array ? Buffer.from(value).toString("base64") : String(value);
       const at = i * this.table.recordBytes + out.offset;
       if (out.letter === "C") this.oddText(records, out, at, text, losses);
-      else losses.add("type-unwritable", out.name, () => `"${text.slice(0, 40)}" is no ${out.fieldType}, became null`);
+      else
+        losses.add("value-type-mismatch", out.name, () => `"${text.slice(0, 40)}" is no ${out.fieldType}, became null`);
     }
   }
 }

@@ -152,7 +152,7 @@ export async function readTable(
   const described = 1 + header.columns.reduce((sum, { width }) => sum + width, 0);
   if (described < header.recordBytes && header.nullFlagsOffset < 0) {
     const example = `the columns of ${source.name} take ${described} bytes, its rows have ${header.recordBytes}; what stands behind the columns was not read`;
-    context.notice("row-surplus", undefined, example);
+    context.notice("extra-rows", undefined, example);
   }
   const availableRows = Math.floor((file.size - header.headerBytes) / header.recordBytes);
   const rows = Math.min(header.records, availableRows);

@@ -109,7 +109,7 @@ class ShapeDecoder {
         continue;
       }
       const { plain, parts, points, zAt, mAt, type, used } = this.layout;
-      if (used < ends[i]! - starts[i]!) this.note("shape-surplus");
+      if (used < ends[i]! - starts[i]!) this.note("extra-shapes");
       if (type !== this.shapeType && type !== ShapeType.null) this.note("shape-type");
       if (plain === ShapeType.multipatch) {
         const types = this.readParts(starts[i]!, parts, points);
@@ -172,7 +172,7 @@ class ShapeDecoder {
     const fitsBox = this.ownBox(i, from, first, points);
     if (!fitsBox && !this.measureBox(i, first, first + points)) {
       if (plain === ShapeType.point && Number.isNaN(this.xy[2 * first]! + this.xy[2 * first + 1]!)) {
-        this.note("coordinates-not-finite");
+        this.note("non-finite-coordinates");
       } else this.troubles.damaged.set(i, "one of its coordinates is not a finite number");
       this.measureBox(i, first, first);
       return;

@@ -15,5 +15,5 @@ export function reportWkbRepairs(
   if (unreadable > 0) context.notice("part-unreadable", undefined, nonFinitePositionMessage, unreadable);
   if (closedRings > 0) context.notice("ring-closed", undefined, "a ring did not end where it began", closedRings);
   if (curves > 0)
-    context.lose("curve-linearised", undefined, "arcs became lines of one position each 4 degrees", curves);
+    context.lose("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
 }

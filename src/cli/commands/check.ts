@@ -20,7 +20,7 @@ export interface CheckArguments extends InfoArguments {
 const maxShownProblems = 20;
 
 /** What the checks find in features that were read; all other problems are features that could not be. */
-const checkCodes = new Set(["not-finite", "out-of-range", "invalid-geometry"]);
+const checkCodes = new Set(["non-finite", "out-of-range", "geometry-invalid"]);
 
 /** Problems in the order of the records, whatever found them. */
 const sortProblems = ({ problems }: LayerReport): LayerReport["problems"] =>

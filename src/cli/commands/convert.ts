@@ -59,7 +59,7 @@ export const convertCommand: Command<ConvertArguments> = {
     append: existingOptions.append,
     overwrite: existingOptions.overwrite,
     "replace-layer": existingOptions["replace-layer"],
-    update: { ...flag, group: "Output:", describe: "Leave outputs that are newer than their inputs" },
+    "if-newer": { ...flag, group: "Output:", describe: "Leave outputs that are newer than their inputs" },
     "allow-empty": existingOptions["allow-empty"],
     "on-name-clash": {
       ...text,

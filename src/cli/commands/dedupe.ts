@@ -21,8 +21,8 @@ export interface DedupeArguments extends RunArguments {
   readonly scope?: string;
   readonly precision?: string;
   readonly maxDelete?: string;
-  readonly trustPages?: boolean;
-  readonly settle?: string;
+  readonly singleRead?: boolean;
+  readonly settleTime?: string;
 }
 
 export const dedupeCommand: Command<DedupeArguments> = {
@@ -45,8 +45,8 @@ export const dedupeCommand: Command<DedupeArguments> = {
       describe: "Look only at features with this value of a property: source=cadastre",
     },
     precision: comparingOptions.precision,
-    "trust-pages": comparingOptions["trust-pages"],
-    settle: sendingOptions.settle,
+    "single-read": comparingOptions["single-read"],
+    "settle-time": sendingOptions["settle-time"],
   }),
   examples: [
     ["dedupe --map 7c0… --remote-field ref --dry-run", "which features have the same ref, and which would go"],

@@ -22,8 +22,8 @@ export const deleteCommand: Command<SyncArguments & RunArguments> = {
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],
     ...matchingOptions,
-    "trust-pages": comparingOptions["trust-pages"],
-    settle: sendingOptions.settle,
+    "single-read": comparingOptions["single-read"],
+    "settle-time": sendingOptions["settle-time"],
     ...conflictOption,
   }),
   examples: [

@@ -19,9 +19,9 @@ export interface RestoreArguments extends RunArguments {
   readonly maxDelete?: string;
   readonly maxUpdate?: string;
   readonly overwriteEdits?: boolean;
-  readonly trustPages?: boolean;
+  readonly singleRead?: boolean;
   readonly updateWith?: string;
-  readonly settle?: string;
+  readonly settleTime?: string;
 }
 
 export const restoreCommand: Command<RestoreArguments> = {
@@ -37,7 +37,7 @@ export const restoreCommand: Command<RestoreArguments> = {
     "max-delete": guardOptions["max-delete"],
     "max-update": guardOptions["max-update"],
     ...overwriteEditsOption,
-    "trust-pages": comparingOptions["trust-pages"],
+    "single-read": comparingOptions["single-read"],
     ...sendingOptions,
   }),
   examples: [["restore 7c0…-backup-20261120T020000Z.geojson", "undo what the run of that night did"]],

@@ -19,7 +19,7 @@ export const verifyCommand: Command<SyncArguments & CompareArguments> = {
     ...comparisonOptions,
     ...matchingOptions,
     ...comparingOptions,
-    settle: sendingOptions.settle,
+    "settle-time": sendingOptions["settle-time"],
   }),
   examples: [["verify places.gpkg --map 7c0… --exit-code", "20 where they differ"]],
   async run(args) {

@@ -15,9 +15,9 @@ export interface WorkerArguments
     Omit<TrafficArguments, "concurrency"> {
   readonly concurrency?: string;
   readonly name?: string;
-  readonly takeover?: string;
-  readonly grace?: string;
-  readonly spreadFrom?: string;
+  readonly stalledAfter?: string;
+  readonly shutdownTimeout?: string;
+  readonly splitAbove?: string;
   readonly profile?: string;
   readonly insecureHttp?: boolean;
   readonly state?: string;
@@ -39,17 +39,17 @@ export const workerCommand: Command<WorkerArguments> = {
         defaultDescription: "as many as there are cores",
       },
       name: { ...text, describe: "What it is called in logs and reports", defaultDescription: "host and process" },
-      takeover: {
+      "stalled-after": {
         ...text,
         describe: "Seconds after which others take over the jobs of a worker that is connected and says nothing",
         defaultDescription: "8",
       },
-      grace: {
+      "shutdown-timeout": {
         ...text,
         describe: "Seconds after SIGTERM for jobs to be finished; those that are not are handed back",
         defaultDescription: "20",
       },
-      "spread-from": {
+      "split-above": {
         ...text,
         describe: "Megabytes from which on the pieces of one input are done by all workers",
         defaultDescription: "64",
@@ -73,13 +73,13 @@ export const workerCommand: Command<WorkerArguments> = {
     ["worker --concurrency 2 --name north --state /srv/state --json", "where GEOFERRY_QUEUE says the queue"],
   ],
   async run(args) {
-    const takeover = numberOf("--takeover", args.takeover, minStalledAfterSeconds, false) ?? 8;
-    const grace = numberOf("--grace", args.grace, 0, false) ?? 20;
-    const megabytes = numberOf("--spread-from", args.spreadFrom, 0, false) ?? 64;
+    const stalledAfter = numberOf("--stalled-after", args.stalledAfter, minStalledAfterSeconds, false) ?? 8;
+    const shutdownTimeout = numberOf("--shutdown-timeout", args.shutdownTimeout, 0, false) ?? 20;
+    const megabytes = numberOf("--split-above", args.splitAbove, 0, false) ?? 64;
     const concurrency = wholeNumber("--concurrency", args.concurrency, 1);
     if (args.queue === undefined)
       throw createError("usage", { reason: "which queue? --queue or GEOFERRY_QUEUE names it: redis://HOST:PORT" });
     const { runWorker } = await import("../run/run-worker.js");
-    return runWorker(args, { takeover, grace, spreadFrom: megabytes * 1e6, concurrency });
+    return runWorker(args, { stalledAfter, shutdownTimeout, splitAbove: megabytes * 1e6, concurrency });
   },
 };

@@ -15,7 +15,7 @@ export interface OutputArguments extends CommonArguments {
   readonly append?: boolean;
   readonly overwrite?: boolean;
   readonly replaceLayer?: boolean;
-  readonly update?: boolean;
+  readonly ifNewer?: boolean;
   readonly allowEmpty?: boolean;
   readonly onNameClash?: string;
 }
@@ -84,7 +84,7 @@ export function outputRequest(args: OutputArguments, path: string): WithUndefine
     append: args.append,
     overwrite: args.overwrite,
     replaceLayer: args.replaceLayer,
-    update: args.update,
+    ifNewer: args.ifNewer,
     allowEmpty: args.allowEmpty,
     onNameClash:
       args.onNameClash === undefined
@@ -100,7 +100,7 @@ function checkExisting(args: OutputArguments, output: string): void {
     throw createError("usage", {
       reason: `--replace-layer replaces one layer of the output, ${args.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
     });
-  const ofFile = (["append", "overwrite", "replaceLayer", "update"] as const).find((name) => args[name]);
+  const ofFile = (["append", "overwrite", "replaceLayer", "ifNewer"] as const).find((name) => args[name]);
   if (output !== "-" || !ofFile) return;
   const name = ofFile === "replaceLayer" ? "replace-layer" : ofFile;
   throw createError("usage", {

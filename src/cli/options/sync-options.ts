@@ -45,8 +45,8 @@ export interface SyncArguments extends SourceArguments {
   readonly updateWith?: string;
   readonly onDuplicate?: string;
   readonly onMissingKey?: string;
-  readonly trustPages?: boolean;
-  readonly settle?: string;
+  readonly singleRead?: boolean;
+  readonly settleTime?: string;
   readonly conflictRetries?: string;
   readonly maxDelete?: string;
   readonly maxUpdate?: string;
@@ -80,7 +80,7 @@ export const matchingOptions = grouped("Which feature is which:", {
 export const comparingOptions = grouped("What is equal:", {
   precision: { ...text, describe: "Decimals of longitude and latitude that count", defaultDescription: "7" },
   "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
-  "trust-pages": mapInputOptions["trust-pages"],
+  "single-read": mapInputOptions["single-read"],
 });
 
 const ofGuards = "What may become of the map:";
@@ -133,7 +133,7 @@ export const sendingOptions = grouped("How it is written to:", {
     describe: "patch; or delete-create where the service offers no PATCH: ids change",
     defaultDescription: "patch",
   },
-  settle: {
+  "settle-time": {
     ...text,
     describe: "Milliseconds after a request without an answer until the map is read to see what became of it",
     defaultDescription: "2000",
@@ -286,8 +286,8 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
     updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
     onDuplicate: oneOf("--on-duplicate", args.onDuplicate, ["refuse", "first", "last"], "refuse"),
     onMissingKey: oneOf("--on-missing-key", args.onMissingKey, ["refuse", "reject"], "refuse"),
-    trustPages: args.trustPages ?? false,
-    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    singleRead: args.singleRead ?? false,
+    settleTime: wholeNumber("--settle-time", args.settleTime, 0) ?? defaultSyncSettings.settleTime,
     conflictRetries: wholeNumber("--conflict-retries", args.conflictRetries, 0) ?? defaultSyncSettings.conflictRetries,
     guards: {
       maxDelete: limitOf("--max-delete", args.maxDelete),
@@ -301,13 +301,13 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
 
 /** What a restoration is told. @throws option-invalid */
 export function restorationSettingsOf(
-  args: Pick<SyncArguments, "maxDelete" | "maxUpdate" | "trustPages" | "updateWith" | "settle">,
+  args: Pick<SyncArguments, "maxDelete" | "maxUpdate" | "singleRead" | "updateWith" | "settleTime">,
 ): RestoreRequest["settings"] {
   return {
     precision: precisionOf(undefined),
     updateWith: oneOf("--update-with", args.updateWith, ["patch", "delete-create"], "patch"),
-    trustPages: args.trustPages ?? false,
-    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    singleRead: args.singleRead ?? false,
+    settleTime: wholeNumber("--settle-time", args.settleTime, 0) ?? defaultSyncSettings.settleTime,
     guards: {
       maxDelete: limitOf("--max-delete", args.maxDelete),
       maxUpdate: limitOf("--max-update", args.maxUpdate),
@@ -320,7 +320,7 @@ export function restorationSettingsOf(
 
 /** What a removal of duplicates is told. @throws usage, option-invalid */
 export function dedupeRequestOf(
-  args: Pick<SyncArguments, "remoteField" | "scope" | "precision" | "maxDelete" | "trustPages" | "settle"> & {
+  args: Pick<SyncArguments, "remoteField" | "scope" | "precision" | "maxDelete" | "singleRead" | "settleTime"> & {
     readonly keep?: string;
     readonly orderBy?: string;
     readonly deleteDifferent?: boolean;
@@ -336,8 +336,8 @@ export function dedupeRequestOf(
     deleteDifferent: args.deleteDifferent ?? false,
     scope: scopeOf(args.scope),
     precision: precisionOf(args.precision),
-    trustPages: args.trustPages ?? false,
-    settle: wholeNumber("--settle", args.settle, 0) ?? defaultSyncSettings.settle,
+    singleRead: args.singleRead ?? false,
+    settleTime: wholeNumber("--settle-time", args.settleTime, 0) ?? defaultSyncSettings.settleTime,
     guards: { maxDelete: limitOf("--max-delete", args.maxDelete) },
   };
 }

@@ -12,7 +12,7 @@ export class MetricsEndpoint implements AsyncDisposable {
     readonly url: string,
   ) {}
 
-  /** Answers with what is in the registry, and with what the process is like. @throws address-in-use, address-unusable */
+  /** Answers with what is in the registry, and with what the process is like. @throws address-in-use, address-unavailable */
   static async open({ host, port }: MetricsPlace, registry: Registry): Promise<MetricsEndpoint> {
     collectDefaultMetrics({ register: registry });
     const server = createServer(({ method, url = "/" }, response) => {

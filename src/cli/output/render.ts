@@ -225,7 +225,7 @@ export function renderInterruption(outcomes: readonly Outcome[], args: CommonArg
   };
   const counts = `${done.length} of ${formatCount(outcomes.length, "input")} done, ${failed.length} failed, ${notDone.length} not done`;
   const names = listed("done", done) + listed("failed", failed) + listed("not done", notDone);
-  process.stderr.write(`geoferry: interrupted: ${counts}; --update does the rest\n${names}`);
+  process.stderr.write(`geoferry: interrupted: ${counts}; run again with --if-newer to convert the rest\n${names}`);
 }
 
 /** The exit status of one conversion or many: the worst. */

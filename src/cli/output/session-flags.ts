@@ -15,7 +15,7 @@ export const sessionFlags = ({ profile, insecureHttp, state }: SessionArguments)
 /** An error whose message names the way out of doubled keys, with the flags of the run. */
 export function withSessionFlags(error: GeoferryError, args: SessionArguments): GeoferryError {
   const { code, message, details } = error;
-  if (code !== "key-repeated-on-map" && code !== "keys-doubled") return error;
+  if (code !== "duplicate-key-on-map" && code !== "duplicates-created") return error;
   const command = dedupeCommand(escapeControlCharactersDeep(details) as unknown as DuplicateKeyField);
   const flags = [...(args.url === undefined ? [] : ["--url", args.url]), ...sessionFlags(args)].map(quoteForShell);
   const whole = [command, ...flags].join(" ");

@@ -6,13 +6,13 @@ import { networkOptions } from "../options/network-options.js";
 import { type ServiceArguments, serviceFrom, serviceOptions } from "../options/service-options.js";
 
 export interface MapInputArguments extends ServiceArguments {
-  readonly trustPages?: boolean;
+  readonly singleRead?: boolean;
 }
 
 export const mapInputOptions = {
   ...grouped("Service, for map:ID:", {
     ...serviceOptions,
-    "trust-pages": {
+    "single-read": {
       type: "boolean",
       describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
     },
@@ -33,7 +33,7 @@ export function mapReader(args: MapInputArguments): ReadMapInput {
     const { readMapInput } = await import("../../remote/snapshot/map-input.js");
     const { resolveMapId } = await import("../../remote/client/resolve-map-id.js");
     return readMapInput(client.map(await resolveMapId(client, question.id)), question, {
-      trustPages: args.trustPages ?? false,
+      singleRead: args.singleRead ?? false,
     });
   };
 }

@@ -29,7 +29,7 @@ const mostShown = 20;
 /** Keys that an error names. */
 const mostNamed = 3;
 
-/** @returns the exit status @throws guard-sync, keys-differ … */
+/** @returns the exit status @throws guard-sync, duplicates-differ … */
 export async function runDedupe(args: DedupeArguments): Promise<number> {
   const request = dedupeRequestOf(args);
   const map = { given: mapIdOf(args.map) };
@@ -105,7 +105,7 @@ class Teller implements DedupeHooks {
     if (left === 0) return null;
     const { service, map } = header;
     const { remoteField: field, keep: kept } = this.request;
-    return createError("keys-differ", { service, map, field, keys: left, kept, examples: this.examples });
+    return createError("duplicates-differ", { service, map, field, keys: left, kept, examples: this.examples });
   }
 }
 

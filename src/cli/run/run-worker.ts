@@ -22,16 +22,16 @@ import { interrupted } from "../signals.js";
 export interface HandArguments extends Omit<ServiceArguments, "concurrency"> {
   readonly state: string;
   readonly threads: number;
-  readonly spreadFrom: number;
+  readonly splitAbove: number;
 }
 
 /** Numbers that flags say, with what is usual. */
 export interface WorkerNumbers {
   /** Seconds. */
-  readonly takeover: number;
-  readonly grace: number;
+  readonly stalledAfter: number;
+  readonly shutdownTimeout: number;
   /** Bytes. */
-  readonly spreadFrom: number;
+  readonly splitAbove: number;
   readonly concurrency: number | undefined;
 }
 
@@ -53,13 +53,13 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
     plugin: plugins,
     state: resolveStateRoot(args.state, process.env),
     threads: Math.max(1, Math.floor(availableParallelism() / concurrency)),
-    spreadFrom: numbers.spreadFrom,
+    splitAbove: numbers.splitAbove,
   });
   const hands = new WorkerPool(
     () => fork(handPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
     concurrency,
   );
-  const settings = { address, prefix, name, concurrency, takeover: numbers.takeover * 1000 };
+  const settings = { address, prefix, name, concurrency, stalledAfter: numbers.stalledAfter * 1000 };
   const log = (record: object, text: string) => tell(args, record, text);
   const place = metricsPlace(args);
   const metrics = new WorkerMetrics();
@@ -80,7 +80,7 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
   );
   if (!interrupted.aborted) await new Promise((done) => interrupted.addEventListener("abort", done, { once: true }));
   log({ type: "stopping", worker: name }, `${name}: takes no more jobs, and finishes those under way`);
-  await worker.close(numbers.grace * 1000);
+  await worker.close(numbers.shutdownTimeout * 1000);
   log({ type: "stopped", worker: name }, `${name}: stopped`);
   return 0;
 }

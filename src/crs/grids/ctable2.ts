@@ -10,7 +10,7 @@ export const isCtable2 = (head: DataView): boolean =>
 /**
  * Reads the format that PROJ's grids without an extension had before its version 7 (`conus`, `alaska`): little-endian,
  * radians, longitudes positive west.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function readCtable2(file: GridFileReader): Promise<Grid> {
   const head = await file.read(0, headerBytes, "its header");

@@ -51,7 +51,7 @@ interface GridImage extends UnnestedPart {
 /**
  * Reads a grid as PROJ publishes them: GeoTIFF of `TYPE=HORIZONTAL_OFFSET`, and for NADCON 5 of
  * `GEOGRAPHIC_3D_OFFSET` (PROJ, "Geodetic TIFF grids (GTG)").
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function readGeoTiff(file: GridFileReader): Promise<Grid> {
   const { directories, little } = await readTiff(file, maxParts);

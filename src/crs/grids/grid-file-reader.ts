@@ -10,18 +10,18 @@ export class GridFileReader implements AsyncDisposable {
     readonly size: number,
   ) {}
 
-  /** @throws grid-unusable */
+  /** @throws grid-invalid */
   static async open(path: string): Promise<GridFileReader> {
     try {
       const handle = await open(path, "r");
       const { size } = await handle.stat();
       return new GridFileReader(handle, path, size);
     } catch (error) {
-      throw createError("grid-unusable", { source: path, reason: (error as Error).message }, error);
+      throw createError("grid-invalid", { source: path, reason: (error as Error).message }, error);
     }
   }
 
-  /** @throws grid-unusable where the file ends before */
+  /** @throws grid-invalid where the file ends before */
   async read(offset: number, length: number, what: string): Promise<DataView> {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
       throw this.unusable(`it ends at byte ${this.size}, before the end of ${what}`, offset);
@@ -36,7 +36,7 @@ export class GridFileReader implements AsyncDisposable {
   }
 
   unusable(reason: string, byte?: number): Error {
-    return createError("grid-unusable", {
+    return createError("grid-invalid", {
       source: this.name,
       reason,
       ...(byte === undefined ? {} : { place: { byte } }),

@@ -10,7 +10,7 @@ const loadedGrids = new Map<string, Promise<Grid>>();
 
 /**
  * The grid of a file, whatever its format; read once.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export function loadGrid(path: string): Promise<Grid> {
   let grid = loadedGrids.get(path);

@@ -29,7 +29,7 @@ export const isNtv2 = (head: DataView): boolean =>
 /**
  * Reads a binary NTv2 file (Geomatics Canada, "NTv2 Developer's Guide", appendix A), of either byte order. Longitudes in
  * it are positive west, and its rows begin at their eastern end.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function readNtv2(file: GridFileReader): Promise<Grid> {
   const head = await file.read(0, headerBytes, "its header");

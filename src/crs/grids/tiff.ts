@@ -123,7 +123,7 @@ export function isTiff(head: DataView): boolean {
 
 /**
  * Reads all directories of a TIFF (Adobe, TIFF 6.0, section 2) or BigTIFF.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function readTiff(file: GridFileReader, most: number): Promise<Tiff> {
   const head = await file.read(0, 16, "its header");
@@ -208,7 +208,7 @@ const sampleReaders: Readonly<Record<string, Raster["read"]>> = {
 /** Bytes of a block once it is decompressed: more than any writer makes. */
 const maxBlockBytes = 2 ** 27;
 
-/** @throws grid-unusable */
+/** @throws grid-invalid */
 export function readRaster(file: GridFileReader, directory: TiffDirectory): Raster {
   const width = directory.number(tiffTags.width, 0);
   const height = directory.number(tiffTags.height, 0);
@@ -258,7 +258,7 @@ export function readRaster(file: GridFileReader, directory: TiffDirectory): Rast
 
 /**
  * Gives every value of one sample once: column, row from the top, number.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function readSamples(
   file: GridFileReader,

@@ -18,7 +18,7 @@ export type DatumShift = (xy: Float64Array, z: Float64Array | null, from: number
  * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
  * @param tally counts the positions by route, those that no route serves, and those beyond the area of their route, but
  *   for a route by a grid, which says itself where it holds. A route that is used everywhere is not counted.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function buildDatumShift(
   operation: Operation,

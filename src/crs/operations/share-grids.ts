@@ -4,7 +4,7 @@ import type { Operation } from "./operation.js";
 
 /**
  * The same operation with the grids that it may use: read once, for all threads that it is sent to.
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function shareGrids(operation: Operation): Promise<Operation> {
   const grids: Record<string, Grid> = {};

@@ -23,7 +23,7 @@ export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
 
 /**
  * @param tally counts the positions by the routes of the operation
- * @throws grid-unusable
+ * @throws grid-invalid
  */
 export async function buildTransform(
   operation: Operation,

@@ -115,7 +115,7 @@ class BucketPublication {
     }
   }
 
-  /** Makes everything as it was, but for what others have written since. @throws output-not-put-back where it cannot be done */
+  /** Makes everything as it was, but for what others have written since. @throws output-not-restored where it cannot be done */
   async takeBack(reason: string): Promise<void> {
     for (const upload of this.uploads.values()) await upload.abort();
     const kept = this.asides.map(({ aside }) => formatBucketAddress(aside));
@@ -128,7 +128,7 @@ class BucketPublication {
       await Promise.allSettled(this.asides.map(({ aside }) => deleteObject(aside)));
     } catch (error) {
       const output = formatBucketAddress(this.changes.at(-1)!.to);
-      if (kept.length > 0) throw createError("output-not-put-back", { output, reason, kept }, error);
+      if (kept.length > 0) throw createError("output-not-restored", { output, reason, kept }, error);
     }
   }
 
@@ -168,7 +168,7 @@ class BucketPublication {
  * @param changes in any order but that the one that decides is last
  * @param ready told when all large files are with the store, before anything is seen
  * @returns the objects that were written without a condition, since the store takes none
- * @throws output-exists, output-failed, output-not-put-back, bucket-forbidden, bucket-unavailable, interrupted
+ * @throws output-exists, output-failed, output-not-restored, bucket-forbidden, bucket-unavailable, interrupted
  */
 export async function publishObjects(
   changes: readonly ObjectChange[],

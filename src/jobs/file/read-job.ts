@@ -203,8 +203,8 @@ function synchronisationOf(
     updateWith: target.updateWith ?? defaultSyncSettings.updateWith,
     onDuplicate: target.onDuplicate ?? defaultSyncSettings.onDuplicate,
     onMissingKey: target.onMissingKey ?? defaultSyncSettings.onMissingKey,
-    trustPages: target.trustPages ?? defaultSyncSettings.trustPages,
-    settle: target.settle ?? defaultSyncSettings.settle,
+    singleRead: target.singleRead ?? defaultSyncSettings.singleRead,
+    settleTime: target.settleTime ?? defaultSyncSettings.settleTime,
     conflictRetries: target.conflictRetries ?? defaultSyncSettings.conflictRetries,
     guards: {
       maxDelete: target.maxDelete ?? null,

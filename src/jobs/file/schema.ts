@@ -56,8 +56,8 @@ export const mapTarget = objectKind("a map as target", {
     "Of source features with one key take the first or the last",
   ),
   onMissingKey: member(choice(["refuse", "reject"]), "reject: features without a key are rejected"),
-  trustPages: member(flag, "Read the map once"),
-  settle: member(duration, "Quiet before it is looked what became of a request without an answer; 2s"),
+  singleRead: member(flag, "Read the map once"),
+  settleTime: member(duration, "Quiet before it is looked what became of a request without an answer; 2s"),
   conflictRetries: member(
     wholeNumber(0),
     "How often to read and compare again when another writer changes the map; 10",

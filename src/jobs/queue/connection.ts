@@ -42,7 +42,7 @@ export async function checkCommands(redis: Redis, prefix: string): Promise<void>
  * A connection for commands, to a server that was seen to be fit.
  * @param prefix of all keys
  * @param onNotice what a person should know
- * @throws queue-unavailable, queue-untrusted, queue-forbidden, queue-refuses, queue-unfit
+ * @throws queue-unavailable, queue-untrusted, queue-forbidden, queue-not-accepting, queue-incompatible
  */
 export async function openRedis(
   address: QueueAddress,
@@ -94,13 +94,13 @@ export function openReconnectingRedis({ url }: QueueAddress, name?: string): Red
 export const isRefusal = (error: unknown): boolean => (error as Error).name === "ReplyError";
 
 export function toConnectionError(address: QueueAddress, error: unknown): GeoferryError {
-  if ((error as { code?: string }).code === "queue-unfit") return error as GeoferryError;
+  if ((error as { code?: string }).code === "queue-incompatible") return error as GeoferryError;
   const { message } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
   const { reason, untrusted } = explainFailure(address, error);
   const details = { queue: address.told, reason };
   if (isRefused) return createError("queue-forbidden", details, error);
-  if (isRefusal(error)) return createError("queue-refuses", details, error);
+  if (isRefusal(error)) return createError("queue-not-accepting", details, error);
   const code = untrusted ? "queue-untrusted" : "queue-unavailable";
   return createError(code, details, error);
 }
@@ -140,9 +140,9 @@ function checkServerInfo(
     version !== undefined &&
     (major < minRedisVersion[0] || (major === minRedisVersion[0] && minor < minRedisVersion[1]))
   )
-    throw createError("queue-unfit", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
+    throw createError("queue-incompatible", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
   if (facts.get("cluster_enabled") === "1")
-    throw createError("queue-unfit", {
+    throw createError("queue-incompatible", {
       queue: told,
       reason: "it is a cluster, whose parts know only some of the keys",
     });

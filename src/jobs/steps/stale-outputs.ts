@@ -30,8 +30,8 @@ function itemOf(output: string, { sources, isLeft }: OutputRecord): ItemReport {
   const target = isBucketAddress(output) || below.startsWith(`..${sep}`) ? output : below;
   const source = sources?.[0]?.name;
   const example = `${target}: no source becomes it any more${source === undefined ? "" : ` (it was ${source})`}; it is left as an earlier run wrote it`;
-  const notice: Finding = { code: "output-left", count: 1, example };
-  const change: Regression = { what: "notice", code: "output-left", before: null, now: 1, example };
+  const notice: Finding = { code: "stale-output", count: 1, example };
+  const change: Regression = { what: "notice", code: "stale-output", before: null, now: 1, example };
   return {
     source: source ?? "no source",
     target,

@@ -14,7 +14,7 @@ import { areaInDegrees, findNeededGrids, mayNeedGrids } from "./needed-grids.js"
  * Downloads what the layer's reprojection would use and this machine lacks; where no grid can make it better anywhere,
  * nothing is read. The layer is read once more where it does not say its extent.
  * @returns those that were downloaded
- * @throws grid-altered, input-download, input-unavailable, output-failed, interrupted … and what the reader throws
+ * @throws grid-checksum-mismatch, input-download, input-unavailable, output-failed, interrupted … and what the reader throws
  */
 export async function fetchMissingGrids(
   conversion: ConversionContext,

@@ -25,7 +25,7 @@ export interface MissingLayerGrids {
 /**
  * Reads the input to see where its features lie.
  * @param host grids in its folders are not missing
- * @throws crs-mistaken, and what reading the input throws
+ * @throws crs-option-invalid, and what reading the input throws
  */
 export async function findMissingGrids(
   { input, sourceCrs, targetCrs }: MissingGridsRequest,

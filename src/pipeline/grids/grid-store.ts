@@ -40,7 +40,7 @@ export function requirePublishedGrid(name: string): PublishedGrid {
 /**
  * Downloads a grid into the cache, unless it is there already.
  * @returns whether it was downloaded
- * @throws grid-altered, input-download, input-unavailable, input-forbidden, output-failed, interrupted
+ * @throws grid-checksum-mismatch, input-download, input-unavailable, input-forbidden, output-failed, interrupted
  */
 export async function fetchGrid(grid: PublishedGrid, store: GridStore, options: GridDownload): Promise<boolean> {
   const { downloadVerified, isVerified } = await import("../../io/http/verified-download.js");
@@ -51,7 +51,7 @@ export async function fetchGrid(grid: PublishedGrid, store: GridStore, options: 
   await downloadVerified({ url: gridUrl(store.endpoint, grid), bytes, sha256 }, path, {
     signal,
     ...(progress ? { progress: (done) => progress(done, bytes) } : {}),
-    altered: (source, reason) => createError("grid-altered", { source, reason }),
+    altered: (source, reason) => createError("grid-checksum-mismatch", { source, reason }),
   });
   clearFolderListing(store.cache);
   return true;

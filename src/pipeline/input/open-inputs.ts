@@ -84,7 +84,7 @@ function readerOptionsFor({ reader }: Format, { readerOptions = {}, shortLines }
 
 /**
  * Opens every layer of the inputs, or those asked for.
- * @throws input-missing, input-unrecognised, layer-missing … and what the readers throw
+ * @throws input-missing, input-unrecognized, layer-missing … and what the readers throw
  */
 export async function openInputs(
   addresses: readonly string[],
@@ -187,7 +187,7 @@ export async function openInputs(
       progress: (done: number, total: number | null) =>
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });
-    if (members.length === 0) throw createError("input-unrecognised", { source: address, known: registry.names() });
+    if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.names() });
     for (const { source, head, passedOver = [] } of members) {
       await openSource(address, source, request.from, head).catch((error: unknown) => {
         throw listZipEntries(error, address, members, registry);
@@ -218,16 +218,16 @@ function listZipEntries(error: unknown, address: string, members: readonly Opene
   const names = members.map(({ source }) => source.name);
   const isZipped = members.some(({ head }) => head === undefined);
   if (!isZipped || names.some((name) => registry.isPrimary(name))) return error;
-  if (!(error instanceof GeoferryError) || error.code !== "input-unrecognised") return error;
+  if (!(error instanceof GeoferryError) || error.code !== "input-unrecognized") return error;
   const entries = names.map((name) => (name.startsWith(`${address}/`) ? name.slice(address.length + 1) : name));
-  return createError("input-unrecognised", { source: address, known: registry.names(), entries }, error);
+  return createError("input-unrecognized", { source: address, known: registry.names(), entries }, error);
 }
 
 /** What else an archive has that could be read, and is no part of the one dataset that it is. */
 function skippedEntries(source: string, names: readonly string[]): Findings {
   const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
   const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
-  const notice = { code: "entries-passed-over", layer: source, count: names.length, example };
+  const notice = { code: "zip-entries-ignored", layer: source, count: names.length, example };
   return { losses: [], notices: [notice], rejects: [], gaps: [], records: 0, lines: 0 };
 }
 

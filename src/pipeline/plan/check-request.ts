@@ -12,7 +12,7 @@ import { checkThresholdOptions } from "./thresholds.js";
 /**
  * What is wrong with a request by itself, whatever the inputs hold and the outputs are: told before anything else, so that
  * nobody is asked to overwrite a file only to hear of a mistyped option then.
- * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-mistaken
+ * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-option-invalid
  */
 export async function checkRequest(request: ConvertRequest, host: Host): Promise<void> {
   const { where, geometryType, sourceCrs, bbox, reproject } = request;

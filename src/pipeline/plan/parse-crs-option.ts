@@ -2,13 +2,13 @@ import { crsContext } from "../../crs/index.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Crs } from "../../model/layer.js";
 
-/** A CRS that the request names: one that nobody knows is a mistake of who asked, not of the input. @throws crs-mistaken */
+/** A CRS that the request names: one that nobody knows is a mistake of who asked, not of the input. @throws crs-option-invalid */
 export async function parseCrsOption(option: "--source-crs" | "--target-crs", text: string): Promise<Crs> {
   try {
     return await crsContext.parse(text);
   } catch (error) {
     if (!(error instanceof GeoferryError) || error.code !== "crs-unknown") throw error;
     const { reason } = error.details as { reason?: string };
-    throw createError("crs-mistaken", { option, text, ...(reason === undefined ? {} : { reason }) }, error);
+    throw createError("crs-option-invalid", { option, text, ...(reason === undefined ? {} : { reason }) }, error);
   }
 }

@@ -125,7 +125,7 @@ function checkPrj(path: string, crs: Crs, { companions, reader }: Format): void 
 
 /** Whether files that are there may be replaced by the outputs. */
 export const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
-  Boolean(request.overwrite || request.update || (request.replaceLayer && layers === "one"));
+  Boolean(request.overwrite || request.ifNewer || (request.replaceLayer && layers === "one"));
 
 const rejectsSuffix = ".rejects.geojsonl";
 

@@ -42,7 +42,7 @@ export async function targetCrs(request: ConvertRequest): Promise<Crs | null> {
   return request.targetCrs === undefined ? crsContext.wgs84 : parseCrsOption("--target-crs", request.targetCrs);
 }
 
-/** @throws crs-unknown, crs-mistaken, crs-no-operation, option-invalid */
+/** @throws crs-unknown, crs-option-invalid, crs-no-operation, option-invalid */
 export async function planStages(
   open: OpenLayer,
   request: ConvertRequest,

@@ -18,7 +18,7 @@ const temporaryFolderHint = "; what goes into a bucket is made in the folder tha
 
 /**
  * Converts into a working copy of what stands there, whose changes become objects when all is done: whole, or not at all.
- * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-put-back
+ * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored
  */
 export async function convertToBucket(
   request: ConvertRequest,
@@ -38,7 +38,8 @@ export async function convertToBucket(
       (name) => registry.isCompanion(name),
       (files) => host.onCommit?.(output, files, copy.told(report)),
     );
-    for (const address of unconditional) notices.add("unconditional", address, undefined, 1, unconditionalWriteNotice);
+    for (const address of unconditional)
+      notices.add("unconditional-write", address, undefined, 1, unconditionalWriteNotice);
   };
   const { onCommit: _, ...others } = host;
   const own: OutputReservations = {

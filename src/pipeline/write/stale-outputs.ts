@@ -47,7 +47,7 @@ export function removeStaleOutput(
   if (beside.length > 0) {
     const names = `${beside.slice(0, maxListedNames).join(", ")}${beside.length > maxListedNames ? " …" : ""}`;
     const example = `${names} was there before and is no part of what is written; remove it if an earlier run made it`;
-    gathered.notices.add("parts-beside", basename(plan.named), undefined, beside.length, example);
+    gathered.notices.add("leftover-parts", basename(plan.named), undefined, beside.length, example);
   }
   return goes ? plan.named : null;
 }

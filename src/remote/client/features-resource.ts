@@ -93,7 +93,7 @@ export class FeaturesResource implements MapClient {
   }
 
   private odd(reason: string) {
-    return createError("remote-odd", { service: this.url, reason });
+    return createError("remote-protocol-error", { service: this.url, reason });
   }
 }
 

@@ -72,7 +72,7 @@ export interface Condition {
  * reads are repeated on any failure that may pass. The signal ends reads and whatever waits to be sent; a write that is
  * under way is waited for, so that its outcome is known. Every method throws what no repetition can mend; of a write
  * nothing was applied then.
- * @throws remote-unavailable, remote-credentials, remote-forbidden, remote-map-missing, remote-odd, remote-untrusted,
+ * @throws remote-unavailable, remote-credentials, remote-forbidden, remote-map-missing, remote-protocol-error, remote-untrusted,
  * interrupted
  */
 export interface MapClient {

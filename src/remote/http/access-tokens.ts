@@ -85,7 +85,7 @@ const credentialErrors: ReadonlySet<unknown> = new Set([
 /**
  * The token in an answer (2.5).
  * @param asked when it was asked for, by `performance.now`
- * @throws remote-credentials, remote-odd
+ * @throws remote-credentials, remote-protocol-error
  */
 export function parseTokenResponse(
   answer: ServiceResponse,
@@ -101,7 +101,7 @@ export function parseTokenResponse(
   if (status === 401 || status === 403 || (status === 400 && credentialErrors.has(error)))
     throw createError("remote-credentials", { service, reason });
   const odd = (reason: string) =>
-    createError("remote-odd", { service, reason: `asked for a token at ${address}, ${reason}` });
+    createError("remote-protocol-error", { service, reason: `asked for a token at ${address}, ${reason}` });
   if (!answer.isSuccess || isHtmlPage(answer)) throw odd(reason);
   // Torn on its way.
   if (json === undefined) return { again: reason, odd: true };

@@ -27,7 +27,7 @@ const maxInProgressWaits = 1000;
 /** Milliseconds of the first back-off, at most. */
 const defaultFirstRetryDelayMs = 500;
 
-/** @throws remote-unavailable, remote-odd; the reason of `signal` */
+/** @throws remote-unavailable, remote-protocol-error; the reason of `signal` */
 export async function retry<T>(
   service: string,
   traffic: Traffic,
@@ -52,6 +52,6 @@ export async function retry<T>(
 
 function retriesExhaustedError(service: string, { again, odd }: RetryReason, times: number): GeoferryError {
   const reason = times > 1 ? `${again} (tried ${times} times)` : again;
-  const code = odd ? "remote-odd" : "remote-unavailable";
+  const code = odd ? "remote-protocol-error" : "remote-unavailable";
   return createError(code, { service, reason });
 }

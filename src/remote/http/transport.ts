@@ -66,14 +66,14 @@ export class Transport {
     return [clientSecret, encodeURIComponent(clientSecret), this.latest?.text ?? ""];
   }
 
-  /** @throws remote-credentials, remote-odd, remote-unavailable, remote-untrusted, interrupted */
+  /** @throws remote-credentials, remote-protocol-error, remote-unavailable, remote-untrusted, interrupted */
   async signIn(): Promise<void> {
     await this.interruptible(() => this.tokens.get());
   }
 
   /**
    * An answer to GET that is no failure that may pass; where it is a success it is JSON.
-   * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted
+   * @throws remote-unavailable, remote-protocol-error, remote-credentials, remote-untrusted, interrupted
    */
   read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ServiceResponse> {
     const request = { method: "GET", url, headers: { ...this.common, ...headers } } as const;
@@ -83,7 +83,7 @@ export class Transport {
   /**
    * An answer to a write, or that there is none. It is sent again only where nothing was done, or where the service
    * knows it for the same.
-   * @throws remote-unavailable, remote-odd, remote-credentials, remote-untrusted, interrupted: nothing was done
+   * @throws remote-unavailable, remote-protocol-error, remote-credentials, remote-untrusted, interrupted: nothing was done
    */
   async write(
     method: Exclude<ServiceRequest["method"], "GET">,
@@ -126,7 +126,7 @@ export class Transport {
   private unread(error: NoResponseError, isFirst = false): RetryReason {
     const { untrusted, reason, passes } = isFirst ? classifyFirstFailure(error.failure, this.service) : error.failure;
     if (untrusted) throw createError("remote-untrusted", { service: this.service, reason }, error);
-    if (!passes) throw createError("remote-odd", { service: this.service, reason }, error);
+    if (!passes) throw createError("remote-protocol-error", { service: this.service, reason }, error);
     return { again: reason, ...(error.late && { late: true }) };
   }
 
@@ -183,7 +183,7 @@ export class Transport {
       if (!isRedirect(answer, request.method)) return answer;
       const next = new URL(answer.headers.location!, url);
       if (next.origin !== new URL(url).origin || redirects === maxRedirects)
-        throw createError("remote-odd", { service: this.service, reason: this.describe(answer) });
+        throw createError("remote-protocol-error", { service: this.service, reason: this.describe(answer) });
       url = next.href;
     }
   }

@@ -24,7 +24,7 @@ const fullPrecision = { degrees: 15, metres: 15 };
 
 interface MapInputSettings {
   /** As in `takeSnapshot`. */
-  readonly trustPages: boolean;
+  readonly singleRead: boolean;
 }
 
 /**
@@ -35,13 +35,13 @@ interface MapInputSettings {
 export async function readMapInput(
   client: MapClient,
   { id, name, layers, spool, maxBytes, onProgress }: MapInputRequest,
-  { trustPages }: MapInputSettings,
+  { singleRead }: MapInputSettings,
 ): Promise<FileSource[]> {
   const workspace = await Workspace.create(spool);
   try {
     await readSnapshot(client, workspace, {
       rounding: fullPrecision,
-      trustPages,
+      singleRead,
       maxBytes,
       onProgress: ({ features }) => onProgress(features),
     });

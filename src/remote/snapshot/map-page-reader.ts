@@ -86,7 +86,7 @@ export class MapPageReader {
 
   private endless(number: number) {
     const reason = `page ${number} of map ${this.client.id} is not the last one, and the service says that the map has far fewer features, or nothing of them`;
-    return createError("remote-odd", { service: this.client.url, reason });
+    return createError("remote-protocol-error", { service: this.client.url, reason });
   }
 
   /** A page that is not there has no features: beyond the last one a service may say so with 404. */
@@ -96,7 +96,7 @@ export class MapPageReader {
       throw error;
     });
     if (page === null)
-      throw createError("remote-odd", {
+      throw createError("remote-protocol-error", {
         service: this.client.url,
         reason: "it says that a page is unchanged, unasked",
       });

@@ -35,7 +35,7 @@ export interface SnapshotSettings {
   /** Decimals that digests are of. */
   readonly rounding: Rounding;
   /** One reading is enough, though pages may have shifted meanwhile. */
-  readonly trustPages?: boolean;
+  readonly singleRead?: boolean;
   /** Fills the keys of the features as they are read, where it is known which property they are. */
   readonly key?: KeyReader | undefined;
   /** What features say exactly is kept, too: their texts as the service wrote them, and digests of those. */
@@ -58,7 +58,7 @@ const maxAttempts = 3;
  * taken for the map only where it fits one page, where all pages have the same entity tag, or where a second reading
  * finds the same features with the same digests.
  * @returns null where the map still has the entity tag `ifNoneMatch`: then nothing but that was asked, and nothing stored
- * @throws remote-unsteady where it was changed in each of three readings; output-failed, input-too-large; what `MapClient.page` throws
+ * @throws remote-changed-during-read where it was changed in each of three readings; output-failed, input-too-large; what `MapClient.page` throws
  */
 export async function readSnapshot(
   client: MapClient,
@@ -75,7 +75,7 @@ export async function readSnapshot(
   workspace: Workspace,
   settings: SnapshotSettings & Partial<ConditionalSettings>,
 ): Promise<Snapshot | null> {
-  const { rounding, trustPages = false, key, exact = false, maxBytes, ifNoneMatch = null } = settings;
+  const { rounding, singleRead = false, key, exact = false, maxBytes, ifNoneMatch = null } = settings;
   const manner = { rounding, exact };
   const limit = { name: `map ${client.id}`, ...(maxBytes !== undefined && { maxBytes }) };
   let first: MapPage | undefined;
@@ -88,12 +88,12 @@ export async function readSnapshot(
     const reading = new MapPageReader(client);
     const stored = await storePages(withProgress(reading.read(first), settings, 1), workspace, manner, key, limit);
     first = undefined;
-    if (trustPages || reading.isSteady) return createSnapshot(stored, reading.etag);
+    if (singleRead || reading.isSteady) return createSnapshot(stored, reading.etag);
     const again = new MapPageReader(client, reading.pages);
     const same = await matchesStoredMap(withProgress(again.read(), settings, 2), workspace, manner);
     if (same) return createSnapshot(stored, again.etag);
   }
-  throw createError("remote-unsteady", { service: client.url, map: client.id, tries: maxAttempts });
+  throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }
 
 const createSnapshot = ({ facts, fingerprint }: StoredMap, etag: string | null): Snapshot => ({

@@ -36,24 +36,24 @@ export function checkTrustedProxies(proxies: readonly string[]): void {
   }
 }
 
-/** @throws certificate-unusable */
+/** @throws certificate-invalid */
 export function readCertificate(files: TlsFiles, now: number): SecureContextOptions {
   const [cert, key] = [files.cert, files.key].map((file) => {
     try {
       return readFileSync(file);
     } catch (error) {
-      throw createError("certificate-unusable", { file, reason: (error as Error).message }, error);
+      throw createError("certificate-invalid", { file, reason: (error as Error).message }, error);
     }
   });
   try {
     const { validTo } = new X509Certificate(cert!);
     if (Date.parse(validTo) < now)
-      throw createError("certificate-unusable", { file: files.cert, reason: `it was valid until ${validTo}` });
+      throw createError("certificate-invalid", { file: files.cert, reason: `it was valid until ${validTo}` });
     createSecureContext({ cert, key, minVersion: "TLSv1.2" });
   } catch (error) {
-    if ((error as { code?: string }).code === "certificate-unusable") throw error;
+    if ((error as { code?: string }).code === "certificate-invalid") throw error;
     const reason = `${describeOpensslError(error as Error)}, for the key in ${files.key}`;
-    throw createError("certificate-unusable", { file: files.cert, reason }, error);
+    throw createError("certificate-invalid", { file: files.cert, reason }, error);
   }
   return { cert, key, minVersion: "TLSv1.2" };
 }
@@ -74,7 +74,7 @@ export function toListenError(error: unknown, host: string, port: number): unkno
     EINVAL: "it is no address of this machine",
   };
   if (code === undefined || !Object.hasOwn(reasons, code)) return error;
-  return createError("address-unusable", { host, port, reason: reasons[code] ?? message }, error);
+  return createError("address-unavailable", { host, port, reason: reasons[code] ?? message }, error);
 }
 
 /** The address of a server that listens, which a program of this machine can use. */

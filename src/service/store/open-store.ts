@@ -22,7 +22,7 @@ export function describeLocation(location: StoreLocation): string {
 /**
  * Opens the store, made anew or brought up to date where needed.
  * @param news is told what the store does by itself, for log and metrics
- * @throws folder-unwritable, store-unavailable, store-newer, store-foreign
+ * @throws folder-not-writable, store-unavailable, store-newer, store-foreign
  */
 export async function openStore(location: StoreLocation, news: StoreEvents = {}): Promise<Store> {
   if (location.kind === "database") {
@@ -36,17 +36,17 @@ export async function openStore(location: StoreLocation, news: StoreEvents = {})
 
 /**
  * The same where a new store would only hide that the folder is the wrong one.
- * @throws store-missing, and what `openStore` throws
+ * @throws store-folder-missing, and what `openStore` throws
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
   if (location.kind === "folder" && !existsSync(databasePath(location.path)))
-    throw createError("store-missing", { store: location.path });
+    throw createError("store-folder-missing", { store: location.path });
   return openStore(location);
 }
 
 /**
  * Makes a folder where there is none. What is in it is for the service alone: password hashes, people's addresses.
- * @throws folder-unwritable
+ * @throws folder-not-writable
  */
 export function prepareFolder(path: string): void {
   try {
@@ -55,7 +55,7 @@ export function prepareFolder(path: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === "EEXIST" || code === "ENOTDIR" ? "it, or what it lies in, is a file" : message;
-    throw createError("folder-unwritable", { folder: path, reason }, error);
+    throw createError("folder-not-writable", { folder: path, reason }, error);
   }
 }
 

@@ -28,7 +28,7 @@ function marginFor(area: Area): number {
 const samplePositions = [0, 0.5, 1];
 
 /**
- * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-area`: such
+ * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-crs-area`: such
  * coordinates are distorted or, more likely, in another system. With `target` the same of the system that they are
  * converted into, in the notice `outside-target-area`: the accuracy of the operation is not known there. It looks at the
  * coordinates of the source, as those of the target may lead elsewhere when they are far from its area.
@@ -47,7 +47,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
   const bounds = `longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`;
   const of = target ?? crs;
   const where = `${of.id ?? of.name} (${areaName === null ? bounds : `${areaName}: ${bounds}`})`;
-  const code = target === undefined ? "outside-area" : "outside-target-area";
+  const code = target === undefined ? "outside-crs-area" : "outside-target-area";
   return {
     apply(batch: Batch): Batch {
       const box = boxOf(batch.geometry);

@@ -29,7 +29,7 @@ const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
 };
 
 interface CoordinateFault extends GeometryFault {
-  readonly code: "not-finite" | "out-of-range";
+  readonly code: "non-finite" | "out-of-range";
   readonly position?: readonly [x: number, y: number];
 }
 
@@ -145,7 +145,7 @@ class RowChecker {
     const z = column.z ? column.z[k]! : 0;
     if (!Number.isFinite(x) || !Number.isFinite(y) || Math.abs(z) === Number.POSITIVE_INFINITY) {
       const shown = Number.isFinite(z) ? `${x}, ${y}` : `${x}, ${y}, ${z}`;
-      return { code: "not-finite", reason: `the position ${shown} is not finite` };
+      return { code: "non-finite", reason: `the position ${shown} is not finite` };
     }
     const { range } = this;
     const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
@@ -185,18 +185,18 @@ function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageConte
   const builder = new GeometryBuilder();
   const copy = new DegeneratePartFilter({ leastLine: 0, closesHeights: false, finite: true });
   for (let row = 0; row < batch.length; row++) {
-    const isWhole = check.fault(geometry, row)?.code !== "not-finite" || copy.add(geometry, row, builder) !== null;
+    const isWhole = check.fault(geometry, row)?.code !== "non-finite" || copy.add(geometry, row, builder) !== null;
     if (isWhole) builder.copy(geometry, row);
   }
   if (copy.dropped === 0) return batch;
-  context.lose("not-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
+  context.lose("non-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
   reportRepairs(copy, context);
   return batch.with({ geometry: builder.finish() });
 }
 
 /**
- * Rejects geometries with a position that is not finite (`not-finite`) or not on the globe (`out-of-range`). Of a
- * geometry of several parts those with positions that are not finite are left out (loss `not-finite-part`). Positions
+ * Rejects geometries with a position that is not finite (`non-finite`) or not on the globe (`out-of-range`). Of a
+ * geometry of several parts those with positions that are not finite are left out (loss `non-finite-part`). Positions
  * at most 1e-6 degrees beyond are put on the edge and counted in the notice `snapped`. In the mode `wgs84` a geometry all
  * of whose longitudes lie between 180° and 360°, or −360° and −180°, is turned by 360° (notice `longitude-turned`). One
  * that lies on both sides is rejected: its longitudes turned one by one would lead it around the earth.

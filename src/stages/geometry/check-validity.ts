@@ -12,7 +12,7 @@ export async function build(_: Settings, context: StageContext): Promise<Stage> 
       const faults = new Map<number, GeometryFault>();
       for (let row = 0; row < batch.length; row++) {
         const reason = problem(batch.geometry, row);
-        if (reason !== null) faults.set(row, { code: "invalid-geometry", reason });
+        if (reason !== null) faults.set(row, { code: "geometry-invalid", reason });
       }
       return rejectGeometries(batch, faults, context);
     },

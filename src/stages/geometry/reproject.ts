@@ -58,7 +58,7 @@ function reportUses({ from, to, routes }: Operation, tally: PositionCounter, con
   }
   if (tally.beside > 0) {
     const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
-    context.notice("beside-operation", undefined, example, tally.beside);
+    context.notice("outside-operation-area", undefined, example, tally.beside);
   }
   tally.clear();
 }

@@ -82,7 +82,7 @@ export class ApplyRun {
   /** Waits so long that requests which were cut off have come to their end. @throws sync-interrupted */
   async quiet(): Promise<void> {
     this.stopIfAsked();
-    await pause(this.header.settings.settle, undefined, { signal: this.tools.signal }).catch(() => {
+    await pause(this.header.settings.settleTime, undefined, { signal: this.tools.signal }).catch(() => {
       throw this.interruption();
     });
   }

@@ -24,12 +24,12 @@ export async function applySavedPlan(
 ): Promise<ApplyReport | null> {
   const { source, settings } = plan.header;
   const { host, onMap } = run.tools;
-  await waitForEarlierRequests(run, settings.settle);
+  await waitForEarlierRequests(run, settings.settleTime);
   const workspace = await Workspace.create(run.spool);
   try {
     const snapshot = await readSnapshot(run.client, workspace, {
       rounding: roundingForPrecision(settings.precision),
-      trustPages: settings.trustPages,
+      singleRead: settings.singleRead,
       ...(onMap ? { onProgress: onMap } : {}),
     });
     const files = await readSourceFileDigests(source.inputs, host.registry);

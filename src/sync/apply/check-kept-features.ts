@@ -5,7 +5,7 @@ import { MapReread } from "./map-reread.js";
 /**
  * Looks, after features were deleted because others say the same, whether these are still there. Where a service gives no
  * entity tags, another run that keeps others can delete them at the same moment.
- * @throws twins-lost
+ * @throws duplicates-lost
  */
 export async function checkKeptFeatures(run: ApplyRun): Promise<void> {
   const stays = new Set<string>();
@@ -15,5 +15,6 @@ export async function checkKeptFeatures(run: ApplyRun): Promise<void> {
   await using reading = await MapReread.take(run);
   const gone = [...stays].filter((id) => !reading.rowById(id));
   const { service, map } = run.header;
-  if (gone.length > 0) throw createError("twins-lost", { service, map, count: gone.length, backup: run.tools.backup });
+  if (gone.length > 0)
+    throw createError("duplicates-lost", { service, map, count: gone.length, backup: run.tools.backup });
 }

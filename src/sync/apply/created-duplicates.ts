@@ -90,9 +90,9 @@ async function readStableMap(run: ApplyRun): Promise<MapReread> {
       return await MapReread.take(run);
     } catch (error) {
       const { code } = asGeoferryError(error);
-      if (code !== "remote-unsteady" || run.chain.isOn || reading >= maxReads) throw error;
-      const { settle } = run.header.settings;
-      await jitteredPause(settle, run.tools.signal);
+      if (code !== "remote-changed-during-read" || run.chain.isOn || reading >= maxReads) throw error;
+      const { settleTime } = run.header.settings;
+      await jitteredPause(settleTime, run.tools.signal);
     }
 }
 
@@ -144,7 +144,7 @@ class CreatedDuplicates {
     for (const { key: value, rows } of findDuplicateKeys(this.workspace, ownKeysCondition))
       if (++keys <= maxNamedKeys) examples.push(`${JSON.stringify(value)} on ${rows.map(({ id }) => id).join(", ")}`);
     const field = key?.by === "property" ? key.name : "id";
-    return createError("keys-doubled", { service, map, field, scope: settings.scope, keys, examples });
+    return createError("duplicates-created", { service, map, field, scope: settings.scope, keys, examples });
   }
 }
 

@@ -89,7 +89,7 @@ export async function resolveDeletes(
 /**
  * Deletes features whatever they say by now; an id is never used twice, so this can be repeated.
  * @returns those that could not be deleted
- * @throws batches-not-taken, and what `deleteBatch` throws
+ * @throws batches-not-accepted, and what `deleteBatch` throws
  */
 export async function deleteUnconditionally(ids: readonly string[], run: ApplyRun): Promise<UndeletedReasons> {
   const refused = new Map<string, string>();
@@ -104,7 +104,7 @@ export async function deleteUnconditionally(ids: readonly string[], run: ApplyRu
     for (const [id, reason] of settled.refused) refused.set(id, reason);
     left = settled.again;
     if (left.length > 0 && round >= run.tools.traffic.retries)
-      throw createError("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round + 1 });
+      throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round + 1 });
   }
   return refused;
 }

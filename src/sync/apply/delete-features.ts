@@ -32,7 +32,7 @@ const requestsPerReading = (features: number): number =>
  * one; else several at once. Without a tag the map is read again between those that delete features for which others
  * stay, so that another run that deletes these is seen.
  * @param reading of the map after everything else was done
- * @throws map-changed, batches-not-taken, write-refused, sync-interrupted; what the client throws
+ * @throws map-changed, batches-not-accepted, write-refused, sync-interrupted; what the client throws
  */
 export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise<DeleteResult> {
   const refused = new Set<string>();
@@ -43,7 +43,7 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
       const { changed, etag } = await pass.carryOut();
       if (pass.unclear.length === 0 && !pass.isCutShort) return { changed, etag };
       if (pass.unclear.length > 0 && round++ >= run.tools.traffic.retries)
-        throw createError("batches-not-taken", { service: run.header.service, map: run.header.map, tries: round });
+        throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round });
       if (pass.unclear.some(({ failed }) => failed === null)) await run.quiet();
       const next = await MapReread.take(run);
       run.chain.resume(next.snapshot.etag);

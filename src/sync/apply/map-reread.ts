@@ -15,7 +15,7 @@ export class MapReread implements AsyncDisposable {
     readonly snapshot: Snapshot,
   ) {}
 
-  /** @throws remote-unsteady, output-failed, sync-interrupted; what `MapClient.page` throws */
+  /** @throws remote-changed-during-read, output-failed, sync-interrupted; what `MapClient.page` throws */
   static async take(run: ApplyRun, workspace?: Workspace): Promise<MapReread> {
     run.stopIfAsked();
     const { client, spool } = run.tools;
@@ -23,7 +23,7 @@ export class MapReread implements AsyncDisposable {
     const { settings, key, mode } = run.header;
     const snapshot = await readSnapshot(client, place, {
       rounding: run.rounding,
-      trustPages: settings.trustPages,
+      singleRead: settings.singleRead,
       exact: !run.chain.isOn || mode === "delete",
       key: key?.by === "property" ? createKeyReader(key.name) : undefined,
       onProgress: ({ features }) => run.tell("read", features, null),

@@ -19,7 +19,7 @@ export type ReplaceResult =
 /**
  * Sends the set under the condition that the map is as it was read, reads it again, and decides by that. As a PUT can
  * be repeated, it is sent again where the map shows that it was not carried out.
- * @throws map-changed, batches-not-taken, sync-interrupted; what the client throws
+ * @throws map-changed, batches-not-accepted, sync-interrupted; what the client throws
  */
 export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> {
   const contents = await ReplacementSet.of(run);
@@ -47,7 +47,8 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     ({ etag } = reading.snapshot);
     await reading[Symbol.asyncDispose]();
     if (state === "otherwise") throw conflictError(run);
-    if (round >= run.tools.traffic.retries) throw createError("batches-not-taken", { service, map, tries: round + 1 });
+    if (round >= run.tools.traffic.retries)
+      throw createError("batches-not-accepted", { service, map, tries: round + 1 });
     if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
   }
 }

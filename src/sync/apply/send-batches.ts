@@ -40,7 +40,7 @@ export type UncertainResolver = (parked: UncertainBatches, round: number, isLast
  * Sends batches, several at once. Those in doubt wait until all others are through, or, where each goes out under the
  * condition of the one before, hold up those behind them; then the map itself says what became of them, and what it
  * lacks is sent again, as often as requests are tried again at all.
- * @throws map-changed, write-refused, batches-not-taken, sync-interrupted; what the client throws
+ * @throws map-changed, write-refused, batches-not-accepted, sync-interrupted; what the client throws
  */
 export async function sendBatches(
   batches: AsyncIterable<Batch>,
@@ -139,7 +139,7 @@ async function* resolveByReading(
     const places = one.inDoubt ? one.missing : await reportFailures(one, delivery, isLast);
     if (places.length > 0 && isLast) {
       const { service, map } = run.header;
-      throw createError("batches-not-taken", { service, map, tries: round + 1 });
+      throw createError("batches-not-accepted", { service, map, tries: round + 1 });
     }
     await run.settled(one.entry, "settled");
     if (places.length === 0) continue;

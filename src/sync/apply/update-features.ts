@@ -17,7 +17,7 @@ import { sendBatches, type WriteOperation } from "./send-batches.js";
 /**
  * The first update goes alone and is read back, and so does the first that takes a member from a nested value, unless
  * it is known from an earlier run what the service does then.
- * @throws update-not-offered, update-ineffective, and what `deliver` throws
+ * @throws update-unsupported, update-not-applied, and what `deliver` throws
  */
 export async function updateFeatures(run: ApplyRun): Promise<void> {
   if (run.plan.counts.update === 0) return;
@@ -30,7 +30,7 @@ function updateOperation(run: ApplyRun): WriteOperation {
     kind: "update",
     identified: true,
     request: (batch) => sendPatch(batch, run),
-    notOffered: (status) => createError("update-not-offered", { service, map, status }),
+    notOffered: (status) => createError("update-unsupported", { service, map, status }),
     done: (features) => {
       run.counts.updated += features;
       run.tell("update", run.counts.updated, run.plan.counts.update);
@@ -92,7 +92,7 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
   } else if (nestedMemberRemovals(update).length > 0) memory.rememberManner(memory.patchManner ?? "replaces");
   if (effect.kind === "applied") return;
   const what = effect.kind === "ineffective" ? effect.what : `property ${JSON.stringify(effect.names[0])}`;
-  throw createError("update-ineffective", { service, map, id: update.id, what });
+  throw createError("update-not-applied", { service, map, id: update.id, what });
 }
 
 async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {

@@ -34,7 +34,7 @@ import { roundingForPrecision } from "./rounding.js";
 
 export type KeptDuplicate = "first" | "last";
 
-export interface DedupeRequest extends Pick<SyncRequest, "scope" | "precision" | "trustPages" | "settle"> {
+export interface DedupeRequest extends Pick<SyncRequest, "scope" | "precision" | "singleRead" | "settleTime"> {
   /** The property that identifies a feature. */
   readonly remoteField: string;
   /** Which feature of a key stays, in the order of `orderBy`. */
@@ -104,21 +104,21 @@ export async function deduplicate(
 /**
  * Makes the plan.
  * @param onDuplicates told of each key that several features have
- * @throws field-not-on-map, remote-unsteady, output-failed, interrupted; what `MapClient.page` throws
+ * @throws field-not-on-map, remote-changed-during-read, output-failed, interrupted; what `MapClient.page` throws
  */
 export async function planDedupe(
   request: DedupeRequest,
   run: ReadonlySyncRun,
   onDuplicates: (duplicates: Duplicates) => void,
 ): Promise<DedupePlan> {
-  await waitForEarlierRequests(run, request.settle);
+  await waitForEarlierRequests(run, request.settleTime);
   const { client, spool, tools } = run;
   const { signal } = tools.host;
-  const { remoteField, precision, trustPages, scope } = request;
+  const { remoteField, precision, singleRead, scope } = request;
   using workspace = await Workspace.create(spool);
   const snapshot = await readSnapshot(client, workspace, {
     rounding: roundingForPrecision(precision),
-    trustPages,
+    singleRead,
     key: createKeyReader(remoteField),
     exact: true,
     ...(tools.onMap ? { onProgress: tools.onMap } : {}),
@@ -258,7 +258,7 @@ function compareValues(one: unknown, other: unknown): number {
 
 /** By ids: a backup of twins is put back by those, since what stays has their key. */
 function createHeader(request: DedupeRequest, { client }: ReadonlySyncRun, snapshot: Snapshot): PlanFileHeader {
-  const { scope, precision, trustPages, settle, guards } = request;
+  const { scope, precision, singleRead, settleTime, guards } = request;
   const { etag, fingerprint, features } = snapshot;
   return {
     type: "plan",
@@ -268,7 +268,7 @@ function createHeader(request: DedupeRequest, { client }: ReadonlySyncRun, snaps
     mode: "delete",
     key: { by: "id" },
     settings: {
-      ...{ scope, precision, trustPages, settle },
+      ...{ scope, precision, singleRead, settleTime },
       ...{ replaceProperties: false, unmanaged: "keep", updateWith: "patch" },
       guards: { ...guards, maxUpdate: null, allowNullGeometry: false, allowEmpty: true },
     },

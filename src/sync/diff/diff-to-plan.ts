@@ -69,7 +69,7 @@ export async function diffToPlan(
 }
 
 function createHeader({ request, mode, service, key, source, snapshot }: DiffInput): PlanFileHeader {
-  const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
+  const { scope, precision, replaceProperties, unmanaged, updateWith, settleTime, singleRead, guards } = request;
   const { etag, fingerprint, features } = snapshot;
   return {
     type: "plan",
@@ -78,7 +78,7 @@ function createHeader({ request, mode, service, key, source, snapshot }: DiffInp
     map: request.map,
     mode,
     key,
-    settings: { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards },
+    settings: { scope, precision, replaceProperties, unmanaged, updateWith, settleTime, singleRead, guards },
     source,
     snapshot: { etag, fingerprint, features },
   };

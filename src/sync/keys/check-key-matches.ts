@@ -32,7 +32,7 @@ interface MatchContext {
 
 /**
  * Needs the index of keys on both tables.
- * @throws key-other-letters, key-matches-nothing
+ * @throws key-case-mismatch, key-matches-nothing
  */
 export function checkKeyMatches(workspace: Workspace, names: MatchContext): KeyMatches {
   const { database } = workspace;
@@ -62,7 +62,7 @@ function hasTooFewMatches({ held, features, matches }: KeyMatches, mode: MatchCo
   return matches < minMatchShare * Math.min(held, features);
 }
 
-/** Keys without a match on either side that are one key in other letters. @throws key-other-letters */
+/** Keys without a match on either side that are one key in other letters. @throws key-case-mismatch */
 function checkKeyCase({ database }: Workspace, { source, map, field }: MatchContext): void {
   database.function("folded", { deterministic: true }, (key: unknown) => foldKey(String(key)));
   database.exec(`CREATE TABLE unmatched AS SELECT key, folded(key) AS folded FROM map
@@ -79,7 +79,7 @@ function checkKeyCase({ database }: Workspace, { source, map, field }: MatchCont
     const examples = (found as { ours: string; theirs: string }[]).map(
       ({ ours, theirs }) => `${JSON.stringify(ours)} in the source, ${JSON.stringify(theirs)} on the map`,
     );
-    throw createError("key-other-letters", { source, map, field, keys, examples });
+    throw createError("key-case-mismatch", { source, map, field, keys, examples });
   } finally {
     database.exec("DROP TABLE unmatched");
   }

@@ -26,7 +26,7 @@ const fallbackKeyName = "id";
 /**
  * @param held what the map has; its properties go before others of like names
  * @param remembered the property that was this map's key before, or null
- * @throws field-missing where the source has not the one asked for; key-forgotten, key-undecided, interrupted
+ * @throws field-missing where the source has not the one asked for; key-field-missing, key-undecided, interrupted
  */
 export async function chooseKey(
   { matching }: Pick<SyncRequest, "matching">,
@@ -51,7 +51,8 @@ export async function chooseKey(
     return of(matching.name, "asked");
   }
   if (remembered !== null) {
-    if (!isThere(remembered)) throw createError("key-forgotten", { source: inputs, field: remembered, fields: names });
+    if (!isThere(remembered))
+      throw createError("key-field-missing", { source: inputs, field: remembered, fields: names });
     return of(remembered, "remembered");
   }
   if (source.features === 0)

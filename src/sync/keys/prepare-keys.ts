@@ -34,7 +34,7 @@ const maxExamples = 3;
  * Limits the map to the scope and fills `key` and `numeric` of both tables, with the indexes `source_key` and `map_key`, and the table
  * `rejected (key TEXT PRIMARY KEY)`: the keys of rejected features, whose match on the map must stay.
  * @param mode "delete" for a list of keys that shall be removed
- * @throws key-repeated-on-map, key-unfit, key-duplicate, key-other-letters, key-matches-nothing, interrupted
+ * @throws duplicate-key-on-map, key-invalid, duplicate-key, key-case-mismatch, key-matches-nothing, interrupted
  */
 export async function prepareKeys(
   request: SyncRequest,
@@ -64,7 +64,7 @@ export async function prepareKeys(
 function duplicateKeyNotices({ source, onDuplicate }: SyncRequest, key: SyncKey, count: number): Loss[] {
   if (count === 0) return [];
   const example = `features with the "${keyLabel(key)}" of another one were left out; of each the ${onDuplicate} was taken`;
-  return [{ code: "key-repeated", layer: source.inputs.join(", "), field: keyLabel(key), count, example }];
+  return [{ code: "duplicate-key-dropped", layer: source.inputs.join(", "), field: keyLabel(key), count, example }];
 }
 
 /** Features of the map without the key are not matched: what is meant to update them would be there twice. */
@@ -83,7 +83,7 @@ function unknownKeyNotices(
 
 const keyLabel = (key: SyncKey): string => (key.by === "id" ? "id" : key.name);
 
-/** @throws key-repeated-on-map */
+/** @throws duplicate-key-on-map */
 function checkMapKeysUnique(workspace: Workspace, { map, scope }: SyncRequest, key: SyncKey): void {
   const { database } = workspace;
   const repeated = database
@@ -98,7 +98,7 @@ function checkMapKeysUnique(workspace: Workspace, { map, scope }: SyncRequest, k
     return `${how} on ${ids.all(key).join(", ")}`;
   });
   const twins = areAllDuplicatesEqual(workspace);
-  throw createError("key-repeated-on-map", {
+  throw createError("duplicate-key-on-map", {
     map,
     field: keyLabel(key),
     scope,
@@ -115,7 +115,7 @@ const invalidKeyReasons: Readonly<Record<InvalidKey["unfit"], string>> = {
   type: "it is neither text nor an integer",
 };
 
-/** @returns features rejected for want of a key @throws key-unfit */
+/** @returns features rejected for want of a key @throws key-invalid */
 async function fillAndCheckSourceKeys(
   request: SyncRequest,
   source: ReadSource,
@@ -137,7 +137,11 @@ async function fillAndCheckSourceKeys(
       return;
     }
     remove.run(row.seq);
-    source.rejects.add(feature, "key-unfit", `"${field}" is to identify the feature, and ${invalidKeyReasons[unfit]}`);
+    source.rejects.add(
+      feature,
+      "key-invalid",
+      `"${field}" is to identify the feature, and ${invalidKeyReasons[unfit]}`,
+    );
   };
   const lostIntegers = key.by === "property" && fieldsWithLargeIntegers(source).has(key.name);
   await fillSourceKeys(workspace, key, {
@@ -150,7 +154,7 @@ async function fillAndCheckSourceKeys(
   const placeOf = await describeSourceRows(request, source);
   const why = (unfit: InvalidKey["unfit"]) =>
     key.by === "id" && unfit === "type" ? "it is no UUID" : invalidKeyReasons[unfit];
-  throw createError("key-unfit", {
+  throw createError("key-invalid", {
     source: source.inputs.join(", "),
     field,
     features,
@@ -158,7 +162,7 @@ async function fillAndCheckSourceKeys(
   });
 }
 
-/** @returns features left out since others have their keys @throws key-duplicate */
+/** @returns features left out since others have their keys @throws duplicate-key */
 async function removeDuplicateKeys(
   request: SyncRequest,
   source: ReadSource,
@@ -189,7 +193,7 @@ async function removeDuplicateKeys(
     .pluck()
     .all();
   const examples = first.map((value) => `${JSON.stringify(value)} in ${rows.all(value).map(placeOf).join(" and ")}`);
-  throw createError("key-duplicate", {
+  throw createError("duplicate-key", {
     source: source.inputs.join(", "),
     field: keyLabel(key),
     features,

@@ -56,14 +56,14 @@ export function findEditGuards({ edited }: Pick<RestorePlan, "edited">, overwrit
 
 /**
  * Makes the plan of a restoration.
- * @throws remote-unsteady, output-exists, output-failed, backup-invalid; what `MapClient.page` throws
+ * @throws remote-changed-during-read, output-exists, output-failed, backup-invalid; what `MapClient.page` throws
  */
 export async function planRestore(request: RestoreRequest): Promise<RestorePlan> {
   const { client, workspace, output, backup } = request;
   const settings = { ...request.settings, precision: backup.header.precision ?? request.settings.precision };
   const rounding = roundingForPrecision(settings.precision);
-  const { trustPages } = settings;
-  const snapshot = await readSnapshot(client, workspace, { rounding, trustPages });
+  const { singleRead } = settings;
+  const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
   const matching = await BackupMatcher.of({ ...request, settings });
   const { missing, bytes, created, edited } = await matching.survey();
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
@@ -80,7 +80,7 @@ export async function prepareRestore(
   settings: RestoreRequest["settings"],
   run: ReadonlySyncRun,
 ): Promise<RestorePlan> {
-  await waitForEarlierRequests(run, settings.settle);
+  await waitForEarlierRequests(run, settings.settleTime);
   const { client, spool, tools } = run;
   const workspace = await Workspace.create(spool);
   try {

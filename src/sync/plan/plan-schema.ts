@@ -19,8 +19,8 @@ const settings = Type.Object({
   replaceProperties: Type.Boolean(),
   unmanaged: oneOf(["refuse", "keep", "delete"]),
   updateWith: oneOf(["patch", "delete-create"]),
-  settle: Type.Number({ minimum: 0 }),
-  trustPages: Type.Boolean(),
+  settleTime: Type.Number({ minimum: 0 }),
+  singleRead: Type.Boolean(),
   guards: Type.Object({
     maxDelete: orNull(limit),
     maxUpdate: orNull(limit),

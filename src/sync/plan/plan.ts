@@ -39,7 +39,7 @@ export interface PlanHeader {
   readonly key: SyncKey | null;
   readonly settings: Pick<
     SyncRequest,
-    "scope" | "precision" | "replaceProperties" | "unmanaged" | "updateWith" | "settle" | "trustPages"
+    "scope" | "precision" | "replaceProperties" | "unmanaged" | "updateWith" | "settleTime" | "singleRead"
   > & { readonly guards: Guards };
   readonly source: {
     readonly inputs: readonly string[];

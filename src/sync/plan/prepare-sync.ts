@@ -107,11 +107,11 @@ async function withWorkspace<T>({ spool }: ReadonlySyncRun, work: (workspace: Wo
 }
 
 function snapshotSettings(request: SyncRequest, run: ReadonlySyncRun): SnapshotSettings {
-  const { precision, trustPages } = request;
+  const { precision, singleRead } = request;
   const { onMap } = run.tools;
   return {
     rounding: roundingForPrecision(precision),
-    trustPages,
+    singleRead,
     key: knownKeyReader(request, run),
     ...(onMap ? { onProgress: onMap } : {}),
   };

@@ -15,7 +15,7 @@ import type { ReadSource } from "./read-source.js";
  * the map holds; then its rejects against `--max-rejects`, which are none where swapped coordinates made them.
  * @param held the extent of the map; null where it has no position
  * @returns what a person should know
- * @throws order-swapped, order-suspected under `--strict`, guard-rejects
+ * @throws axis-order-swapped, axis-order-suspected under `--strict`, guard-rejects
  */
 export async function checkCoordinateOrder(
   request: SyncRequest,
@@ -29,7 +29,8 @@ export async function checkCoordinateOrder(
     const speaksForOrder =
       held !== null && intersects(source.extent, held) && !intersects(swapExtent(source.extent), held);
     const swap = suspectSwap({ extent }, { areaOfUse: area, held });
-    if (swap === "sure" && !speaksForOrder) throw createError("order-swapped", orderDetails(request, source, extent!));
+    if (swap === "sure" && !speaksForOrder)
+      throw createError("axis-order-swapped", orderDetails(request, source, extent!));
     const suspected = swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, held });
     if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, held));
   }
@@ -95,7 +96,7 @@ function suspectedOrderNotice(request: SyncRequest, source: ReadSource, held: Ex
   const reason = overlaps
     ? "exchanged, the coordinates lie where the features of the map lie, and as they are they do not"
     : "exchanged, the coordinates lie where their reference system is used, and as they are they do not";
-  if (request.strict) throw createError("order-suspected", { ...details, reason });
+  if (request.strict) throw createError("axis-order-suspected", { ...details, reason });
   const example = `latitude seems to stand before longitude (${details.extent}): ${reason}; ${details.repair}`;
-  return { code: "order-suspected", layer: source.inputs.join(", "), count: 1, example };
+  return { code: "axis-order-suspected", layer: source.inputs.join(", "), count: 1, example };
 }

@@ -78,7 +78,7 @@ export interface SourceFeature {
 /**
  * Reads all inputs into `workspace.source`. One pass, nothing of it stays in memory.
  * @param key read into the keys of the features, where it is known which property they are
- * @throws scope-absent; what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
+ * @throws scope-field-missing; what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
  */
 export async function readSource(
   request: SyncRequest,
@@ -246,7 +246,7 @@ async function indexFeatures(
             continue;
           }
           if (hasNonFiniteNumber(feature.properties)) {
-            rejects?.addText(text, "not-finite", "a property has a number that no program reads (beyond 1.8e308)");
+            rejects?.addText(text, "non-finite", "a property has a number that no program reads (beyond 1.8e308)");
             continue;
           }
           const id = feature.id === undefined || feature.id === null ? null : String(feature.id);

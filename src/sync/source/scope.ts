@@ -40,11 +40,11 @@ export class OutOfScopeCounter {
 
   /**
    * A source without the property can have nothing in the scope, whatever it has: that is a mistake.
-   * @param features of the source that are in the scope @throws scope-absent
+   * @param features of the source that are in the scope @throws scope-field-missing
    */
   check(source: string, features: number): void {
     if (this.scope === null || features > 0 || this.count === 0 || this.isKnown) return;
-    throw createError("scope-absent", { source, ...this.scope, features: this.count, fields: [...this.names] });
+    throw createError("scope-field-missing", { source, ...this.scope, features: this.count, fields: [...this.names] });
   }
 }
 

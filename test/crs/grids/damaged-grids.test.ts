@@ -148,7 +148,7 @@ describe("is refused in words, with the file's name", () => {
   for (const [what, [bytes, words]] of Object.entries({ ...damagedFiles, ...damagedTiffs })) {
     it(what, async () => {
       const said = await readError(bytes);
-      expect(said).toMatch(/^grid-unusable: .*grid-\d+.*cannot be used as a shift grid: /);
+      expect(said).toMatch(/^grid-invalid: .*grid-\d+.*cannot be used as a shift grid: /);
       expect(said).toMatch(words);
     });
   }
@@ -161,7 +161,7 @@ describe("is refused in words, with the file's name", () => {
   it("ends with 3, as a missing one does", async () => {
     const error = await loadGrid(join(folder, "none")).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GeoferryError);
-    expect(error).toMatchObject({ code: "grid-unusable", kind: "input" });
+    expect(error).toMatchObject({ code: "grid-invalid", kind: "input" });
   });
 });
 
@@ -177,7 +177,7 @@ describe.skipIf(needsProj)("bytes changed at random", () => {
           async (changes, length) => {
             const bytes = Buffer.from(original.subarray(0, length ?? original.length));
             for (const [index, value] of changes) if (index < bytes.length) bytes[index] = value;
-            expect(await readError(bytes)).toMatch(/^(taken|grid-unusable: )/);
+            expect(await readError(bytes)).toMatch(/^(taken|grid-invalid: )/);
           },
         ),
         { numRuns: 300 },

@@ -121,7 +121,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       mkdirSync(at(folder));
       put(`${folder}.yaml`, `name: ${folder}\nsteps:\n${both(folder)}`);
     }
-    const workers = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name, ["--spread-from", "1"])));
+    const workers = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name, ["--split-above", "1"])));
     const env = { SOURCE_DATE_EPOCH: "1700000000" };
     const { status, stderr } = await runThere("out.yaml", [], { env });
     expect([status, stderr]).toEqual([0, expect.stringContaining("done")]);

@@ -36,11 +36,11 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
         `name: ${folder}\nsteps:\n  - {name: a, source: in/large.csv, target: ${folder}/a.geojson}\n`,
       );
     }
-    const first = await fleet.worker("first", ["--spread-from", "1", "--grace", "0"]);
+    const first = await fleet.worker("first", ["--split-above", "1", "--shutdown-timeout", "0"]);
     const ran = runThere("out.yaml");
     await waitUntil(() => first.of("done").some(({ what }) => what!.includes("pieces")));
     expect(await first.end()).toBe(0);
-    const second = await fleet.worker("second", ["--spread-from", "3"]);
+    const second = await fleet.worker("second", ["--split-above", "3"]);
     expect((await ran).status).toBe(0);
     expect((await run("local.yaml")).status).toBe(0);
     expect(Object.keys(bytes("out"))).toEqual(["a.geojson"]);
@@ -55,7 +55,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
     put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
     put("job.yaml", `name: m\nsteps:\n  - {name: m, source: a.csv, target: {map: ${map}, remoteField: name}}\n`);
-    const first = await fleet.worker("first", ["--grace", "0", "--rate", "1"]);
+    const first = await fleet.worker("first", ["--shutdown-timeout", "0", "--rate", "1"]);
     const ran = runThere("job.yaml");
     await waitUntil(async () => (await world.features(map)).length > 0);
     expect(first.isAtWork).toBe(true);
@@ -80,7 +80,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     await first.end("SIGKILL");
     await fleet.worker("second");
     const { status, report } = await ran;
-    expect([status, report.steps[0]!.error!.code]).toEqual([12, "append-cut"]);
+    expect([status, report.steps[0]!.error!.code]).toEqual([12, "append-interrupted"]);
     const there = (await world.features(map)).map(({ properties }) => properties.name);
     expect(new Set(there).size).toBe(there.length);
     expect(await fleet.left()).toEqual([]);
@@ -148,7 +148,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       else response.end();
     });
     put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
-    const flags = ["--takeover", "600", "--grace", "0", "--concurrency", "1", "--json"];
+    const flags = ["--stalled-after", "600", "--shutdown-timeout", "0", "--concurrency", "1", "--json"];
     const worker = await fleet.begin([main, "worker", ...queue, ...flags]);
     try {
       await run("job.yaml", queue, {
@@ -200,7 +200,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
 
   test("a worker that is told to stop ends where its Redis is away", async () => {
     const redis = await RedisServer.start();
-    const flags = ["--queue", redis.url, "--grace", "1", "--concurrency", "1", "--json"];
+    const flags = ["--queue", redis.url, "--shutdown-timeout", "1", "--concurrency", "1", "--json"];
     const worker = await fleet.begin([main, "worker", ...flags]);
     await redis.stop();
     await waitUntil(() => worker.of("away").length > 0);

@@ -95,7 +95,7 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
       if (isOpen || method === "HEAD") response.end(pointsCsv("x"));
     });
     put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
-    const flags = ["--takeover", "36000"];
+    const flags = ["--stalled-after", "36000"];
     const first = await fleet.worker("first", flags);
     const ran = runThere("job.yaml");
     await waitUntil(() => asked > 0 && first.isAtWork);
@@ -131,7 +131,7 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     put("odd.mjs", plugin("const end = Date.now() + 7000; while (Date.now() < end);"));
     put("a.odd", "x");
     put("job.yaml", "name: busy\nretries: 0\nsteps:\n  - {name: a, source: a.odd, from: odd, target: a.geojson}\n");
-    const flags = ["--plugin", at("odd.mjs"), "--takeover", "2"];
+    const flags = ["--plugin", at("odd.mjs"), "--stalled-after", "2"];
     const workers = await Promise.all(["first", "second"].map((name) => fleet.worker(name, flags)));
     const { report } = await runThere("job.yaml", ["--plugin", at("odd.mjs")]);
     expect([report.steps[0]!.result, report.steps[0]!.tries]).toEqual(["failed", 1]);

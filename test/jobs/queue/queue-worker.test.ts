@@ -27,7 +27,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     });
     const refused = async (ran: Promise<JobRunResult>): Promise<string> => {
       const { report, status } = await ran;
-      expect([status, report.steps[0]!.error!.code]).toEqual([8, "worker-unfit"]);
+      expect([status, report.steps[0]!.error!.code]).toEqual([8, "worker-incompatible"]);
       expect(existsSync(at("a.geojson"))).toBe(false);
       return report.steps[0]!.error!.message;
     };
@@ -116,7 +116,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       if (isOpen || method === "HEAD") response.end(pointsCsv("x"));
     });
     put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
-    const first = await fleet.worker("first", ["--grace", "0"]);
+    const first = await fleet.worker("first", ["--shutdown-timeout", "0"]);
     const ran = runThere("job.yaml");
     await waitUntil(() => asked > 0 && first.isAtWork);
     expect(await first.end()).toBe(0);

@@ -133,7 +133,7 @@ describe("convert that may download grids", () => {
     server.misbehave({ kind: "status", status: 404 });
     await expect(run({ ...nad27, output })).rejects.toMatchObject({ code: "input-download" });
     server.misbehave({ kind: "altered" });
-    await expect(run({ ...nad27, output })).rejects.toMatchObject({ code: "grid-altered" });
+    await expect(run({ ...nad27, output })).rejects.toMatchObject({ code: "grid-checksum-mismatch" });
     expect(existsSync(output)).toBe(false);
     expect(readdirSync(cache)).toEqual([]);
   });

@@ -98,7 +98,7 @@ describe("a format's own zip", () => {
     expect(entry("places.pairz", "doc.pairs")).toBe("1 2\n");
     const report = await run("places.pairz", "back.geojson");
     expect(report.outputs.map(({ layer, features }) => [layer, features])).toEqual([["places", 1]]);
-    expect(report.notices.map(({ code }) => code)).not.toContain("entries-passed-over");
+    expect(report.notices.map(({ code }) => code)).not.toContain("zip-entries-ignored");
   });
 
   test("tells of what else could be read in it", async () => {
@@ -107,7 +107,7 @@ describe("a format's own zip", () => {
     execFileSync("zip", ["-q", "places.pairz", "doc.pairs", "more.pairs"], { cwd: scratch.folder });
     const { written, notices } = await run("places.pairz", "out.geojson");
     expect(written).toBe(1);
-    expect(notices.find(({ code }) => code === "entries-passed-over")).toMatchObject({
+    expect(notices.find(({ code }) => code === "zip-entries-ignored")).toMatchObject({
       count: 1,
       example: expect.stringContaining("it also holds more.pairs"),
     });

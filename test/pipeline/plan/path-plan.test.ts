@@ -68,7 +68,7 @@ describe("an output is refused, and all stays as it was,", () => {
   test("where a link leads in a circle", async () => {
     symlinkSync("b.csv", path("a.csv"));
     symlinkSync("a.csv", path("b.csv"));
-    for (const request of [{}, overwrite, { append: true }, { update: true }]) {
+    for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
       await expect(convertFile(input("in.geojson", "point"), path("a.csv"), request)).rejects.toThrow(
         "a.csv: cannot be written: its symbolic links go in a circle",
       );
@@ -82,7 +82,7 @@ describe("an output is refused, and all stays as it was,", () => {
   ])("where it is an input behind %s", async (_, join) => {
     const from = input("in.geojson", "point");
     join(from, path("same.geojson"));
-    for (const request of [{}, overwrite, { append: true }, { update: true }]) {
+    for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
       expect(await codeOf(convertFile(from, path("same.geojson"), request))).toBe("output-is-input");
     }
     expect(JSON.parse(content("in.geojson")).features).toHaveLength(1);
@@ -167,20 +167,20 @@ describe("of an earlier run", () => {
     const report = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
     expect(shapes()).toEqual(["out_line.shp", "out_point.shp"]);
     expect(files().filter((name) => name.startsWith("out."))).toEqual([]);
-    expect(named("parts-beside", report)).toBeUndefined();
+    expect(named("leftover-parts", report)).toBeUndefined();
   });
 
   test("parts that this run has not stay, and are named", async () => {
     await convertFile(input("all.geojson", "point", "line", "polygon"), path("out.shp"));
     const split = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
-    expect(named("parts-beside", split)).toMatchObject({ count: 1 });
-    expect(named("parts-beside", split)?.example).toContain("out_polygon.shp");
+    expect(named("leftover-parts", split)).toMatchObject({ count: 1 });
+    expect(named("leftover-parts", split)?.example).toContain("out_polygon.shp");
     const single = await convertFile(input("one.geojson", "point"), path("out.shp"), overwrite);
-    expect(named("parts-beside", single)).toMatchObject({ count: 3 });
+    expect(named("leftover-parts", single)).toMatchObject({ count: 3 });
     expect(shapes()).toEqual(["out.shp", "out_line.shp", "out_point.shp", "out_polygon.shp"]);
     // The run before this one wrote one file: what is beside it is none of its parts.
     const again = await convertFile(path("one.geojson"), path("out.shp"), overwrite);
-    expect(named("parts-beside", again)).toBeUndefined();
+    expect(named("leftover-parts", again)).toBeUndefined();
   });
 
   test("nothing goes where the run fails, nor for an empty result", async () => {

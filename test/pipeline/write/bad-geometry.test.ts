@@ -166,7 +166,7 @@ test("a multi geometry keeps its sound parts, and what is left out is a loss", a
   const input = put("parts.csv", `name,wkb\na,${wkb.toString("hex")}\n`);
   const output = scratch.path("parts.geojsonl");
   const report = await convertFile(input, output);
-  expect(report).toMatchObject({ rejected: 0, losses: [{ code: "not-finite-part", count: 1 }] });
+  expect(report).toMatchObject({ rejected: 0, losses: [{ code: "non-finite-part", count: 1 }] });
   const [feature] = linesOf<Feature>(output);
   expect(feature!.geometry).toEqual({ type: "MultiLineString", coordinates: [[[0, 0], [1, 1]]] }); // biome-ignore format: pairs
 });

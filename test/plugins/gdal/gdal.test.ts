@@ -140,7 +140,7 @@ describe.skipIf(!hasGdal)("what ogr2ogr writes is read as ogr2ogr reads it", () 
     const out = scratch.path("curves.geojson");
     const { status, stderr } = geoferry(["convert", path, out, "--from", "gdal:GPKG"]);
     expect(status).toBe(0);
-    expect(stderr).toContain("curve-linearised");
+    expect(stderr).toContain("curve-linearized");
     // A half circle in steps of 4 degrees: 45 segments at least.
     const [feature] = readJson(out).features;
     expect((feature!.geometry as { coordinates: unknown[] }).coordinates.length).toBeGreaterThanOrEqual(46);

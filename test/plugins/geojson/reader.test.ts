@@ -296,8 +296,8 @@ describe("properties", () => {
       { a: 1.5, b: null },
     ]);
     expect(context.losses).toMatchObject([
-      { code: "non-finite", field: "a" },
-      { code: "non-finite", field: "b" },
+      { code: "non-finite-value", field: "a" },
+      { code: "non-finite-value", field: "b" },
     ]);
   });
 
@@ -325,7 +325,7 @@ describe("properties", () => {
   it("keeps the last value of a name that occurs twice, and tells it", async () => {
     const { rows, context } = await properties('{"a":1,"b":1,"a":null,"a":3}', '{"a":4,"\\u0061":5}', '{"a":6,"b":7}');
     expect(rows).toEqual([{ a: 3, b: 1 }, { a: 5 }, { a: 6, b: 7 }]);
-    expect(context.losses).toMatchObject([{ code: "duplicate-key", field: "a", count: 3 }]);
+    expect(context.losses).toMatchObject([{ code: "duplicate-member", field: "a", count: 3 }]);
   });
 
   it("tells members of a feature that occur twice", async () => {
@@ -335,9 +335,9 @@ describe("properties", () => {
     );
     expect(features).toMatchObject([{ id: 2, geometry: point(1, 2), properties: { b: 2 } }]);
     expect(context.losses).toMatchObject([
-      { code: "duplicate-key", field: "id", count: 1 },
-      { code: "duplicate-key", field: "geometry", count: 1 },
-      { code: "duplicate-key", field: "properties", count: 1 },
+      { code: "duplicate-member", field: "id", count: 1 },
+      { code: "duplicate-member", field: "geometry", count: 1 },
+      { code: "duplicate-member", field: "properties", count: 1 },
     ]);
   });
 
@@ -392,7 +392,7 @@ describe("geometries", () => {
         [7, 8, 9],
       ],
     });
-    expect(context.losses).toMatchObject([{ code: "position-surplus", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "extra-ordinates", count: 1 }]);
   });
 
   it("reads members in any order", async () => {
@@ -524,7 +524,7 @@ describe("a comma before what closes an array or object", () => {
         properties,
       })),
     );
-    expect(context.notices).toMatchObject([{ code: "comma-surplus", count: 1 }]);
+    expect(context.notices).toMatchObject([{ code: "extra-comma", count: 1 }]);
     expect(context.losses).toEqual([]);
   });
 
@@ -533,7 +533,7 @@ describe("a comma before what closes an array or object", () => {
     for (const splitSize of [64, 1 << 22]) {
       const { features, context } = await read(scratch, inside(many), { splitSize });
       expect(features).toHaveLength(50);
-      expect(context.notices).toMatchObject([{ code: "comma-surplus", count: 100 }]);
+      expect(context.notices).toMatchObject([{ code: "extra-comma", count: 100 }]);
     }
   });
 

@@ -205,13 +205,13 @@ describe("values", () => {
     ]);
     const read = JSON.parse(text).features.map((f: Feature) => f.properties.d);
     expect(read).toEqual([0.1, -0, 1e21, 1e-7, 123456789.125, 5e-324, null, null]);
-    expect(context.losses).toMatchObject([{ code: "non-finite", field: "d", count: 2 }]);
+    expect(context.losses).toMatchObject([{ code: "non-finite-value", field: "d", count: 2 }]);
   });
 
   it("writes a geometry that is no number as null and says so", async () => {
     const { text, context } = await write(scratch, [feature(point(Number.NaN, 1)), feature(point(1, 1))]);
     expect(JSON.parse(text).features.map((f: Feature) => f.geometry)).toEqual([null, point(1, 1)]);
-    expect(context.losses).toMatchObject([{ code: "non-finite", count: 1 }]);
+    expect(context.losses).toMatchObject([{ code: "non-finite-value", count: 1 }]);
   });
 
   it("keeps json as it is, on one line", async () => {

@@ -66,7 +66,7 @@ describe("geometries", () => {
     expect(type).toBe("LineString");
     expect(coordinates.length).toBeGreaterThanOrEqual(46);
     for (const [x, y] of coordinates) expect(Math.hypot(x! - 1, y!)).toBeCloseTo(1, 12);
-    expect(layer.losses).toMatchObject([{ code: "curve-linearised", count: 1 }]);
+    expect(layer.losses).toMatchObject([{ code: "curve-linearized", count: 1 }]);
   });
 
   it("of another reference system than the layer's are told", async () => {
@@ -90,7 +90,7 @@ describe("geometries", () => {
       blobOf(pointWkb(1, 2)),
     );
     expect(layer.rejects).toHaveLength(1);
-    expect(layer.rejects[0]).toMatchObject({ code: "geometry-invalid", place: { record: 1 } });
+    expect(layer.rejects[0]).toMatchObject({ code: "geometry-malformed", place: { record: 1 } });
     expect(layer.rejects[0]!.reason).toContain(words);
     expect(layer.rejects[0]!.reason).toContain("rowid 7");
     expect(features.map((feature) => [feature.id, feature.geometry?.type ?? null])).toEqual([

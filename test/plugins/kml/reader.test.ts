@@ -146,7 +146,7 @@ describe("geometries that are not as KML has them are read", () => {
   ])("or make the feature a reject: %s", async (_, inner) => {
     const { features, rejects } = await read(kmlDocument(placemarkXml(inner).repeat(2)));
     expect(features).toEqual([]);
-    expect(codes(rejects)).toEqual(["unreadable-geometry", "unreadable-geometry"]);
+    expect(codes(rejects)).toEqual(["geometry-malformed", "geometry-malformed"]);
   });
 });
 
@@ -537,7 +537,7 @@ describe("geometries", () => {
     );
     expect(features).toHaveLength(1);
     expect(rejects).toMatchObject([
-      { code: "unreadable-geometry", place: { record: 1 }, feature: { properties: { name: "bad" }, geometry: null } },
+      { code: "geometry-malformed", place: { record: 1 }, feature: { properties: { name: "bad" }, geometry: null } },
     ]);
   });
 
@@ -546,7 +546,7 @@ describe("geometries", () => {
       kmlDocument(placemarkXml("<Point><coordinates>1,2,3,4</coordinates></Point>")),
     );
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
-    expect(codes(notices)).toContain("coordinates-surplus");
+    expect(codes(notices)).toContain("extra-coordinates");
   });
 
   test("a LinearRing is a line, a model a point, none is null", async () => {

@@ -97,7 +97,7 @@ describe("an index", () => {
     expect(await xs(writeShapefile(scratch, name.replace(/ /g, "-"), { shp, shx: bytes }), context)).toEqual([
       0, 1, 2, 3, 4,
     ]);
-    expect(context.notices.map((notice) => notice.code)).toContain("shx-wrong");
+    expect(context.notices.map((notice) => notice.code)).toContain("shx-invalid");
   });
 
   it("gives way to a search where its entries are zeros and the .shp has the records", async () => {
@@ -105,7 +105,7 @@ describe("an index", () => {
     shx.fill(0, 108, 124);
     const context = new RecordingContext();
     expect(await xs(writeShapefile(scratch, "zeroed-shx", { shp, shx }), context)).toEqual([0, 1, 2, 3, 4]);
-    expect(codes(context)).toEqual(["dbf-missing", "shx-wrong"]);
+    expect(codes(context)).toEqual(["dbf-missing", "shx-invalid"]);
   });
 
   it("tells where a shape is whose length in the .shp is wrong", async () => {
@@ -115,7 +115,7 @@ describe("an index", () => {
       const context = new RecordingContext();
       const path = writeShapefile(scratch, `lengths-${record}`, { shp, shx });
       expect(await xs(path, context)).toEqual([0, 1, 2, 3, 4]);
-      expect(codes(context)).toEqual(["dbf-missing", "shp-lengths"]);
+      expect(codes(context)).toEqual(["dbf-missing", "record-length-mismatch"]);
       expect((await readBySplits(path)).flatMap((batch) => [...batch.features()])).toEqual(await readFeatures(path));
     }
   });
@@ -180,7 +180,7 @@ describe("records", () => {
     expect(
       await readFeatures(writeShapefile(scratch, `surplus-${name.replace(/ /g, "-")}`, files), {}, context),
     ).toHaveLength(1);
-    expect(codes(context)).toEqual(["dbf-missing", "shape-surplus"]);
+    expect(codes(context)).toEqual(["dbf-missing", "extra-shapes"]);
   });
 
   it("with measures or without are as long as their shapes", async () => {
@@ -303,7 +303,7 @@ describe("a .dbf", () => {
     const path = writeShapefile(scratch, "marks", { dbf: table(" a", "\0\0", "*c", " d") });
     expect((await readFeatures(path, {}, context)).map(({ properties }) => properties.A)).toEqual(["a", null, "d"]);
     expect(context.notices).toMatchObject([
-      { code: "record-mark", count: 1 },
+      { code: "record-flag-invalid", count: 1 },
       { code: "records-deleted", count: 1 },
     ]);
   });
@@ -317,9 +317,9 @@ describe("a .dbf", () => {
     // The end of the columns, where the second one was.
     rows[64] = 0x0d;
     const context = new RecordingContext();
-    const features = await readFeatures(writeShapefile(scratch, "row-surplus", { dbf: rows }), {}, context);
+    const features = await readFeatures(writeShapefile(scratch, "extra-rows", { dbf: rows }), {}, context);
     expect(features.map(({ properties }) => properties)).toEqual([{ A: "a" }]);
-    expect(context.notices).toMatchObject([{ code: "row-surplus", example: expect.stringMatching(/2 bytes.*have 4/) }]);
+    expect(context.notices).toMatchObject([{ code: "extra-rows", example: expect.stringMatching(/2 bytes.*have 4/) }]);
   });
 
   it("whose rows are said to be a byte long is refused, as they cannot hold its columns", async () => {
@@ -359,7 +359,7 @@ describe("a .dbf that ends early", () => {
     const context = new RecordingContext();
     const path = writeShapefile(scratch, "miscounted", { dbf: miscounted });
     expect(await readFeatures(path, {}, context)).toHaveLength(2);
-    expect(context.notices).toMatchObject([{ code: "count-wrong" }]);
+    expect(context.notices).toMatchObject([{ code: "record-count-mismatch" }]);
   });
 });
 

@@ -196,7 +196,7 @@ describe("fields", () => {
       [{ name: "d", type: "double" }],
     );
     expect((await readFeatures(path)).map((each) => each.properties.d)).toEqual([null, null, 1]);
-    expect(context.losses).toMatchObject([{ code: "non-finite", field: "d", count: 2 }]);
+    expect(context.losses).toMatchObject([{ code: "non-finite-value", field: "d", count: 2 }]);
   });
 
   it("beyond what a record holds are refused with a remedy", async () => {

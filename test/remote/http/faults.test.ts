@@ -72,7 +72,7 @@ describe("a read", () => {
   test.each<[string, Reply, string, string]>([
     ["cut connections", reset, "remote-unavailable", "broke off the connection (tried 3 times)"],
     ["500", json(500, { message: "no disk" }), "remote-unavailable", "it answers 500: no disk (tried 3 times)"],
-    ["web pages", html, "remote-odd", "it answers 200 with a web page (tried 3 times)"],
+    ["web pages", html, "remote-protocol-error", "it answers 200 with a web page (tried 3 times)"],
   ])("ends after too many %s", async (_name, reply, code, words) => {
     server.answer(reply);
     await expect(map.page(1)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
@@ -80,7 +80,7 @@ describe("a read", () => {
   });
 
   test.each<[number, string]>([
-    [400, "remote-odd"],
+    [400, "remote-protocol-error"],
     [403, "remote-map-missing"],
     [404, "remote-map-missing"],
   ])("is not repeated after %i", async (status, code) => {
@@ -395,13 +395,28 @@ describe("an access token", () => {
   });
 
   test.each<[string, Reply, string, string]>([
-    ["a web page", html, "remote-odd", "it answers 200 with a web page; is the address right?"],
-    ["404", plain(404), "remote-odd", "/token, it answers 404"],
-    ["no token", json(200, {}), "remote-odd", "it gives none that a program can use"],
-    ["another kind", json(200, { access_token: "t", token_type: "mac" }), "remote-odd", "none that a program can use"],
-    ["a token with a line break", json(200, { access_token: "a\r\nb" }), "remote-odd", "none that a program can use"],
+    ["a web page", html, "remote-protocol-error", "it answers 200 with a web page; is the address right?"],
+    ["404", plain(404), "remote-protocol-error", "/token, it answers 404"],
+    ["no token", json(200, {}), "remote-protocol-error", "it gives none that a program can use"],
+    [
+      "another kind",
+      json(200, { access_token: "t", token_type: "mac" }),
+      "remote-protocol-error",
+      "none that a program can use",
+    ],
+    [
+      "a token with a line break",
+      json(200, { access_token: "a\r\nb" }),
+      "remote-protocol-error",
+      "none that a program can use",
+    ],
     ["invalid_client", json(400, { error: "invalid_client" }), "remote-credentials", "it answers 400: invalid_client"],
-    ["unsupported_grant_type", json(400, { error: "unsupported_grant_type" }), "remote-odd", "unsupported_grant_type"],
+    [
+      "unsupported_grant_type",
+      json(400, { error: "unsupported_grant_type" }),
+      "remote-protocol-error",
+      "unsupported_grant_type",
+    ],
     ["401", plain(401), "remote-credentials", "it answers 401"],
   ])("that is answered with %s ends it at once", async (_name, reply, code, words) => {
     server.token = reply;
@@ -433,13 +448,13 @@ describe("secrets", () => {
     const other = await ScriptedServer.start();
     server.answer(plain(307, "", { location: `${other.url}/api/v1/maps/m/features?key=1` }));
     await expect(create()).rejects.toMatchObject({
-      code: "remote-odd",
+      code: "remote-protocol-error",
       message: expect.stringContaining(`leads to ${other.url}/api/v1/maps/m/features; is`),
     });
-    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-odd" });
+    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-protocol-error" });
     server.token = plain(308, "", { location: `${other.url}/token` });
     open();
-    await expect(service.signIn()).rejects.toMatchObject({ code: "remote-odd" });
+    await expect(service.signIn()).rejects.toMatchObject({ code: "remote-protocol-error" });
     expect(other.received).toEqual([]);
   });
 
@@ -456,7 +471,7 @@ describe("secrets", () => {
 
   test("a redirect in a circle ends", async () => {
     server.answer(plain(302, "", { location: "/again" }));
-    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-odd" });
+    await expect(map.page(1)).rejects.toMatchObject({ code: "remote-protocol-error" });
     expect(server.requests).toHaveLength(6);
   });
 });

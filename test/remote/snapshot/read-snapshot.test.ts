@@ -113,7 +113,7 @@ describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
 
   test("once where pages are trusted", async () => {
     const map = steadyMap(features(1200));
-    await snapshotOf(map, { trustPages: true });
+    await snapshotOf(map, { singleRead: true });
     expect(map.asked).toEqual([1, 2, 3]);
   });
 });
@@ -207,14 +207,14 @@ describe("where others write between pages", () => {
       features: pageOf([feature(5000 + request), ...features(600)], number),
     }));
     const failure = snapshotOf(map);
-    await expect(failure).rejects.toMatchObject({ code: "remote-unsteady", kind: "unavailable" });
-    await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test .* 3 times .*--trust-pages/);
+    await expect(failure).rejects.toMatchObject({ code: "remote-changed-during-read", kind: "unavailable" });
+    await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test .* 3 times .*--single-read/);
   });
 
   test("pages that are trusted have each feature once, as it was read last", async () => {
     const shifted = [feature(1, { properties: { n: 1, title: "old" } }), ...features(600)];
     const { held, snapshot } = await snapshotOf(new ScriptedMap((number) => ({ features: pageOf(shifted, number) })), {
-      trustPages: true,
+      singleRead: true,
     });
     expect(numbersIn(held)).toEqual(upTo(600));
     expect(held[0]!.properties).toEqual({ n: 1 });

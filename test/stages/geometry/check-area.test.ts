@@ -20,7 +20,7 @@ describe("features far outside of where their system is used", () => {
     // EPSG: 6°E to 12°E. 500000 is 9°E; an easting of 9,500,000 is in the Indian Ocean.
     const found = await outside("EPSG:25832", [point(500000, 5500000), point(9500000, 550000), null, point(0, 0)]);
     expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({ code: "outside-area", count: 2 });
+    expect(found[0]).toMatchObject({ code: "outside-crs-area", count: 2 });
     expect(found[0]!.example).toMatch(
       /^9500000, 550000 is at longitude 71\.\d+°, latitude 2\.\d+°, far outside of the area of use of EPSG:25832 \(Europe - 6°E to 12°E and ETRS89 by country: longitude 6° to 12\.01°, latitude 36\.53° to 84\.01°\)$/,
     );

@@ -103,7 +103,7 @@ describe("check-coordinates", () => {
       point(1, 1),
     ]);
     expect(batch.length).toBe(1);
-    expect(heard.rejects.map((reject) => reject.code)).toEqual(["not-finite", "not-finite", "not-finite"]);
+    expect(heard.rejects.map((reject) => reject.code)).toEqual(["non-finite", "non-finite", "non-finite"]);
   });
 
   test("finite asks for no range", async () => {

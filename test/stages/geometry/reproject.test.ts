@@ -75,6 +75,6 @@ test("counts the positions up to a degree beyond the area of the operation", asy
   const settings = { operation: await operation("EPSG:4312", "EPSG:4326") };
   const { batch, heard } = await applyStage("reproject", settings, batchOf([at(14, 48), at(14, 49.5), at(10, 49.3)]));
   expect(batch.length).toBe(3);
-  expect(heard.notices).toMatchObject([{ code: "beside-operation", count: 2 }]);
+  expect(heard.notices).toMatchObject([{ code: "outside-operation-area", count: 2 }]);
   expect((await applyStage("reproject", settings, batchOf([at(14, 48)]))).heard.notices).toEqual([]);
 });

@@ -67,7 +67,7 @@ export function pairCells(report: PairReport): [keeps: string, changes: string, 
   );
   const asText = silent.length === 0 ? [] : [silent.map(([from, to]) => `${from} as ${to}`).join(", ")];
   const rejected =
-    rejectedKinds.length === 0 ? [] : [`features with ${joinWithAnd(rejectedKinds)} (\`geometry-not-held\`)`];
+    rejectedKinds.length === 0 ? [] : [`features with ${joinWithAnd(rejectedKinds)} (\`geometry-unsupported\`)`];
   return [
     [...describeKept("field types", types), ...describeKept("geometries", kinds), ...rest.kept].join("; "),
     [...asText, ...describeCodes(noticeWords, notices)].join("; "),

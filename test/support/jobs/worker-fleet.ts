@@ -83,7 +83,7 @@ export class WorkerFleet {
   /** Begins a worker; one that does not answer is taken for dead soon. */
   worker(name: string, flags: readonly string[] = [], program = main): Promise<WorkerHandle> {
     const width = flags.includes("--concurrency") ? [] : ["--concurrency", "1"];
-    const takeover = flags.includes("--takeover") ? [] : ["--takeover", "3"];
+    const takeover = flags.includes("--stalled-after") ? [] : ["--stalled-after", "3"];
     const usual = ["--name", name, ...takeover, ...width, "--json"];
     return this.begin([program, "worker", ...this.flags, ...usual, ...flags]);
   }

@@ -14,7 +14,7 @@ import type { Account } from "./sync-fixture.js";
 export const defaultTestRequest: Omit<SyncRequest, "source" | "map"> = {
   ...defaultSyncSettings,
   matching: { by: "property", name: "ref" },
-  settle: 60,
+  settleTime: 60,
 };
 
 /** No guard but that for rejects is in the way. */

@@ -180,7 +180,7 @@ test("a service without PATCH is told, with what to do; features are deleted and
   const source = some(1, 4, { name: "new" });
   const refused = await target.sync(source, { complete: false });
   expect(refused).toMatchObject({ updated: 0, deleted: 0, withheld: { deletes: 1, why: "stopped" } });
-  expect(refused.ending).toMatchObject({ code: "update-not-offered", kind: "conflict" });
+  expect(refused.ending).toMatchObject({ code: "update-unsupported", kind: "conflict" });
   expect(refused.ending!.message).toContain("--update-with delete-create");
 
   const done = await target.sync(source, { complete: false, request: { updateWith: "delete-create" } });

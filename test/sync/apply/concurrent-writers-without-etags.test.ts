@@ -81,7 +81,7 @@ async function dedupe() {
   await using run = await SyncRun.open({ ...tools, service }, map);
   const request: DedupeRequest = {
     ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: true, scope: null },
-    ...{ precision: 7, trustPages: false, settle: 20, guards: noGuards },
+    ...{ precision: 7, singleRead: false, settleTime: 20, guards: noGuards },
   };
   return await deduplicate(request, run, { onPlan() {}, confirm: async () => true });
 }
@@ -125,7 +125,7 @@ it("leaves what another writer made of a key otherwise, says so, and deletes not
   odd.fill(map, [createPlace("gone"), { ...createPlace("none"), properties: {} }]);
   proxy.on("POST", 1, concurrentWriter("after", other));
   const { end, report } = await push(places(4), { mode: "full", unmanaged: "keep" });
-  expect(end).toBe("keys-doubled");
+  expect(end).toBe("duplicates-created");
   expect(report!.ending!.message).toContain(`geoferry dedupe --map ${map} --remote-field ref `);
   expect(report).toMatchObject({ twins: 1, withheld: { deletes: 1, why: "stopped" } });
   expect(Object.fromEntries([...ids()].map(([key, all]) => [key, all.length]))).toEqual({
@@ -147,7 +147,7 @@ it("says so, too, where the service deletes none of the same ones", async () => 
   );
   proxy.on("DELETE", 1, respondBeforeCommit(422), 100);
   const { end, report } = await push(places(3));
-  expect([end, report!.created, report!.twins]).toEqual(["keys-doubled", 3, undefined]);
+  expect([end, report!.created, report!.twins]).toEqual(["duplicates-created", 3, undefined]);
   expect([...ids().values()].map((all) => all.length)).toEqual([2, 2, 2]);
 });
 
@@ -178,7 +178,7 @@ it("waits for another writer that is just removing its own", async () => {
 
 it("ends where nobody removes them", async () => {
   odd.fill(map, [...places(3), ...places(3)]);
-  expect(await push(places(4))).toEqual({ end: "key-repeated-on-map", report: null });
+  expect(await push(places(4))).toEqual({ end: "duplicate-key-on-map", report: null });
   expect(proxy.writes).toBe(0);
 });
 
@@ -206,7 +206,7 @@ it("dedupe says so where another one that keeps others deletes those that it kee
   const other = async () => odd.remove(map, firsts);
   proxy.on("DELETE", 1, concurrentWriter("before", other));
   const { applied } = await dedupe();
-  expect(applied!.ending?.code).toBe("twins-lost");
+  expect(applied!.ending?.code).toBe("duplicates-lost");
   expect(applied!.ending?.message).toMatch(
     /4 features that this run kept were deleted .*; geoferry restore \S+ puts back/,
   );

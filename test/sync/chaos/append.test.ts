@@ -49,7 +49,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
         key: null,
         fingerprint: "same",
         traffic: { retries: 2, firstWait: 1, timeout: 5000 },
-        request: { settle: 60 },
+        request: { settleTime: 60 },
       })
       .then(
         ({ ending, failed }) => ending?.code ?? (failed > 0 ? "failed" : "done"),

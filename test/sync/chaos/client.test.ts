@@ -119,6 +119,6 @@ test("pages are read through whatever happens, or it is told that they cannot be
     else expect(shown(read.flatMap((page) => page!.features))).toEqual(all);
   }
   expect(
-    [...told].filter((code) => !["remote-unavailable", "remote-credentials", "remote-odd"].includes(code)),
+    [...told].filter((code) => !["remote-unavailable", "remote-credentials", "remote-protocol-error"].includes(code)),
   ).toEqual([]);
 });

@@ -75,7 +75,7 @@ const traps: Readonly<Record<string, Trap>> = {
     request: full,
   },
   "a kept row without a key": {
-    code: "key-unfit",
+    code: "key-invalid",
     held: places(0, 20),
     source: [...places(1, 21), { ...createPlace("x"), geometry: { type: "Nothing" }, properties: {} }],
     request: full,
@@ -94,7 +94,7 @@ const traps: Readonly<Record<string, Trap>> = {
     request: {},
   },
   "a key in other letters": {
-    code: "key-other-letters",
+    code: "key-case-mismatch",
     held: places(0, 20),
     source: [...places(0, 20), createPlace("K1"), createPlace(" k21")].filter(
       ({ properties }) => properties.ref !== "k1",
@@ -102,7 +102,7 @@ const traps: Readonly<Record<string, Trap>> = {
     request: {},
   },
   "a key that is on the map twice": {
-    code: "key-repeated-on-map",
+    code: "duplicate-key-on-map",
     held: [...places(0, 20), keyless],
     source: places(0, 22, "new"),
     request: {},
@@ -117,7 +117,7 @@ const traps: Readonly<Record<string, Trap>> = {
 };
 
 /** How a run may end that could not read enough to come to a guard. */
-const unread = ["remote-unavailable", "remote-unsteady", "remote-odd", "remote-credentials"];
+const unread = ["remote-unavailable", "remote-changed-during-read", "remote-protocol-error", "remote-credentials"];
 
 interface Scenario {
   readonly trap: string;

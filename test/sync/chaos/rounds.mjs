@@ -48,7 +48,7 @@ const results = readFileSync(report, "utf8")
   .map((line) => JSON.parse(line));
 rmSync(folder, { recursive: true, force: true });
 
-/** "done 398, keys-doubled 2" */
+/** "done 398, duplicates-created 2" */
 function ends(of) {
   const counts = new Map();
   for (const end of of.flatMap((one) => one.ends)) counts.set(end, (counts.get(end) ?? 0) + 1);

@@ -152,7 +152,7 @@ describe("a service made from the interface alone", () => {
       timeout,
     }, async () => {
       const asked = { kinds: conflictsWithoutEntityTags, clients, count: roundsWithoutTags };
-      const told = ["keys-doubled", "key-repeated-on-map", "update-not-offered"];
+      const told = ["duplicates-created", "duplicate-key-on-map", "update-unsupported"];
       const isTold = ({ ends, wrong }: RoundResult) =>
         ends.every((end) => end === "done" || told.includes(end)) &&
         (wrong.length === 0 || ends.some((end) => told.includes(end)));

@@ -60,7 +60,7 @@ await describeOnEveryFixture((kind) => {
     expect(told).toContainEqual(
       expect.objectContaining({ type: "plan", counts: expect.objectContaining({ delete: 2, same: 3 }) }),
     );
-    expect(told).toContainEqual(expect.objectContaining({ type: "error", code: "keys-differ" }));
+    expect(told).toContainEqual(expect.objectContaining({ type: "error", code: "duplicates-differ" }));
     expect(await idsOn(map)).toEqual(ids);
   });
 
@@ -151,7 +151,7 @@ await describeOnEveryFixture((kind) => {
     );
     const request: DedupeRequest = {
       ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: true, scope: null },
-      ...{ precision: 7, trustPages: false, settle: 20, guards: { maxDelete: null } },
+      ...{ precision: 7, singleRead: false, settleTime: 20, guards: { maxDelete: null } },
     };
     const { plan } = await planDedupe(request, run, () => {});
     expect((await dedupe(map, "--delete-different", "--keep", "last")).status).toBe(0);

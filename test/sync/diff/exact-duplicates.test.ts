@@ -58,7 +58,7 @@ async function dedupe(more: Partial<DedupeRequest> = {}) {
   await using run = await SyncRun.open(tools, map);
   const request: DedupeRequest = {
     ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: false, scope: null },
-    ...{ precision: 4, trustPages: false, settle: 20, guards: noGuards, ...more },
+    ...{ precision: 4, singleRead: false, settleTime: 20, guards: noGuards, ...more },
   };
   const told: Duplicates[] = [];
   const onDuplicates = (duplicates: Duplicates) => told.push(duplicates);
@@ -122,7 +122,7 @@ it("a push leaves what another writer created at the same time, and says that it
     source,
     request: { guards: noGuards },
   });
-  expect([end, report?.twins]).toEqual(["keys-doubled", 1]);
+  expect([end, report?.twins]).toEqual(["duplicates-created", 1]);
   expect(
     odd
       .featuresOf(map)

@@ -32,7 +32,7 @@ test("what the service refuses then is told, kept in a file, and ends the run wi
     const agreement = { name: ref, sent: "00".repeat(16) };
     return { action: "update", id, key: ref, page: 1, changed: [], before, feature, agreement } as const;
   };
-  await saveRecreations(folder, { ...header, settings: { ...header.settings, settle: 0 } }, [
+  await saveRecreations(folder, { ...header, settings: { ...header.settings, settleTime: 0 } }, [
     recreated("b", 2, "018f6c1e-0000-7000-8000-000000000001"),
     // No longitude: the service does not take it, and gets back what it had.
     recreated("c", 200, "018f6c1e-0000-7000-8000-000000000002"),

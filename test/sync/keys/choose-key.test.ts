@@ -61,7 +61,7 @@ describe("the key that is chosen", () => {
       runnersUp: [],
     });
     const error = await refusal(() => reading.choose("reference"));
-    expect([error.code, error.kind]).toEqual(["key-forgotten", "input"]);
+    expect([error.code, error.kind]).toEqual(["key-field-missing", "input"]);
     expect(error.message).toContain('has no field "reference", which has identified the features of this map so far');
     expect(error.message).toContain("--remote-field");
   });

@@ -13,7 +13,7 @@ describe("keys of a source", () => {
   test("are refused where there is none, with the records that lack it", async () => {
     const reading = await side.read(side.csv("nulls.csv", "ref,name", ["A,x", ",y", "C,z", ",w"]), byField("ref"));
     const error = await refusal(() => reading.check());
-    expect([error.code, error.kind]).toEqual(["key-unfit", "input"]);
+    expect([error.code, error.kind]).toEqual(["key-invalid", "input"]);
     expect(error.message).toContain('"ref" cannot identify 2 features: record 2: it has none; record 4: it has none;');
     expect(error.message).toContain("--on-missing-key reject");
   });
@@ -56,7 +56,7 @@ describe("keys of a source", () => {
   test("are refused where two features have one, with their records", async () => {
     const path = side.csv("twice.csv", "ref,n", ["A,1", "B,2", "A,3", "C,4", "B,5", "A,6"]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
-    expect([error.code, error.kind]).toEqual(["key-duplicate", "input"]);
+    expect([error.code, error.kind]).toEqual(["duplicate-key", "input"]);
     expect(error.message).toContain(
       '"ref" is the same for several features (5 features in all): "A" in record 1 and record 3 and record 6; "B" in record 2 and record 5;',
     );
@@ -64,7 +64,7 @@ describe("keys of a source", () => {
 
   test("are one key as text and as number", async () => {
     const path = side.geojson("both.geojson", [{ ref: "1" }, { ref: 1 }]);
-    expect((await refusal(async () => (await side.read(path, byField("ref"))).check())).code).toBe("key-duplicate");
+    expect((await refusal(async () => (await side.read(path, byField("ref"))).check())).code).toBe("duplicate-key");
   });
 
   test.each([
@@ -75,7 +75,7 @@ describe("keys of a source", () => {
     const reading = await side.read(path, { ...byField("ref"), onDuplicate });
     const { repeated, notices } = await reading.check();
     expect(repeated).toBe(1);
-    expect(notices).toMatchObject([{ code: "key-repeated", field: "ref", count: 1 }]);
+    expect(notices).toMatchObject([{ code: "duplicate-key-dropped", field: "ref", count: 1 }]);
     expect(reading.features.map(({ properties }) => properties.n).sort()).toEqual([...left].sort());
   });
 
@@ -88,7 +88,7 @@ describe("keys of a source", () => {
     expect(await reading.source.rejects.publish()).toBe(rejects);
     const [line, ...more] = readFileSync(rejects, "utf8").trim().split("\n");
     expect(more).toEqual([]);
-    expect(JSON.parse(line!)).toMatchObject({ properties: { n: 2 }, reject: { code: "key-unfit" } });
+    expect(JSON.parse(line!)).toMatchObject({ properties: { n: 2 }, reject: { code: "key-invalid" } });
   });
 
   test("of rejected features protect what has them on the map", async () => {
@@ -145,7 +145,7 @@ describe("keys of both sides", () => {
     const reading = await side.read(side.csv("fine.csv", "ref", ["A"]), byField("ref"));
     await reading.onMap(ids.map((id) => ({ id, properties: { ref: "A" } })));
     const error = await refusal(() => reading.check());
-    expect([error.code, error.kind]).toEqual(["key-repeated-on-map", "conflict"]);
+    expect([error.code, error.kind]).toEqual(["duplicate-key-on-map", "conflict"]);
     expect(error.message).toContain(`map ${mapId}: several features have the same "ref": "A" on ${ids.join(", ")}`);
     await reading.onMap([
       { id: ids[0]!, properties: { ref: "1" } },
@@ -165,7 +165,7 @@ describe("keys of both sides", () => {
     await reading.onMap(keyed("ref", [theirs, "same"]));
     for (const mode of ["incremental", "full", "delete"] as const) {
       const error = await refusal(() => reading.check(mode));
-      expect([error.code, error.kind]).toEqual(["key-other-letters", "guard"]);
+      expect([error.code, error.kind]).toEqual(["key-case-mismatch", "guard"]);
       expect(error.message).toContain(`${JSON.stringify(ours)} in the source, ${JSON.stringify(theirs)} on the map`);
     }
   });

@@ -24,7 +24,7 @@ interface Case {
 }
 
 function planOf(given: Case): { header: PlanHeader; counts: PlanCounts } {
-  const { scope, precision, replaceProperties, updateWith, settle, trustPages, guards } = request;
+  const { scope, precision, replaceProperties, updateWith, settleTime, singleRead, guards } = request;
   const header: PlanHeader = {
     type: "plan",
     version: 2,
@@ -37,8 +37,8 @@ function planOf(given: Case): { header: PlanHeader; counts: PlanCounts } {
       precision,
       replaceProperties,
       updateWith,
-      settle,
-      trustPages,
+      settleTime,
+      singleRead,
       unmanaged: given.unmanaged ?? "refuse",
       guards: { ...guards, ...given.guards },
     },

@@ -30,12 +30,12 @@ async function restore(target: MapFixture, backup: string): Promise<{ made: Rest
   await using spool = new Spool();
   using workspace = await Workspace.create(spool);
   const client = target.client();
-  const { precision, trustPages, updateWith, guards } = request;
+  const { precision, singleRead, updateWith, guards } = request;
   const made = await planRestore({
     backup: await openBackup(backup),
     client,
     workspace,
-    settings: { precision, trustPages, updateWith, guards: { ...guards, allowEmpty: true }, settle: 20 },
+    settings: { precision, singleRead, updateWith, guards: { ...guards, allowEmpty: true }, settleTime: 20 },
     output: join(spool.folder(), "restore.ndjson"),
   });
   const memory = { patchManner: null, rememberManner: () => {} };

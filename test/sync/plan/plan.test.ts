@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const sha256 = "0".repeat(64);
-const { scope, precision, replaceProperties, unmanaged, updateWith, settle, trustPages, guards } = request;
+const { scope, precision, replaceProperties, unmanaged, updateWith, settleTime, singleRead, guards } = request;
 const header: PlanFileHeader = {
   type: "plan",
   version: 2,
@@ -39,8 +39,8 @@ const header: PlanFileHeader = {
     replaceProperties,
     unmanaged,
     updateWith,
-    settle,
-    trustPages,
+    settleTime,
+    singleRead,
     guards: { ...guards, maxDelete: { text: "5%", count: Number.POSITIVE_INFINITY, share: 0.05 } },
   },
   source: {

@@ -44,7 +44,7 @@ describe("latitude before longitude", () => {
     const reading = await side.read(path, { source: { rejects, maxRejects: "1" } });
     expect(reading.source.rejects.count).toBe(3);
     const error = await refusal(() => reading.order());
-    expect([error.code, error.kind]).toEqual(["order-swapped", "input"]);
+    expect([error.code, error.kind]).toEqual(["axis-order-swapped", "input"]);
     expect(error.message).toContain(`${path}: latitude stands before longitude`);
     expect(error.message).toContain("x from -37.81 to -27.47, y from 144.96 to 153.03");
     expect(error.message).toContain("--swap-xy exchanges them");
@@ -61,7 +61,7 @@ describe("latitude before longitude", () => {
       [44.98, -93.27],
     ]);
     const error = await refusal(async () => (await side.read(path)).order());
-    expect(error.code).toBe("order-swapped");
+    expect(error.code).toBe("axis-order-swapped");
     expect(error.message).toContain("If instead just that one feature is wrong, correct it in the source");
   });
 
@@ -78,7 +78,7 @@ describe("latitude before longitude", () => {
     const path = places("typo.geojson", [...swap(france), [2, 95]]);
     const reading = await (await side.read(path)).onMap(onMap(swap(france)));
     expect(await reading.order()).toEqual([]);
-    expect((await refusal(async () => (await side.read(path)).order())).code).toBe("order-swapped");
+    expect((await refusal(async () => (await side.read(path)).order())).code).toBe("axis-order-swapped");
   });
 
   test("is suspected where the map's features say so, and refused under --strict", async () => {
@@ -86,12 +86,12 @@ describe("latitude before longitude", () => {
     const reading = await (await side.read(path)).onMap(onMap(swap(france)));
     const [notice, ...more] = await reading.order();
     expect(more).toEqual([]);
-    expect(notice).toMatchObject({ code: "order-suspected", count: 1 });
+    expect(notice).toMatchObject({ code: "axis-order-suspected", count: 1 });
     expect(notice!.example).toContain("exchanged, the coordinates lie where the features of the map lie");
     expect(notice!.example).toContain("--swap-xy");
     const strict = await (await side.read(path, { strict: true })).onMap(onMap(swap(france)));
     const error = await refusal(() => strict.order());
-    expect([error.code, error.kind]).toEqual(["order-suspected", "input"]);
+    expect([error.code, error.kind]).toEqual(["axis-order-suspected", "input"]);
     expect(error.message).toContain("--swap-xy exchanges them");
     expect(await (await (await side.read(path)).onMap([])).order()).toEqual([]);
   });

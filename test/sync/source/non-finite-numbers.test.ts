@@ -50,8 +50,8 @@ test("in the source: a reject with the number as it is, and the second run sends
   ]);
   const lines = readFileSync(rejects, "utf8").trim().split("\n");
   expect(lines.map((line) => [line.includes("1e400"), JSON.parse(line).reject.code])).toEqual([
-    [true, "not-finite"],
-    [true, "not-finite"],
+    [true, "non-finite"],
+    [true, "non-finite"],
   ]);
 });
 
@@ -67,6 +67,7 @@ test("on the map: an error that names the feature, each time, and nothing is sen
     },
   });
   writeFileSync(source, written([createPlace("a", { v: 1 })]));
-  for (let run = 0; run < 2; run++) expect(await push(map, proxy.url)).toEqual({ end: "remote-odd", report: null });
+  for (let run = 0; run < 2; run++)
+    expect(await push(map, proxy.url)).toEqual({ end: "remote-protocol-error", report: null });
   expect(proxy.writes).toBe(0);
 });

@@ -73,7 +73,7 @@ export class DistributedRun implements AsyncDisposable {
 
   readonly jobKey: string;
 
-  /** The caller has the lock of the job. @throws queue-unavailable, queue-forbidden, queue-unfit, interrupted */
+  /** The caller has the lock of the job. @throws queue-unavailable, queue-forbidden, queue-incompatible, interrupted */
   static async open(settings: QueueSettings, options: DistributedRunOptions): Promise<DistributedRun> {
     const { file, stateRoot, onNotice } = options;
     let handOut: DistributedRun | undefined;

@@ -102,7 +102,7 @@ export class JobDispatcher implements AsyncDisposable {
     }, pollIntervalMs);
   }
 
-  /** @throws queue-unavailable, queue-forbidden, queue-unfit */
+  /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
   static async open(settings: DispatcherSettings, watcher: DispatcherEvents): Promise<JobDispatcher> {
     return new JobDispatcher(settings, await openRedis(settings.address, settings.prefix, watcher.onNotice), watcher);
   }

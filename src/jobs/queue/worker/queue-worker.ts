@@ -25,7 +25,7 @@ export interface WorkerSettings extends DispatcherSettings {
   /** Files at a time. */
   readonly concurrency: number;
   /** Milliseconds after which the jobs of a worker that is connected and says nothing are taken over by others. */
-  readonly takeover: number;
+  readonly stalledAfter: number;
 }
 
 /** What a worker tells of itself. */
@@ -101,7 +101,7 @@ export class QueueWorker {
     });
   }
 
-  /** @throws queue-unavailable, queue-forbidden, queue-unfit */
+  /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
   static async open(
     settings: WorkerSettings,
     hands: WorkerPool,
@@ -139,7 +139,7 @@ export class QueueWorker {
   }
 
   private async listen(name: string, concurrency: number): Promise<void> {
-    const { address, prefix, takeover } = this.settings;
+    const { address, prefix, stalledAfter } = this.settings;
     const options = { connection: connectionOptions(address), prefix, skipVersionCheck: true };
     const queue = new Queue(name, { connection: this.redis, prefix, skipVersionCheck: true });
     queue.on("error", noop);
@@ -147,7 +147,7 @@ export class QueueWorker {
       ...options,
       // Redis keeps the name with each job that the worker takes.
       ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
-      ...{ lockDuration: takeover, lockRenewTime: Math.min(pollIntervalMs, takeover / lockRenewals) },
+      ...{ lockDuration: stalledAfter, lockRenewTime: Math.min(pollIntervalMs, stalledAfter / lockRenewals) },
       stalledInterval: pollIntervalMs,
       ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
     });
@@ -175,7 +175,7 @@ export class QueueWorker {
     const isCancelled = this.cancelled.has(run) || this.cancelled.has(`${run}/${step}`);
     const taken = takeJob({
       ...{ job, queue, token, signal, isCancelled, hands: this.hands, tell: this.tell },
-      ...{ worker: this.settings.name, lockDuration: this.settings.takeover },
+      ...{ worker: this.settings.name, lockDuration: this.settings.stalledAfter },
       isReturning: () => this.returning,
       refusals: this.refusals,
     });

@@ -20,12 +20,12 @@ import { ChunkedExecutor, ChunksPending, maxChunkBytes } from "./chunked-executo
 import type { JobRequest, JobResult } from "./process-messages.js";
 import type { ParentChannel, WorkerContext } from "./run-job.js";
 
-/** @throws worker-unfit, and what `convert` throws */
+/** @throws worker-incompatible, and what `convert` throws */
 export async function runConversion(
   order: JobRequest,
   step: Step,
   tools: StepContext,
-  { threads, spreadFrom }: Pick<WorkerContext, "threads" | "spreadFrom">,
+  { threads, splitAbove }: Pick<WorkerContext, "threads" | "splitAbove">,
   superior: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
@@ -40,15 +40,15 @@ export async function runConversion(
   if (work.begun && work.begun.files.length > 0 && (await areUnmodified(work.begun.files, signal)))
     return { kind: "converted", converted: work.begun.done };
   const difference = work.sources && findDifference(work.sources);
-  if (difference !== null) throw createError("worker-unfit", { worker, reason: difference });
+  if (difference !== null) throw createError("worker-incompatible", { worker, reason: difference });
   const request: ConvertRequest = {
     ...asked,
     ...{ inputs: fromInputNames(work.inputs, asked.inputs), output, workers: chooseThreadCount(work.sources, threads) },
     ...(work.overwrite ? { overwrite: true } : {}),
   };
   const pieces = isPath ? chunkFolder(output, order.id) : null;
-  const isSpread = pieces !== null && (work.spread !== undefined || isLarge(request, tools.host, spreadFrom));
-  const bytes = work.spread ?? Math.min(spreadFrom, maxChunkBytes);
+  const isSpread = pieces !== null && (work.spread !== undefined || isLarge(request, tools.host, splitAbove));
+  const bytes = work.spread ?? Math.min(splitAbove, maxChunkBytes);
   try {
     const digests = await digestSources(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
     let committed: ConversionRecord["files"] = [];
@@ -83,11 +83,11 @@ function chooseThreadCount(sources: ConversionWork["sources"], threads: number):
 }
 
 /** Of a single file that every worker sees, and of which features need not be counted in order. */
-function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, spreadFrom: number): boolean {
+function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, splitAbove: number): boolean {
   const [only, other] = inputs;
   if (only === undefined || other !== undefined || limit !== undefined || isAddress(only, registry)) return false;
   const bytes = fileSize(only);
-  return bytes !== null && bytes >= spreadFrom;
+  return bytes !== null && bytes >= splitAbove;
 }
 
 /** Of the sources, before they are read; of grids, which are large, times alone count. */

@@ -27,7 +27,7 @@ export interface WorkerContext {
   /** Threads of one conversion. */
   readonly threads: number;
   /** Bytes from which on the pieces of an input are worked on by several workers. */
-  readonly spreadFrom: number;
+  readonly splitAbove: number;
   readonly stateRoot: string;
   /** @param service where the maps are, where the order says it */
   toolsFor(job: Job, service: Pick<SyncWork, "service" | "insecureHttp"> | null): StepContext;
@@ -78,7 +78,7 @@ async function verifyAndRun(
   } catch (error) {
     const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
     const again = step === null ? transientKinds.includes(told.kind) : isRepeatable(step, told.kind);
-    const refusal = told.code === "worker-unfit" ? ({ isRefusal: true } as const) : {};
+    const refusal = told.code === "worker-incompatible" ? ({ isRefusal: true } as const) : {};
     return { kind: "failed", failure: toJobFailure(told, worker), again, ...refusal };
   }
 }
@@ -97,9 +97,9 @@ function runStep(
 }
 
 const workerUnfitError = ({ worker }: JobRequest, reason: string, cause?: unknown): GeoferryError =>
-  createError("worker-unfit", { worker, reason }, cause);
+  createError("worker-incompatible", { worker, reason }, cause);
 
-/** @throws worker-unfit */
+/** @throws worker-incompatible */
 function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext): void {
   const { version: wanted, formats, file, work } = order.handed;
   if (wanted !== version)
@@ -126,7 +126,7 @@ function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext):
   );
 }
 
-/** The job as this machine reads it: references are resolved in the worker's own environment. @throws worker-unfit */
+/** The job as this machine reads it: references are resolved in the worker's own environment. @throws worker-incompatible */
 async function jobOf(order: JobRequest): Promise<Job> {
   const { file, digest } = order.handed;
   let text: string;
@@ -147,7 +147,7 @@ async function jobOf(order: JobRequest): Promise<Job> {
   }
 }
 
-/** @throws worker-unfit */
+/** @throws worker-incompatible */
 function stepOf({ steps }: Job, order: JobRequest, { registry }: WorkerContext): Step {
   const { step: name, settings }: JobPayload = order.handed;
   const step = steps.find((one) => one.name === name);
@@ -169,7 +169,7 @@ async function runSync(
   const work = handed.work as SyncWork;
   const { map, mode } = (step as SyncStep).request;
   const isAppended = mode === "append";
-  if (isAppended && order.isCut) throw createError("append-cut", { map });
+  if (isAppended && order.isCut) throw createError("append-interrupted", { map });
   const difference = work.sources && findDifference(work.sources);
   if (difference !== null) throw workerUnfitError(order, difference);
   const host = { ...tools.host, signal, now: new Date(handed.now) };
@@ -180,7 +180,10 @@ async function runSync(
   const isStopped = error?.kind === "interrupted";
   // Another worker would append again what this one has.
   if (isStopped && isAppended)
-    return { kind: "synchronised", item: { ...item!, error: toErrorReport(createError("append-cut", { map })) } };
+    return {
+      kind: "synchronised",
+      item: { ...item!, error: toErrorReport(createError("append-interrupted", { map })) },
+    };
   const again = error !== null && isRepeatable(step, error.kind);
   if (error === null || !(again || isStopped)) return { kind: "synchronised", item: item! };
   return { kind: "failed", failure: { ...error, code: error.code as never, worker, item: item! }, again };

@@ -66,7 +66,7 @@ export class WorkerProcess {
       settle = resolve;
     });
     const exited = (code: number | null, killed: NodeJS.Signals | null) => {
-      const error = createError("worker-unfit", {
+      const error = createError("worker-incompatible", {
         worker,
         reason: `its process for the job ended with ${killed ?? code}`,
       });

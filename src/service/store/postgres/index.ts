@@ -28,7 +28,7 @@ const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: d
 /**
  * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
  * @param url `postgres://user:password@host:port/database`
- * @throws store-unavailable, store-forbidden, store-absent, store-tls, store-newer, store-foreign, store-encoding
+ * @throws store-unavailable, store-forbidden, store-database-missing, store-tls, store-newer, store-foreign, store-encoding
  */
 export async function openPostgresStore(
   url: string,

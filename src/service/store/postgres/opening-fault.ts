@@ -15,7 +15,7 @@ const certificateErrorCode = /CERT|^UNABLE_TO_/;
 export function toOpenError({ store, database }: DatabaseLocation, cause: unknown): GeoferryError {
   const reason = describeCause(cause);
   const state = sqlStateOf(cause);
-  if (state === "3D000") return createError("store-absent", { store, database }, cause);
+  if (state === "3D000") return createError("store-database-missing", { store, database }, cause);
   // Invalid authorization, insufficient privilege (PostgreSQL, appendix A).
   if (state.startsWith("28") || state === "42501") return createError("store-forbidden", { store, reason }, cause);
   const { code = "", message = "" } = cause instanceof Error ? (cause as NodeJS.ErrnoException) : {};

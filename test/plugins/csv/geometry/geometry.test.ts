@@ -149,11 +149,11 @@ describe("one column of geometry", () => {
     expect(result.layer.crs?.id).toBe("EPSG:25832");
     expect(geometries(result)).toEqual([point(500000, 5000000)]);
     expect(result.recording.rejects).toMatchObject([
-      { code: "geometry-invalid", place: { record: 2 } },
+      { code: "geometry-malformed", place: { record: 2 } },
       { code: "srid-missing", place: { record: 3 }, reason: expect.stringMatching(/25832.*--in srid=25832/) },
       { code: "srid-missing", place: { record: 4 } },
       { code: "srid-missing", place: { record: 5 } },
-      { code: "geometry-invalid", place: { record: 6 } },
+      { code: "geometry-malformed", place: { record: 6 } },
     ]);
   });
 
@@ -170,7 +170,7 @@ describe("one column of geometry", () => {
     const result = await read(rows, { srid: "25832" });
     expect(result.layer.crs?.id).toBe("EPSG:25832");
     expect(geometries(result)).toEqual([point(500001, 5000000), point(500000, 5000000)]);
-    expect(result.recording.rejects).toMatchObject([{ code: "geometry-invalid", place: { record: 3 } }]);
+    expect(result.recording.rejects).toMatchObject([{ code: "geometry-malformed", place: { record: 3 } }]);
   });
 
   test("damaged geometries are rejected, words for nothing are null, open rings are closed", async () => {
@@ -187,7 +187,7 @@ describe("one column of geometry", () => {
         ],
       ],
     });
-    expect(result.recording.rejects).toMatchObject([{ code: "geometry-invalid", place: { record: 2 } }]);
+    expect(result.recording.rejects).toMatchObject([{ code: "geometry-malformed", place: { record: 2 } }]);
     expect(result.recording.notices).toMatchObject([{ code: "ring-closed", count: 1 }]);
   });
 

@@ -179,7 +179,7 @@ test("numbers that the first position does not have are dropped, and told", asyn
       ],
     },
   ]);
-  expect(recording.losses.map(({ code, count }) => [code, count])).toEqual([["position-surplus", 1]]);
+  expect(recording.losses.map(({ code, count }) => [code, count])).toEqual([["extra-ordinates", 1]]);
 });
 
 describe("an output is the same by what was told and by a full reading", () => {

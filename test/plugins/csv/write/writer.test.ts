@@ -296,7 +296,7 @@ describe("cells", () => {
         "true,-1,9223372036854775807,5.0,2020-01-02,01:02:03,2020-01-02T03:04:05Z\n" +
         "false,,-9223372036854775808,,,,\n,,,-0.0,,,\n,0,1,1e+22,,,\n",
     );
-    expect(recording.losses).toMatchObject([{ code: "non-finite", field: "d", count: 1 }]);
+    expect(recording.losses).toMatchObject([{ code: "non-finite-value", field: "d", count: 1 }]);
     expect(types(await readFile(path))).toEqual(Object.fromEntries(fields.map((f) => [f.name, f.type])));
   });
 

@@ -267,7 +267,7 @@ describe("foreign keys of other tables", () => {
     visited(path, visits);
     const before = readFileSync(path);
     const refused = convertFile(geojson([{ id: 1, geometry: point(9, 9) }]), path, replace);
-    await expect(refused).rejects.toMatchObject({ code: "output-dangling" });
+    await expect(refused).rejects.toMatchObject({ code: "foreign-key-violation" });
     await expect(refused).rejects.toThrow(/"visits".*1 row \(row 2\).*"Places"/);
     expect(readFileSync(path).equals(before)).toBe(true);
   });
@@ -301,7 +301,7 @@ describe("foreign keys of other tables", () => {
       `CREATE TABLE aliases (place TEXT REFERENCES Places (name)); CREATE UNIQUE INDEX places_name ON Places (name);`,
     );
     const other = geojson([{ id: 1, geometry: point(9, 9), properties: { title: "one" } }]);
-    await expect(convertFile(other, named, replace)).rejects.toMatchObject({ code: "output-dangling" });
+    await expect(convertFile(other, named, replace)).rejects.toMatchObject({ code: "foreign-key-violation" });
 
     const owned = copyOf(base);
     visited(owned, "CREATE TABLE owners (id INTEGER PRIMARY KEY); ALTER TABLE Places ADD owner INT REFERENCES owners");

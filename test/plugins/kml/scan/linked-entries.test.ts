@@ -71,7 +71,7 @@ describe("a KML entry that a NetworkLink of the same KMZ leads to", () => {
       { code: "network-link-repeated", count: 2, example: expect.stringContaining("doc.kml") },
       { code: "network-link-missing", count: 1, example: expect.stringContaining("gone.kml") },
       { code: "network-link", count: 1, example: expect.stringContaining("http://example.org/x.kml") },
-      { code: "entries-passed-over", count: 1, example: expect.stringContaining("alone.kml") },
+      { code: "zip-entries-ignored", count: 1, example: expect.stringContaining("alone.kml") },
     ]);
   });
 

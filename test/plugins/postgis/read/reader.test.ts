@@ -156,7 +156,7 @@ describe.runIf(database)("reading", () => {
     expect(geometries[8]).toMatchObject({ type: "LineString" });
     expect(geometries[9]).toMatchObject({ type: "MultiPolygon" });
     expect([...read.batches[0]!.geometry.m!].slice(0, 3)).toEqual([4, 1, 2]);
-    expect(read.context.losses).toMatchObject([{ code: "curve-linearised", count: 1 }]);
+    expect(read.context.losses).toMatchObject([{ code: "curve-linearized", count: 1 }]);
   });
 
   test("a geometry in another system than its layer is a reject", async () => {
@@ -165,8 +165,8 @@ describe.runIf(database)("reading", () => {
     const read = await readTable(database!, "several_systems");
     expect(featuresOf(read).map(({ id }) => id)).toEqual([1, 4]);
     expect(read.context.rejects.map(({ code, place }) => [code, place.record])).toEqual([
-      ["geometry-invalid", 2],
-      ["geometry-invalid", 3],
+      ["geometry-malformed", 2],
+      ["geometry-malformed", 3],
     ]);
   });
 

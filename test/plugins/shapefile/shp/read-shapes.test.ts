@@ -149,7 +149,7 @@ describe("shapes", () => {
     expect(found.slice(0, 5)).toEqual([null, null, null, null, null]);
     expect(found[5]).toEqual({ type: "LineString", coordinates: pairs([0, 0, 1, 1]) });
     const counts = Object.fromEntries(context.notices.map((notice) => [notice.code, notice.count]));
-    expect(counts).toMatchObject({ "empty-shape": 3, "coordinates-not-finite": 1 });
+    expect(counts).toMatchObject({ "empty-shape": 3, "non-finite-coordinates": 1 });
     // A geometry that there was is more than an empty point.
     expect(context.rejects).toMatchObject([{ code: "input-corrupt", place: { record: 4 }, kept: true }]);
   });

@@ -64,7 +64,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
   test("says which database or user is not there", async () => {
     const away = database!.url.replace(/\/[^/?]*(?=$|\?)/, "/not_there");
     const error = await refused(away);
-    expect(error).toMatchObject({ code: "store-absent", kind: "input" });
+    expect(error).toMatchObject({ code: "store-database-missing", kind: "input" });
     expect(error.message).toContain('CREATE DATABASE "not_there"');
     expect(await refused(database!.url.replace("postgres@", "nobody_of_this_name@"))).toMatchObject({
       code: "store-forbidden",
