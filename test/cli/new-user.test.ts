@@ -37,7 +37,7 @@ describe("a mistyped command line", () => {
     [["convert", "", "b.csv"], "the name of an INPUT is empty; is a variable not set?"],
     [["info", ""], "the name of an INPUT is empty; is a variable not set?"],
     [["convert", "a.shp", ""], "the name of OUTPUT is empty; is a variable not set?"],
-    ...["append", "overwrite", "replace-layer", "update"].map((flag): [string[], string] => [
+    ...["append", "overwrite", "replace-layer", "if-newer"].map((flag): [string[], string] => [
       ["convert", "a.shp", "-", "--to", "csv", `--${flag}`],
       `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
     ]),

@@ -102,7 +102,7 @@ function checkExisting(args: OutputArguments, output: string): void {
     });
   const ofFile = (["append", "overwrite", "replaceLayer", "ifNewer"] as const).find((name) => args[name]);
   if (output !== "-" || !ofFile) return;
-  const name = ofFile === "replaceLayer" ? "replace-layer" : ofFile;
+  const name = ofFile.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw createError("usage", {
     reason: `--${name} is for a file that is there already, and OUTPUT is stdout: leave it away`,
   });
