@@ -13,26 +13,26 @@ import type { SyncRun } from "./sync-run.js";
 /** What was done in attempts before the one that runs. */
 export class AttemptHistory {
   count = 0;
-  private readonly done = { created: 0, updated: 0, deleted: 0 };
+  private readonly totals = { created: 0, updated: 0, deleted: 0 };
   private readonly backups: EarlierBackup[] = [];
-  private last: { readonly found: SyncResult["found"]; readonly report: ApplyReport } | null = null;
+  private lastWritten: { readonly prepared: SyncResult["prepared"]; readonly report: ApplyReport } | null = null;
 
   /** An attempt that was cut short; its backup goes where it has nothing to undo. */
-  async add(found: SyncResult["found"], report: ApplyReport): Promise<void> {
+  async add(prepared: SyncResult["prepared"], report: ApplyReport): Promise<void> {
     const { created, updated, deleted, backup, hasWritten } = report;
     this.count += 1;
-    this.done.created += created;
-    this.done.updated += updated;
-    this.done.deleted += deleted;
-    if (hasWritten) this.last = { found, report };
+    this.totals.created += created;
+    this.totals.updated += updated;
+    this.totals.deleted += deleted;
+    if (hasWritten) this.lastWritten = { prepared, report };
     if (backup === null) return;
     if (hasWritten) this.backups.unshift({ path: backup, created });
     else await rm(backup, { force: true });
   }
 
   /** The counts of a plan with what was done before it: the guards limit what a whole run may do. */
-  together(counts: PlanCounts): PlanCounts {
-    const { updated, deleted } = this.done;
+  addToCounts(counts: PlanCounts): PlanCounts {
+    const { updated, deleted } = this.totals;
     return { ...counts, update: counts.update + updated, delete: counts.delete + deleted };
   }
 
@@ -40,21 +40,24 @@ export class AttemptHistory {
    * Runs an attempt. What stops it is an ending of the run where something was written before.
    * @throws what the attempt throws, where nothing was written before
    */
-  async after(attempt: () => Promise<SyncResult>): Promise<SyncResult> {
-    const { last } = this;
+  async runAttempt(attempt: () => Promise<SyncResult>): Promise<SyncResult> {
+    const { lastWritten } = this;
     try {
       return await attempt();
     } catch (error) {
-      if (!last) throw error;
+      if (!lastWritten) throw error;
       const nothing = { created: 0, updated: 0, deleted: 0, overtaken: false, hasWritten: false, backup: null };
-      return { found: last.found, applied: { ...last.report, ...nothing, ending: asGeoferryError(error) } };
+      return {
+        prepared: lastWritten.prepared,
+        applied: { ...lastWritten.report, ...nothing, error: asGeoferryError(error) },
+      };
     }
   }
 
   /** A report on the run as a whole. @param report of the last attempt; null where it had nothing to do */
-  with(report: ApplyReport | null): ApplyReport | null {
-    if (!this.last) return report;
-    const { created, updated, deleted } = this.done;
+  mergeReport(report: ApplyReport | null): ApplyReport | null {
+    if (!this.lastWritten) return report;
+    const { created, updated, deleted } = this.totals;
     const now = report ?? emptyReport;
     return {
       ...now,
@@ -75,7 +78,7 @@ const emptyReport: ApplyReport = {
   failed: 0,
   unknown: 0,
   withheld: null,
-  overtaken: false,
+  hasConflict: false,
   hasWritten: false,
   put: false,
   backup: null,
@@ -83,7 +86,7 @@ const emptyReport: ApplyReport = {
   refused: [],
   etag: null,
   notices: [],
-  ending: null,
+  error: null,
 };
 
 /** Standard input comes once. */
@@ -102,7 +105,7 @@ const maxWaits = 3;
 export async function prepareWithRetries<T>(
   prepare: () => Promise<T>,
   request: SyncRequest,
-  { client, tools }: SyncRun,
+  { client, context }: SyncRun,
 ): Promise<T> {
   for (let wait = 0; ; wait++)
     try {
@@ -113,7 +116,7 @@ export async function prepareWithRetries<T>(
       if (wait >= maxWaits || !isRereadable(request) || !(isUnsettled || code === "remote-changed-during-read"))
         throw error;
       if (isUnsettled && strongEtag((await client.page(1))?.etag ?? null) !== null) throw error;
-      await jitteredPause(request.settleTime, tools.host.signal);
+      await jitteredPause(request.settleTime, context.host.signal);
     }
 }
 
@@ -128,8 +131,8 @@ const maxDoublings = 3;
  * never stands still is waited for no longer than sixty looks.
  * @throws interrupted; what `MapClient.page` throws
  */
-export async function waitForStableMap({ client, tools }: SyncRun, attempt: number): Promise<void> {
-  const { firstWait = defaultTraffic.firstWait ?? 500 } = tools.traffic;
+export async function waitForStableMap({ client, context }: SyncRun, attempt: number): Promise<void> {
+  const { firstWait = defaultTraffic.firstWait ?? 500 } = context.traffic;
   const longest = firstWait * 2 ** Math.min(attempt, maxDoublings);
   let tag: string | null = null;
   for (let look = 0; look < maxPolls; look++) {
@@ -137,6 +140,6 @@ export async function waitForStableMap({ client, tools }: SyncRun, attempt: numb
     // Without tags nothing tells; the next reading of the map does. Not every service answers If-None-Match with 304.
     if (page === null || (look > 0 && page.etag === tag)) return;
     tag = page.etag;
-    await jitteredPause(longest, tools.host.signal);
+    await jitteredPause(longest, context.host.signal);
   }
 }

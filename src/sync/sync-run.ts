@@ -15,19 +15,19 @@ export interface SyncContext {
   /** The folder of all states (`stateRoot`). */
   readonly stateRoot: string;
   /** File or folder (`freeBackupPath`) that the backup goes to; null for the working directory. */
-  readonly backup: string | null;
+  readonly backupPath: string | null;
   /** What a person should know. */
   readonly onNotice: (sentence: string) => void;
-  readonly onMap?: (progress: SnapshotProgress) => void;
-  readonly onApply?: (progress: ApplyProgress) => void;
+  readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
+  readonly onApplyProgress?: (progress: ApplyProgress) => void;
 }
 
 /** What is needed to compare a map with a source, and write nothing. */
 export interface ReadonlySyncRun extends AsyncDisposable {
-  readonly tools: SyncContext;
+  readonly context: SyncContext;
   readonly client: MapClient;
   /** Of the map's state, journal and lock. */
-  readonly folder: string;
+  readonly stateFolder: string;
   readonly spool: Spool;
   readonly state: ReadonlyMapState;
 }
@@ -36,16 +36,16 @@ export interface ReadonlySyncRun extends AsyncDisposable {
  * A run that writes nothing holds up none that does. Where there is one, that is told, and the map is what it is at that
  * moment. @param map MAP_ID @throws output-failed
  */
-export async function openReadonlySyncRun(tools: SyncContext, map: string): Promise<ReadonlySyncRun> {
-  const client = tools.service.map(map);
-  const folder = ensureMapFolder(tools.stateRoot, client.url, client.id);
-  const holder = await FolderLock.holder(folder);
+export async function openReadonlySyncRun(context: SyncContext, map: string): Promise<ReadonlySyncRun> {
+  const client = context.service.map(map);
+  const stateFolder = ensureMapFolder(context.stateRoot, client.url, client.id);
+  const holder = await FolderLock.describeHolder(stateFolder);
   if (holder !== null)
-    tools.onNotice(`another run is at work on map ${client.id} (${holder}): it may change meanwhile`);
-  const state = await openStateReadonly(folder);
+    context.onNotice(`another run is at work on map ${client.id} (${holder}): it may change meanwhile`);
+  const state = await openStateReadonly(stateFolder);
   const spool = new Spool();
   return {
-    ...{ tools, client, folder, spool, state },
+    ...{ context, client, stateFolder, spool, state },
     async [Symbol.asyncDispose]() {
       state[Symbol.dispose]();
       await spool[Symbol.asyncDispose]();
@@ -58,9 +58,9 @@ export class SyncRun implements ReadonlySyncRun {
   readonly spool = new Spool();
 
   private constructor(
-    readonly tools: SyncContext,
+    readonly context: SyncContext,
     readonly client: MapClient,
-    readonly folder: string,
+    readonly stateFolder: string,
     private readonly lock: FolderLock,
     readonly state: MapState,
   ) {}

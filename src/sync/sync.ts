@@ -33,18 +33,18 @@ import type { ReadonlySyncRun, SyncRun } from "./sync-run.js";
 /** Who is told of a plan before it is carried out. */
 export interface SyncHooks {
   /** What an earlier run had deleted to create it anew, and left to be finished, was. */
-  onFinished?(earlier: ApplyReport): void;
+  onInterruptedUpdatesFinished?(earlier: ApplyReport): void;
   /** Before the guards look at it. */
   onPlan(prepared: PreparedSync): void;
   /** Once the guards let it pass; false leaves the map as it is. */
   confirm(prepared: PreparedSync): Promise<boolean>;
   /** Another writer changed the map after it was read: this is what was done until then, and both sides are read again. */
-  onOvertaken?(report: ApplyReport): void;
+  onConflict?(report: ApplyReport): void;
 }
 
 /** What became of a synchronisation. `applied` is null where there was nothing to do, or nothing was to be done. */
 export interface SyncResult {
-  readonly found: PreparedSync | UnchangedSync;
+  readonly prepared: PreparedSync | UnchangedSync;
   readonly applied: ApplyReport | null;
 }
 
@@ -62,20 +62,23 @@ export async function synchronize(
 ): Promise<SyncResult> {
   const attempts = new AttemptHistory();
   for (;;) {
-    const { found, applied } = await attempts.after(() => runAttempt(request, mode, run, onlooker, attempts));
-    if (!applied?.overtaken) return { found, applied: attempts.with(applied) };
+    const { prepared, applied } = await attempts.runAttempt(() => runAttempt(request, mode, run, onlooker, attempts));
+    if (!applied?.hasConflict) return { prepared, applied: attempts.mergeReport(applied) };
     if (attempts.count >= request.conflictRetries || !isRereadable(request))
-      return { found, applied: attempts.with(attempts.count > 0 ? withContention(applied, attempts, run) : applied) };
-    await attempts.add(found, applied);
-    onlooker.onOvertaken?.(applied);
+      return {
+        prepared,
+        applied: attempts.mergeReport(attempts.count > 0 ? withContention(applied, attempts, run) : applied),
+      };
+    await attempts.add(prepared, applied);
+    onlooker.onConflict?.(applied);
     const stop = await waitForStableMap(run, attempts.count).catch(asGeoferryError);
-    if (stop) return { found, applied: attempts.with({ ...applied, ending: stop }) };
+    if (stop) return { prepared, applied: attempts.mergeReport({ ...applied, error: stop }) };
   }
 }
 
 const withContention = (applied: ApplyReport, { count }: AttemptHistory, { client }: SyncRun): ApplyReport => ({
   ...applied,
-  ending: createError("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
+  error: createError("map-contended", { service: client.url, map: client.id, tries: count + 1 }),
 });
 
 async function runAttempt(
@@ -91,23 +94,23 @@ async function runAttempt(
   const earlier = await finishInterruptedUpdates(
     createApplyContext(`${run.client.id}-unfinished.rejects.geojsonl`, run),
   );
-  if (earlier?.ending) throw earlier.ending;
-  if (earlier) onlooker.onFinished?.(earlier);
-  const found = await prepareWithRetries(() => prepareSyncIfChanged(request, mode, run), request, run);
-  if (isUnchanged(found)) return { found, applied: null };
-  const { plan, choice } = found;
-  onlooker.onPlan(found);
-  checkGuards({ header: plan.header, counts: earlierAttempts.together(plan.counts) });
+  if (earlier?.error) throw earlier.error;
+  if (earlier) onlooker.onInterruptedUpdatesFinished?.(earlier);
+  const prepared = await prepareWithRetries(() => prepareSyncIfChanged(request, mode, run), request, run);
+  if (isUnchanged(prepared)) return { prepared, applied: null };
+  const { plan, keyChoice } = prepared;
+  onlooker.onPlan(prepared);
+  checkGuards({ header: plan.header, counts: earlierAttempts.addToCounts(plan.counts) });
   if (isEmptyPlan(plan.counts)) {
-    saveSyncedState(found, request, mode, run);
-    return { found, applied: null };
+    saveSyncedState(prepared, request, mode, run);
+    return { prepared, applied: null };
   }
-  if (!(await onlooker.confirm(found))) return { found, applied: null };
-  rememberKey(run.state, choice);
-  run.state.settle(hashSettings(request, mode), null);
-  const { asPlanned, ...applied } = await applyAndUpdateBaseline(plan, rejects, run);
-  if (asPlanned) run.state.settle(hashSettings(request, mode), syncedStateOf(found, applied.etag));
-  return { found, applied };
+  if (!(await onlooker.confirm(prepared))) return { prepared, applied: null };
+  rememberKey(run.state, keyChoice);
+  run.state.setSyncedState(hashSettings(request, mode), null);
+  const { isAsPlanned, ...applied } = await applyAndUpdateBaseline(plan, rejects, run);
+  if (isAsPlanned) run.state.setSyncedState(hashSettings(request, mode), syncedStateOf(prepared, applied.etag));
+  return { prepared, applied };
 }
 
 /**
@@ -127,54 +130,57 @@ export async function planSync(
 
 /** What was done, and whether the map is thereby all that the plan makes of it. */
 export interface AppliedPlan extends ApplyReport {
-  readonly asPlanned: boolean;
+  readonly isAsPlanned: boolean;
 }
 
 /** Carries out a plan whose guards let it pass, and keeps what both sides agree on then. */
 export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
-  const agreed = run.state.compared(hashComparisonSettings(settings, key));
+  const agreed = run.state.openBaseline(hashComparisonSettings(settings, key));
   let isAgreed = false;
   const report = await withSpan("apply", {}, () =>
     applyPlan(plan, {
       ...createApplyContext(rejects, run),
-      onReadBack: async (after, record) => {
+      onMapReread: async (after, record) => {
         isAgreed = await updateBaseline(plan, after, agreed, record);
       },
     }),
   );
-  return { ...report, asPlanned: isAgreed && isFullyApplied(report) };
+  return { ...report, isAsPlanned: isAgreed && isFullyApplied(report) };
 }
 
-function createApplyContext(rejects: string, run: SyncRun): ApplyContext {
-  const { tools, client, spool, folder } = run;
+function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
+  const { context, client, spool, stateFolder } = run;
   return {
     client,
     spool,
-    folder,
-    memory: serviceBehavior(run),
-    traffic: tools.traffic,
-    signal: tools.host.signal,
-    backup: findFreeBackupPath(tools.backup ?? ".", client.id, tools.host.now),
-    rejects,
-    ...(tools.onApply ? { onProgress: tools.onApply } : {}),
+    stateFolder,
+    serviceBehavior: serviceBehavior(run),
+    traffic: context.traffic,
+    signal: context.host.signal,
+    backupPath: findFreeBackupPath(context.backupPath ?? ".", client.id, context.host.now),
+    rejectsPath,
+    ...(context.onApplyProgress ? { onProgress: context.onApplyProgress } : {}),
   };
 }
 
 /** Requests of an earlier run that nobody heard of may still be under way: the map is read when they have ended. */
-export async function waitForEarlierRequests({ folder, tools }: ReadonlySyncRun, settleTime: number): Promise<void> {
-  const doubts = await findUncertainRequests(folder);
+export async function waitForEarlierRequests(
+  { stateFolder, context }: ReadonlySyncRun,
+  settleTime: number,
+): Promise<void> {
+  const doubts = await findUncertainRequests(stateFolder);
   if (doubts === null) return;
   const left = doubts.since.getTime() + settleTime - Date.now();
-  await pause(Math.max(0, Math.min(left, settleTime)), undefined, { signal: tools.host.signal }).catch(() => {
+  await pause(Math.max(0, Math.min(left, settleTime)), undefined, { signal: context.host.signal }).catch(() => {
     throw createError("interrupted", {});
   });
 }
 
 /** Both sides are equal as they are: this is kept, so that the next run need not look. */
 function saveSyncedState(found: PreparedSync, request: SyncRequest, mode: PlanMode, { state }: SyncRun): void {
-  rememberKey(state, found.choice);
-  state.settle(hashSettings(request, mode), syncedStateOf(found, found.snapshot.etag));
+  rememberKey(state, found.keyChoice);
+  state.setSyncedState(hashSettings(request, mode), syncedStateOf(found, found.snapshot.etag));
 }
 
 /** Null where the next run has to look: also where it has rejects to tell of again. */
@@ -182,15 +188,15 @@ const syncedStateOf = ({ source }: PreparedSync, etag: string | null): SyncedSta
   etag === null || source.rejects.count > 0 ? null : { etag, source: source.fingerprint };
 
 /** Everything that was planned was done. */
-const isFullyApplied = ({ ending, failed, unknown, withheld }: ApplyReport): boolean =>
-  ending === null && withheld === null && failed + unknown === 0;
+const isFullyApplied = ({ error, failed, unknown, withheld }: ApplyReport): boolean =>
+  error === null && withheld === null && failed + unknown === 0;
 
 /** Under this name the state remembers how the service updates nested values. */
 const patchSemanticsNote = "patch-manner";
 
 const serviceBehavior = ({ state }: SyncRun): ServiceBehavior => ({
-  get patchManner() {
-    return patchSemantics.find((manner) => manner === state.note(patchSemanticsNote)) ?? null;
+  get patchSemantics() {
+    return patchSemantics.find((manner) => manner === state.getNote(patchSemanticsNote)) ?? null;
   },
-  rememberManner: (manner) => state.remember(patchSemanticsNote, manner),
+  savePatchSemantics: (manner) => state.setNote(patchSemanticsNote, manner),
 });

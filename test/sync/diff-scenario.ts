@@ -44,7 +44,7 @@ export interface DiffScenario {
   readonly facts?: Partial<DiffInput["source"]>;
   /** Keys of features that were rejected. */
   readonly rejected?: readonly string[];
-  readonly state?: DiffInput["state"];
+  readonly state?: DiffInput["baseline"];
 }
 
 export function featureKey(feature: FeatureInput, key: SyncKey | null): RemoteKey | null {
@@ -98,7 +98,14 @@ export function computeFingerprint(side: FeatureSide): string {
 
 /** Compares, and reads the plan whole. */
 export async function planScenario(scene: DiffScenario): Promise<{ plan: OpenPlan; actions: PlanAction[] }> {
-  const { source, mode = "full", key = { by: "property", name: "ref" }, facts, rejected = [], state = null } = scene;
+  const {
+    source,
+    mode = "full",
+    key = { by: "property", name: "ref" },
+    facts,
+    rejected = [],
+    state: baseline = null,
+  } = scene;
   const asked = { ...request, ...scene.request };
   const map = withIds(scene.map);
   const spool = new Spool();
@@ -135,7 +142,7 @@ export async function planScenario(scene: DiffScenario): Promise<{ plan: OpenPla
           features: map.length,
           decimals: seen.decimals,
         },
-        state,
+        baseline,
       },
       { path, overwrite: false },
     );

@@ -45,10 +45,10 @@ export interface SyncOptions {
 const never = new AbortController().signal;
 
 export const serviceBehaviorOf = (state: MapState): ServiceBehavior => ({
-  get patchManner() {
-    return patchSemantics.find((manner) => manner === state.note("patch-manner")) ?? null;
+  get patchSemantics() {
+    return patchSemantics.find((manner) => manner === state.getNote("patch-manner")) ?? null;
   },
-  rememberManner: (manner) => state.remember("patch-manner", manner),
+  savePatchSemantics: (manner) => state.setNote("patch-manner", manner),
 });
 
 /** A map, the folder of its state, and who asks for it. */
@@ -107,15 +107,15 @@ export class MapFixture {
     using _state = state;
     const { traffic, tools, meanwhile } = wish;
     const client = this.client({ retries: 2, ...traffic }, tools?.signal);
-    const common = this.tools({ client, spool, memory: serviceBehaviorOf(state), ...tools });
+    const common = this.tools({ client, spool, serviceBehavior: serviceBehaviorOf(state), ...tools });
     const earlier = await finishInterruptedUpdates(common);
-    if (earlier?.ending) return earlier;
-    const compared = state.compared("test");
+    if (earlier?.error) return earlier;
+    const compared = state.openBaseline("test");
     const plan = await this.plan(source, wish, compared, client);
     await meanwhile?.();
     return await applyPlan(plan, {
       ...common,
-      onReadBack: async (after, record) => {
+      onMapReread: async (after, record) => {
         await updateBaseline(plan, after, compared, record);
       },
     });
@@ -125,7 +125,7 @@ export class MapFixture {
   async plan(
     source: readonly FeatureInput[],
     wish: SyncOptions = {},
-    state: StoredBaseline | null = null,
+    baseline: StoredBaseline | null = null,
     client = this.client(wish.traffic),
   ): Promise<OpenPlan> {
     const { mode = "full", key = byRef, fingerprint = randomUUID(), complete = true } = wish;
@@ -152,19 +152,19 @@ export class MapFixture {
         key,
         source: { ...facts, fingerprint, features: source.length, complete },
         snapshot,
-        state,
+        baseline,
       },
       { path: join(this.folder, "plan.ndjson"), overwrite: true },
     );
   }
 
-  tools(given: Pick<ApplyContext, "client" | "spool" | "memory"> & Partial<ApplyContext>): ApplyContext {
+  tools(given: Pick<ApplyContext, "client" | "spool" | "serviceBehavior"> & Partial<ApplyContext>): ApplyContext {
     return {
-      folder: this.folder,
+      stateFolder: this.folder,
       traffic: { concurrency: 4, retries: 2 },
       signal: never,
-      backup: findFreeBackupPath(this.folder, this.id, new Date()),
-      rejects: this.rejects,
+      backupPath: findFreeBackupPath(this.folder, this.id, new Date()),
+      rejectsPath: this.rejects,
       ...given,
     };
   }

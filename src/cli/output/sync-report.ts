@@ -30,18 +30,18 @@ export function describeCounts(counts: PlanCounts): string {
   return shown.map(([name, word]) => `${word} ${groupDigits(counts[name])}`).join(", ");
 }
 
-const describeKey = ({ choice }: PreparedSync): string => {
-  if (choice === null) return "nothing is matched: everything is created";
-  if (choice.key.by === "id") return "features are matched by the ids of the service";
+const describeKey = ({ keyChoice }: PreparedSync): string => {
+  if (keyChoice === null) return "nothing is matched: everything is created";
+  if (keyChoice.key.by === "id") return "features are matched by the ids of the service";
   const how = {
     asked: "as asked",
     remembered: "as before",
     chosen:
-      choice.runnersUp.length > 0
-        ? `chosen; ${choice.runnersUp.map((name) => `"${name}"`).join(", ")} would do as well`
+      keyChoice.runnersUp.length > 0
+        ? `chosen; ${keyChoice.runnersUp.map((name) => `"${name}"`).join(", ")} would do as well`
         : "chosen: no other property would do",
   };
-  return `features are matched by "${choice.key.name}" (${how[choice.how]})`;
+  return `features are matched by "${keyChoice.key.name}" (${how[keyChoice.how]})`;
 };
 
 /** What was read, how it was matched, and what a person should know of it. */
@@ -49,18 +49,24 @@ export function renderPrepared(found: PreparedSync, args: CommonArguments): void
   const { source, snapshot, notices, rejects } = found;
   const { inputs, service, map } = { ...found.plan.header, inputs: source.inputs.join(", ") };
   if (args.json) {
-    const { choice, keys } = found;
+    const { keyChoice, keyReport } = found;
     record({
       type: "source",
       inputs: source.inputs,
-      read: source.read,
+      read: source.readCount,
       features: source.features,
       rejected: source.rejects.count,
       rejects,
     });
     record({ type: "map", service, map, features: snapshot.features, etag: snapshot.etag });
-    if (choice)
-      record({ type: "key", ...choice.key, how: choice.how, runnersUp: choice.runnersUp, matches: keys?.matches });
+    if (keyChoice)
+      record({
+        type: "key",
+        ...keyChoice.key,
+        how: keyChoice.how,
+        runnersUp: keyChoice.runnersUp,
+        matches: keyReport?.matches,
+      });
   }
   if (!isQuiet(args)) {
     const left = source.outOfScope > 0 ? `, ${groupDigits(source.outOfScope)} out of scope` : "";

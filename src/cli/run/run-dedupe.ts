@@ -75,7 +75,7 @@ class Teller implements DedupeHooks {
     if (isLeft && this.examples.length < mostNamed) this.examples.push(differenceOf(duplicates));
   }
 
-  onPlan({ plan, snapshot, keys, differing, left }: DedupePlan): void {
+  onPlan({ plan, snapshot, duplicateKeys, differingKeys, remainingKeys }: DedupePlan): void {
     const { args, request } = this;
     const { remoteField, keep, orderBy, deleteDifferent } = request;
     const { service, map } = plan.header;
@@ -83,14 +83,23 @@ class Teller implements DedupeHooks {
     this.display.clear();
     if (args.json) {
       const rule = { field: remoteField, keep, orderBy, deleteDifferent };
-      record({ type: "keys", map, ...rule, features, repeated: keys, differing, left });
+      record({
+        type: "keys",
+        map,
+        ...rule,
+        features,
+        repeated: duplicateKeys,
+        differing: differingKeys,
+        left: remainingKeys,
+      });
     }
     tell(args, `map ${map} of ${service}: ${formatCount(features, "feature")}`);
-    if (keys === 0) tell(args, `nothing to do: no two of them have the same "${escapeControlCharacters(remoteField)}"`);
+    if (duplicateKeys === 0)
+      tell(args, `nothing to do: no two of them have the same "${escapeControlCharacters(remoteField)}"`);
     else {
-      tell(args, `  ${describeKeys(request, keys, differing)}`);
+      tell(args, `  ${describeKeys(request, duplicateKeys, differingKeys)}`);
       for (const line of this.lines) tell(args, `  ${line}`);
-      const more = keys - this.lines.length;
+      const more = duplicateKeys - this.lines.length;
       if (more > 0) tell(args, `  … ${groupDigits(more)} more (--json lists all)`);
     }
     renderCounts(plan, args);
@@ -101,11 +110,18 @@ class Teller implements DedupeHooks {
   }
 
   /** What it ends with where several features still have a key. */
-  errorOf({ plan: { header }, left }: DedupePlan): GeoferryError | null {
-    if (left === 0) return null;
+  errorOf({ plan: { header }, remainingKeys }: DedupePlan): GeoferryError | null {
+    if (remainingKeys === 0) return null;
     const { service, map } = header;
     const { remoteField: field, keep: kept } = this.request;
-    return createError("duplicates-differ", { service, map, field, keys: left, kept, examples: this.examples });
+    return createError("duplicates-differ", {
+      service,
+      map,
+      field,
+      keys: remainingKeys,
+      kept,
+      examples: this.examples,
+    });
   }
 }
 

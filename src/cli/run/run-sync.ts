@@ -44,17 +44,22 @@ async function runInSession(asked: SyncRequest, mode: PlanMode, args: RunArgumen
   };
   const confirm = ({ plan }: PreparedSync) => mayDelete(plan, args);
   let status = 0;
-  const onFinished = (earlier: ApplyReport) => {
+  const onInterruptedUpdatesFinished = (earlier: ApplyReport) => {
     display.clear();
     tell(args, `map ${request.map}: features that an earlier run had deleted to create them anew:`);
-    renderApplied({ map: request.map }, earlier, run.tools.service.sent, args);
+    renderApplied({ map: request.map }, earlier, run.context.service.sent, args);
     if (earlier.failed > 0) status = exitStatus.rejected;
   };
-  const onOvertaken = (report: ApplyReport) => {
+  const onConflict = (report: ApplyReport) => {
     display.clear();
     renderOvertaken(request.map, report, args);
   };
-  const { found, applied } = await synchronize(request, mode, run, { onPlan, confirm, onFinished, onOvertaken });
+  const { prepared: found, applied } = await synchronize(request, mode, run, {
+    onPlan,
+    confirm,
+    onInterruptedUpdatesFinished,
+    onConflict,
+  });
   display.clear();
   if (isUnchanged(found) && applied === null) {
     renderUnchanged(found, request.map, args);
@@ -79,9 +84,9 @@ export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments
 
 /** @returns the exit status */
 export function tellApplied(report: ApplyReport, map: string, run: SyncRun, args: RunArguments): number {
-  const { failed, ending } = report;
-  renderApplied({ map }, report, run.tools.service.sent, args);
-  if (!ending) return failed > 0 ? exitStatus.rejected : 0;
-  renderError(withSessionFlags(ending, args), args, { map });
-  return exitStatus[ending.kind];
+  const { failed, error } = report;
+  renderApplied({ map }, report, run.context.service.sent, args);
+  if (!error) return failed > 0 ? exitStatus.rejected : 0;
+  renderError(withSessionFlags(error, args), args, { map });
+  return exitStatus[error.kind];
 }

@@ -62,12 +62,12 @@ async function session<Run extends ReadonlySyncRun>(
       service,
       traffic,
       stateRoot: resolveStateRoot(args.state, process.env),
-      backup: args.backup ?? null,
+      backupPath: args.backup ?? null,
       onNotice: (sentence) => tell(args, sentence),
       ...(isShown && {
-        onMap: ({ features, pass }) =>
+        onSnapshotProgress: ({ features, pass }) =>
           display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
-        onApply: ({ step, done, total }) =>
+        onApplyProgress: ({ step, done, total }) =>
           display.show(
             () => `${steps[step]}, ${total === null ? count(done) : `${groupDigits(done)} of ${count(total)}`}`,
           ),

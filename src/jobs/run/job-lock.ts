@@ -42,7 +42,7 @@ export async function lockJob(
 }
 
 function runOverdueError(folder: string, job: string, overdueAfter: number): GeoferryError | null {
-  const holder = FolderLock.lastHolder(folder);
+  const holder = FolderLock.readLastHolder(folder);
   if (holder === null || !(Date.now() - Date.parse(holder.since) > overdueAfter)) return null;
   const hours = Math.round((overdueAfter / hour) * 100) / 100;
   return createError("job-overdue", { job, holder: formatHolder(holder), hours });
@@ -56,7 +56,7 @@ export function isFirstSkip(root: string, file: string): boolean {
   try {
     const folder = jobFolder(root, file);
     const path = join(folder, "skipped.json");
-    const holder = JSON.stringify(FolderLock.lastHolder(folder));
+    const holder = JSON.stringify(FolderLock.readLastHolder(folder));
     if (readText(path) === holder) return false;
     writeFileSync(path, holder, { mode: 0o600 });
     return true;

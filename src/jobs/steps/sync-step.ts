@@ -19,14 +19,14 @@ import type { StepContext } from "../run/run-step.js";
 
 /** Nobody is asked: guards alone decide. @throws what stops it before the first write */
 export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<ItemReport> {
-  const { request: asked, backup } = step;
+  const { request: asked, backup: backupPath } = step;
   const { host, traffic, stateRoot, onNotice, dryRun, handOut } = tools;
   if (handOut && !dryRun) return handOut.synchronise(step, host);
   const inputs = await filesOf(asked.source, host);
   const service = await tools.service(host.signal);
   const map = await resolveMapId(service, asked.map);
   const request: SyncRequest = { ...asked, map, source: { ...asked.source, inputs } };
-  const syncTools = { host, service, traffic, stateRoot, backup, onNotice };
+  const syncTools = { host, service, traffic, stateRoot, backupPath, onNotice };
   const source = redactInputs(asked.source.inputs, host.registry);
   const item = { source, target: `map:${asked.map}`, ...emptyFindingLists, error: null };
   if (dryRun) {
@@ -36,16 +36,19 @@ export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<I
     return { ...item, ...toPlannedItem(found), ...listsOfSource(found) };
   }
   await using run = await SyncRun.open(syncTools, request.map);
-  const { found, applied } = await synchronize(request, request.mode, run, { onPlan() {}, confirm: async () => true });
-  const { rejected, ...others } = countsOf(found.source);
-  const isPartial = rejected > 0 || found.source.gaps.length > 0;
-  const read = { ...item, ...listsOfSource(found) };
+  const { prepared, applied } = await synchronize(request, request.mode, run, {
+    onPlan() {},
+    confirm: async () => true,
+  });
+  const { rejected, ...others } = countsOf(prepared.source);
+  const isPartial = rejected > 0 || prepared.source.gaps.length > 0;
+  const read = { ...item, ...listsOfSource(prepared) };
   if (applied === null)
     return { ...read, result: isPartial ? "rejects" : "unchanged", counts: { ...others, rejected } };
-  const { created, updated, deleted, failed, ending } = applied;
+  const { created, updated, deleted, failed, error } = applied;
   const counts: Counts = { ...others, created, updated, deleted, rejected: rejected + failed };
   const written = { ...read, counts, ...backups(applied) };
-  if (ending) return { ...written, result: "failed", error: toErrorReport(ending) };
+  if (error) return { ...written, result: "failed", error: toErrorReport(error) };
   return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
 }
 
@@ -63,8 +66,8 @@ function backups(report: ApplyReport): Pick<ItemReport, "backups"> {
   return all.length === 0 ? {} : { backups: all };
 }
 
-const countsOf = ({ read, withoutGeometry, rejects }: ReadSource) => ({
-  read,
+const countsOf = ({ readCount, withoutGeometry, rejects }: ReadSource) => ({
+  read: readCount,
   ...(withoutGeometry > 0 && { withoutGeometry }),
   rejected: rejects.count,
 });

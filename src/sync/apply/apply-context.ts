@@ -31,8 +31,8 @@ export interface ApplyProgress {
 /** What is known of a map from one run to the next. */
 export interface ServiceBehavior {
   /** How the service updates nested values; null where nothing is known yet. */
-  readonly patchManner: PatchSemantics | null;
-  rememberManner(manner: PatchSemantics): void;
+  readonly patchSemantics: PatchSemantics | null;
+  savePatchSemantics(manner: PatchSemantics): void;
 }
 
 export interface ApplyContext {
@@ -40,23 +40,23 @@ export interface ApplyContext {
   /** For the map as it is read again. */
   readonly spool: Spool;
   /** Of the map's state: the journal lies there. */
-  readonly folder: string;
-  readonly memory: ServiceBehavior;
+  readonly stateFolder: string;
+  readonly serviceBehavior: ServiceBehavior;
   readonly traffic: Pick<Traffic, "concurrency" | "retries">;
   /** Once aborted no further request is sent; those under way are waited for. */
   readonly signal: AbortSignal;
   /** A path that nothing has yet (`freeBackupPath`). */
-  readonly backup: string;
+  readonly backupPath: string;
   /** Features that the service refuses are added to this file. */
-  readonly rejects: string;
+  readonly rejectsPath: string;
   readonly onProgress?: (progress: ApplyProgress) => void;
   /**
    * Given the map as it was read after creates and updates, before anything is deleted.
    * @param record where created features go that the map shows otherwise than they were sent
    */
-  readonly onReadBack?: (after: MapReread, record: CreationRecorder) => Promise<void>;
+  readonly onMapReread?: (after: MapReread, record: CreationRecorder) => Promise<void>;
   /** Awaited at each point. */
-  readonly atPoint?: (point: ApplyCheckpoint) => void | Promise<void>;
+  readonly onCheckpoint?: (point: ApplyCheckpoint) => void | Promise<void>;
 }
 
 /** Something that the service refused: one of the first of its run. */
@@ -90,7 +90,7 @@ export interface ApplyReport {
   /** Deletes that were planned and are not done, and why. */
   readonly withheld: { readonly deletes: number; readonly why: WithheldReason } | null;
   /** Another writer was faster: a write was refused as the map is not what it was read to be any more. */
-  readonly overtaken: boolean;
+  readonly hasConflict: boolean;
   /** Something of the plan may be on the map. */
   readonly hasWritten: boolean;
   /** The whole diff went in one PUT. */
@@ -106,5 +106,5 @@ export interface ApplyReport {
   /** What a person may want to know. */
   readonly notices: readonly string[];
   /** What it ended with before its end; the rest is as told. Null where it came to its end, be it with failures. */
-  readonly ending: GeoferryError | null;
+  readonly error: GeoferryError | null;
 }

@@ -28,17 +28,17 @@ import { updateFeatures } from "./update-features.js";
  */
 export async function applyPlan(plan: OpenPlan, tools: ApplyContext): Promise<ApplyReport> {
   const { header } = plan;
-  if (await openRecreations(tools.folder))
+  if (await openRecreations(tools.stateFolder))
     throw createError("recreations-open", { service: header.service, map: header.map });
   const { update, delete: removed, create } = plan.counts;
-  await using backup = await BackupWriter.write(plan, tools.backup, new Date(), (done) =>
+  await using backup = await BackupWriter.create(plan, tools.backupPath, new Date(), (done) =>
     tools.onProgress?.({ step: "backup", done, total: update + removed + create }),
   );
-  await tools.atPoint?.("backed-up");
-  const { journal, past } = await openOrResumeJournal(plan, tools.folder);
+  await tools.onCheckpoint?.("backed-up");
+  const { journal, past } = await openOrResumeJournal(plan, tools.stateFolder);
   // Where nothing is matched, what others write is no business of the run.
-  const chain = new EtagChain(header.key === null ? null : header.snapshot.etag);
-  const report = await runSteps(plan, tools, { journal, backup, chain }, (run) => executePlan(run, past));
+  const etagChain = new EtagChain(header.key === null ? null : header.snapshot.etag);
+  const report = await runSteps(plan, tools, { journal, backup, etagChain }, (run) => executePlan(run, past));
   return { ...report, backup: backup?.path ?? null };
 }
 
@@ -49,10 +49,10 @@ export async function applyPlan(plan: OpenPlan, tools: ApplyContext): Promise<Ap
  * @throws output-failed where the journal cannot be written: then nothing was sent
  */
 export async function finishInterruptedUpdates(tools: ApplyContext): Promise<ApplyReport | null> {
-  const plan = await openRecreations(tools.folder);
+  const plan = await openRecreations(tools.stateFolder);
   if (!plan) return null;
-  const { journal } = await openOrResumeJournal(plan, tools.folder);
-  return runSteps(plan, tools, { journal, backup: null, chain: new EtagChain(null) }, async (run) => {
+  const { journal } = await openOrResumeJournal(plan, tools.stateFolder);
+  return runSteps(plan, tools, { journal, backup: null, etagChain: new EtagChain(null) }, async (run) => {
     await resumeRecreations(run);
     return { put: false, etag: null };
   });
@@ -61,54 +61,54 @@ export async function finishInterruptedUpdates(tools: ApplyContext): Promise<App
 interface ApplyResources {
   readonly journal: Journal;
   readonly backup: BackupWriter | null;
-  readonly chain: EtagChain;
+  readonly etagChain: EtagChain;
 }
 
 /** Runs the steps within a journal, and tells what was done, however they end. */
 async function runSteps(
   plan: OpenPlan,
   tools: ApplyContext,
-  { journal, backup, chain }: ApplyResources,
+  { journal, backup, etagChain }: ApplyResources,
   steps: (run: ApplyRun) => Promise<AppliedState>,
 ): Promise<ApplyReport> {
-  const failures = new FailuresFile(tools.rejects);
-  const run = new ApplyRun(plan, tools, journal, failures, backup ?? nullRecorder, chain);
+  const failures = new FailuresFile(tools.rejectsPath);
+  const run = new ApplyRun(plan, tools, journal, failures, backup ?? nullRecorder, etagChain);
   let ending: GeoferryError | null = null;
   let done: AppliedState = { put: false, etag: null };
   try {
     done = await steps(run);
     await backup?.end();
     await journal.end();
-    await run.at("ended");
+    await run.reachCheckpoint("ended");
   } catch (error) {
     ending = toStopError(error, run);
     withholdDeletes(run, "stopped");
   } finally {
     await journal[Symbol.asyncDispose]();
   }
-  const rejects = await failures.settle().catch((error: unknown) => {
+  const rejects = await failures.flush().catch((error: unknown) => {
     ending ??= asGeoferryError(error);
     return null;
   });
   return {
     ...run.counts,
     ...done,
-    ...(run.twins > 0 && { twins: run.twins }),
+    ...(run.removedDuplicates > 0 && { twins: run.removedDuplicates }),
     withheld: run.withheld,
-    overtaken: run.chain.isLost,
+    hasConflict: run.etagChain.isLost,
     hasWritten: run.hasWritten,
     backup: null,
     rejects,
     refused: run.refused,
     notices: run.notices,
-    ending: ending ?? finalError(run, rejects),
+    error: ending ?? finalError(run, rejects),
   };
 }
 
 /** What ended it; of an interruption, that what was sent until then stays, wherever it was noticed. */
 function toStopError(error: unknown, run: ApplyRun): GeoferryError {
   const known = asGeoferryError(error);
-  return known.kind === "interrupted" ? run.interruption(known) : known;
+  return known.kind === "interrupted" ? run.createInterruptedError(known) : known;
 }
 
 type AppliedState = Pick<ApplyReport, "put" | "etag">;
@@ -119,24 +119,24 @@ async function executePlan(run: ApplyRun, past: JournaledRun | null): Promise<Ap
   if (header.put) {
     const result = await replaceAllFeatures(run);
     if (result.kind === "done") {
-      await using reading = result.reading;
-      await run.tools.onReadBack?.(reading, run.record);
+      await using reading = result.reread;
+      await run.context.onMapReread?.(reading, run.creationRecorder);
       return { put: true, etag: reading.snapshot.etag };
     }
-    run.notices.push(`${result.why}: features are created, updated and deleted instead`);
+    run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
   }
   await createFeatures(run, past);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : recreateUpdatedFeatures(run));
   if (header.key === null) return { put: false, etag: null };
   await using reading = await readWithoutDuplicates(run);
-  await run.tools.onReadBack?.(reading, run.record);
-  if (run.doubled) throw run.doubled;
+  await run.context.onMapReread?.(reading, run.creationRecorder);
+  if (run.duplicatesError) throw run.duplicatesError;
   if (!checkDeletesAllowed(run)) return { put: false, etag: reading.snapshot.etag };
-  run.chain.resume(reading.snapshot.etag);
-  run.chain.restart(reading.snapshot.etag);
-  const { changed, etag } = await deleteFeatures(run, reading);
-  if (changed > 0) run.withheld = { deletes: changed, why: "changed" };
-  else if (!run.chain.isOn) await checkKeptFeatures(run);
+  run.etagChain.resume(reading.snapshot.etag);
+  run.etagChain.startIfOff(reading.snapshot.etag);
+  const { changedCount, etag } = await deleteFeatures(run, reading);
+  if (changedCount > 0) run.withheld = { deletes: changedCount, why: "changed" };
+  else if (!run.etagChain.isActive) await checkKeptFeatures(run);
   return { put: false, etag };
 }
 
@@ -170,7 +170,7 @@ async function openOrResumeJournal(
   const { service, map, mode, source } = header;
   const beginning: JournalHeader = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
   const past = header.key?.by === "property" ? null : await readJournal(folder);
-  const isSame = past && !past.ended && past.mode === mode && past.fingerprint === source.fingerprint;
+  const isSame = past && !past.isEnded && past.mode === mode && past.fingerprint === source.fingerprint;
   return isSame && past.service === service && past.map === map
     ? { journal: await Journal.resume(folder, past.run, past.batches), past }
     : { journal: await Journal.begin(folder, beginning), past: null };

@@ -23,7 +23,7 @@ export interface JournaledOutcome {
   /** Number of the batch in the journal; to be settled where the outcome leaves a doubt. */
   readonly entry: number;
   /** `isDone` of the outcome. */
-  readonly done: boolean;
+  readonly isFullyApplied: boolean;
 }
 
 /** What all steps of an application share: its plan and tools, its journal, and its counts. */
@@ -32,25 +32,25 @@ export class ApplyRun {
   readonly refused: RefusedFeature[] = [];
   readonly notices: string[] = [];
   /** Features that were removed again, since another writer had created the same ones. */
-  twins = 0;
+  removedDuplicates = 0;
   /** That keys of the run are on the map several times. */
-  doubled: GeoferryError | null = null;
+  duplicatesError: GeoferryError | null = null;
   withheld: { deletes: number; why: WithheldReason } | null = null;
   /** Bytes that a request may have; halved when the service finds one too large. */
-  bytes = initialMaxBatchBytes;
+  maxBatchBytes = initialMaxBatchBytes;
   /** Something of the plan may be on the map. */
   hasWritten = false;
-  private keys = 0;
+  private idempotencyKeyCount = 0;
 
   constructor(
     readonly plan: OpenPlan,
-    readonly tools: ApplyContext,
+    readonly context: ApplyContext,
     private readonly journal: Journal,
     private readonly failures: FailuresFile,
     /** Where ids of created features go. */
-    readonly record: CreationRecorder,
+    readonly creationRecorder: CreationRecorder,
     /** What the map must be for each write. */
-    readonly chain: EtagChain,
+    readonly etagChain: EtagChain,
   ) {}
 
   get header(): PlanHeader {
@@ -62,33 +62,33 @@ export class ApplyRun {
   }
 
   /** An Idempotency-Key that no other batch has, of this run or another. */
-  newIdempotencyKey(): string {
-    return `${this.journal.run}-${this.keys++}`;
+  createIdempotencyKey(): string {
+    return `${this.journal.runId}-${this.idempotencyKeyCount++}`;
   }
 
-  at(point: ApplyCheckpoint): void | Promise<void> {
-    return this.tools.atPoint?.(point);
+  reachCheckpoint(point: ApplyCheckpoint): void | Promise<void> {
+    return this.context.onCheckpoint?.(point);
   }
 
-  tell(step: ApplyStep, done: number, total: number | null): void {
-    this.tools.onProgress?.({ step, done, total });
+  reportProgress(step: ApplyStep, done: number, total: number | null): void {
+    this.context.onProgress?.({ step, done, total });
   }
 
   /** @throws sync-interrupted */
-  stopIfAsked(): void {
-    if (this.tools.signal.aborted) throw this.interruption();
+  throwIfAborted(): void {
+    if (this.context.signal.aborted) throw this.createInterruptedError();
   }
 
   /** Waits so long that requests which were cut off have come to their end. @throws sync-interrupted */
-  async quiet(): Promise<void> {
-    this.stopIfAsked();
-    await pause(this.header.settings.settleTime, undefined, { signal: this.tools.signal }).catch(() => {
-      throw this.interruption();
+  async waitSettleTime(): Promise<void> {
+    this.throwIfAborted();
+    await pause(this.header.settings.settleTime, undefined, { signal: this.context.signal }).catch(() => {
+      throw this.createInterruptedError();
     });
   }
 
   /** What an application ends with that was interrupted. */
-  interruption(cause?: unknown): GeoferryError {
+  createInterruptedError(cause?: unknown): GeoferryError {
     const { service, map } = this.header;
     return createError("sync-interrupted", { service, map }, cause);
   }
@@ -99,13 +99,13 @@ export class ApplyRun {
    * @param record is given the ids of an answer before the journal says that it came
    * @throws what the client throws, backup-failed
    */
-  async journaled(
+  async sendJournaled(
     sent: JournalRequest,
     request: () => Promise<WriteOutcome>,
     record?: (ids: readonly string[]) => Promise<void>,
   ): Promise<JournaledOutcome> {
-    const entry = await this.journal.sent(sent);
-    await this.at("sent");
+    const entry = await this.journal.recordSent(sent);
+    await this.reachCheckpoint("sent");
     let outcome: WriteOutcome;
     try {
       outcome = await request();
@@ -113,41 +113,41 @@ export class ApplyRun {
       if (wasNotApplied(error)) await this.journal.acknowledge(entry, "not-applied");
       throw error;
     }
-    await this.at("answered");
+    await this.reachCheckpoint("answered");
     if (mayHaveWritten(outcome)) this.hasWritten = true;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
     const done = isFullyApplied(outcome, sent.features);
-    if (done) await this.settled(entry, "done");
-    else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.settled(entry, outcome.kind);
-    return { outcome, entry, done };
+    if (done) await this.acknowledge(entry, "done");
+    else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.acknowledge(entry, outcome.kind);
+    return { outcome, entry, isFullyApplied: done };
   }
 
   /** Nothing of a batch is in doubt any more. */
-  async settled(entry: number, outcome: string): Promise<void> {
+  async acknowledge(entry: number, outcome: string): Promise<void> {
     await this.journal.acknowledge(entry, outcome);
-    await this.at("acknowledged");
+    await this.reachCheckpoint("acknowledged");
   }
 
   /** A feature that the service did not take. @throws output-failed */
-  async refuse({ action, key, feature, ...rest }: WriteAction, refusal: Refusal): Promise<void> {
-    this.note({ action, key, id: "id" in rest ? rest.id : null, ...refusal });
+  async recordRefusal({ action, key, feature, ...rest }: WriteAction, refusal: Refusal): Promise<void> {
+    this.listRefusal({ action, key, id: "id" in rest ? rest.id : null, ...refusal });
     this.counts.failed += 1;
     await this.failures.add(feature, refusal);
   }
 
   /** A feature of which it stays unknown whether the map has it. @throws output-failed */
-  async leaveUnknown({ feature }: WriteAction, reason: string): Promise<void> {
+  async recordUnknown({ feature }: WriteAction, reason: string): Promise<void> {
     this.counts.unknown += 1;
     await this.failures.add(feature, { code: "outcome-unknown", reason, path: null });
   }
 
   /** A feature that could not be deleted. */
-  refuseDelete(id: string, key: string | number | null, reason: string): void {
-    this.note({ action: "delete", id, key, code: "refused", reason });
+  recordDeleteRefusal(id: string, key: string | number | null, reason: string): void {
+    this.listRefusal({ action: "delete", id, key, code: "refused", reason });
     this.counts.failed += 1;
   }
 
-  private note({ action, key, id, code, reason }: RefusedFeature): void {
+  private listRefusal({ action, key, id, code, reason }: RefusedFeature): void {
     if (this.refused.length < maxListedRefusals) this.refused.push({ action, key, id, code, reason });
   }
 }

@@ -23,14 +23,14 @@ export async function applySavedPlan(
   confirm: () => Promise<boolean>,
 ): Promise<ApplyReport | null> {
   const { source, settings } = plan.header;
-  const { host, onMap } = run.tools;
+  const { host, onSnapshotProgress } = run.context;
   await waitForEarlierRequests(run, settings.settleTime);
   const workspace = await Workspace.create(run.spool);
   try {
     const snapshot = await readSnapshot(run.client, workspace, {
       rounding: roundingForPrecision(settings.precision),
       singleRead: settings.singleRead,
-      ...(onMap ? { onProgress: onMap } : {}),
+      ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
     });
     const files = await readSourceFileDigests(source.inputs, host.registry);
     checkNotStale(plan, { service: run.client.url, snapshot, files });

@@ -19,7 +19,7 @@ export interface Batch {
   /** The same whenever the same batch is sent. */
   readonly idempotencyKey: string;
   /** Its number in the journal, where an earlier run sent it and does not know what came of it. */
-  readonly inDoubt?: number;
+  readonly uncertainEntry?: number;
 }
 
 /** Groups of at most a thousand, and of no more bytes than a request may have; one that is larger goes alone. */
@@ -30,17 +30,17 @@ export async function* createBatches(
   const limits = {
     count: maxFeaturesPerRequest,
     get bytes() {
-      return run.bytes;
+      return run.maxBatchBytes;
     },
   };
   for await (const items of splitIntoBatches(groups, ({ text }) => text, limits))
-    yield { items, idempotencyKey: run.newIdempotencyKey() };
+    yield { items, idempotencyKey: run.createIdempotencyKey() };
 }
 
 /** Both halves, for two requests. */
 export function splitBatch({ items }: Batch, run: ApplyRun): [Batch, Batch] {
   const middle = Math.ceil(items.length / 2);
-  const half = (part: readonly BatchItem[]): Batch => ({ items: part, idempotencyKey: run.newIdempotencyKey() });
+  const half = (part: readonly BatchItem[]): Batch => ({ items: part, idempotencyKey: run.createIdempotencyKey() });
   return [half(items.slice(0, middle)), half(items.slice(middle))];
 }
 

@@ -12,9 +12,9 @@ export async function checkKeptFeatures(run: ApplyRun): Promise<void> {
   for await (const action of run.plan.actions(["delete"]))
     if (action.action === "delete" && action.stays) stays.add(action.stays.id);
   if (stays.size === 0) return;
-  await using reading = await MapReread.take(run);
-  const gone = [...stays].filter((id) => !reading.rowById(id));
+  await using reading = await MapReread.read(run);
+  const gone = [...stays].filter((id) => !reading.findById(id));
   const { service, map } = run.header;
   if (gone.length > 0)
-    throw createError("duplicates-lost", { service, map, count: gone.length, backup: run.tools.backup });
+    throw createError("duplicates-lost", { service, map, count: gone.length, backup: run.context.backupPath });
 }

@@ -17,26 +17,26 @@ export const createItem = (action: WriteAction, ordinal: number): BatchItem => (
 });
 
 /** POST of what has a key, or of what has none. */
-export function createOperation(run: ApplyRun, identified: boolean): WriteOperation {
+export function createOperation(run: ApplyRun, isIdentifiable: boolean): WriteOperation {
   const { service, map } = run.header;
   return {
     kind: "create",
-    identified,
-    request: ({ items, idempotencyKey }) =>
-      run.chain.send((condition) =>
-        run.tools.client.create(
+    isIdentifiable,
+    send: ({ items, idempotencyKey }) =>
+      run.etagChain.send((condition) =>
+        run.context.client.create(
           items.map(({ text }) => text),
           idempotencyKey,
           condition,
         ),
       ),
-    notOffered: (status) =>
+    createNotOfferedError: (status) =>
       createError("write-refused", { service, map, status, reason: "it creates no features by POST" }),
-    done: (features) => {
+    onApplied: (features) => {
       run.counts.created += features;
-      run.tell("create", run.counts.created, run.plan.counts.create);
+      run.reportProgress("create", run.counts.created, run.plan.counts.create);
     },
-    refuse: ({ action }, refusal) => run.refuse(action, refusal),
+    onRefused: ({ action }, refusal) => run.recordRefusal(action, refusal),
   };
 }
 
@@ -52,8 +52,8 @@ export async function createFeatures(run: ApplyRun, past: JournaledRun | null): 
   const identified = hasPropertyKey(run.plan);
   const delivery: WriteOperation = {
     ...createOperation(run, identified),
-    record: (ids) => run.record.created(ids),
-    check: (parked) => checkForeignCreates(parked, run),
+    recordIds: (ids) => run.creationRecorder.recordIds(ids),
+    checkReread: (parked) => checkForeignCreates(parked, run),
   };
   if (identified) return sendBatches(createBatches(readCreates(run.plan), run), delivery, run);
   const batches = past ? unfinishedBatches(run, past) : createBatches(readCreates(run.plan), run);
@@ -69,8 +69,8 @@ export async function createFeatures(run: ApplyRun, past: JournaledRun | null): 
 async function checkForeignCreates(parked: UncertainBatches, run: ApplyRun): Promise<void> {
   let found = 0;
   for await (const creates of readCreates(run.plan)) found += parked.countKeys(creates.map(({ key }) => key));
-  if (found <= run.counts.created + parked.present) return;
-  run.chain.lose();
+  if (found <= run.counts.created + parked.presentCount) return;
+  run.etagChain.markLost();
   throw createError("map-changed", { service: run.header.service, map: run.header.map });
 }
 
@@ -88,14 +88,14 @@ async function* createsOutside(run: ApplyRun, ranges: readonly Range[]): AsyncGe
 }
 
 /** What an earlier run did not send; then, as they were, the batches that it left in doubt. */
-async function* unfinishedBatches(run: ApplyRun, { settled, doubts }: JournaledRun): AsyncGenerator<Batch> {
-  const sent = doubts.map(({ first = 0, features }): Range => [first, first + features]);
-  const known = [...settled, ...sent].sort(([a], [b]) => a - b);
+async function* unfinishedBatches(run: ApplyRun, { settledRanges, uncertain }: JournaledRun): AsyncGenerator<Batch> {
+  const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
+  const known = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
   yield* createBatches(createsOutside(run, known), run);
-  for (const { first = 0, features, batch, idempotencyKey } of doubts) {
+  for (const { first = 0, features, batch, idempotencyKey } of uncertain) {
     const items: BatchItem[] = [];
     for await (const group of readCreates(run.plan))
       items.push(...group.filter(({ ordinal }) => ordinal >= first && ordinal < first + features));
-    yield { items, idempotencyKey: idempotencyKey ?? run.newIdempotencyKey(), inDoubt: batch };
+    yield { items, idempotencyKey: idempotencyKey ?? run.createIdempotencyKey(), uncertainEntry: batch };
   }
 }

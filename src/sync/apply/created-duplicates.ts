@@ -31,24 +31,24 @@ export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
     let areRefused = false;
     const keys = new Set<string>();
     for (let round = 0; ; round++) {
-      const twins = await CreatedDuplicates.of(reading, run);
+      const twins = await CreatedDuplicates.find(reading, run);
       if (twins === null) return checkKeysPresent(keys, reading, run);
       const { own, others } = twins.count();
-      run.doubled = twins.doubledKeys(run);
+      run.duplicatesError = twins.createDuplicatesError(run);
       if (own + others === 0 || round === maxRounds || areRefused) return checkKeysPresent(keys, reading, run);
       // Who created the others removes them, unless it had looked before this run created its own.
       const waits: boolean = own === 0 && !hasWaited;
       hasWaited ||= waits;
       const removed = waits ? nothingDeleted : await deleteDuplicates(twins, own > 0, keys, run);
-      if (waits || removed.unclear.some(({ failed }) => failed === null)) await run.quiet();
+      if (waits || removed.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
       const next = await readStableMap(run);
-      const { deleted, refused } = await resolveDeletes(removed.unclear, next, run);
+      const { deleted, refused } = await resolveDeletes(removed.uncertain, next, run);
       await reading[Symbol.asyncDispose]();
       reading = next;
-      run.twins += removed.deleted + deleted;
+      run.removedDuplicates += removed.deleted + deleted;
       if (own > 0) run.counts.created -= removed.deleted + deleted;
       areRefused = refused.size > 0;
-      run.doubled = null;
+      run.duplicatesError = null;
     }
   } catch (error) {
     await reading[Symbol.asyncDispose]();
@@ -64,22 +64,24 @@ export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
 function checkKeysPresent(
   keys: ReadonlySet<string>,
   reading: MapReread,
-  { chain, header: { service, map } }: ApplyRun,
+  { etagChain, header: { service, map } }: ApplyRun,
 ): MapReread {
   const find = reading.workspace.database.prepare("SELECT 1 FROM map WHERE key = ?");
   for (const key of keys) {
     if (find.get(key) !== undefined) continue;
-    chain.lose();
+    etagChain.markLost();
     throw createError("map-changed", { service, map });
   }
   return reading;
 }
 
-const nothingDeleted: DeleteOutcome = { deleted: 0, unclear: [] };
+const nothingDeleted: DeleteOutcome = { deleted: 0, uncertain: [] };
 
 /** Writes without a condition, of features that have a key. */
-const mayHaveDuplicates = ({ chain, plan: { header, counts } }: ApplyRun): boolean =>
-  !chain.isOn && header.key?.by === "property" && counts.create + (updatesByRecreating(header) ? counts.update : 0) > 0;
+const mayHaveDuplicates = ({ etagChain, plan: { header, counts } }: ApplyRun): boolean =>
+  !etagChain.isActive &&
+  header.key?.by === "property" &&
+  counts.create + (updatesByRecreating(header) ? counts.update : 0) > 0;
 
 const updatesByRecreating = ({ settings }: ApplyRun["header"]): boolean => settings.updateWith === "delete-create";
 
@@ -87,12 +89,12 @@ const updatesByRecreating = ({ settings }: ApplyRun["header"]): boolean => setti
 async function readStableMap(run: ApplyRun): Promise<MapReread> {
   for (let reading = 1; ; reading++)
     try {
-      return await MapReread.take(run);
+      return await MapReread.read(run);
     } catch (error) {
       const { code } = asGeoferryError(error);
-      if (code !== "remote-changed-during-read" || run.chain.isOn || reading >= maxReads) throw error;
+      if (code !== "remote-changed-during-read" || run.etagChain.isActive || reading >= maxReads) throw error;
       const { settleTime } = run.header.settings;
-      await jitteredPause(settleTime, run.tools.signal);
+      await jitteredPause(settleTime, run.context.signal);
     }
 }
 
@@ -101,7 +103,7 @@ class CreatedDuplicates {
   private constructor(private readonly workspace: Workspace) {}
 
   /** @returns null where no key of the run is there twice */
-  static async of({ workspace }: MapReread, run: ApplyRun): Promise<CreatedDuplicates | null> {
+  static async find({ workspace }: MapReread, run: ApplyRun): Promise<CreatedDuplicates | null> {
     const { database } = workspace;
     const isDoubled = "SELECT 1 FROM map WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1 LIMIT 1";
     if (!database.prepare(isDoubled).get()) return null;
@@ -114,7 +116,7 @@ class CreatedDuplicates {
         for (const text of texts) to.run(text);
       });
     for await (const keys of readCreatedKeys(run)) add(keys, addKey);
-    for await (const ids of run.record.ids()) add(ids, addId);
+    for await (const ids of run.creationRecorder.readIds()) add(ids, addId);
     return findDuplicateKeys(workspace, ownKeysCondition).next().done ? null : new CreatedDuplicates(workspace);
   }
 
@@ -122,14 +124,14 @@ class CreatedDuplicates {
   count(): { readonly own: number; readonly others: number } {
     let own = 0;
     let others = 0;
-    for (const { isOwn } of this.doomed()) {
+    for (const { isOwn } of this.findRemovable()) {
       if (isOwn) own += 1;
       else others += 1;
     }
     return { own, others };
   }
 
-  *doomed(): Generator<{ readonly id: string; readonly key: string; readonly isOwn: boolean }> {
+  *findRemovable(): Generator<{ readonly id: string; readonly key: string; readonly isOwn: boolean }> {
     const isOwn = this.workspace.database.prepare("SELECT 1 FROM own_id WHERE id = ?");
     for (const repeated of findDuplicateKeys(this.workspace, ownKeysCondition))
       for (const [, ...higher] of groupByContent(repeated))
@@ -137,7 +139,7 @@ class CreatedDuplicates {
   }
 
   /** What to say of them where they stay. */
-  doubledKeys({ header }: ApplyRun): GeoferryError {
+  createDuplicatesError({ header }: ApplyRun): GeoferryError {
     const { service, map, key, settings } = header;
     const examples: string[] = [];
     let keys = 0;
@@ -165,21 +167,21 @@ async function deleteDuplicates(
   run: ApplyRun,
 ): Promise<DeleteOutcome> {
   let deleted = 0;
-  const unclear: UncertainDelete[] = [];
+  const uncertain: UncertainDelete[] = [];
   let batch: string[] = [];
   const send = async () => {
     if (batch.length === 0) return;
-    run.stopIfAsked();
+    run.throwIfAborted();
     const outcome = await deleteBatch(batch, run);
     deleted += outcome.deleted;
-    unclear.push(...outcome.unclear);
+    uncertain.push(...outcome.uncertain);
     batch = [];
   };
-  for (const { id, key, isOwn } of twins.doomed()) {
+  for (const { id, key, isOwn } of twins.findRemovable()) {
     if (ownOnly && !isOwn) continue;
     keys.add(key);
     if (batch.push(id) === maxFeaturesPerRequest) await send();
   }
   await send();
-  return { deleted, unclear };
+  return { deleted, uncertain };
 }

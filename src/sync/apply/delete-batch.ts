@@ -16,7 +16,7 @@ export interface UncertainDelete {
 export interface DeleteOutcome {
   /** Features that are surely gone by this. */
   readonly deleted: number;
-  readonly unclear: readonly UncertainDelete[];
+  readonly uncertain: readonly UncertainDelete[];
 }
 
 /**
@@ -25,15 +25,15 @@ export interface DeleteOutcome {
  */
 export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
   const { service, map } = run.header;
-  const { outcome, entry } = await run.journaled({ kind: "delete", features: ids.length, ids }, () =>
-    run.chain.send((condition) => run.tools.client.remove({ ids }, condition)),
+  const { outcome, entry } = await run.sendJournaled({ kind: "delete", features: ids.length, ids }, () =>
+    run.etagChain.send((condition) => run.context.client.remove({ ids }, condition)),
   );
   switch (outcome.kind) {
     case "answered":
-      if (isFullyApplied(outcome, ids.length)) return { deleted: ids.length, unclear: [] };
-      return { deleted: 0, unclear: [{ entry, ids, failed: outcome.failed }] };
+      if (isFullyApplied(outcome, ids.length)) return { deleted: ids.length, uncertain: [] };
+      return { deleted: 0, uncertain: [{ entry, ids, failed: outcome.failed }] };
     case "in-doubt":
-      return { deleted: 0, unclear: [{ entry, ids, failed: null }] };
+      return { deleted: 0, uncertain: [{ entry, ids, failed: null }] };
     case "changed":
       throw createError("map-changed", { service, map });
     case "not-offered":
@@ -46,7 +46,7 @@ export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promis
     case "refused":
     case "too-large":
       if (ids.length > 1) return deleteHalves(ids, run);
-      return { deleted: 0, unclear: [{ entry, ids, failed: toFailure(ids[0]!, outcome.reason) }] };
+      return { deleted: 0, uncertain: [{ entry, ids, failed: toFailure(ids[0]!, outcome.reason) }] };
   }
 }
 
@@ -58,7 +58,7 @@ async function deleteHalves(ids: readonly string[], run: ApplyRun): Promise<Dele
   const second = await deleteBatch(ids.slice(middle), run);
   return {
     deleted: first.deleted + second.deleted,
-    unclear: [...first.unclear, ...second.unclear],
+    uncertain: [...first.uncertain, ...second.uncertain],
   };
 }
 
@@ -77,11 +77,11 @@ export async function resolveDeletes(
   for (const { entry, ids, failed } of unclear) {
     const reasons = new Map(failed?.map(({ id, message }) => [id, message]));
     for (const id of ids) {
-      if (!reading.rowById(id)) deleted += 1;
+      if (!reading.findById(id)) deleted += 1;
       else if (failed && failed.length > 0) refused.set(id, reasons.get(id) ?? failed[0]!.message);
       else again.push(id);
     }
-    await run.settled(entry, "settled");
+    await run.acknowledge(entry, "settled");
   }
   return { deleted, refused, again };
 }
@@ -95,15 +95,15 @@ export async function deleteUnconditionally(ids: readonly string[], run: ApplyRu
   const refused = new Map<string, string>();
   let left = ids;
   for (let round = 0; left.length > 0; round++) {
-    const { unclear } = await deleteBatch(left, run);
-    if (unclear.length === 0) break;
-    if (unclear.some(({ failed }) => failed === null)) await run.quiet();
-    await using reading = await MapReread.take(run);
-    run.chain.resume(reading.snapshot.etag);
-    const settled = await resolveDeletes(unclear, reading, run);
+    const { uncertain } = await deleteBatch(left, run);
+    if (uncertain.length === 0) break;
+    if (uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
+    await using reading = await MapReread.read(run);
+    run.etagChain.resume(reading.snapshot.etag);
+    const settled = await resolveDeletes(uncertain, reading, run);
     for (const [id, reason] of settled.refused) refused.set(id, reason);
     left = settled.again;
-    if (left.length > 0 && round >= run.tools.traffic.retries)
+    if (left.length > 0 && round >= run.context.traffic.retries)
       throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round + 1 });
   }
   return refused;

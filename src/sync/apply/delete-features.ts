@@ -14,7 +14,7 @@ export interface DeleteResult {
   /** Of the map after it, where nobody else can have changed it; else null. */
   readonly etag: string | null;
   /** Features that were to go, and stay as they say something else by now. */
-  readonly changed: number;
+  readonly changedCount: number;
 }
 
 /** Pages that are read for one request to delete features for which others stay, where nothing makes it conditional. */
@@ -40,20 +40,20 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
   try {
     for (let round = 0; ; ) {
       const pass = new DeletePass(run, now, refused);
-      const { changed, etag } = await pass.carryOut();
-      if (pass.unclear.length === 0 && !pass.isCutShort) return { changed, etag };
-      if (pass.unclear.length > 0 && round++ >= run.tools.traffic.retries)
+      const { changedCount, etag } = await pass.execute();
+      if (pass.uncertain.length === 0 && !pass.needsReread) return { changedCount, etag };
+      if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries)
         throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round });
-      if (pass.unclear.some(({ failed }) => failed === null)) await run.quiet();
-      const next = await MapReread.take(run);
-      run.chain.resume(next.snapshot.etag);
+      if (pass.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
+      const next = await MapReread.read(run);
+      run.etagChain.resume(next.snapshot.etag);
       if (now !== reading) await now[Symbol.asyncDispose]();
       now = next;
-      const settled = await resolveDeletes(pass.unclear, now, run);
+      const settled = await resolveDeletes(pass.uncertain, now, run);
       countDeleted(run, settled.deleted);
       for (const [id, reason] of settled.refused) {
         refused.add(id);
-        run.refuseDelete(id, pass.keys.get(id) ?? null, reason);
+        run.recordDeleteRefusal(id, pass.uncertainKeys.get(id) ?? null, reason);
       }
       if (settled.deleted > 0 || pass.deleted > 0) round = 0;
     }
@@ -64,77 +64,84 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
 
 function countDeleted(run: ApplyRun, deleted: number): void {
   run.counts.deleted += deleted;
-  run.tell("delete", run.counts.deleted, run.plan.counts.delete);
+  run.reportProgress("delete", run.counts.deleted, run.plan.counts.delete);
 }
 
 interface DeleteTarget {
   readonly id: string;
   readonly key: RemoteKey | null;
   /** Another feature stays for it. */
-  readonly isReplaced: boolean;
+  readonly hasKeptFeature: boolean;
 }
 
 /** All deletes that are left to do, until one is unclear. */
 class DeletePass {
-  readonly unclear: UncertainDelete[] = [];
+  readonly uncertain: UncertainDelete[] = [];
   /** Of what is unclear. */
-  readonly keys = new Map<string, RemoteKey | null>();
+  readonly uncertainKeys = new Map<string, RemoteKey | null>();
   deleted = 0;
   /** More is left to do after the map was read again. */
-  isCutShort = false;
-  private changed = 0;
+  needsReread = false;
+  private changedCount = 0;
 
   constructor(
     private readonly run: ApplyRun,
-    private readonly reading: MapReread,
+    private readonly reread: MapReread,
     private readonly refused: ReadonlySet<string>,
   ) {}
 
-  async carryOut(): Promise<{ readonly changed: number; readonly etag: string | null }> {
-    const { chain, tools } = this.run;
-    await forEachConcurrently(this.groups(), chain.isOn ? 1 : tools.traffic.concurrency, async (group) => {
-      const outcome = await deleteBatch(
-        group.map(({ id }) => id),
-        this.run,
-      );
-      this.deleted += outcome.deleted;
-      countDeleted(this.run, outcome.deleted);
-      if (outcome.unclear.length > 0) for (const { id, key } of group) this.keys.set(id, key);
-      this.unclear.push(...outcome.unclear);
-    });
-    return { changed: this.changed, etag: chain.etag };
+  async execute(): Promise<{ readonly changedCount: number; readonly etag: string | null }> {
+    const { etagChain, context } = this.run;
+    await forEachConcurrently(
+      this.batchTargets(),
+      etagChain.isActive ? 1 : context.traffic.concurrency,
+      async (group) => {
+        const outcome = await deleteBatch(
+          group.map(({ id }) => id),
+          this.run,
+        );
+        this.deleted += outcome.deleted;
+        countDeleted(this.run, outcome.deleted);
+        if (outcome.uncertain.length > 0) for (const { id, key } of group) this.uncertainKeys.set(id, key);
+        this.uncertain.push(...outcome.uncertain);
+      },
+    );
+    return { changedCount: this.changedCount, etag: etagChain.etag };
   }
 
-  private async *groups(): AsyncGenerator<readonly DeleteTarget[]> {
+  private async *batchTargets(): AsyncGenerator<readonly DeleteTarget[]> {
     let requests = 0;
-    for await (const group of splitIntoBatches(this.doomed(), ({ id }) => id)) {
-      this.run.stopIfAsked();
-      if (this.unclear.length > 0) return;
-      if (!this.run.chain.isOn && group.some(({ isReplaced }) => isReplaced)) {
-        this.isCutShort = requests++ === requestsPerReading(this.reading.snapshot.features);
-        if (this.isCutShort) return;
+    for await (const group of splitIntoBatches(this.findTargets(), ({ id }) => id)) {
+      this.run.throwIfAborted();
+      if (this.uncertain.length > 0) return;
+      if (!this.run.etagChain.isActive && group.some(({ hasKeptFeature }) => hasKeptFeature)) {
+        this.needsReread = requests++ === requestsPerReading(this.reread.snapshot.features);
+        if (this.needsReread) return;
       }
       yield group;
     }
   }
 
   /** What the map still has as the plan says. */
-  private async *doomed(): AsyncGenerator<readonly [DeleteTarget]> {
+  private async *findTargets(): AsyncGenerator<readonly [DeleteTarget]> {
     for await (const action of this.run.plan.actions(["delete"])) {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
-      const row = this.reading.rowById(action.id);
+      const row = this.reread.findById(action.id);
       if (!row) continue;
       const isAsPlanned = row.digest === digestText(canonicalFeature(action.before, this.run.rounding));
-      if (isAsPlanned && this.isReplaced(action, row))
-        yield [{ id: action.id, key: action.key, isReplaced: action.stays !== undefined }];
-      else this.changed += 1;
+      if (isAsPlanned && this.isKeptFeatureUnchanged(action, row))
+        yield [{ id: action.id, key: action.key, hasKeptFeature: action.stays !== undefined }];
+      else this.changedCount += 1;
     }
   }
 
   /** Whether the feature that stays for one that goes is there, and both say exactly what they said. */
-  private isReplaced({ stays }: Extract<PlanAction, { readonly action: "delete" }>, { exact }: KeyedRow): boolean {
+  private isKeptFeatureUnchanged(
+    { stays }: Extract<PlanAction, { readonly action: "delete" }>,
+    { exact }: KeyedRow,
+  ): boolean {
     if (stays === undefined) return true;
-    const row = this.reading.rowById(stays.id);
+    const row = this.reread.findById(stays.id);
     return row?.digest === stays.digest && row.exact === stays.exact && exact === stays.other;
   }
 }

@@ -22,11 +22,11 @@ type ChainState =
 export class EtagChain {
   private state: ChainState = "off";
   private tag: string | null = null;
-  private last: Promise<unknown> = Promise.resolve();
+  private lastRequest: Promise<unknown> = Promise.resolve();
 
   /** @param etag of the map that the plan was made from, as the service wrote it */
   constructor(etag: string | null) {
-    this.adopt(etag);
+    this.setTag(etag);
   }
 
   get isUnclear(): boolean {
@@ -37,7 +37,7 @@ export class EtagChain {
     return this.state === "lost";
   }
 
-  get isOn(): boolean {
+  get isActive(): boolean {
     return this.state !== "off";
   }
 
@@ -47,23 +47,23 @@ export class EtagChain {
   }
 
   /** Another writer was seen to be at work. */
-  lose(): void {
+  markLost(): void {
     this.state = "lost";
   }
 
   /** A new chain, where there is none: what is written from here on rests on a reading that had this tag. */
-  restart(etag: string | null): void {
-    if (this.state === "off") this.adopt(etag);
+  startIfOff(etag: string | null): void {
+    if (this.state === "off") this.setTag(etag);
   }
 
   /** From here on there is no condition. */
-  release(): void {
+  disable(): void {
     this.state = "off";
   }
 
   /** The map was read again, and says what became of what was sent. */
   resume(etag: string | null): void {
-    if (this.state === "unclear") this.adopt(etag);
+    if (this.state === "unclear") this.setTag(etag);
   }
 
   /**
@@ -72,8 +72,8 @@ export class EtagChain {
    */
   async send(request: (condition: Condition) => Promise<WriteOutcome>): Promise<WriteOutcome> {
     if (this.state === "off") return request({});
-    const turn = this.last.then(() => this.sendNow(request));
-    this.last = turn.catch(() => {});
+    const turn = this.lastRequest.then(() => this.sendNow(request));
+    this.lastRequest = turn.catch(() => {});
     return turn;
   }
 
@@ -83,21 +83,21 @@ export class EtagChain {
     if (this.state === "unclear")
       return { kind: "in-doubt", reason: "the request before it had no clear answer", unsent: true };
     const outcome = await request({ ifMatch: this.tag });
-    this.follow(outcome);
+    this.applyOutcome(outcome);
     return outcome;
   }
 
-  private follow(outcome: WriteOutcome): void {
+  private applyOutcome(outcome: WriteOutcome): void {
     if (outcome.kind === "changed") this.state = "lost";
     else if (outcome.kind === "in-doubt") this.state = "unclear";
     else if (outcome.kind !== "answered") return;
     // An answer that is repeated may carry a tag of any time since.
     else if (outcome.replayed) this.state = "unclear";
-    else if (outcome.etag !== null || outcome.success.length > 0) this.adopt(outcome.etag);
+    else if (outcome.etag !== null || outcome.success.length > 0) this.setTag(outcome.etag);
   }
 
   /** The next write goes out under the condition that the map still has this tag; without a strong one, under none. */
-  private adopt(etag: string | null): void {
+  private setTag(etag: string | null): void {
     this.tag = strongEtag(etag);
     this.state = this.tag === null ? "off" : "on";
   }

@@ -17,7 +17,7 @@ export interface Refusal {
  * conversion are: what is wrong can be mended there, and the file pushed again.
  */
 export class FailuresFile {
-  private started = false;
+  private hasFailures = false;
   private queue: Promise<unknown> = Promise.resolve();
 
   /** @param path those of the source may stand there already: features are added to it */
@@ -27,25 +27,25 @@ export class FailuresFile {
   add(feature: PlannedFeature, { code, reason, path }: Refusal): Promise<void> {
     const reject = { code, reason, ...(path === null ? {} : { path }) };
     const added = this.queue.then(() =>
-      this.attempt(() => appendFile(this.path, `${JSON.stringify({ ...feature, reject })}\n`)),
+      this.wrapWriteErrors(() => appendFile(this.path, `${JSON.stringify({ ...feature, reject })}\n`)),
     );
     this.queue = added.catch(() => {});
-    this.started = true;
+    this.hasFailures = true;
     return added;
   }
 
   /** @returns its path, or null where no feature was added; all are on the disk @throws output-failed */
-  async settle(): Promise<string | null> {
-    if (!this.started) return null;
+  async flush(): Promise<string | null> {
+    if (!this.hasFailures) return null;
     await this.queue;
-    await this.attempt(async () => {
+    await this.wrapWriteErrors(async () => {
       await using file = await open(this.path, "r+");
       await file.sync();
     });
     return this.path;
   }
 
-  private async attempt(work: () => Promise<void>): Promise<void> {
+  private async wrapWriteErrors(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {

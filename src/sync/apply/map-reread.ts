@@ -16,29 +16,29 @@ export class MapReread implements AsyncDisposable {
   ) {}
 
   /** @throws remote-changed-during-read, output-failed, sync-interrupted; what `MapClient.page` throws */
-  static async take(run: ApplyRun, workspace?: Workspace): Promise<MapReread> {
-    run.stopIfAsked();
-    const { client, spool } = run.tools;
+  static async read(run: ApplyRun, workspace?: Workspace): Promise<MapReread> {
+    run.throwIfAborted();
+    const { client, spool } = run.context;
     const place = workspace ?? (await Workspace.create(spool));
     const { settings, key, mode } = run.header;
     const snapshot = await readSnapshot(client, place, {
       rounding: run.rounding,
       singleRead: settings.singleRead,
-      exact: !run.chain.isOn || mode === "delete",
+      exact: !run.etagChain.isActive || mode === "delete",
       key: key?.by === "property" ? createKeyReader(key.name) : undefined,
-      onProgress: ({ features }) => run.tell("read", features, null),
+      onProgress: ({ features }) => run.reportProgress("read", features, null),
     });
-    if (key) await fillMapKeys(place, key, run.tools.signal);
-    if (key?.by === "property") await clearKeysOutOfScope(place, settings.scope, run.tools.signal);
+    if (key) await fillMapKeys(place, key, run.context.signal);
+    if (key?.by === "property") await clearKeysOutOfScope(place, settings.scope, run.context.signal);
     return new MapReread(place, snapshot);
   }
 
-  rowById(id: string): KeyedRow | undefined {
+  findById(id: string): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE id = ?").get(id) as KeyedRow | undefined;
   }
 
   /** Within the scope. */
-  rowByKey(key: RemoteKey): KeyedRow | undefined {
+  findByKey(key: RemoteKey): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE key = ?").get(String(key)) as KeyedRow | undefined;
   }
 

@@ -12,7 +12,7 @@ const failureIndex = ({ path }: WireFailure): number | null => {
 /** What is known of a feature that a batch did not carry out. */
 export interface UnappliedFeature {
   /** In its request, counted from 0. */
-  readonly place: number;
+  readonly index: number;
   readonly id: string | null;
 }
 
@@ -27,10 +27,10 @@ export function matchFailures(
   missed: readonly UnappliedFeature[],
 ): Map<number, WireFailure> {
   const [first, second] = missed;
-  if (first && !second && failed.length === 1) return new Map([[first.place, failed[0]!]]);
+  if (first && !second && failed.length === 1) return new Map([[first.index, failed[0]!]]);
   const byId = new Map(failed.map((failure) => [failure.id, failure]));
   if (missed.length > 0 && missed.every(({ id }) => id !== null && byId.has(id)))
-    return new Map(missed.map(({ place, id }) => [place, byId.get(id!)!]));
+    return new Map(missed.map(({ index, id }) => [index, byId.get(id!)!]));
   return matchFailuresByIndex(failed, missed);
 }
 
@@ -41,12 +41,12 @@ function matchFailuresByIndex(
   const found = new Map<number, WireFailure>();
   const countings = [0, 1].flatMap((base) => {
     const counted = failuresByIndex(base, failed);
-    return counted && missed.every(({ place }) => counted.has(place)) ? [counted] : [];
+    return counted && missed.every(({ index }) => counted.has(index)) ? [counted] : [];
   });
-  for (const { place } of missed) {
-    const possible = countings.map((counted) => counted.get(place)!);
+  for (const { index } of missed) {
+    const possible = countings.map((counted) => counted.get(index)!);
     const [one] = possible;
-    if (one && possible.every(({ message }) => message === one.message)) found.set(place, one);
+    if (one && possible.every(({ message }) => message === one.message)) found.set(index, one);
   }
   return found;
 }

@@ -19,7 +19,7 @@ export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
   const { service, map, key } = run.header;
   if (key?.by !== "property") throw createError("recreate-by-id", { service, map });
   for await (const batch of createBatches(updateItems(run), run)) {
-    run.stopIfAsked();
+    run.throwIfAborted();
     await recreateBatch(batch, run);
   }
 }
@@ -32,17 +32,17 @@ export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
 export async function resumeRecreations(run: ApplyRun): Promise<void> {
   const items: BatchItem[] = [];
   {
-    await using reading = await MapReread.take(run);
-    run.chain.restart(reading.snapshot.etag);
+    await using reading = await MapReread.read(run);
+    run.etagChain.startIfOff(reading.snapshot.etag);
     for await (const [item] of updateItems(run)) {
       const { action } = item;
-      const isThere = isUpdate(action) && reading.rowById(action.id);
-      if (!isThere && action.key !== null && !reading.rowByKey(action.key)) items.push(item);
+      const isThere = isUpdate(action) && reading.findById(action.id);
+      if (!isThere && action.key !== null && !reading.findByKey(action.key)) items.push(item);
     }
   }
   const refused = await createReplacements(items, run);
   if (refused.length > 0) await restoreOriginals(refused, run);
-  await removeRecreations(run.tools.folder);
+  await removeRecreations(run.context.stateFolder);
 }
 
 async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]> {
@@ -54,10 +54,10 @@ async function* updateItems(run: ApplyRun): AsyncGenerator<readonly [BatchItem]>
 const isUpdate = (action: BatchItem["action"]): action is Update => action.action === "update";
 
 async function recreateBatch(batch: Batch, run: ApplyRun): Promise<void> {
-  const { folder } = run.tools;
+  const { stateFolder } = run.context;
   const olds = batch.items.flatMap(({ action }) => (isUpdate(action) ? [action] : []));
-  await saveRecreations(folder, run.header, olds);
-  await run.at("recreating");
+  await saveRecreations(stateFolder, run.header, olds);
+  await run.reachCheckpoint("recreating");
   const remaining = await deleteUnconditionally(
     olds.map(({ id }) => id),
     run,
@@ -65,11 +65,11 @@ async function recreateBatch(batch: Batch, run: ApplyRun): Promise<void> {
   const gone = batch.items.filter(({ action }) => isUpdate(action) && !remaining.has(action.id));
   for (const update of olds) {
     const reason = remaining.get(update.id);
-    if (reason !== undefined) await run.refuse(update, { code: "refused", reason, path: null });
+    if (reason !== undefined) await run.recordRefusal(update, { code: "refused", reason, path: null });
   }
   const refused = await createReplacements(gone, run);
   if (refused.length > 0) await restoreOriginals(refused, run);
-  await removeRecreations(folder);
+  await removeRecreations(stateFolder);
 }
 
 /** @returns those that the service did not take */
@@ -77,13 +77,13 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
   const refused: BatchItem[] = [];
   const delivery: WriteOperation = {
     ...createOperation(run, true),
-    done: (features) => {
+    onApplied: (features) => {
       run.counts.updated += features;
-      run.tell("update", run.counts.updated, run.plan.counts.update);
+      run.reportProgress("update", run.counts.updated, run.plan.counts.update);
     },
-    refuse: (item, refusal) => {
+    onRefused: (item, refusal) => {
       refused.push(item);
-      return run.refuse(item.action, refusal);
+      return run.recordRefusal(item.action, refusal);
     },
   };
   await sendBatches(singleBatch(items, run), delivery, run);
@@ -91,7 +91,7 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
 }
 
 async function* singleBatch(items: readonly BatchItem[], run: ApplyRun): AsyncGenerator<Batch> {
-  if (items.length > 0) yield { items, idempotencyKey: run.newIdempotencyKey() };
+  if (items.length > 0) yield { items, idempotencyKey: run.createIdempotencyKey() };
 }
 
 /** The map has these no more, and does not take what they should be: it gets what they were. */

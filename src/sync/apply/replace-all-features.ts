@@ -13,8 +13,8 @@ import { type ReplacementFeature, ReplacementSet } from "./replacement-set.js";
 
 /** "apart": nothing was carried out, and features have to be written in another way. */
 export type ReplaceResult =
-  | { readonly kind: "done"; readonly reading: MapReread }
-  | { readonly kind: "apart"; readonly why: string };
+  | { readonly kind: "done"; readonly reread: MapReread }
+  | { readonly kind: "apart"; readonly reason: string };
 
 /**
  * Sends the set under the condition that the map is as it was read, reads it again, and decides by that. As a PUT can
@@ -22,39 +22,39 @@ export type ReplaceResult =
  * @throws map-changed, batches-not-accepted, sync-interrupted; what the client throws
  */
 export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> {
-  const contents = await ReplacementSet.of(run);
-  const set = contents && (await buildCompleteSet(contents.named, run));
-  if (!set) return { kind: "apart", why: "the features are more than one request takes" };
+  const contents = await ReplacementSet.create(run);
+  const set = contents && (await buildCompleteSet(contents.features, run));
+  if (!set) return { kind: "apart", reason: "the features are more than one request takes" };
   const { service, map, snapshot } = run.header;
   let etag = await plannedEtag(run);
   for (let round = 0; ; round++) {
-    run.stopIfAsked();
-    const { outcome, entry } = await run.journaled({ kind: "put", features: set.features.length }, () =>
-      run.tools.client.replaceAll(set, { ifMatch: strongEtag(etag) }),
+    run.throwIfAborted();
+    const { outcome, entry } = await run.sendJournaled({ kind: "put", features: set.features.length }, () =>
+      run.context.client.replaceAll(set, { ifMatch: strongEtag(etag) }),
     );
-    const why = fallbackReason(outcome);
-    if (why !== null) return { kind: "apart", why };
+    const reason = fallbackReason(outcome);
+    if (reason !== null) return { kind: "apart", reason };
     // What was cut off before may have come through meanwhile.
     if (outcome.kind === "changed" && round === 0) throw conflictError(run);
-    if (outcome.kind !== "answered") await run.quiet();
-    const reading = await MapReread.take(run);
-    const state = await checkReplaceResult(reading, outcome, contents, run);
-    await run.settled(entry, "settled");
+    if (outcome.kind !== "answered") await run.waitSettleTime();
+    const reread = await MapReread.read(run);
+    const state = await checkReplaceResult(reread, outcome, contents, run);
+    await run.acknowledge(entry, "settled");
     if (state === "as-sent") {
-      await run.record.created(await findCreatedIds(reading, run));
-      return { kind: "done", reading };
+      await run.creationRecorder.recordIds(await findCreatedIds(reread, run));
+      return { kind: "done", reread };
     }
-    ({ etag } = reading.snapshot);
-    await reading[Symbol.asyncDispose]();
+    ({ etag } = reread.snapshot);
+    await reread[Symbol.asyncDispose]();
     if (state === "otherwise") throw conflictError(run);
-    if (round >= run.tools.traffic.retries)
+    if (round >= run.context.traffic.retries)
       throw createError("batches-not-accepted", { service, map, tries: round + 1 });
-    if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
+    if (reread.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
   }
 }
 
-function conflictError({ chain, header: { service, map } }: ApplyRun): GeoferryError {
-  chain.lose();
+function conflictError({ etagChain, header: { service, map } }: ApplyRun): GeoferryError {
+  etagChain.markLost();
   return createError("map-changed", { service, map });
 }
 
@@ -66,12 +66,12 @@ async function checkReplaceResult(
 ): Promise<"as-sent" | "as-before" | "otherwise"> {
   const { fingerprint } = run.header.snapshot;
   if (outcome.kind === "answered") {
-    await contents.settle(reading, isFullyApplied(outcome, contents.named.length) ? null : outcome.failed);
+    await contents.recordResults(reading, isFullyApplied(outcome, contents.features.length) ? null : outcome.failed);
     return "as-sent";
   }
   if (reading.snapshot.fingerprint === fingerprint) return "as-before";
-  if (!contents.isShownBy(reading)) return "otherwise";
-  await contents.settle(reading, null);
+  if (!contents.matches(reading)) return "otherwise";
+  await contents.recordResults(reading, null);
   return "as-sent";
 }
 
@@ -95,7 +95,7 @@ function fallbackReason(outcome: WriteOutcome): string | null {
 async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
   if (snapshot.etag !== null) return snapshot.etag;
-  await using reading = await MapReread.take(run);
+  await using reading = await MapReread.read(run);
   if (reading.snapshot.fingerprint !== snapshot.fingerprint) throw conflictError(run);
   return reading.snapshot.etag;
 }

@@ -21,11 +21,11 @@ const canonicalText = (feature: Pick<PlannedFeature, "geometry" | "properties">,
 export class ReplacementSet {
   private constructor(
     private readonly run: ApplyRun,
-    readonly named: readonly ReplacementFeature[],
+    readonly features: readonly ReplacementFeature[],
   ) {}
 
   /** @returns null where it is more */
-  static async of(run: ApplyRun): Promise<ReplacementSet | null> {
+  static async create(run: ApplyRun): Promise<ReplacementSet | null> {
     const named: ReplacementFeature[] = [];
     for await (const action of run.plan.actions(["create", "update", "keep"])) {
       if (action.action === "delete") continue;
@@ -39,12 +39,12 @@ export class ReplacementSet {
   }
 
   /** Whether the map has these features and no others; ids may be new ones, and decimals as few as the map shows. */
-  isShownBy(reading: MapReread): boolean {
+  matches(reading: MapReread): boolean {
     const { map } = reading.workspace;
-    if (reading.snapshot.features !== this.named.length) return false;
-    const rounding = this.roundingOf(reading);
+    if (reading.snapshot.features !== this.features.length) return false;
+    const rounding = this.getRounding(reading);
     const left = new Map<string, number>();
-    for (const { feature } of this.named) {
+    for (const { feature } of this.features) {
       const text = canonicalText(feature, rounding);
       left.set(text, (left.get(text) ?? 0) + 1);
     }
@@ -61,38 +61,38 @@ export class ReplacementSet {
    * Counts what was carried out, and tells what was not.
    * @param failed null where everything was
    */
-  async settle(reading: MapReread, failed: readonly WireFailure[] | null): Promise<void> {
-    const missed = failed === null ? [] : this.missedBy(reading);
+  async recordResults(reading: MapReread, failed: readonly WireFailure[] | null): Promise<void> {
+    const missed = failed === null ? [] : this.findMissing(reading);
     const reasons = matchFailures(failed ?? [], missed);
-    const places = new Set(missed.map(({ place }) => place));
-    for (const [place, { action, feature }] of this.named.entries()) {
+    const places = new Set(missed.map(({ index }) => index));
+    for (const [place, { action, feature }] of this.features.entries()) {
       if (action.action === "keep") continue;
       if (!places.has(place)) {
         this.run.counts[action.action === "create" ? "created" : "updated"] += 1;
         continue;
       }
       const { message, path } = reasons.get(place) ?? { message: combinedReason(failed ?? []), path: null };
-      await this.run.refuse({ ...action, feature }, { code: "refused", reason: message, path });
+      await this.run.recordRefusal({ ...action, feature }, { code: "refused", reason: message, path });
     }
     for await (const action of this.run.plan.actions(["delete"])) {
       if (action.action !== "delete") continue;
-      if (reading.rowById(action.id)) this.run.refuseDelete(action.id, action.key, "the service kept it");
+      if (reading.findById(action.id)) this.run.recordDeleteRefusal(action.id, action.key, "the service kept it");
       else this.run.counts.deleted += 1;
     }
   }
 
   /** Places of what the map does not have as it was sent. */
-  private missedBy(reading: MapReread): { readonly place: number; readonly id: string | null }[] {
-    const rounding = this.roundingOf(reading);
-    return this.named.flatMap(({ action, feature, id }, place) => {
-      const row = action.key === null ? id && reading.rowById(id) : reading.rowByKey(action.key);
-      if (!row) return [{ place, id }];
+  private findMissing(reading: MapReread): { readonly index: number; readonly id: string | null }[] {
+    const rounding = this.getRounding(reading);
+    return this.features.flatMap(({ action, feature, id }, index) => {
+      const row = action.key === null ? id && reading.findById(id) : reading.findByKey(action.key);
+      if (!row) return [{ index, id }];
       const is = JSON.parse(reading.workspace.map.textOf(row)) as WireFeature;
-      return canonicalText(is, rounding) === canonicalText(feature, rounding) ? [] : [{ place, id }];
+      return canonicalText(is, rounding) === canonicalText(feature, rounding) ? [] : [{ index, id }];
     });
   }
 
-  private roundingOf({ snapshot }: MapReread): Rounding {
+  private getRounding({ snapshot }: MapReread): Rounding {
     const { rounding } = this.run;
     return { ...rounding, degrees: Math.min(rounding.degrees, snapshot.decimals) };
   }

@@ -17,21 +17,21 @@ export async function* resolveUnidentified(
   isLast: boolean,
 ): AsyncGenerator<Batch> {
   let replays = false;
-  if (parked.hasDoubts) {
+  if (parked.hasUnanswered) {
     // Nothing on the map would tell whether another writer has been there meanwhile.
-    run.chain.release();
-    await run.quiet();
+    run.etagChain.disable();
+    await run.waitSettleTime();
     replays = !isLast && (await supportsIdempotencyReplay(run));
   }
-  if (parked.hasAnswers) await parked.look();
+  if (parked.hasAnswered) await parked.rereadMap();
   for (const one of parked) {
-    if (one.inDoubt && replays) {
+    if (one.isUnanswered && replays) {
       yield one.batch;
       continue;
     }
-    if (one.inDoubt) await recordUnknownBatch(one, run, "the service gave no answer, and nothing identifies it");
+    if (one.isUnanswered) await recordUnknownBatch(one, run, "the service gave no answer, and nothing identifies it");
     else await resolveByContents(one, parked, delivery, run);
-    await run.settled(one.entry, "done");
+    await run.acknowledge(one.entry, "done");
   }
 }
 
@@ -40,15 +40,15 @@ export async function* resolveUnidentified(
  * (`Idempotency-Replayed`). Both requests create nothing.
  */
 async function supportsIdempotencyReplay(run: ApplyRun): Promise<boolean> {
-  const key = run.newIdempotencyKey();
-  const first = await run.tools.client.create([], key);
+  const key = run.createIdempotencyKey();
+  const first = await run.context.client.create([], key);
   if (first.kind !== "answered" || first.replayed) return false;
-  const second = await run.tools.client.create([], key);
+  const second = await run.context.client.create([], key);
   return second.kind === "answered" && second.replayed;
 }
 
 async function recordUnknownBatch({ batch }: UncertainBatch, run: ApplyRun, reason: string): Promise<void> {
-  for (const { action } of batch.items) await run.leaveUnknown(action, reason);
+  for (const { action } of batch.items) await run.recordUnknown(action, reason);
 }
 
 async function resolveByContents(
@@ -59,22 +59,22 @@ async function resolveByContents(
 ): Promise<void> {
   const created = new Map<string, number>();
   for (const { id } of one.success) {
-    const digest = parked.digestOf(id);
+    const digest = parked.findDigest(id);
     if (digest !== null) created.set(digest, (created.get(digest) ?? 0) + 1);
   }
-  const missing = one.batch.items.flatMap(({ action }, place) => {
+  const missingIndexes = one.batch.items.flatMap(({ action }, place) => {
     const digest = digestText(canonicalFeature(action.feature, run.rounding));
     const left = created.get(digest) ?? 0;
     created.set(digest, left - 1);
     return left > 0 ? [] : [place];
   });
-  delivery.done(one.batch.items.length - missing.length);
-  if (missing.length <= one.failed.length) {
-    await reportFailures({ ...one, missing }, delivery, true);
+  delivery.onApplied(one.batch.items.length - missingIndexes.length);
+  if (missingIndexes.length <= one.failed.length) {
+    await reportFailures({ ...one, missingIndexes }, delivery, true);
     return;
   }
-  for (const place of missing)
-    await run.leaveUnknown(one.batch.items[place]!.action, "the service does not say clearly whether it took it");
+  for (const place of missingIndexes)
+    await run.recordUnknown(one.batch.items[place]!.action, "the service does not say clearly whether it took it");
 }
 
 /** What a run ends with that leaves features unknown. */

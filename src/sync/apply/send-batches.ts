@@ -19,18 +19,18 @@ const queuedBatches = 2;
 export interface WriteOperation {
   readonly kind: "create" | "update";
   /** Features are known again by a key or an id; else only what was sent, and when, is known. */
-  readonly identified: boolean;
-  request(batch: Batch): Promise<WriteOutcome>;
+  readonly isIdentifiable: boolean;
+  send(batch: Batch): Promise<WriteOutcome>;
   /** Where the service has no such operation. */
-  notOffered(status: number): GeoferryError;
+  createNotOfferedError(status: number): GeoferryError;
   /** So many more are on the map. */
-  done(features: number): void;
+  onApplied(features: number): void;
   /** Records the ids of features that were created; absent where they take the place of others. @throws backup-failed */
-  record?(ids: readonly string[]): Promise<void>;
+  recordIds?(ids: readonly string[]): Promise<void>;
   /** Whether the map, as it was read again, may be written to on that reading. @throws map-changed */
-  check?(parked: UncertainBatches): Promise<void>;
+  checkReread?(parked: UncertainBatches): Promise<void>;
   /** The service does not take this one. */
-  refuse(item: BatchItem, refusal: Refusal): Promise<void>;
+  onRefused(item: BatchItem, refusal: Refusal): Promise<void>;
 }
 
 /** What is to be sent again of batches that were parked; what is not is settled by then. */
@@ -48,7 +48,7 @@ export async function sendBatches(
   run: ApplyRun,
   resolve: UncertainResolver = (parked, round, isLast) => resolveByReading(parked, delivery, run, round, isLast),
 ): Promise<void> {
-  const { concurrency, retries } = run.tools.traffic;
+  const { concurrency, retries } = run.context.traffic;
   const rest = new BatchQueue(batches, run);
   let last: UncertainBatches | null = null;
   try {
@@ -56,14 +56,14 @@ export async function sendBatches(
       const sender = new BatchSender(delivery, run);
       const again = last && resolve(last, round - 1, round > retries);
       try {
-        const most = concurrency + (delivery.identified ? queuedBatches : 0);
+        const most = concurrency + (delivery.isIdentifiable ? queuedBatches : 0);
         await forEachConcurrently(resendFirst(again, rest, run), most, (batch) => sender.send(batch));
       } finally {
         await last?.[Symbol.asyncDispose]();
-        last = await sender.parked();
+        last = await sender.getUncertain();
       }
       if (!last && rest.isEnded) return;
-      if (sender.carriedOut > 0 && !rest.isEnded) round = 0;
+      if (sender.appliedFeatures > 0 && !rest.isEnded) round = 0;
     }
   } finally {
     await rest.close();
@@ -84,13 +84,13 @@ class BatchQueue {
   }
 
   /** Those until one has no clear answer, and one at least. */
-  async *some(): AsyncGenerator<Batch> {
+  async *takeUntilUnclear(): AsyncGenerator<Batch> {
     do {
       const next = await this.iterator.next();
       this.isEnded = next.done === true;
       if (next.done) return;
       yield next.value;
-    } while (!this.run.chain.isUnclear);
+    } while (!this.run.etagChain.isUnclear);
   }
 
   async close(): Promise<void> {
@@ -104,9 +104,9 @@ async function* resendFirst(
   rest: BatchQueue,
   run: ApplyRun,
 ): AsyncGenerator<Batch> {
-  for (const batches of again ? [again, rest.some()] : [rest.some()])
+  for (const batches of again ? [again, rest.takeUntilUnclear()] : [rest.takeUntilUnclear()])
     for await (const batch of batches) {
-      run.stopIfAsked();
+      run.throwIfAborted();
       yield batch;
     }
 }
@@ -122,56 +122,56 @@ async function* resolveByReading(
   round: number,
   isLast: boolean,
 ): AsyncGenerator<Batch> {
-  const { isUnclear } = run.chain;
-  if (parked.hasDoubts) await run.quiet();
-  const missing = await parked.look();
-  if (missing > 0 && parked.hasDoubts) {
-    await run.quiet();
-    await parked.look();
+  const { isUnclear } = run.etagChain;
+  if (parked.hasUnanswered) await run.waitSettleTime();
+  const missing = await parked.rereadMap();
+  if (missing > 0 && parked.hasUnanswered) {
+    await run.waitSettleTime();
+    await parked.rereadMap();
   }
   if (isUnclear) {
-    run.chain.resume(parked.etag);
-    if (run.chain.isOn) await delivery.check?.(parked);
+    run.etagChain.resume(parked.etag);
+    if (run.etagChain.isActive) await delivery.checkReread?.(parked);
   }
   for (const one of parked) {
-    delivery.done(one.batch.items.length - one.missing.length);
-    if (one.inDoubt) await delivery.record?.(parked.createdIds(one));
-    const places = one.inDoubt ? one.missing : await reportFailures(one, delivery, isLast);
+    delivery.onApplied(one.batch.items.length - one.missingIndexes.length);
+    if (one.isUnanswered) await delivery.recordIds?.(parked.findCreatedIds(one));
+    const places = one.isUnanswered ? one.missingIndexes : await reportFailures(one, delivery, isLast);
     if (places.length > 0 && isLast) {
       const { service, map } = run.header;
       throw createError("batches-not-accepted", { service, map, tries: round + 1 });
     }
-    await run.settled(one.entry, "settled");
+    await run.acknowledge(one.entry, "settled");
     if (places.length === 0) continue;
     const isWhole = round === 0 && places.length === one.batch.items.length;
     yield {
       items: places.map((place) => one.batch.items[place]!),
       // A request that comes late after all is then the same for a service that heeds the key. Later a new one is
       // taken: some replay the failure, too.
-      idempotencyKey: isWhole ? one.batch.idempotencyKey : run.newIdempotencyKey(),
+      idempotencyKey: isWhole ? one.batch.idempotencyKey : run.createIdempotencyKey(),
     };
   }
 }
 
 /** @returns places that no failure accounts for: they are to be sent again, but for the last time */
 export async function reportFailures(
-  { batch, failed, missing }: UncertainBatch,
+  { batch, failed, missingIndexes }: UncertainBatch,
   delivery: WriteOperation,
   isLast: boolean,
 ): Promise<readonly number[]> {
   const known = matchFailures(
     failed,
-    missing.map((place) => ({ place, id: itemId(batch, place) })),
+    missingIndexes.map((index) => ({ index, id: itemId(batch, index) })),
   );
   const unaccounted: number[] = [];
-  for (const place of missing) {
+  for (const place of missingIndexes) {
     const item = batch.items[place]!;
     const failure = known.get(place);
-    if (failure) await delivery.refuse(item, { code: "refused", reason: failure.message, path: failure.path });
-    else if (failed.length >= missing.length)
-      await delivery.refuse(item, { code: "refused", reason: combinedReason(failed), path: null });
+    if (failure) await delivery.onRefused(item, { code: "refused", reason: failure.message, path: failure.path });
+    else if (failed.length >= missingIndexes.length)
+      await delivery.onRefused(item, { code: "refused", reason: combinedReason(failed), path: null });
     else if (isLast)
-      await delivery.refuse(item, { code: "not-kept", reason: "it was taken, yet the map has it not", path: null });
+      await delivery.onRefused(item, { code: "not-kept", reason: "it was taken, yet the map has it not", path: null });
     else unaccounted.push(place);
   }
   return unaccounted;

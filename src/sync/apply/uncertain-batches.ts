@@ -31,12 +31,12 @@ export interface UncertainBatch {
   /** Its number in the journal. */
   readonly entry: number;
   /** There was no answer; else it says that something failed, or too few succeeded. */
-  readonly inDoubt: boolean;
+  readonly isUnanswered: boolean;
   readonly failed: readonly WireFailure[];
   /** What it says that succeeded. */
   readonly success: readonly WireSuccess[];
   /** Places, counted from 0, of those that the map does not have as they were sent. */
-  readonly missing: readonly number[];
+  readonly missingIndexes: readonly number[];
 }
 
 const tableDefinitions = `
@@ -63,8 +63,8 @@ export class UncertainBatches implements AsyncDisposable {
   private readonly database: Database;
   /** Of the map after `look`. */
   etag: string | null = null;
-  private batches = 0;
-  private doubts = 0;
+  private batchCount = 0;
+  private unansweredCount = 0;
 
   private constructor(
     private readonly run: ApplyRun,
@@ -76,27 +76,27 @@ export class UncertainBatches implements AsyncDisposable {
   }
 
   static async create(run: ApplyRun, kind: "create" | "update"): Promise<UncertainBatches> {
-    return new UncertainBatches(run, kind, await Workspace.create(run.tools.spool));
+    return new UncertainBatches(run, kind, await Workspace.create(run.context.spool));
   }
 
   get isEmpty(): boolean {
-    return this.batches === 0;
+    return this.batchCount === 0;
   }
 
   /** Whether some had no answer at all: what was sent may still be under way. */
-  get hasDoubts(): boolean {
-    return this.doubts > 0;
+  get hasUnanswered(): boolean {
+    return this.unansweredCount > 0;
   }
 
   /** Whether some were answered, if not for all of their features. */
-  get hasAnswers(): boolean {
-    return this.doubts < this.batches;
+  get hasAnswered(): boolean {
+    return this.unansweredCount < this.batchCount;
   }
 
   /** @param answer null where there was none @param unsent it was held back: that there is no answer leaves no doubt */
   add({ items, idempotencyKey }: Batch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
-    const batch = this.batches++;
-    if (!answer) this.doubts += 1;
+    const batch = this.batchCount++;
+    if (!answer) this.unansweredCount += 1;
     const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?, ?)");
     const addItem = this.database.prepare("INSERT INTO parked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const updated = new Set(this.kind === "update" ? answer?.success.map(({ id }) => id) : []);
@@ -120,15 +120,15 @@ export class UncertainBatches implements AsyncDisposable {
   }
 
   /** Reads the map, and notes which features it has; what it had once counts as carried out. @returns how many it has not */
-  async look(): Promise<number> {
-    const { snapshot } = await MapReread.take(this.run, this.workspace);
+  async rereadMap(): Promise<number> {
+    const { snapshot } = await MapReread.read(this.run, this.workspace);
     this.etag = snapshot.etag;
     this.database.exec(`UPDATE parked SET seen = 1 WHERE seen = 0 AND ${presenceSql[this.kind]}`);
     return this.database.prepare("SELECT count(*) FROM parked WHERE seen = 0").pluck().get() as number;
   }
 
   /** Features that the map has, after `look`, of the batches that were sent. */
-  get present(): number {
+  get presentCount(): number {
     return this.database
       .prepare("SELECT count(*) FROM parked JOIN parked_batch USING (batch) WHERE seen AND NOT unsent")
       .pluck()
@@ -145,12 +145,12 @@ export class UncertainBatches implements AsyncDisposable {
   }
 
   /** The digest of what the map has under an id, after `look`; null where it has no such feature. */
-  digestOf(id: string): string | null {
+  findDigest(id: string): string | null {
     return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as string | undefined) ?? null;
   }
 
   /** Ids under which the map has the features of a batch that were created with a key, after `look`. */
-  createdIds({ batch: { items } }: UncertainBatch): readonly string[] {
+  findCreatedIds({ batch: { items } }: UncertainBatch): readonly string[] {
     const idOf = this.database.prepare("SELECT id FROM map WHERE key = ?").pluck();
     return items.flatMap(({ key }) => (key === null ? [] : (idOf.all(String(key)) as string[])));
   }
@@ -161,15 +161,15 @@ export class UncertainBatches implements AsyncDisposable {
     const itemsOf = this.database.prepare(
       "SELECT place, ordinal, action, text, seen FROM parked WHERE batch = ? ORDER BY place",
     );
-    for (let number = 0; number < this.batches; number++) {
+    for (let number = 0; number < this.batchCount; number++) {
       const { entry, idempotency, doubt, answer } = next.get(number) as BatchRow;
       const rows = itemsOf.all(number) as ItemRow[];
       yield {
         batch: { items: rows.map(toBatchItem), idempotencyKey: idempotency },
         entry,
-        inDoubt: doubt === 1,
+        isUnanswered: doubt === 1,
         ...(JSON.parse(answer) as Pick<UncertainBatch, "failed" | "success">),
-        missing: rows.filter(({ seen }) => seen === 0).map(({ place }) => place),
+        missingIndexes: rows.filter(({ seen }) => seen === 0).map(({ place }) => place),
       };
     }
   }

@@ -28,31 +28,31 @@ function updateOperation(run: ApplyRun): WriteOperation {
   const { service, map } = run.header;
   return {
     kind: "update",
-    identified: true,
-    request: (batch) => sendPatch(batch, run),
-    notOffered: (status) => createError("update-unsupported", { service, map, status }),
-    done: (features) => {
+    isIdentifiable: true,
+    send: (batch) => sendPatch(batch, run),
+    createNotOfferedError: (status) => createError("update-unsupported", { service, map, status }),
+    onApplied: (features) => {
       run.counts.updated += features;
-      run.tell("update", run.counts.updated, run.plan.counts.update);
+      run.reportProgress("update", run.counts.updated, run.plan.counts.update);
     },
-    refuse: ({ action }, refusal) => run.refuse(action, refusal),
+    onRefused: ({ action }, refusal) => run.recordRefusal(action, refusal),
   };
 }
 
 const isUpdate = (action: WriteAction): action is Update => action.action === "update";
 
 async function sendPatch({ items, idempotencyKey }: Batch, run: ApplyRun): Promise<WriteOutcome> {
-  const { client, memory } = run.tools;
-  if (memory.patchManner === "merges-deeply") {
+  const { client, serviceBehavior } = run.context;
+  if (serviceBehavior.patchSemantics === "merges-deeply") {
     const texts = items.flatMap(({ action }) => (isUpdate(action) ? (clearingPatchText(action) ?? []) : []));
     const cleared =
       texts.length > 0
-        ? await run.chain.send((condition) => client.update(texts, null, `${idempotencyKey}-clear`, condition))
+        ? await run.etagChain.send((condition) => client.update(texts, null, `${idempotencyKey}-clear`, condition))
         : null;
     if (cleared && !isFullyApplied(cleared, texts.length))
       return cleared.kind === "answered" ? clearingFailed : cleared;
   }
-  return run.chain.send((condition) =>
+  return run.etagChain.send((condition) =>
     client.update(
       items.map(({ text }) => text),
       null,
@@ -70,7 +70,7 @@ async function* probeUpdates(run: ApplyRun): AsyncGenerator<readonly BatchItem[]
   for await (const action of run.plan.actions(["update"])) {
     if (action.action !== "update") continue;
     const item = { action, key: action.key, text: patchText(action), ordinal };
-    const isTelling = run.tools.memory.patchManner === null && nestedMemberRemovals(action).length > 0;
+    const isTelling = run.context.serviceBehavior.patchSemantics === null && nestedMemberRemovals(action).length > 0;
     if (ordinal === 0 || isTelling) await probeUpdate(item, action, run);
     else yield [item];
     ordinal += 1;
@@ -78,18 +78,19 @@ async function* probeUpdates(run: ApplyRun): AsyncGenerator<readonly BatchItem[]
 }
 
 async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Promise<void> {
-  const { memory } = run.tools;
+  const { serviceBehavior } = run.context;
   const { service, map } = run.header;
   const failed = run.counts.failed;
   await sendSingly(item, run);
   if (run.counts.failed > failed) return;
   let effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
-  if (effect.kind === "merged-deeply" && memory.patchManner !== "merges-deeply") {
-    memory.rememberManner("merges-deeply");
+  if (effect.kind === "merged-deeply" && serviceBehavior.patchSemantics !== "merges-deeply") {
+    serviceBehavior.savePatchSemantics("merges-deeply");
     run.counts.updated -= 1;
     await sendSingly(item, run);
     effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
-  } else if (nestedMemberRemovals(update).length > 0) memory.rememberManner(memory.patchManner ?? "replaces");
+  } else if (nestedMemberRemovals(update).length > 0)
+    serviceBehavior.savePatchSemantics(serviceBehavior.patchSemantics ?? "replaces");
   if (effect.kind === "applied") return;
   const what = effect.kind === "ineffective" ? effect.what : `property ${JSON.stringify(effect.names[0])}`;
   throw createError("update-not-applied", { service, map, id: update.id, what });
@@ -97,18 +98,18 @@ async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Prom
 
 async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {
   async function* one() {
-    yield { items: [item], idempotencyKey: run.newIdempotencyKey() };
+    yield { items: [item], idempotencyKey: run.createIdempotencyKey() };
   }
   await sendBatches(one(), updateOperation(run), run);
 }
 
 /** The feature as the map has it now: on the page that it was on, or else on another. @throws map-changed */
 async function rereadFeature({ id, page }: Update, run: ApplyRun): Promise<WireFeature> {
-  const read = await run.tools.client.page(page);
+  const read = await run.context.client.page(page);
   const there = read?.features.find((feature) => feature.id === id);
   if (there) return there;
-  await using reading = await MapReread.take(run);
-  const row = reading.rowById(id);
+  await using reading = await MapReread.read(run);
+  const row = reading.findById(id);
   if (!row) throw createError("map-changed", { service: run.header.service, map: run.header.map });
   return JSON.parse(reading.workspace.map.textOf(row)) as WireFeature;
 }

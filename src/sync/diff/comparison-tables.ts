@@ -40,7 +40,7 @@ const fetchSize = 1000;
 export class ComparisonTables {
   private readonly database: Database;
   private readonly insertChanged: Statement;
-  private readonly insertAbsorbed: Statement;
+  private readonly insertEquivalent: Statement;
 
   /** @throws internal where a key is on one side twice */
   constructor({ database }: Workspace) {
@@ -53,13 +53,13 @@ export class ComparisonTables {
       CREATE TEMP TABLE changed (map INTEGER PRIMARY KEY);
       CREATE TEMP TABLE absorbed (map INTEGER PRIMARY KEY, sent TEXT NOT NULL);
       CREATE TABLE IF NOT EXISTS rejected (key TEXT PRIMARY KEY) WITHOUT ROWID;`);
-    for (const side of sideNames) this.refuseTwice(side);
+    for (const side of sideNames) this.checkKeysUnique(side);
     this.insertChanged = database.prepare("INSERT INTO changed VALUES (?)");
-    this.insertAbsorbed = database.prepare("INSERT INTO absorbed VALUES (?, ?)");
+    this.insertEquivalent = database.prepare("INSERT INTO absorbed VALUES (?, ?)");
   }
 
   /** Features that both sides have and whose digests differ, in the order of the source. */
-  *differing(): Generator<MatchedPair> {
+  *findDiffering(): Generator<MatchedPair> {
     const select = this.database.prepare(
       `SELECT ${prefixedColumns("source")}, ${prefixedColumns("map")} FROM source CROSS JOIN map ON map.key = source.key
        WHERE source.seq > ? AND map.digest <> source.digest ORDER BY source.seq LIMIT ${fetchSize}`,
@@ -73,13 +73,13 @@ export class ComparisonTables {
   }
 
   /** Number of features that both sides have. */
-  get matched(): number {
-    return this.number("SELECT count(*) FROM source JOIN map ON map.key = source.key");
+  get matchedCount(): number {
+    return this.queryNumber("SELECT count(*) FROM source JOIN map ON map.key = source.key");
   }
 
   /** Features that only the source has, in its order. */
-  *onlyInSource(): Generator<UnmatchedSourceRow> {
-    yield* this.paged<UnmatchedSourceRow>(
+  *findOnlyInSource(): Generator<UnmatchedSourceRow> {
+    yield* this.queryPages<UnmatchedSourceRow>(
       "source",
       `SELECT seq, file, start, length, digest, key, numeric FROM source WHERE seq > ?
        AND NOT EXISTS (SELECT 1 FROM map WHERE map.key = source.key)`,
@@ -87,18 +87,18 @@ export class ComparisonTables {
   }
 
   /** Marks a feature of the map that an update changes. */
-  change(map: KeyedRow): void {
+  markChanged(map: KeyedRow): void {
     this.insertChanged.run(map.seq);
   }
 
   /** Marks a feature of the map that is the same as the source's although their digests differ. */
-  absorb(map: KeyedRow, sent: string): void {
-    this.insertAbsorbed.run(map.seq, sent);
+  markEquivalent(map: KeyedRow, sent: string): void {
+    this.insertEquivalent.run(map.seq, sent);
   }
 
   /** Features of the map that no update changes, in its order. */
-  *rest(): Generator<MapRowStatus> {
-    yield* this.paged<MapRowStatus>(
+  *findUnchanged(): Generator<MapRowStatus> {
+    yield* this.queryPages<MapRowStatus>(
       "map",
       `SELECT map.*, absorbed.sent AS sent,
          EXISTS (SELECT 1 FROM source WHERE source.key = map.key) AS matched,
@@ -109,18 +109,18 @@ export class ComparisonTables {
   }
 
   /** Keys were checked before; a pair that is met twice would spoil what is not asked about. */
-  private refuseTwice(side: SideName): void {
+  private checkKeysUnique(side: SideName): void {
     const twice = `SELECT key FROM ${side} WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1 LIMIT 1`;
     const key = this.database.prepare(twice).pluck().get();
     if (key !== undefined) throw createError("internal", { reason: `the key ${String(key)} is twice in the ${side}` });
   }
 
-  private number(sql: string): number {
+  private queryNumber(sql: string): number {
     return this.database.prepare(sql).pluck().get() as number;
   }
 
   /** @param sql with one parameter, the last `seq` that was seen */
-  private *paged<Row extends Pick<KeyedRow, "seq">>(table: string, sql: string): Generator<Row> {
+  private *queryPages<Row extends Pick<KeyedRow, "seq">>(table: string, sql: string): Generator<Row> {
     const select = this.database.prepare(`${sql} ORDER BY ${table}.seq LIMIT ${fetchSize}`);
     for (let last = 0; ; ) {
       const rows = select.all(last) as Row[];

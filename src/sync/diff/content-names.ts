@@ -34,7 +34,7 @@ export function restoreAssignedIds({ database, source }: Workspace, state: Basel
   for (let last = 0; ; ) {
     const rows = select.all(last) as { seq: number; name: string }[];
     for (const { seq, name } of rows) {
-      const id = state.givenId(name);
+      const id = state.getAssignedId(name);
       if (id !== null && isFree.get({ id }) === 1) source.setKey(seq, id);
     }
     if (rows.length < 1000) return;

@@ -63,11 +63,11 @@ export interface DedupePlan {
   readonly plan: OpenPlan;
   readonly snapshot: Snapshot;
   /** Keys that several features have. */
-  readonly keys: number;
+  readonly duplicateKeys: number;
   /** Of these, keys whose features differ. */
-  readonly differing: number;
+  readonly differingKeys: number;
   /** Keys that several features will still have. */
-  readonly left: number;
+  readonly remainingKeys: number;
 }
 
 /** Who is told of duplicates before they are deleted. */
@@ -112,8 +112,8 @@ export async function planDedupe(
   onDuplicates: (duplicates: Duplicates) => void,
 ): Promise<DedupePlan> {
   await waitForEarlierRequests(run, request.settleTime);
-  const { client, spool, tools } = run;
-  const { signal } = tools.host;
+  const { client, spool, context } = run;
+  const { signal } = context.host;
   const { remoteField, precision, singleRead, scope } = request;
   using workspace = await Workspace.create(spool);
   const snapshot = await readSnapshot(client, workspace, {
@@ -121,7 +121,7 @@ export async function planDedupe(
     singleRead,
     key: createKeyReader(remoteField),
     exact: true,
-    ...(tools.onMap ? { onProgress: tools.onMap } : {}),
+    ...(context.onSnapshotProgress ? { onProgress: context.onSnapshotProgress } : {}),
   });
   for (const field of [remoteField, ...(request.orderBy === null ? [] : [request.orderBy])])
     if (snapshot.features > 0 && !snapshot.fields.has(field))
@@ -140,14 +140,14 @@ export async function planDedupe(
     if (written) await written;
   }
   const plan = await writer.finish(() => false);
-  const { keys, differing, left } = planner;
-  return { plan, snapshot, keys, differing, left };
+  const { duplicateKeys, differingKeys, remainingKeys } = planner;
+  return { plan, snapshot, duplicateKeys, differingKeys, remainingKeys };
 }
 
 class DedupePlanner {
-  keys = 0;
-  differing = 0;
-  left = 0;
+  duplicateKeys = 0;
+  differingKeys = 0;
+  remainingKeys = 0;
 
   constructor(
     private readonly request: DedupeRequest,
@@ -162,19 +162,19 @@ class DedupePlanner {
     database.exec("CREATE TABLE fate (seq INTEGER PRIMARY KEY, goes INTEGER NOT NULL)");
     const note = database.prepare("INSERT INTO fate VALUES (?, ?)");
     for (const repeated of findDuplicateKeys(this.workspace)) {
-      this.keys += 1;
-      const { stay, go } = this.fates(repeated);
-      if (stay.length > 1) this.left += 1;
-      this.tell(repeated, stay, go);
+      this.duplicateKeys += 1;
+      const { kept, removed } = this.chooseKept(repeated);
+      if (kept.length > 1) this.remainingKeys += 1;
+      this.reportDuplicates(repeated, kept, removed);
       this.workspace.together(() => {
-        for (const row of stay) note.run(row.seq, 0);
-        for (const { row } of go) note.run(row.seq, 1);
+        for (const row of kept) note.run(row.seq, 0);
+        for (const { row } of removed) note.run(row.seq, 1);
       });
-      for (const { row, twin } of go) {
+      for (const { row, keptRow } of removed) {
         const before = readMapFeature(map, row);
         yield {
           ...{ action: "delete", id: before.id, key: rowKey(row), before },
-          stays: { id: twin.id!, digest: twin.digest, exact: twin.exact, other: row.exact },
+          stays: { id: keptRow.id!, digest: keptRow.digest, exact: keptRow.exact, other: row.exact },
         };
       }
     }
@@ -188,49 +188,53 @@ class DedupePlanner {
   }
 
   /** Each that goes with the one that stays for it. */
-  private fates(repeated: DuplicateKey): {
-    readonly stay: readonly KeyedRow[];
-    readonly go: readonly { readonly row: KeyedRow; readonly twin: KeyedRow }[];
+  private chooseKept(repeated: DuplicateKey): {
+    readonly kept: readonly KeyedRow[];
+    readonly removed: readonly { readonly row: KeyedRow; readonly keptRow: KeyedRow }[];
   } {
     const groups = this.request.deleteDifferent ? [repeated.rows] : groupByContent(repeated);
-    const stay: KeyedRow[] = [];
-    const go: { row: KeyedRow; twin: KeyedRow }[] = [];
+    const kept: KeyedRow[] = [];
+    const removed: { row: KeyedRow; keptRow: KeyedRow }[] = [];
     for (const group of groups) {
-      const ordered = this.ordered(group);
+      const ordered = this.sortRows(group);
       const chosen = this.request.keep === "first" ? ordered[0]! : ordered.at(-1)!;
-      const twin = this.isConditional ? chosen : lowestLike(chosen, group);
-      stay.push(twin);
-      go.push(...group.filter((row) => row !== twin).map((row) => ({ row, twin })));
+      const keptRow = this.isConditional ? chosen : lowestLike(chosen, group);
+      kept.push(keptRow);
+      removed.push(...group.filter((row) => row !== keptRow).map((row) => ({ row, keptRow })));
     }
-    return { stay, go };
+    return { kept, removed };
   }
 
   /** By ids they are in order already. */
-  private ordered(rows: readonly KeyedRow[]): readonly KeyedRow[] {
+  private sortRows(rows: readonly KeyedRow[]): readonly KeyedRow[] {
     const { orderBy } = this.request;
     if (orderBy === null) return rows;
     return rows
-      .map((row) => ({ row, value: this.held(row).properties[orderBy] }))
+      .map((row) => ({ row, value: this.readFeature(row).properties[orderBy] }))
       .sort((one, other) => compareValues(one.value, other.value))
       .map(({ row }) => row);
   }
 
-  private held(row: KeyedRow): MapFeature {
+  private readFeature(row: KeyedRow): MapFeature {
     return readMapFeature(this.workspace.map, row);
   }
 
   /** As a push compares; where that finds nothing, in what is left of it: more digits, members that GeoJSON does not know. */
-  private differences(one: KeyedRow, other: KeyedRow): readonly string[] {
+  private findDifferences(one: KeyedRow, other: KeyedRow): readonly string[] {
     const settings = { rounding: roundingForPrecision(this.request.precision), replaceProperties: true };
-    const { changed } = mergeFeature(this.held(one), this.held(other), settings);
+    const { changed } = mergeFeature(this.readFeature(one), this.readFeature(other), settings);
     const { map } = this.workspace;
     return changed.length > 0 ? changed : findExactDifferences(map.textOf(one), map.textOf(other));
   }
 
-  private tell(repeated: DuplicateKey, stay: readonly KeyedRow[], go: readonly { readonly row: KeyedRow }[]): void {
+  private reportDuplicates(
+    repeated: DuplicateKey,
+    stay: readonly KeyedRow[],
+    go: readonly { readonly row: KeyedRow }[],
+  ): void {
     const [first, ...others] = groupByContent(repeated).map(([row]) => row!);
-    const differ = new Set(others.flatMap((other) => this.differences(first!, other)));
-    if (others.length > 0) this.differing += 1;
+    const differ = new Set(others.flatMap((other) => this.findDifferences(first!, other)));
+    if (others.length > 0) this.differingKeys += 1;
     this.onDuplicates({
       key: rowKey(repeated.rows[0]!)!,
       stay: stay.map(({ id }) => id!),

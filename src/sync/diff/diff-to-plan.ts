@@ -39,7 +39,7 @@ export interface DiffInput {
   /** Of a `Snapshot` (src/remote/snapshot/read-snapshot.ts). */
   readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
   /** What both sides agreed on before; null where nothing is known, or it was compared in another way. */
-  readonly state: Baseline | null;
+  readonly baseline: Baseline | null;
   readonly signal?: AbortSignal;
 }
 
@@ -88,19 +88,19 @@ class DiffPlanner {
   private readonly tables: ComparisonTables;
   private readonly rounding: Rounding;
   /** The set that one PUT would send, as far as it is known. */
-  private bytes = 0;
+  private putBytes = 0;
   /** A complete set may be sent, unless it turns out to be too large. */
-  private readonly isCandidate: boolean;
+  private readonly isPutCandidate: boolean;
 
-  constructor(private readonly comparison: DiffInput) {
-    const { workspace, request, mode, key, source, state } = comparison;
+  constructor(private readonly input: DiffInput) {
+    const { workspace, request, mode, key, source, baseline } = input;
     this.tables = new ComparisonTables(workspace);
     if (key?.by === "id") {
       assignContentNames(workspace);
-      if (state) restoreAssignedIds(workspace, state);
+      if (baseline) restoreAssignedIds(workspace, baseline);
     }
     this.rounding = roundingForPrecision(request.precision);
-    this.isCandidate =
+    this.isPutCandidate =
       mode === "full" &&
       key !== null &&
       request.scope === null &&
@@ -111,51 +111,51 @@ class DiffPlanner {
 
   /** In the order of the file: creates, updates, deletes, and what stays. */
   *actions(): Generator<PlanAction | CreateWithText> {
-    const { mode, key } = this.comparison;
-    if (mode !== "delete") yield* this.creates();
+    const { mode, key } = this.input;
+    if (mode !== "delete") yield* this.planCreates();
     if (key === null) return;
-    if (mode !== "delete") yield* this.updates();
-    yield* this.deletes();
-    yield* this.keeps();
+    if (mode !== "delete") yield* this.planUpdates();
+    yield* this.planDeletes();
+    yield* this.planKeeps();
   }
 
   /** Whether nothing but the whole set, which is complete, has to be sent. */
   fitsOnePut(counts: PlanCounts): boolean {
     const isWhole = counts.unmanaged + counts.protected + counts.onlyOnMap === 0;
     // Which id a feature gets that the map does not know is the service's choice.
-    const isIdentified = this.comparison.key?.by === "property" || counts.create === 0;
-    return this.isCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.bytes <= putLimits.bytes;
+    const isIdentified = this.input.key?.by === "property" || counts.create === 0;
+    return this.isPutCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.putBytes <= putLimits.bytes;
   }
 
-  private *creates(): Generator<CreateWithText> {
-    const { workspace, key } = this.comparison;
-    for (const row of key === null ? workspace.source.rows() : this.tables.onlyInSource()) {
+  private *planCreates(): Generator<CreateWithText> {
+    const { workspace, key } = this.input;
+    for (const row of key === null ? workspace.source.rows() : this.tables.findOnlyInSource()) {
       const value = key === null ? null : rowKey(row);
-      const text = this.textOfCreate(workspace.source.textOf(row), value);
+      const text = this.buildCreateText(workspace.source.textOf(row), value);
       const agreement = key === null ? null : { name: row.key ?? readContentName(workspace, row), sent: row.digest };
-      this.measure(text);
+      this.addPutBytes(text);
       yield { action: "create", key: value, text, agreement };
     }
   }
 
-  private textOfCreate(line: string, value: RemoteKey | null): string {
-    const { key } = this.comparison;
+  private buildCreateText(line: string, value: RemoteKey | null): string {
+    const { key } = this.input;
     const property = key?.by === "property" && value !== null ? { property: key.name, value } : null;
     return (
       reuseFeatureText(line, property) ?? JSON.stringify(withKey(parsePlanned(line), property ? key : null, value))
     );
   }
 
-  private *updates(): Generator<PlanAction> {
-    const decimals = this.roundedTo();
-    for (const pair of this.tables.differing()) {
+  private *planUpdates(): Generator<PlanAction> {
+    const decimals = this.detectServiceDecimals();
+    for (const pair of this.tables.findDiffering()) {
       const { source, map } = pair;
-      if (this.isAgreed(pair)) continue;
+      if (this.matchesBaseline(pair)) continue;
       const { before, wanted } = this.compare(pair, decimals);
-      if (wanted.changed.length === 0) this.tables.absorb(map, source.digest);
+      if (wanted.changed.length === 0) this.tables.markEquivalent(map, source.digest);
       else {
-        this.tables.change(map);
-        this.measure(JSON.stringify(wanted.feature));
+        this.tables.markChanged(map);
+        this.addPutBytes(JSON.stringify(wanted.feature));
         const agreement = { name: map.key!, sent: source.digest };
         const { changed, feature } = wanted;
         yield {
@@ -174,7 +174,7 @@ class DiffPlanner {
 
   /** @param decimals that the service is known to round to, or null */
   private compare({ source, map }: MatchedPair, decimals: number | null) {
-    const { workspace, key, request } = this.comparison;
+    const { workspace, key, request } = this.input;
     const before = readMapFeature(workspace.map, map);
     const planned = withKey(readPlanned(workspace.source, source), key, rowKey(map));
     const isRounded = decimals !== null && equalsAfterRounding(planned.geometry, before.geometry, decimals);
@@ -184,8 +184,8 @@ class DiffPlanner {
   }
 
   /** Both sides are what they were when they agreed, although the service writes it in another way. */
-  private isAgreed({ source, map }: MatchedPair): boolean {
-    const known = this.comparison.state?.agreement(map.key!);
+  private matchesBaseline({ source, map }: MatchedPair): boolean {
+    const known = this.input.baseline?.getDigests(map.key!);
     return known ? known.sent === source.digest && known.held === map.digest : false;
   }
 
@@ -193,60 +193,60 @@ class DiffPlanner {
    * The decimals that the service rounds to, as far as can be told: only where nothing is known from before, and most
    * features that both sides have are the same but for rounding.
    */
-  private roundedTo(): number | null {
-    const { state, snapshot, request, workspace } = this.comparison;
+  private detectServiceDecimals(): number | null {
+    const { baseline, snapshot, request, workspace } = this.input;
     const decimals = detectRounding(snapshot.decimals, request.precision);
-    if (decimals === null || (state && !state.isEmpty)) return null;
+    if (decimals === null || (baseline && !baseline.isEmpty)) return null;
     let rounded = 0;
-    for (const { source, map } of this.tables.differing()) {
+    for (const { source, map } of this.tables.findDiffering()) {
       const { geometry: exact } = readPlanned(workspace.source, source);
       const { geometry: shown } = readPlanned(workspace.map, map);
       const isExact = canonicalGeometry(exact, this.rounding) === canonicalGeometry(shown, this.rounding);
       if (!isExact && equalsAfterRounding(exact, shown, decimals)) rounded += 1;
     }
-    return rounded * 2 > this.tables.matched ? decimals : null;
+    return rounded * 2 > this.tables.matchedCount ? decimals : null;
   }
 
-  private *deletes(): Generator<PlanAction> {
-    const { workspace } = this.comparison;
-    for (const row of this.tables.rest()) {
-      if (!this.goes(row)) continue;
+  private *planDeletes(): Generator<PlanAction> {
+    const { workspace } = this.input;
+    for (const row of this.tables.findUnchanged()) {
+      if (!this.shouldDelete(row)) continue;
       const before = readMapFeature(workspace.map, row);
       yield { action: "delete", id: before.id, key: rowKey(row), before };
     }
   }
 
   /** Whether the mode removes a feature that no update changes. */
-  private goes(row: MapRowStatus): boolean {
-    const { mode, request } = this.comparison;
+  private shouldDelete(row: MapRowStatus): boolean {
+    const { mode, request } = this.input;
     if (mode === "delete") return row.matched === 1;
     if (mode !== "full" || row.matched === 1) return false;
     return row.key === null ? request.unmanaged === "delete" : row.protected === 0;
   }
 
-  private *keeps(): Generator<PlanAction> {
+  private *planKeeps(): Generator<PlanAction> {
     let unmanaged = 0;
-    for (const row of this.tables.rest()) {
-      if (this.goes(row)) continue;
+    for (const row of this.tables.findUnchanged()) {
+      if (this.shouldDelete(row)) continue;
       const why = keepReason(row);
       const keep = { action: "keep", why, id: row.id!, key: rowKey(row) } as const;
-      if (why === "same") yield { ...keep, ...this.sameness(row) };
+      if (why === "same") yield { ...keep, ...this.buildKeepDetails(row) };
       else if (why !== "unmanaged" || ++unmanaged > maxUnmanagedContents) yield keep;
-      else yield { ...keep, feature: readPlanned(this.comparison.workspace.map, row) };
+      else yield { ...keep, feature: readPlanned(this.input.workspace.map, row) };
     }
   }
 
-  private sameness(row: MapRowStatus): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
-    const { workspace, key } = this.comparison;
+  private buildKeepDetails(row: MapRowStatus): Pick<Extract<PlanAction, { action: "keep" }>, "feature" | "agreement"> {
+    const { workspace, key } = this.input;
     const agreement = row.sent && { name: row.key!, sent: row.sent, held: row.digest };
-    if (!this.isCandidate) return agreement ? { agreement } : {};
+    if (!this.isPutCandidate) return agreement ? { agreement } : {};
     const feature = withKey(readMapFeature(workspace.map, row), key, rowKey(row));
-    this.measure(JSON.stringify(feature));
+    this.addPutBytes(JSON.stringify(feature));
     return agreement ? { feature, agreement } : { feature };
   }
 
-  private measure(text: string): void {
-    if (this.isCandidate) this.bytes += Buffer.byteLength(text) + 1;
+  private addPutBytes(text: string): void {
+    if (this.isPutCandidate) this.putBytes += Buffer.byteLength(text) + 1;
   }
 }
 

@@ -39,7 +39,7 @@ export class BackupMatcher {
     this.byKey = database.prepare<[string], KeyedRow>("SELECT * FROM map WHERE key = ?");
   }
 
-  static async of(request: MatchRequest): Promise<BackupMatcher> {
+  static async prepare(request: MatchRequest): Promise<BackupMatcher> {
     const { workspace, backup, signal } = request;
     const { scope } = backup.header;
     const key = backupKey(backup);
@@ -49,34 +49,34 @@ export class BackupMatcher {
     return new BackupMatcher(request);
   }
 
-  async survey(): Promise<BackupMatchCounts> {
+  async countMatches(): Promise<BackupMatchCounts> {
     const { workspace, backup } = this.request;
     const note = workspace.database.prepare("INSERT OR IGNORE INTO met VALUES (?)");
     let missing = 0;
     let bytes = workspace.database.prepare("SELECT coalesce(sum(length + 1), 0) FROM map").pluck().get() as number;
-    for await (const feature of backup.all()) {
-      const row = this.rowOf(feature);
+    for await (const feature of backup.readFeatures()) {
+      const row = this.findRow(feature);
       if (row) note.run(row.seq);
       else missing += 1;
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
     const created = await RunCreations.find(backup, workspace);
-    return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.edited() };
+    return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.countEdited() };
   }
 
   /** How many would be reverted that are not as the run left them. What it deleted, and is there, others have made. */
-  private async edited(): Promise<number> {
+  private async countEdited(): Promise<number> {
     const { workspace, backup } = this.request;
     const { database } = workspace;
     database.exec("CREATE TABLE written (id TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID");
     const write = database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
-    await insertInBatches(backup.updates(), workspace, ({ id, digest }) => write.run(id, digest));
+    await insertInBatches(backup.readIntendedUpdates(), workspace, ({ id, digest }) => write.run(id, digest));
     const isAsLeft = database.prepare<[string, string, string, string]>(
       "SELECT 1 FROM written WHERE id = ? AND digest = ? UNION ALL SELECT 1 FROM shown WHERE id = ? AND digest = ?",
     );
     let edited = 0;
-    for await (const feature of backup.all()) {
-      const row = this.rowOf(feature);
+    for await (const feature of backup.readFeatures()) {
+      const row = this.findRow(feature);
       if (!row || this.isSame(row, feature)) continue;
       const digest = shortDigest(row.digest);
       if (!isAsLeft.get(feature.id, digest, row.id!, digest)) edited += 1;
@@ -87,31 +87,32 @@ export class BackupMatcher {
   /** In the order of a plan. @param isOnePut ids match, and what stays is named with its contents */
   async *actions(isOnePut: boolean, created: RunCreations): AsyncGenerator<PlanAction> {
     const { workspace, backup } = this.request;
-    for await (const feature of backup.all()) if (!this.rowOf(feature)) yield this.create(feature, isOnePut);
-    for await (const feature of backup.all()) {
-      const row = this.rowOf(feature);
-      if (row && !this.isSame(row, feature)) yield this.revert(row, feature, isOnePut);
+    for await (const feature of backup.readFeatures())
+      if (!this.findRow(feature)) yield this.planCreate(feature, isOnePut);
+    for await (const feature of backup.readFeatures()) {
+      const row = this.findRow(feature);
+      if (row && !this.isSame(row, feature)) yield this.planUpdate(row, feature, isOnePut);
     }
-    for (const row of created.rows()) yield this.remove(row, isOnePut);
-    for await (const feature of backup.all()) {
-      const row = this.rowOf(feature);
-      if (row && this.isSame(row, feature)) yield this.keep(row, "same", isOnePut);
+    for (const row of created.findRows()) yield this.planDelete(row, isOnePut);
+    for await (const feature of backup.readFeatures()) {
+      const row = this.findRow(feature);
+      if (row && this.isSame(row, feature)) yield this.planKeep(row, "same", isOnePut);
     }
     const isMet = workspace.database.prepare("SELECT 1 FROM met WHERE seq = ?");
     for (const row of workspace.map.rows())
-      if (!isMet.get(row.seq) && !created.has(row)) yield this.keep(row, "only-on-map", isOnePut);
+      if (!isMet.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", isOnePut);
   }
 
-  private create({ id, geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
+  private planCreate({ id, geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
     const feature = { type: "Feature", ...(isOnePut && { id }), geometry, properties } as const;
-    const key = isOnePut ? id.toLowerCase() : this.keyOf({ id, type: "Feature", geometry, properties });
+    const key = isOnePut ? id.toLowerCase() : this.getKey({ id, type: "Feature", geometry, properties });
     return { action: "create", key, feature, agreement: null };
   }
 
-  private revert(row: KeyedRow, { geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
+  private planUpdate(row: KeyedRow, { geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
     const before = readMapFeature(this.request.workspace.map, row);
     const feature = { type: "Feature", geometry, properties } as const;
-    const key = isOnePut ? before.id.toLowerCase() : this.keyOf(before);
+    const key = isOnePut ? before.id.toLowerCase() : this.getKey(before);
     const sent = this.digest(feature);
     const agreement = { name: String(key ?? before.id), sent };
     const rounding = roundingForPrecision(this.request.settings.precision);
@@ -119,29 +120,29 @@ export class BackupMatcher {
     return { action: "update", id: before.id, key, page: row.page, changed, before, feature, agreement };
   }
 
-  private remove(row: KeyedRow, isOnePut: boolean): PlanAction {
+  private planDelete(row: KeyedRow, isOnePut: boolean): PlanAction {
     const before = readMapFeature(this.request.workspace.map, row);
-    const key = isOnePut ? before.id.toLowerCase() : this.keyOf(before);
+    const key = isOnePut ? before.id.toLowerCase() : this.getKey(before);
     return { action: "delete", id: before.id, key, before };
   }
 
-  private keep(row: KeyedRow, why: "same" | "only-on-map", isOnePut: boolean): PlanAction {
+  private planKeep(row: KeyedRow, why: "same" | "only-on-map", isOnePut: boolean): PlanAction {
     const held = readMapFeature(this.request.workspace.map, row);
     const { geometry, properties } = held;
-    const key = isOnePut ? held.id.toLowerCase() : this.keyOf(held);
+    const key = isOnePut ? held.id.toLowerCase() : this.getKey(held);
     const contents = isOnePut ? { feature: { type: "Feature", geometry, properties } as const } : {};
     return { action: "keep", why, id: held.id, key, ...contents };
   }
 
   /** By its id; or by its key, where it was created anew since. */
-  private rowOf(feature: MapFeature): KeyedRow | undefined {
+  private findRow(feature: MapFeature): KeyedRow | undefined {
     const byId = this.byId.get(feature.id);
     if (byId || backupKey(this.request.backup).by !== "property") return byId;
-    const key = this.keyOf(feature);
+    const key = this.getKey(feature);
     return key === null ? undefined : this.byKey.get(String(key));
   }
 
-  private keyOf(feature: MapFeature): RemoteKey | null {
+  private getKey(feature: MapFeature): RemoteKey | null {
     const key = backupKey(this.request.backup);
     if (key.by !== "property") return feature.id.toLowerCase();
     const found = parseKey(Object.hasOwn(feature.properties, key.name) ? feature.properties[key.name] : null);

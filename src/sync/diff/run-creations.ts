@@ -48,17 +48,17 @@ export class RunCreations {
     if (backup.creates + backup.features > 0) {
       await loadBackupEntries(backup, workspace);
       database.exec("CREATE INDEX intended_digest ON intended (digest); CREATE INDEX intended_key ON intended (key)");
-      database.exec(findCreatedSql(backup.ended));
+      database.exec(findCreatedSql(backup.isEnded));
     }
     const number = (sql: string) => database.prepare(sql).pluck().get() as number;
     const unidentified = number("SELECT count(*) FROM intended WHERE key IS NULL");
-    const unknown = backup.ended ? 0 : Math.max(0, unidentified - number("SELECT count(*) FROM created"));
+    const unknown = backup.isEnded ? 0 : Math.max(0, unidentified - number("SELECT count(*) FROM created"));
     const changed = number("SELECT count(*) FROM undo WHERE NOT is_as_left");
     return new RunCreations(database, number("SELECT count(*) FROM undo WHERE is_as_left"), changed, unknown);
   }
 
   /** Those that are to be deleted. */
-  *rows(): Generator<KeyedRow> {
+  *findRows(): Generator<KeyedRow> {
     const next = this.database.prepare<[number], KeyedRow>(
       "SELECT map.* FROM undo JOIN map ON map.seq = undo.seq WHERE is_as_left AND undo.seq > ? ORDER BY undo.seq LIMIT 1",
     );
@@ -75,10 +75,10 @@ async function loadBackupEntries(backup: OpenBackup, workspace: Workspace): Prom
   const intend = database.prepare("INSERT INTO intended VALUES (?, ?)");
   const create = database.prepare("INSERT OR IGNORE INTO created VALUES (?)");
   const show = database.prepare("INSERT OR REPLACE INTO shown VALUES (?, ?)");
-  await insertInBatches(backup.intended(), workspace, ({ key, digest }) =>
+  await insertInBatches(backup.readIntendedCreates(), workspace, ({ key, digest }) =>
     intend.run(key === null ? null : String(key), digest),
   );
-  await insertInBatches(backup.created(), workspace, (entry) => {
+  await insertInBatches(backup.readCreationEntries(), workspace, (entry) => {
     if (isIdList(entry)) for (const id of entry) create.run(id);
     else for (const [id, digest] of Object.entries(entry)) show.run(id, digest);
   });

@@ -36,17 +36,17 @@ export interface OpenBackup {
   /** Features that the run was about to create. */
   readonly creates: number;
   /** The run came to an end that it knew: `created` has all that it created. */
-  readonly ended: boolean;
+  readonly isEnded: boolean;
   /** Bytes. */
   readonly size: number;
   /** Hexadecimal. */
   readonly sha256: string;
   /** In the order of the file; can be called again. */
-  all(): AsyncIterable<MapFeature>;
+  readFeatures(): AsyncIterable<MapFeature>;
   /** Empty before version 3. */
-  updates(): AsyncIterable<IntendedUpdate>;
-  intended(): AsyncIterable<IntendedCreate>;
-  created(): AsyncIterable<CreationEntry>;
+  readIntendedUpdates(): AsyncIterable<IntendedUpdate>;
+  readIntendedCreates(): AsyncIterable<IntendedCreate>;
+  readCreationEntries(): AsyncIterable<CreationEntry>;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -101,12 +101,12 @@ export async function openBackup(path: string): Promise<OpenBackup> {
       reason: "it ends early",
     });
   return {
-    ...{ path, header, features, creates, ended: last?.part === "ended" },
+    ...{ path, header, features, creates, isEnded: last?.part === "ended" },
     ...(await fileDigest(path)),
-    all: () => readElements(path, "features", parseFeature),
-    updates: () => readElements(path, "updates", parseIntendedUpdate),
-    intended: () => readElements(path, "creates", parseIntendedCreate),
-    created: () => readCreationEntries(path),
+    readFeatures: () => readElements(path, "features", parseFeature),
+    readIntendedUpdates: () => readElements(path, "updates", parseIntendedUpdate),
+    readIntendedCreates: () => readElements(path, "creates", parseIntendedCreate),
+    readCreationEntries: () => readCreationEntries(path),
   };
 }
 

@@ -12,17 +12,17 @@ import { isIdList, readCreationEntries } from "./backup-reader.js";
 /** Where a run records what the service created. */
 export interface CreationRecorder {
   /** Ids that the service gave. @throws backup-failed */
-  created(ids: readonly string[]): Promise<void>;
+  recordIds(ids: readonly string[]): Promise<void>;
   /** Created and updated features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
-  shown(digests: Readonly<Record<string, string>>): Promise<void>;
+  recordDigests(digests: Readonly<Record<string, string>>): Promise<void>;
   /** The ids that were recorded, in groups. @throws input-unreadable */
-  ids(): AsyncIterable<readonly string[]>;
+  readIds(): AsyncIterable<readonly string[]>;
 }
 
 export const nullRecorder: CreationRecorder = {
-  created: async () => {},
-  shown: async () => {},
-  async *ids() {},
+  recordIds: async () => {},
+  recordDigests: async () => {},
+  async *readIds() {},
 };
 
 type ProgressCallback = (done: number) => void;
@@ -33,7 +33,7 @@ type ProgressCallback = (done: number) => void;
  * killed leaves it complete but for the ids of requests without an answer, whose features are known by their keys.
  */
 export class BackupWriter implements CreationRecorder, AsyncDisposable {
-  private last: Promise<void> = Promise.resolve();
+  private lastWrite: Promise<void> = Promise.resolve();
   private isFirst = true;
 
   private constructor(
@@ -47,7 +47,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
    * @returns null where the plan writes nothing: then there is no file
    * @throws output-exists, backup-failed
    */
-  static async write(
+  static async create(
     plan: OpenPlan,
     path: string,
     now: Date,
@@ -67,17 +67,17 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
     }
   }
 
-  created(ids: readonly string[]): Promise<void> {
+  recordIds(ids: readonly string[]): Promise<void> {
     return ids.length === 0 ? Promise.resolve() : this.add(ids);
   }
 
-  shown(digests: Readonly<Record<string, string>>): Promise<void> {
+  recordDigests(digests: Readonly<Record<string, string>>): Promise<void> {
     const short = Object.entries(digests).map(([id, digest]) => [id, shortDigest(digest)] as const);
     return short.length === 0 ? Promise.resolve() : this.add(Object.fromEntries(short));
   }
 
-  async *ids(): AsyncGenerator<readonly string[]> {
-    await this.last;
+  async *readIds(): AsyncGenerator<readonly string[]> {
+    await this.lastWrite;
     for await (const entry of readCreationEntries(this.path)) if (isIdList(entry)) yield entry;
   }
 
@@ -87,7 +87,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.last.catch(() => {});
+    await this.lastWrite.catch(() => {});
     await this.file.close();
   }
 
@@ -102,7 +102,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
 
   /** Writes a text and an end in one go over the end that is there, after all that was to be written before. */
   private write(textOf: () => string, end: string): Promise<void> {
-    this.last = this.last.then(async () => {
+    this.lastWrite = this.lastWrite.then(async () => {
       const text = textOf();
       try {
         await this.file.write(text + end, this.offset);
@@ -112,7 +112,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
       }
       this.offset += Buffer.byteLength(text);
     });
-    return this.last;
+    return this.lastWrite;
   }
 }
 
@@ -139,19 +139,19 @@ async function writeInitialBackup(
   for await (const action of plan.actions(["update", "delete"]))
     if (action.action === "update" || action.action === "delete") await lines.add(JSON.stringify(action.before));
   const rounding = { ...defaultRounding, degrees: precision };
-  await lines.part(backupLines.updates);
+  await lines.beginPart(backupLines.updates);
   for await (const action of plan.actions(["update"]))
     if (action.action === "update")
       await lines.add(JSON.stringify([action.id, shortDigest(digestText(canonicalFeature(action.feature, rounding)))]));
-  await lines.part(backupLines.creates);
+  await lines.beginPart(backupLines.creates);
   if (plan.counts.create > 0)
     for await (const creates of readCreates(plan))
       for (const create of creates) {
         const digest = create.agreement?.sent ?? digestText(canonicalFeature(create.action.feature, rounding));
         await lines.add(JSON.stringify([create.key, shortDigest(digest)]));
       }
-  await lines.part(backupLines.created);
-  await lines.part(backupLines.open);
+  await lines.beginPart(backupLines.created);
+  await lines.beginPart(backupLines.open);
   await file.write(Buffer.from("\n"));
   await sink.commit();
 }
@@ -161,7 +161,7 @@ const chunkSize = 1 << 18;
 
 /** Elements of arrays, each on a line. */
 class LineWriter {
-  private waiting = "";
+  private buffer = "";
   private count = 0;
   private isFirst = true;
 
@@ -171,22 +171,22 @@ class LineWriter {
   ) {}
 
   add(text: string): Promise<void> | undefined {
-    this.waiting += `${this.isFirst ? "" : ","}\n${text}`;
+    this.buffer += `${this.isFirst ? "" : ","}\n${text}`;
     this.isFirst = false;
     this.count += 1;
     if (this.count % 1000 === 0) this.onProgress(this.count);
-    return this.waiting.length >= chunkSize ? this.flush() : undefined;
+    return this.buffer.length >= chunkSize ? this.flush() : undefined;
   }
 
-  async part(line: string): Promise<void> {
-    this.waiting += `\n${line}`;
+  async beginPart(line: string): Promise<void> {
+    this.buffer += `\n${line}`;
     this.isFirst = true;
     await this.flush();
   }
 
   private async flush(): Promise<void> {
-    const text = this.waiting;
-    this.waiting = "";
+    const text = this.buffer;
+    this.buffer = "";
     await this.file.write(Buffer.from(text));
   }
 }

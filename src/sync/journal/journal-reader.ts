@@ -7,13 +7,13 @@ import { type JournalHeader, type JournalLine, type JournalRequest, journalPath 
 /** A journal as a run left it. */
 export interface JournaledRun extends JournalHeader {
   /** It came to its end, or to one that it knew. */
-  readonly ended: boolean;
+  readonly isEnded: boolean;
   /** Batches that it sent. */
   readonly batches: number;
   /** Those of which it does not say what came of them. */
-  readonly doubts: readonly (JournalRequest & { readonly batch: number; readonly time: string })[];
+  readonly uncertain: readonly (JournalRequest & { readonly batch: number; readonly time: string })[];
   /** Places (`Sent.first`) that are settled, as [first, behind the last]; only where nothing else tells features apart. */
-  readonly settled: readonly (readonly [number, number])[];
+  readonly settledRanges: readonly (readonly [number, number])[];
 }
 
 /**
@@ -24,15 +24,15 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   const path = journalPath(folder);
   if (!existsSync(path)) return null;
   let beginning: JournalHeader | null = null;
-  let ended = false;
+  let isEnded = false;
   let batches = 0;
   const open = new Map<number, JournalRequest & { batch: number; time: string }>();
-  const settled: [number, number][] = [];
+  const settledRanges: [number, number][] = [];
   try {
     for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
       const line = parseLine(text);
       if (line?.line === "BEGIN") beginning = line;
-      if (line?.line === "END") ended = true;
+      if (line?.line === "END") isEnded = true;
       if (line?.line === "SENT") {
         batches = Math.max(batches, line.batch + 1);
         open.set(line.batch, line);
@@ -41,7 +41,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
         const sent = open.get(line.batch);
         open.delete(line.batch);
         if (sent?.first !== undefined && line.outcome === "done")
-          settled.push([sent.first, sent.first + sent.features]);
+          settledRanges.push([sent.first, sent.first + sent.features]);
       }
     }
   } catch (error) {
@@ -49,14 +49,16 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   }
   if (!beginning) return null;
   const { run, service, map, mode, fingerprint } = beginning;
-  const doubts = [...open.values()].filter((sent, place, all) => !isSupersededBy(sent, settled, all.slice(place + 1)));
-  return { run, service, map, mode, fingerprint, ended, batches, doubts, settled };
+  const uncertain = [...open.values()].filter(
+    (sent, place, all) => !isSupersededBy(sent, settledRanges, all.slice(place + 1)),
+  );
+  return { run, service, map, mode, fingerprint, isEnded, batches, uncertain, settledRanges };
 }
 
 /** Whether the same features were sent once more: then that request tells what became of them. */
 function isSupersededBy(
   { first, features }: JournalRequest,
-  settled: JournaledRun["settled"],
+  settled: JournaledRun["settledRanges"],
   later: readonly JournalRequest[],
 ): boolean {
   if (first === undefined) return false;
@@ -85,11 +87,11 @@ export interface UncertainRequests {
  * `since`). @returns null where nothing is in doubt @throws input-unreadable
  */
 export async function findUncertainRequests(folder: string): Promise<UncertainRequests | null> {
-  const { doubts = [] } = (await readJournal(folder)) ?? {};
-  if (doubts.length === 0) return null;
+  const { uncertain = [] } = (await readJournal(folder)) ?? {};
+  if (uncertain.length === 0) return null;
   return {
-    batches: doubts.length,
-    features: doubts.reduce((sum, { features }) => sum + features, 0),
-    since: new Date(Math.max(...doubts.map(({ time }) => Date.parse(time)))),
+    batches: uncertain.length,
+    features: uncertain.reduce((sum, { features }) => sum + features, 0),
+    since: new Date(Math.max(...uncertain.map(({ time }) => Date.parse(time)))),
   };
 }

@@ -47,16 +47,16 @@ const journalError = (path: string, error: unknown) =>
   createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
 
 export class Journal implements AsyncDisposable {
-  private readonly appended = new GroupCommit(() => this.append());
-  private readonly synced = new GroupCommit(() => this.bringToDisk());
-  private waiting = "";
-  private lost: { readonly error: unknown } | null = null;
+  private readonly appendCommit = new GroupCommit(() => this.append());
+  private readonly syncCommit = new GroupCommit(() => this.datasync());
+  private buffer = "";
+  private syncFailure: { readonly error: unknown } | null = null;
 
   private constructor(
     private readonly path: string,
     private readonly handle: FileHandle,
-    readonly run: string,
-    private batches: number,
+    readonly runId: string,
+    private batchCount: number,
   ) {}
 
   /** A new journal in place of the last. @throws output-failed */
@@ -90,8 +90,8 @@ export class Journal implements AsyncDisposable {
   }
 
   /** @returns the number of the batch */
-  async sent(sent: JournalRequest): Promise<number> {
-    const batch = this.batches++;
+  async recordSent(sent: JournalRequest): Promise<number> {
+    const batch = this.batchCount++;
     await this.write({ line: "SENT", batch, time: new Date().toISOString(), ...sent });
     await this.sync();
     return batch;
@@ -107,44 +107,44 @@ export class Journal implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.appended.idle();
-    await this.synced.idle();
+    await this.appendCommit.waitForIdle();
+    await this.syncCommit.waitForIdle();
     await this.handle.close();
   }
 
   /** None is torn by another: lines that come while others are written go there together, after them. */
   private write(line: JournalLine): Promise<void> {
-    this.waiting += `${JSON.stringify(line)}\n`;
-    return this.appended.run().catch((error: unknown) => {
+    this.buffer += `${JSON.stringify(line)}\n`;
+    return this.appendCommit.run().catch((error: unknown) => {
       throw journalError(this.path, error);
     });
   }
 
   private async append(): Promise<void> {
-    const lines = this.waiting;
-    this.waiting = "";
+    const lines = this.buffer;
+    this.buffer = "";
     try {
       await this.handle.appendFile(lines);
     } catch (error) {
       // What was cut short stays a line of its own.
-      this.waiting = `\n${this.waiting}`;
+      this.buffer = `\n${this.buffer}`;
       throw error;
     }
   }
 
-  private async bringToDisk(): Promise<void> {
+  private async datasync(): Promise<void> {
     // A system tells once of what it could not write: asked again it says that all is there.
-    if (this.lost) throw this.lost.error;
+    if (this.syncFailure) throw this.syncFailure.error;
     try {
       await this.handle.datasync();
     } catch (error) {
-      this.lost = { error };
+      this.syncFailure = { error };
       throw error;
     }
   }
 
   private sync(): Promise<void> {
-    return this.synced.run().catch((error: unknown) => {
+    return this.syncCommit.run().catch((error: unknown) => {
       throw journalError(this.path, error);
     });
   }
@@ -159,7 +159,7 @@ class GroupCommit {
 
   /** Resolves once it was done from beginning to end after this was called. */
   run(): Promise<void> {
-    this.next ??= this.last = this.idle().then(() => {
+    this.next ??= this.last = this.waitForIdle().then(() => {
       this.next = null;
       return this.work();
     });
@@ -167,7 +167,7 @@ class GroupCommit {
   }
 
   /** Resolves when nothing is under way, whatever came of it. */
-  idle(): Promise<void> {
+  waitForIdle(): Promise<void> {
     return this.last.catch(() => {});
   }
 }

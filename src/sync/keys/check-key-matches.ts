@@ -14,9 +14,9 @@ const foldKey = (key: string): string => key.normalize("NFC").trim().toLowerCase
 
 export interface KeyMatches {
   /** Keyed features of the map. */
-  readonly held: number;
+  readonly mapFeatures: number;
   /** Keyed features of the source. */
-  readonly features: number;
+  readonly sourceFeatures: number;
   /** Keys that both have. */
   readonly matches: number;
 }
@@ -37,29 +37,38 @@ interface MatchContext {
 export function checkKeyMatches(workspace: Workspace, names: MatchContext): KeyMatches {
   const { database } = workspace;
   const count = (sql: string) => database.prepare(sql).pluck().get() as number;
-  const held = count("SELECT count(*) FROM map WHERE key IS NOT NULL");
-  const features = count("SELECT count(*) FROM source WHERE key IS NOT NULL");
+  const mapFeatures = count("SELECT count(*) FROM map WHERE key IS NOT NULL");
+  const sourceFeatures = count("SELECT count(*) FROM source WHERE key IS NOT NULL");
   const matches = count("SELECT count(*) FROM source WHERE key IN (SELECT key FROM map)");
-  if (matches < held && matches < features) checkKeyCase(workspace, names);
-  if (hasTooFewMatches({ held, features, matches }, names.mode)) {
+  if (matches < mapFeatures && matches < sourceFeatures) checkKeyCase(workspace, names);
+  if (hasTooFewMatches({ mapFeatures, sourceFeatures, matches }, names.mode)) {
     const { source, map, field } = names;
     const examples = [
       `${formatKeyExamples(workspace, "source")} in the source`,
       `${formatKeyExamples(workspace, "map")} on the map`,
     ];
-    throw createError("key-matches-nothing", { source, map, field, matches, features, held, examples });
+    throw createError("key-matches-nothing", {
+      source,
+      map,
+      field,
+      matches,
+      features: sourceFeatures,
+      held: mapFeatures,
+      examples,
+    });
   }
-  return { held, features, matches };
+  return { mapFeatures, sourceFeatures, matches };
 }
 
 /**
  * Nearly nothing matches where more should. A full synchronisation says that source and map are the same data; what is
  * incremental may bring new features alone, but hardly half as many as there are.
  */
-function hasTooFewMatches({ held, features, matches }: KeyMatches, mode: MatchContext["mode"]): boolean {
-  if (mode === "delete" || mode === "append" || held < minKeyedFeatures || features < minKeyedFeatures) return false;
-  if (mode === "incremental" && features * 2 < held) return false;
-  return matches < minMatchShare * Math.min(held, features);
+function hasTooFewMatches({ mapFeatures, sourceFeatures, matches }: KeyMatches, mode: MatchContext["mode"]): boolean {
+  if (mode === "delete" || mode === "append" || mapFeatures < minKeyedFeatures || sourceFeatures < minKeyedFeatures)
+    return false;
+  if (mode === "incremental" && sourceFeatures * 2 < mapFeatures) return false;
+  return matches < minMatchShare * Math.min(mapFeatures, sourceFeatures);
 }
 
 /** Keys without a match on either side that are one key in other letters. @throws key-case-mismatch */

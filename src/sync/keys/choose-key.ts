@@ -84,26 +84,26 @@ async function findUniqueFields(
 /** Every feature has a value of it, all are texts or safe integers, and none was met twice so far. */
 const mayBeKey = (field: FieldStats): boolean =>
   field.values > 0 &&
-  !field.repeats &&
-  !field.temporal &&
-  field.nulls + field.empties + field.unsafe + field.others === 0;
+  !field.hasDuplicates &&
+  !field.isTemporal &&
+  field.nulls + field.emptyTexts + field.unsafeIntegers + field.otherValues === 0;
 
 /** Fields with integers that JSON numbers do not hold, which the pipeline has made texts of. */
 export const fieldsWithLargeIntegers = ({ losses }: Pick<ReadSource, "losses">): ReadonlySet<string> =>
   new Set(losses.flatMap(({ code, field }) => (code === "int64-as-text" && field !== undefined ? [field] : [])));
 
-type RankedField = Pick<FieldStats, "name" | "longest">;
+type RankedField = Pick<FieldStats, "name" | "maxLength">;
 const mapFieldNames = ({ fields }: Pick<Snapshot, "fields">): RankedField[] =>
-  [...fields.keys()].map((name) => ({ name, longest: 0 }));
+  [...fields.keys()].map((name) => ({ name, maxLength: 0 }));
 
 /**
  * The better first: names that identifiers have before others; of each kind, those that the map has; of these, the surer
  * name; then what is shorter.
  */
 function rankFields<F extends RankedField>(fields: readonly F[], held: Snapshot["fields"]): F[] {
-  const order = ({ name, longest }: F): readonly number[] => {
+  const order = ({ name, maxLength }: F): readonly number[] => {
     const rank = rankIdentifierName(name);
-    return [rank === null ? 1 : 0, held.has(name) ? 0 : 1, rank ?? 0, longest];
+    return [rank === null ? 1 : 0, held.has(name) ? 0 : 1, rank ?? 0, maxLength];
   };
   const orders = new Map(fields.map((field) => [field, order(field)]));
   const difference = (a: readonly number[], b: readonly number[]) => {
@@ -130,10 +130,10 @@ async function noKeyError(
     name: field.name,
     duplicates: repeats.get(field.name) ?? 0,
     nulls: field.nulls,
-    empties: field.empties,
-    unsafe: field.unsafe + (large.get(field.name)?.count ?? 0),
-    others: field.others,
-    temporal: field.temporal,
+    empties: field.emptyTexts,
+    unsafe: field.unsafeIntegers + (large.get(field.name)?.count ?? 0),
+    others: field.otherValues,
+    temporal: field.isTemporal,
   }));
   return createError("key-undecided", { source: source.inputs.join(", "), attributes, hasIds: source.hasIds });
 }

@@ -17,8 +17,8 @@ function readFeatureKey(
   id: string | null,
 ): RemoteKey | InvalidKey {
   if (key.by === "property") return parseKey(properties?.[key.name]);
-  if (id === null) return { unfit: "null" };
-  return isUuid(id) ? id.toLowerCase() : { unfit: "type" };
+  if (id === null) return { reason: "null" };
+  return isUuid(id) ? id.toLowerCase() : { reason: "type" };
 }
 
 /** Fills the keys of a side from the texts of its features, unless they were read when the features were added. */
@@ -45,13 +45,13 @@ export async function fillMapKeys(workspace: Workspace, key: SyncKey, signal?: A
 }
 
 /** Told of a source feature without a key, whose row stays without one. */
-export type OnInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["unfit"]) => void;
+export type OnInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["reason"]) => void;
 
 export interface SourceKeySettings {
   readonly rounding: Rounding;
   /** The property has integers that the pipeline made texts of, since JSON numbers do not hold them. */
-  readonly lostIntegers: boolean;
-  readonly onUnfit: OnInvalidKey;
+  readonly hasLargeIntegers: boolean;
+  readonly onInvalidKey: OnInvalidKey;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -63,12 +63,12 @@ export interface SourceKeySettings {
 export async function fillSourceKeys(
   workspace: Workspace,
   key: SyncKey,
-  { rounding, lostIntegers, onUnfit, signal }: SourceKeySettings,
+  { rounding, hasLargeIntegers, onInvalidKey, signal }: SourceKeySettings,
 ): Promise<void> {
   const { source, database } = workspace;
   if (key.by === "id") await fillKeysFromIds(workspace, signal);
   else await fillKeysFromProperty(workspace, source, key.name, signal);
-  await reportInvalidKeys(workspace, key, { lostIntegers, onUnfit, signal });
+  await reportInvalidKeys(workspace, key, { hasLargeIntegers, onInvalidKey, signal });
   if (key.by === "property") await convertToMapKeyTypes(workspace, key.name, rounding, signal);
   database.exec("CREATE INDEX IF NOT EXISTS source_key ON source (key)");
 }
@@ -85,18 +85,18 @@ async function fillKeysFromIds(workspace: Workspace, signal: AbortSignal | undef
 async function reportInvalidKeys(
   workspace: Workspace,
   key: SyncKey,
-  { lostIntegers, onUnfit, signal }: Omit<SourceKeySettings, "rounding">,
+  { hasLargeIntegers, onInvalidKey, signal }: Omit<SourceKeySettings, "rounding">,
 ): Promise<void> {
   const { source } = workspace;
   // A text that long may be an integer that was lost.
-  const where = lostIntegers ? "key IS NULL OR (numeric = 0 AND length(key) >= 16)" : "key IS NULL";
+  const where = hasLargeIntegers ? "key IS NULL OR (numeric = 0 AND length(key) >= 16)" : "key IS NULL";
   const tell = (row: KeyedRow) => {
     const feature = JSON.parse(source.textOf(row)) as SourceFeature;
     const own = readFeatureKey(key, feature, row.id);
-    const found = lostIntegers && isLargeInteger(own) ? { unfit: "unsafe" as const } : own;
+    const found = hasLargeIntegers && isLargeInteger(own) ? { reason: "unsafe" as const } : own;
     if (!isInvalidKey(found)) return;
     source.setKey(row.seq, null);
-    onUnfit(row, feature, found.unfit);
+    onInvalidKey(row, feature, found.reason);
   };
   for await (const rows of selectRowBatches(source, `SELECT * FROM source WHERE seq > ? AND (${where})`, signal))
     workspace.together(() => rows.forEach(tell));

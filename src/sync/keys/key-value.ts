@@ -7,13 +7,13 @@ export type InvalidKeyReason = "null" | "empty" | "unsafe" | "type";
 
 /** What stands for a key that is none. */
 export interface InvalidKey {
-  readonly unfit: InvalidKeyReason;
+  readonly reason: InvalidKeyReason;
 }
 
-const missingKey: InvalidKey = { unfit: "null" };
-const emptyKey: InvalidKey = { unfit: "empty" };
-const unsafeKey: InvalidKey = { unfit: "unsafe" };
-const wrongTypeKey: InvalidKey = { unfit: "type" };
+const missingKey: InvalidKey = { reason: "null" };
+const emptyKey: InvalidKey = { reason: "empty" };
+const unsafeKey: InvalidKey = { reason: "unsafe" };
+const wrongTypeKey: InvalidKey = { reason: "type" };
 
 /** The key that a property's value is: text with a letter in it, or a safe integer. */
 export function parseKey(value: unknown): RemoteKey | InvalidKey {

@@ -18,11 +18,11 @@ import { excludeLostGeometries, storeRejectedKeys } from "./rejected-keys.js";
 
 export interface KeyReport extends KeyMatches {
   /** Features of the source that `--on-duplicate` left out; another one with their key is there. */
-  readonly repeated: number;
+  readonly removedDuplicates: number;
   /** Features of the source that `--on-missing-key` rejected: they are among the rejects. */
-  readonly keyless: number;
+  readonly missingKeyRejects: number;
   /** Features whose geometry could not be carried and whose match on the map has one: the map keeps it. */
-  readonly withheld: number;
+  readonly keptGeometries: number;
   /** Rejects whose key nobody knows: any feature of the map may be theirs. The keys of the others are in `rejected`. */
   readonly unknownRejects: number;
   readonly notices: readonly Loss[];
@@ -47,18 +47,18 @@ export async function prepareKeys(
   await removeOutOfScope(workspace, request.scope, signal);
   await fillMapKeys(workspace, key, signal);
   checkMapKeysUnique(workspace, request, key);
-  const keyless = await fillAndCheckSourceKeys(request, source, workspace, key, signal);
-  const repeated = await removeDuplicateKeys(request, source, workspace, key);
+  const missingKeyRejects = await fillAndCheckSourceKeys(request, source, workspace, key, signal);
+  const removedDuplicates = await removeDuplicateKeys(request, source, workspace, key);
   const names = { mode, source: source.inputs.join(", "), map: request.map, field: keyLabel(key) };
   const matches = checkKeyMatches(workspace, names);
   const unknownRejects = await storeRejectedKeys(request, source, workspace, key);
   const losesGeometry = mode === "delete" || request.guards.allowNullGeometry;
-  const withheld = losesGeometry ? 0 : excludeLostGeometries(workspace);
+  const keptGeometries = losesGeometry ? 0 : excludeLostGeometries(workspace);
   const notices = [
-    ...duplicateKeyNotices(request, key, repeated),
+    ...duplicateKeyNotices(request, key, removedDuplicates),
     ...(mode === "delete" ? [] : unknownKeyNotices(request, workspace, key, matches)),
   ];
-  return { ...matches, repeated, keyless, withheld, unknownRejects, notices };
+  return { ...matches, removedDuplicates, missingKeyRejects, keptGeometries, unknownRejects, notices };
 }
 
 function duplicateKeyNotices({ source, onDuplicate }: SyncRequest, key: SyncKey, count: number): Loss[] {
@@ -74,11 +74,11 @@ function unknownKeyNotices(
   key: SyncKey,
   matches: KeyMatches,
 ): Loss[] {
-  const { held, features } = matches;
+  const { mapFeatures, sourceFeatures } = matches;
   const all = database.prepare<[], number>("SELECT count(*) FROM map").pluck().get()!;
-  if (key.by === "id" || held > 0 || features === 0 || all === 0) return [];
+  if (key.by === "id" || mapFeatures > 0 || sourceFeatures === 0 || all === 0) return [];
   const example = `none of the features of the map has "${key.name}": all of the source are new to it`;
-  return [{ code: "key-new-to-map", layer: source.inputs.join(", "), field: key.name, count: features, example }];
+  return [{ code: "key-new-to-map", layer: source.inputs.join(", "), field: key.name, count: sourceFeatures, example }];
 }
 
 const keyLabel = (key: SyncKey): string => (key.by === "id" ? "id" : key.name);
@@ -108,7 +108,7 @@ function checkMapKeysUnique(workspace: Workspace, { map, scope }: SyncRequest, k
   });
 }
 
-const invalidKeyReasons: Readonly<Record<InvalidKey["unfit"], string>> = {
+const invalidKeyReasons: Readonly<Record<InvalidKey["reason"], string>> = {
   null: "it has none",
   empty: "it is empty",
   unsafe: "it is an integer beyond 2^53",
@@ -126,9 +126,9 @@ async function fillAndCheckSourceKeys(
   const field = keyLabel(key);
   const rejects = request.onMissingKey === "reject";
   const remove = workspace.database.prepare("DELETE FROM source WHERE seq = ?");
-  const examples: [KeyedRow, InvalidKey["unfit"]][] = [];
+  const examples: [KeyedRow, InvalidKey["reason"]][] = [];
   let features = 0;
-  const onUnfit = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["unfit"]) => {
+  const onInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["reason"]) => {
     // A feature without an id of the service is a new one.
     if (key.by === "id" && unfit === "null") return;
     features++;
@@ -143,16 +143,16 @@ async function fillAndCheckSourceKeys(
       `"${field}" is to identify the feature, and ${invalidKeyReasons[unfit]}`,
     );
   };
-  const lostIntegers = key.by === "property" && fieldsWithLargeIntegers(source).has(key.name);
+  const hasLargeIntegers = key.by === "property" && fieldsWithLargeIntegers(source).has(key.name);
   await fillSourceKeys(workspace, key, {
     rounding: roundingForPrecision(request.precision),
-    lostIntegers,
-    onUnfit,
+    hasLargeIntegers,
+    onInvalidKey,
     signal,
   });
   if (rejects || features === 0) return features;
   const placeOf = await describeSourceRows(request, source);
-  const why = (unfit: InvalidKey["unfit"]) =>
+  const why = (unfit: InvalidKey["reason"]) =>
     key.by === "id" && unfit === "type" ? "it is no UUID" : invalidKeyReasons[unfit];
   throw createError("key-invalid", {
     source: source.inputs.join(", "),

@@ -22,7 +22,7 @@ export async function storeRejectedKeys(
   const insert = database.prepare("INSERT OR IGNORE INTO rejected VALUES (?)");
   const names = key.by === "property" ? namesBeforeRename(request, key.name) : null;
   let unknown = 0;
-  for await (const rejected of rejects.features()) {
+  for await (const rejected of rejects.readFeatures()) {
     const keys = names === null ? lowerCaseId(rejected) : readRejectKeys(rejected, names);
     for (const one of keys) insert.run(String(one));
     // A feature that went on without its geometry is found by its key on the other side of the comparison.

@@ -42,31 +42,31 @@ export const formatCreateLine = (key: RemoteKey | null, text: string, agreement:
 /** A line that `createLine` made. */
 export class CreateLine implements PlannedCreate {
   /** Where the feature begins and ends. */
-  private readonly from: number;
-  private readonly to: number;
+  private readonly featureStart: number;
+  private readonly featureEnd: number;
 
   constructor(
     private readonly line: string,
     readonly ordinal: number,
   ) {
     // A key is no object, and an agreement has no member of that name: in a text, quotes are escaped.
-    this.from = line.indexOf(featurePrefix) + featurePrefix.length;
-    this.to = line.lastIndexOf(agreementPrefix);
+    this.featureStart = line.indexOf(featurePrefix) + featurePrefix.length;
+    this.featureEnd = line.lastIndexOf(agreementPrefix);
   }
 
   get key(): RemoteKey | null {
     const { length } = '{"action":"create","key":';
-    return JSON.parse(this.line.slice(length, this.from - featurePrefix.length)) as RemoteKey | null;
+    return JSON.parse(this.line.slice(length, this.featureStart - featurePrefix.length)) as RemoteKey | null;
   }
 
   get agreement(): BaselineEntry | null {
-    return JSON.parse(this.line.slice(this.to + agreementPrefix.length, -1)) as BaselineEntry | null;
+    return JSON.parse(this.line.slice(this.featureEnd + agreementPrefix.length, -1)) as BaselineEntry | null;
   }
 
   get text(): string {
-    return this.line.startsWith(idPrefix, this.from)
+    return this.line.startsWith(idPrefix, this.featureStart)
       ? featureBody(this.action.feature)
-      : this.line.slice(this.from, this.to);
+      : this.line.slice(this.featureStart, this.featureEnd);
   }
 
   get action(): CreateAction {

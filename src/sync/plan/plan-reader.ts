@@ -35,8 +35,8 @@ export async function openPlan(path: string, spool: Spool): Promise<OpenPlan> {
   const reader = new PlanReader(path);
   let number = 0;
   for await (const lines of readSpooledLines(copy))
-    for (const { text } of lines) reader.take({ text, number: ++number });
-  const { header, end } = reader.whole();
+    for (const { text } of lines) reader.readLine({ text, number: ++number });
+  const { header, end } = reader.finish();
   return { ...openWrittenPlan(copy, { ...header, put: end.put }, end.counts), path };
 }
 
@@ -69,18 +69,18 @@ class PlanReader {
   private end: PlanEnd | null = null;
   private readonly counts = createCounts();
   /** Position in `planOrder` of the action before. */
-  private stage = 0;
+  private lastActionIndex = 0;
   private readonly hash = createHash("sha256");
-  private lines = 0;
+  private lineCount = 0;
 
   /** @param path told in errors */
   constructor(private readonly path: string) {}
 
   /** @throws plan-invalid, plan-version */
-  take(line: PlanLine): void {
-    this.lines = line.number;
+  readLine(line: PlanLine): void {
+    this.lineCount = line.number;
     const members = this.parse(line);
-    if (this.end !== null) throw this.invalid(line, "there are lines after its end");
+    if (this.end !== null) throw this.createInvalidError(line, "there are lines after its end");
     if (members.type === "end" && this.header !== null) {
       this.end = this.readEnd(members, line);
       return;
@@ -91,10 +91,10 @@ class PlanReader {
   }
 
   /** @throws plan-invalid where the end is missing */
-  whole(): { header: PlanFileHeader; end: PlanEnd } {
-    const { header, end, lines: number } = this;
+  finish(): { header: PlanFileHeader; end: PlanEnd } {
+    const { header, end, lineCount: number } = this;
     if (header === null || end === null)
-      throw this.invalid({ number }, "it has no end: it was cut short, or is being written");
+      throw this.createInvalidError({ number }, "it has no end: it was cut short, or is being written");
     return { header, end };
   }
 
@@ -107,60 +107,63 @@ class PlanReader {
     }
     const reason =
       this.header === null ? notAPlanMessage : "this is no whole object of JSON: it was cut short, or changed";
-    throw this.invalid(line, reason);
+    throw this.createInvalidError(line, reason);
   }
 
   private readHeader(members: JsonObject): PlanFileHeader {
-    if (members.type !== "plan") throw this.invalid({ number: 1 }, notAPlanMessage);
+    if (members.type !== "plan") throw this.createInvalidError({ number: 1 }, notAPlanMessage);
     const { version } = members;
     if (version !== planVersion && Number.isSafeInteger(version))
       throw createError("plan-version", { plan: this.path, version: version as number, known: planVersion });
-    this.check("header", members, { number: 1 });
+    this.validate("header", members, { number: 1 });
     return restoreInfinity(members as unknown as PlanFileHeader);
   }
 
   private readAction(members: JsonObject, line: PlanLine): PlanAction {
     const { action } = members;
     const stage = (actionOrder as readonly unknown[]).indexOf(action);
-    if (stage < 0) throw this.invalid(line, `"action" is none of ${actionOrder.join(", ")}`);
-    if (stage < this.stage)
-      throw this.invalid(
+    if (stage < 0) throw this.createInvalidError(line, `"action" is none of ${actionOrder.join(", ")}`);
+    if (stage < this.lastActionIndex)
+      throw this.createInvalidError(
         line,
-        `${actionOrder[stage]!} stands after ${actionOrder[this.stage]!}, which is the wrong order`,
+        `${actionOrder[stage]!} stands after ${actionOrder[this.lastActionIndex]!}, which is the wrong order`,
       );
-    this.stage = stage;
-    this.check(actionOrder[stage]!, members, line);
-    if (!isLineOfKind(actionOrder[stage]!, line.text)) throw this.invalid(line, editedMessage);
+    this.lastActionIndex = stage;
+    this.validate(actionOrder[stage]!, members, line);
+    if (!isLineOfKind(actionOrder[stage]!, line.text)) throw this.createInvalidError(line, editedMessage);
     for (const part of ["feature", "before"] as const) {
       const { geometry = null } = (members[part] ?? {}) as { geometry?: unknown };
       if (geometry !== null && !isGeometry(geometry))
-        throw this.invalid(line, `${part}.geometry is not a geometry in longitude and latitude`);
+        throw this.createInvalidError(line, `${part}.geometry is not a geometry in longitude and latitude`);
     }
     return members as unknown as PlanAction;
   }
 
   private readEnd(members: JsonObject, line: PlanLine): PlanEnd {
-    this.check("end", members, line);
+    this.validate("end", members, line);
     const end = members as unknown as PlanEnd;
     for (const [name, number] of Object.entries(this.counts)) {
       const said = end.counts[name as keyof PlanCounts];
       if (said !== number)
-        throw this.invalid(line, `it says that ${name} is ${said}, but its lines make ${number}: some were changed`);
+        throw this.createInvalidError(
+          line,
+          `it says that ${name} is ${said}, but its lines make ${number}: some were changed`,
+        );
     }
     // The hash of what stands before; a plan that says the same in other bytes was made by somebody else.
-    if (this.hash.digest("hex") !== end.sha256) throw this.invalid(line, editedMessage);
+    if (this.hash.digest("hex") !== end.sha256) throw this.createInvalidError(line, editedMessage);
     return end;
   }
 
-  private check(what: ActionKind | "header" | "end", members: JsonObject, line: Pick<PlanLine, "number">): void {
+  private validate(what: ActionKind | "header" | "end", members: JsonObject, line: Pick<PlanLine, "number">): void {
     const validator = getValidators()[what];
     if (validator.Check(members)) return;
     const [error] = validator.Errors(members);
     const place = error?.instancePath.slice(1).replaceAll("/", ".") || what;
-    throw this.invalid(line, `${place} ${error?.message ?? "is not as in a plan"}`);
+    throw this.createInvalidError(line, `${place} ${error?.message ?? "is not as in a plan"}`);
   }
 
-  private invalid(line: Pick<PlanLine, "number">, reason: string) {
+  private createInvalidError(line: Pick<PlanLine, "number">, reason: string) {
     return createError("plan-invalid", { plan: this.path, line: line.number, reason });
   }
 }

@@ -64,8 +64,8 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   const rounding = roundingForPrecision(settings.precision);
   const { singleRead } = settings;
   const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
-  const matching = await BackupMatcher.of({ ...request, settings });
-  const { missing, bytes, created, edited } = await matching.survey();
+  const matching = await BackupMatcher.prepare({ ...request, settings });
+  const { missing, bytes, created, edited } = await matching.countMatches();
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
   const key: SyncKey = isOnePut ? { by: "id" } : backupKey(backup);
   await using writer = await PlanWriter.create(output, createHeader({ ...request, settings }, snapshot, key), false);
@@ -81,11 +81,11 @@ export async function prepareRestore(
   run: ReadonlySyncRun,
 ): Promise<RestorePlan> {
   await waitForEarlierRequests(run, settings.settleTime);
-  const { client, spool, tools } = run;
+  const { client, spool, context } = run;
   const workspace = await Workspace.create(spool);
   try {
     const output = join(spool.folder(), "plan.ndjson");
-    return await planRestore({ backup, client, workspace, settings, signal: tools.host.signal, output });
+    return await planRestore({ backup, client, workspace, settings, signal: context.host.signal, output });
   } finally {
     workspace[Symbol.dispose]();
   }

@@ -40,7 +40,7 @@ const chunkSize = 1 << 18;
 export class PlanWriter implements AsyncDisposable {
   private readonly counts = createCounts();
   private readonly hash = createHash("sha256");
-  private waiting: string;
+  private buffer: string;
 
   private constructor(
     private readonly sink: HostSink,
@@ -48,7 +48,7 @@ export class PlanWriter implements AsyncDisposable {
     private readonly path: string,
     private readonly header: PlanFileHeader,
   ) {
-    this.waiting = `${JSON.stringify(header)}\n`;
+    this.buffer = `${JSON.stringify(header)}\n`;
   }
 
   /** @throws output-exists, output-failed */
@@ -60,8 +60,8 @@ export class PlanWriter implements AsyncDisposable {
   /** @returns what has to be waited for before the next is added, if anything @throws output-failed */
   add(action: WritableAction): Promise<void> | undefined {
     countAction(this.counts, action);
-    this.waiting += `${formatAction(action)}\n`;
-    return this.waiting.length >= chunkSize ? this.flush() : undefined;
+    this.buffer += `${formatAction(action)}\n`;
+    return this.buffer.length >= chunkSize ? this.flush() : undefined;
   }
 
   /** @param fitsOnePut whether one PUT does it all, now that all is known @throws output-failed */
@@ -75,8 +75,8 @@ export class PlanWriter implements AsyncDisposable {
   }
 
   private async flush(): Promise<void> {
-    const bytes = Buffer.from(this.waiting);
-    this.waiting = "";
+    const bytes = Buffer.from(this.buffer);
+    this.buffer = "";
     this.hash.update(bytes);
     await this.file.write(bytes);
   }

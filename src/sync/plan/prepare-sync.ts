@@ -27,8 +27,8 @@ export interface PreparedSync {
   readonly source: ReadSource;
   readonly snapshot: Snapshot;
   /** Null where nothing is matched (append). */
-  readonly choice: KeyChoice | null;
-  readonly keys: KeyReport | null;
+  readonly keyChoice: KeyChoice | null;
+  readonly keyReport: KeyReport | null;
   /** What a person should know of the source. */
   readonly notices: readonly Loss[];
   /** Where the rejects of the source are; null where there are none. */
@@ -81,7 +81,7 @@ export function prepareSyncIfChanged(
   return withWorkspace(run, async (workspace) => {
     checkFilters(request, mode, mapAddress(run));
     const source = await readSourceTraced(request, run, workspace);
-    const settled = run.state.settled(hashSettings(request, mode));
+    const settled = run.state.getSyncedState(hashSettings(request, mode));
     const isSame = settled !== null && settled.source === source.fingerprint && source.complete;
     const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? settled.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
@@ -92,7 +92,7 @@ export function prepareSyncIfChanged(
 
 const readSourceTraced = (request: SyncRequest, run: ReadonlySyncRun, workspace: Workspace): Promise<ReadSource> =>
   withSpan("read source", {}, () =>
-    readSource(request, run.tools.host, workspace, run.spool, knownKeyReader(request, run)),
+    readSource(request, run.context.host, workspace, run.spool, knownKeyReader(request, run)),
   );
 
 const mapAddress = ({ client }: ReadonlySyncRun) => ({ service: client.url, map: client.id });
@@ -108,18 +108,18 @@ async function withWorkspace<T>({ spool }: ReadonlySyncRun, work: (workspace: Wo
 
 function snapshotSettings(request: SyncRequest, run: ReadonlySyncRun): SnapshotSettings {
   const { precision, singleRead } = request;
-  const { onMap } = run.tools;
+  const { onSnapshotProgress } = run.context;
   return {
     rounding: roundingForPrecision(precision),
     singleRead,
     key: knownKeyReader(request, run),
-    ...(onMap ? { onProgress: onMap } : {}),
+    ...(onSnapshotProgress ? { onProgress: onSnapshotProgress } : {}),
   };
 }
 
 /** The property that `chooseKey` will take, where that is known before either side is read. */
 function knownKeyReader({ matching }: SyncRequest, { state }: ReadonlySyncRun): KeyReader | undefined {
-  const name = matching.by === "property" ? (matching.name ?? state.note(keyNoteName)) : null;
+  const name = matching.by === "property" ? (matching.name ?? state.getNote(keyNoteName)) : null;
   return name === null ? undefined : createKeyReader(name);
 }
 
@@ -141,7 +141,7 @@ async function adoptIdField(sides: SyncSides): Promise<SyncSides> {
   const inputs = source.inputs.join(", ");
   if (matching.by === "property" && matching.name === field)
     throw createError("key-is-id", { source: inputs, map, field });
-  const { host } = run.tools;
+  const { host } = run.context;
   return {
     ...sides,
     source: await readIdsFromField(field, source, request, host, workspace, run.spool, knownKeyReader(request, run)),
@@ -161,12 +161,13 @@ async function compareSides(
   output: PlanDestination | undefined,
 ): Promise<PreparedSync> {
   const { state, client, spool } = run;
-  const { signal } = run.tools.host;
-  const remembered = state.note(keyNoteName);
-  const choice = mode === "append" ? null : await chooseKey(request, source, workspace, snapshot, remembered, signal);
-  const key = choice?.key ?? null;
-  const keys = key && (await prepareKeys(request, source, workspace, key, mode, signal));
-  const notices = [...(keys?.notices ?? []), ...(await checkCoordinateOrder(request, source, snapshot.extent))];
+  const { signal } = run.context.host;
+  const remembered = state.getNote(keyNoteName);
+  const keyChoice =
+    mode === "append" ? null : await chooseKey(request, source, workspace, snapshot, remembered, signal);
+  const key = keyChoice?.key ?? null;
+  const keyReport = key && (await prepareKeys(request, source, workspace, key, mode, signal));
+  const notices = [...(keyReport?.notices ?? []), ...(await checkCoordinateOrder(request, source, snapshot.extent))];
   const rejects = await source.rejects.publish();
   const plan = await diffToPlan(
     {
@@ -175,14 +176,14 @@ async function compareSides(
       mode,
       service: client.url,
       key,
-      source: planSourceHeader(source, keys),
+      source: planSourceHeader(source, keyReport),
       snapshot,
-      state: state.compared(hashComparisonSettings(request, key)),
+      baseline: state.openBaseline(hashComparisonSettings(request, key)),
       signal,
     },
     output ?? { path: join(spool.folder(), "plan.ndjson"), overwrite: false },
   );
-  return { plan, source, snapshot, choice, keys, notices, rejects };
+  return { plan, source, snapshot, keyChoice, keyReport, notices, rejects };
 }
 
 /** Everything that decides whether two sides that were found equal are so still. */
@@ -210,5 +211,5 @@ export const hashComparisonSettings = (
 
 /** The key of a map is remembered once it has been used. */
 export function rememberKey(state: MapState, choice: KeyChoice | null): void {
-  if (choice?.key.by === "property") state.remember(keyNoteName, choice.key.name);
+  if (choice?.key.by === "property") state.setNote(keyNoteName, choice.key.name);
 }

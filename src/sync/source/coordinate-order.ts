@@ -34,7 +34,7 @@ export async function checkCoordinateOrder(
     const suspected = swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, held });
     if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, held));
   }
-  source.rejects.checkLimit(source.read, unservedPositionAdvice(source.notices));
+  source.rejects.checkLimit(source.readCount, unservedPositionAdvice(source.notices));
   return notices;
 }
 
@@ -57,7 +57,7 @@ async function sourceAreaOfUse(
 /** The extent of the rejects, where all were rejected for a latitude beyond the pole that exchanging cures; else null. */
 async function outOfRangeExtent({ rejects }: ReadSource): Promise<Extent | null> {
   const all = new GeometryExtent();
-  for await (const { geometry, reject } of rejects.features()) {
+  for await (const { geometry, reject } of rejects.readFeatures()) {
     if (reject.code !== "out-of-range") return null;
     const own = new GeometryExtent();
     own.add(geometry);

@@ -10,22 +10,22 @@ export interface FieldStats {
   /** Features without one: null, or not there. */
   readonly nulls: number;
   /** Texts of nothing but white space. */
-  readonly empties: number;
+  readonly emptyTexts: number;
   readonly texts: number;
   /** Safe ones. */
   readonly integers: number;
   /** Integers beyond what a double holds exactly. */
-  readonly unsafe: number;
+  readonly unsafeIntegers: number;
   /** Booleans, nested values, numbers with a fraction. */
-  readonly others: number;
+  readonly otherValues: number;
   /** Texts that are UUIDs. */
   readonly uuids: number;
   /** Every text is a date, a time or both (ISO 8601). */
-  readonly temporal: boolean;
+  readonly isTemporal: boolean;
   /** UTF-16 code units of the longest key. */
-  readonly longest: number;
+  readonly maxLength: number;
   /** A value came twice among the first features: it identifies none. */
-  readonly repeats: boolean;
+  readonly hasDuplicates: boolean;
 }
 
 /** Among so many features a repeated value is looked for in memory: most attributes have one there. */
@@ -33,21 +33,23 @@ const maxFeaturesWithDuplicateCheck = 2000;
 /** Sources whose names of properties are data have no end of them. */
 const maxFields = 4096;
 
-type FieldState = { -readonly [K in keyof Omit<FieldStats, "nulls">]: FieldStats[K] } & { seen: Set<string> | null };
+type FieldState = { -readonly [K in keyof Omit<FieldStats, "nulls">]: FieldStats[K] } & {
+  seenValues: Set<string> | null;
+};
 
 const createFieldState = (name: string): FieldState => ({
   name,
   values: 0,
-  empties: 0,
+  emptyTexts: 0,
   texts: 0,
   integers: 0,
-  unsafe: 0,
-  others: 0,
+  unsafeIntegers: 0,
+  otherValues: 0,
   uuids: 0,
-  temporal: true,
-  longest: 0,
-  repeats: false,
-  seen: new Set(),
+  isTemporal: true,
+  maxLength: 0,
+  hasDuplicates: false,
+  seenValues: new Set(),
 });
 
 /** Looks at the properties of features, one after another. */
@@ -60,24 +62,24 @@ export class FieldStatsCollector {
     for (const name in properties) {
       const value = properties[name];
       if (value === null) {
-        this.stateOf(name);
+        this.getOrCreateState(name);
         continue;
       }
-      const state = this.stateOf(name);
+      const state = this.getOrCreateState(name);
       if (state) countValue(state, value, this.features <= maxFeaturesWithDuplicateCheck);
     }
   }
 
   /** In the order in which the names were met. */
-  get facts(): FieldStats[] {
-    return [...this.fields.values()].map(({ seen: _, ...state }) => ({
+  get stats(): FieldStats[] {
+    return [...this.fields.values()].map(({ seenValues: _, ...state }) => ({
       ...state,
       nulls: this.features - state.values,
-      temporal: state.temporal && state.texts > 0,
+      temporal: state.isTemporal && state.texts > 0,
     }));
   }
 
-  private stateOf(name: string): FieldState | undefined {
+  private getOrCreateState(name: string): FieldState | undefined {
     const known = this.fields.get(name);
     if (known || this.fields.size >= maxFields) return known;
     const state = createFieldState(name);
@@ -90,10 +92,10 @@ function countValue(state: FieldState, value: unknown, watch: boolean): void {
   state.values++;
   const key = parseKey(value);
   if (isInvalidKey(key)) {
-    if (key.unfit === "empty") state.empties++;
-    else if (key.unfit === "unsafe") state.unsafe++;
-    else state.others++;
-    state.seen = null;
+    if (key.reason === "empty") state.emptyTexts++;
+    else if (key.reason === "unsafe") state.unsafeIntegers++;
+    else state.otherValues++;
+    state.seenValues = null;
     return;
   }
   const text = String(key);
@@ -101,13 +103,13 @@ function countValue(state: FieldState, value: unknown, watch: boolean): void {
   else {
     state.texts++;
     if (isUuid(text)) state.uuids++;
-    if (state.temporal) state.temporal = temporalType(text) !== null;
+    if (state.isTemporal) state.isTemporal = temporalType(text) !== null;
   }
-  if (text.length > state.longest) state.longest = text.length;
-  if (!watch || state.seen === null) {
-    state.seen = null;
-  } else if (state.seen.has(text)) {
-    state.repeats = true;
-    state.seen = null;
-  } else state.seen.add(text);
+  if (text.length > state.maxLength) state.maxLength = text.length;
+  if (!watch || state.seenValues === null) {
+    state.seenValues = null;
+  } else if (state.seenValues.has(text)) {
+    state.hasDuplicates = true;
+    state.seenValues = null;
+  } else state.seenValues.add(text);
 }

@@ -14,7 +14,8 @@ import type { ReadSource } from "./read-source.js";
 export const findIdFields = (fields: readonly FieldStats[]): string[] =>
   fields
     .filter(
-      ({ name, uuids, values, empties }) => /^(id|fid)(_\d+)?$/i.test(name) && uuids > 0 && uuids === values - empties,
+      ({ name, uuids, values, emptyTexts }) =>
+        /^(id|fid)(_\d+)?$/i.test(name) && uuids > 0 && uuids === values - emptyTexts,
     )
     .map(({ name }) => name);
 

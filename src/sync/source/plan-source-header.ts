@@ -4,16 +4,17 @@ import type { ReadSource } from "./read-source.js";
 
 /** What a plan says of its source, once keys are checked; `keys` is null where nothing is matched. */
 export function planSourceHeader(source: ReadSource, keys: KeyReport | null): PlanHeader["source"] {
-  const { inputs, fingerprint, rejects, gaps, files, isCutShort } = source;
+  const { inputs, fingerprint, rejects, gaps, files, isLimited } = source;
   return {
     inputs,
     fingerprint,
-    features: source.features - (keys?.repeated ?? 0) - (keys?.keyless ?? 0) - (keys?.withheld ?? 0),
+    features:
+      source.features - (keys?.removedDuplicates ?? 0) - (keys?.missingKeyRejects ?? 0) - (keys?.keptGeometries ?? 0),
     complete: source.complete && rejects.count === 0,
     rejected: rejects.count,
     unidentified: keys?.unknownRejects ?? rejects.count,
     // A stretch that nobody read, whatever else is known of the features that were.
-    gaps: gaps.length + (isCutShort && rejects.count > 0 ? 1 : 0),
+    gaps: gaps.length + (isLimited && rejects.count > 0 ? 1 : 0),
     files,
   };
 }

@@ -31,7 +31,7 @@ import { readSpooledLines } from "./spooled-lines.js";
 export interface ReadSource {
   readonly inputs: readonly string[];
   /** Features that the readers met; those filtered out and rejected are among them. */
-  readonly read: number;
+  readonly readCount: number;
   /** Features in `workspace.source`. */
   readonly features: number;
   /** Features that were read without a geometry, before `--scope` left any out. */
@@ -46,7 +46,7 @@ export interface ReadSource {
   /** Every feature was read: nothing was given up or rejected, and `--limit` did not end the reading. */
   readonly complete: boolean;
   /** `--limit` may have ended the reading before the source did. */
-  readonly isCutShort: boolean;
+  readonly isLimited: boolean;
   /** Over the ids and contents of all features and rejects in their order; hexadecimal. */
   readonly fingerprint: string;
   /** What `PlanHeader.source.files` takes. */
@@ -59,7 +59,7 @@ export interface ReadSource {
   /** What the inputs said of themselves. */
   readonly layers: readonly LayerInfo[];
   /** The spooled files by the numbers that rows name them by, with the layers that they are. */
-  readonly spooled: readonly SpooledFile[];
+  readonly spooledFiles: readonly SpooledFile[];
 }
 
 export interface SpooledFile {
@@ -88,30 +88,31 @@ export async function readSource(
   key?: KeyReader,
 ): Promise<ReadSource> {
   const { inputs } = request.source;
-  const rejects = await SourceRejects.plan(request.source, host, join(spool.folder(), "rejects.geojsonl"));
+  const rejects = await SourceRejects.create(request.source, host, join(spool.folder(), "rejects.geojsonl"));
   let layers: readonly LayerInfo[] = [];
   const onLayers = (opened: readonly LayerInfo[]) => {
     layers = opened;
   };
   const report = await spoolFeatures(request, { ...host, onLayers }, spool, rejects);
   rejects.count = report.rejected;
-  let spooled: readonly SpooledFile[] = report.outputs.map(({ path, layer }) => ({ path, layer }));
-  let index = await indexFeatures(spooled, request, host, workspace, key, rejects);
-  const idField = request.matching.by === "id" && index.uuids === 0 ? findIdFields(index.survey.facts)[0] : undefined;
+  let spooledFiles: readonly SpooledFile[] = report.outputs.map(({ path, layer }) => ({ path, layer }));
+  let index = await indexFeatures(spooledFiles, request, host, workspace, key, rejects);
+  const idField =
+    request.matching.by === "id" && index.uuids === 0 ? findIdFields(index.fieldStats.stats)[0] : undefined;
   if (idField !== undefined) {
-    spooled = await spoolWithIds(spooled, idField, request, host, spool);
-    index = await indexFeatures(spooled, request, host, workspace);
+    spooledFiles = await spoolWithIds(spooledFiles, idField, request, host, spool);
+    index = await indexFeatures(spooledFiles, request, host, workspace);
   }
   const names = inputs.map((input) => redact(input, host.registry));
   index.outOfScope.check(names.join(", "), index.features);
-  for await (const rejected of rejects.features()) index.hash.update(JSON.stringify(rejected));
-  const { gaps, read, withoutGeometry } = report;
+  for await (const rejected of rejects.readFeatures()) index.hash.update(JSON.stringify(rejected));
+  const { gaps, read: readCount, withoutGeometry } = report;
   // Where there are no features, the spool has no fields; nor would the map.
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
-  const isCutShort = request.source.limit !== undefined;
+  const isLimited = request.source.limit !== undefined;
   return {
     inputs: names,
-    read,
+    readCount,
     features: index.features,
     withoutGeometry,
     outOfScope: index.outOfScope.count,
@@ -119,15 +120,15 @@ export async function readSource(
     gaps,
     losses,
     notices: [...report.notices, ...outOfScopeNotices(request, index.outOfScope.count)],
-    complete: gaps.length === 0 && rejects.count === 0 && !isCutShort,
-    isCutShort,
+    complete: gaps.length === 0 && rejects.count === 0 && !isLimited,
+    isLimited,
     fingerprint: index.hash.digest("hex"),
     files: await readSourceFileDigests(inputs, host.registry),
     extent: index.extent.extent,
-    fields: index.survey.facts,
+    fields: index.fieldStats.stats,
     hasIds: index.uuids > 0,
     layers,
-    spooled,
+    spooledFiles,
   };
 }
 
@@ -141,10 +142,10 @@ export async function readIdsFromField(
   spool: Spool,
   key?: KeyReader,
 ): Promise<ReadSource> {
-  const spooled = await spoolWithIds(source.spooled, field, request, host, spool);
-  const { uuids, survey } = await indexFeatures(spooled, request, host, workspace, key);
+  const spooledFiles = await spoolWithIds(source.spooledFiles, field, request, host, spool);
+  const { uuids, fieldStats } = await indexFeatures(spooledFiles, request, host, workspace, key);
   const notices = [...source.notices, createIdFieldNotice(source, field, uuids)];
-  return { ...source, spooled, fields: survey.facts, hasIds: uuids > 0, notices };
+  return { ...source, spooledFiles, fields: fieldStats.stats, hasIds: uuids > 0, notices };
 }
 
 function outOfScopeNotices({ source: { inputs }, scope }: SyncRequest, count: number): Loss[] {
@@ -167,7 +168,7 @@ function spoolFeatures(
       output: join(spool.folder(), "source.geojsonl"),
       to: "geojsonseq",
       writerOptions: writerOptions(precision),
-      rejects: rejects.spooled,
+      rejects: rejects.spoolPath,
       strict: strict || source.strict === true,
     },
     host,
@@ -207,7 +208,7 @@ interface SourceIndex {
   uuids: number;
   readonly hash: ReturnType<typeof createHash>;
   readonly extent: GeometryExtent;
-  readonly survey: FieldStatsCollector;
+  readonly fieldStats: FieldStatsCollector;
 }
 
 /**
@@ -231,7 +232,7 @@ async function indexFeatures(
     uuids: 0,
     hash: createHash("sha256"),
     extent: new GeometryExtent(),
-    survey: new FieldStatsCollector(),
+    fieldStats: new FieldStatsCollector(),
   };
   const rounding = roundingForPrecision(request.precision);
   for (const { path } of spooled) {
@@ -266,5 +267,5 @@ function addToIndex(index: SourceIndex, feature: SourceFeature, id: string | nul
   if (id !== null && isUuid(id)) index.uuids++;
   index.hash.update(`${JSON.stringify(id)} ${digest}\n`);
   index.extent.add(feature.geometry);
-  index.survey.add(feature.properties);
+  index.fieldStats.add(feature.properties);
 }

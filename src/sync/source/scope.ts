@@ -24,16 +24,16 @@ const maxListedNames = 12;
 /** What of a source is out of the scope. */
 export class OutOfScopeCounter {
   count = 0;
-  private isKnown = false;
+  private hasScopeField = false;
   private readonly names = new Set<string>();
 
   constructor(private readonly scope: Scope) {}
 
   add({ properties }: { readonly properties: Properties | null }): void {
     this.count++;
-    if (this.isKnown) return;
+    if (this.hasScopeField) return;
     for (const name in properties) {
-      if (name === this.scope?.property) this.isKnown = true;
+      if (name === this.scope?.property) this.hasScopeField = true;
       if (this.names.size < maxListedNames) this.names.add(name);
     }
   }
@@ -43,7 +43,7 @@ export class OutOfScopeCounter {
    * @param features of the source that are in the scope @throws scope-field-missing
    */
   check(source: string, features: number): void {
-    if (this.scope === null || features > 0 || this.count === 0 || this.isKnown) return;
+    if (this.scope === null || features > 0 || this.count === 0 || this.hasScopeField) return;
     throw createError("scope-field-missing", { source, ...this.scope, features: this.count, fields: [...this.names] });
   }
 }

@@ -53,19 +53,19 @@ export class SourceRejects {
     /** Where the rejects will be found. */
     readonly path: string,
     /** The file in the spool. */
-    readonly spooled: string,
-    private readonly replaces: boolean,
+    readonly spoolPath: string,
+    private readonly overwrite: boolean,
     private readonly limit: Threshold | null,
-    private readonly words: (sentence: string) => string = (sentence) => sentence,
+    private readonly rephrase: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
   /** @throws output-exists, output-failed, usage where the file must not be written */
-  static async plan(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
+  static async create(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
     const { inputs, rejects, maxRejects } = request;
     const path = rejects ?? defaultRejectsPath(inputs);
-    const replaces = rejects === undefined || (await canWriteRejects(path));
+    const overwrite = rejects === undefined || (await canWriteRejects(path));
     new PathPlan(
-      { inputs, output: "-", rejects: path, overwrite: replaces },
+      { inputs, output: "-", rejects: path, overwrite },
       {
         format: host.registry.get("geojsonseq"),
         registry: host.registry,
@@ -75,7 +75,7 @@ export class SourceRejects {
         stem: null,
       },
     );
-    return new SourceRejects(path, spooled, replaces, parseThreshold("--max-rejects", maxRejects), host.words);
+    return new SourceRejects(path, spooled, overwrite, parseThreshold("--max-rejects", maxRejects), host.words);
   }
 
   /** Rejects a feature that was read well. */
@@ -86,13 +86,13 @@ export class SourceRejects {
   /** @param feature its JSON text, which is kept as it is, as it may say what is lost once it is parsed */
   addText(feature: string, code: string, reason: string): void {
     this.count++;
-    const reject = JSON.stringify({ code, reason: this.words(reason) });
-    appendFileSync(this.spooled, `${feature.slice(0, feature.lastIndexOf("}"))},"reject":${reject}}\n`);
+    const reject = JSON.stringify({ code, reason: this.rephrase(reason) });
+    appendFileSync(this.spoolPath, `${feature.slice(0, feature.lastIndexOf("}"))},"reject":${reject}}\n`);
   }
 
-  async *features(): AsyncGenerator<RejectedFeature> {
-    if (!existsSync(this.spooled)) return;
-    for await (const lines of readSpooledLines(this.spooled)) {
+  async *readFeatures(): AsyncGenerator<RejectedFeature> {
+    if (!existsSync(this.spoolPath)) return;
+    for await (const lines of readSpooledLines(this.spoolPath)) {
       for (const { text } of lines) yield JSON.parse(text) as RejectedFeature;
     }
   }
@@ -113,11 +113,11 @@ export class SourceRejects {
     const outputs = new OutputSet();
     try {
       if (this.count === 0) {
-        if (this.replaces) outputs.remove(this.path);
+        if (this.overwrite) outputs.remove(this.path);
       } else {
-        const sink = await outputs.create(this.path, { overwrite: this.replaces });
+        const sink = await outputs.create(this.path, { overwrite: this.overwrite });
         const file = await sink.create();
-        for await (const lines of readSpooledLines(this.spooled)) {
+        for await (const lines of readSpooledLines(this.spoolPath)) {
           await file.write(Buffer.from(lines.map(({ text }) => `${text}\n`).join("")));
         }
       }

@@ -28,7 +28,7 @@ function countLinesBefore(path: string, byte: number): number {
 /** Records that were rejected, by the layer that they are of. */
 async function readRejectedRecords({ rejects }: ReadSource): Promise<ReadonlyMap<string, number[]>> {
   const records = new Map<string, number[]>();
-  for await (const { reject } of rejects.features()) {
+  for await (const { reject } of rejects.readFeatures()) {
     const { layer, record, kept } = reject;
     if (layer === undefined || record === undefined || kept) continue;
     const known = records.get(layer);
@@ -50,11 +50,11 @@ export async function describeSourceRows(
   const exact = source.inputs.length === 1 && listFilterOptions(request.source).length === 0;
   const rejected = exact ? await readRejectedRecords(source) : new Map<string, number[]>();
   return ({ file, start }) => {
-    const { path, layer } = source.spooled[file]!;
+    const { path, layer } = source.spooledFiles[file]!;
     const ordinal = countLinesBefore(path, start) + 1;
     if (!exact) return `feature ${ordinal} of those taken`;
     let record = ordinal;
     for (const other of rejected.get(layer) ?? []) if (other <= record) record++;
-    return source.spooled.length > 1 ? `layer ${layer}, record ${record}` : `record ${record}`;
+    return source.spooledFiles.length > 1 ? `layer ${layer}, record ${record}` : `record ${record}`;
   };
 }

@@ -14,20 +14,20 @@ const propertiesHash = ({ properties }: PlannedFeature): Buffer =>
 /** Features of the map that the plan did not know, by what their properties say; each is found once. */
 export class CreatedFeatureMatcher {
   private readonly candidates: Statement;
-  private readonly take: Statement;
+  private readonly removeCandidate: Statement;
 
   private constructor(
-    private readonly after: Workspace,
+    private readonly workspace: Workspace,
     private readonly rounding: Rounding,
   ) {
-    const { database } = after;
+    const { database } = workspace;
     this.candidates = database.prepare(
       "SELECT map.* FROM created JOIN map ON map.seq = created.seq WHERE bucket = ? ORDER BY created.seq",
     );
-    this.take = database.prepare("DELETE FROM created WHERE seq = ?");
+    this.removeCandidate = database.prepare("DELETE FROM created WHERE seq = ?");
   }
 
-  static async of(plan: OpenPlan, after: Workspace, rounding: Rounding): Promise<CreatedFeatureMatcher> {
+  static async create(plan: OpenPlan, after: Workspace, rounding: Rounding): Promise<CreatedFeatureMatcher> {
     const { database, map } = after;
     database.exec(`
       DROP TABLE IF EXISTS temp.planned;
@@ -47,8 +47,8 @@ export class CreatedFeatureMatcher {
 
   find(feature: PlannedFeature): KeyedRow | null {
     for (const row of this.candidates.all(propertiesHash(feature)) as KeyedRow[]) {
-      if (!isLooselyEqual(feature, readMapFeature(this.after.map, row), this.rounding)) continue;
-      this.take.run(row.seq);
+      if (!isLooselyEqual(feature, readMapFeature(this.workspace.map, row), this.rounding)) continue;
+      this.removeCandidate.run(row.seq);
       return row;
     }
     return null;

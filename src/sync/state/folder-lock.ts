@@ -57,7 +57,7 @@ export class FolderLock implements Disposable {
   }
 
   /** Who has the lock, in words, for those who do not need it; null where nobody has. */
-  static async holder(folder: string): Promise<string | null> {
+  static async describeHolder(folder: string): Promise<string | null> {
     const path = join(folder, "lock.db");
     if (!existsSync(path)) return null;
     const { default: Sqlite } = await import("better-sqlite3");
@@ -73,7 +73,7 @@ export class FolderLock implements Disposable {
   }
 
   /** The process that has the lock, or had it last; null where that cannot be read. */
-  static lastHolder(folder: string): LockHolder | null {
+  static readLastHolder(folder: string): LockHolder | null {
     return parseHolderFile(join(folder, "lock.json"));
   }
 

@@ -24,20 +24,20 @@ export interface BaselineDigests {
 export interface Baseline {
   /** Nothing is known. */
   readonly isEmpty: boolean;
-  agreement(name: string): BaselineDigests | null;
+  getDigests(name: string): BaselineDigests | null;
   /** The id that the service gave a feature that came without one, or with one that the map does not know. */
-  givenId(name: string): string | null;
+  getAssignedId(name: string): string | null;
 }
 
 export interface NewBaselineEntry extends BaselineDigests {
   readonly name: string;
   /** What `givenId` shall say; null where the name says it, or nobody asks. */
-  readonly id: string | null;
+  readonly assignedId: string | null;
   /**
    * What was read back is what was sent, but for rounding and the like. Else it may be somebody else's change: it counts
    * once the same was sent again and the same was read back again.
    */
-  readonly sure: boolean;
+  readonly isConfirmed: boolean;
 }
 
 /** A run after which map and source were equal in the sense of its mode. */
@@ -77,12 +77,16 @@ export const hashOfSettings = (settings: object): string =>
 
 /** What is known of a map, as those see it who compare it and write nothing. */
 export interface ReadonlyMapState extends Disposable {
-  note(name: string): string | null;
-  compared(basis: string): Baseline;
+  getNote(name: string): string | null;
+  openBaseline(basis: string): Baseline;
 }
 
-const emptyBaseline: Baseline = { isEmpty: true, agreement: () => null, givenId: () => null };
-const emptyState: ReadonlyMapState = { note: () => null, compared: () => emptyBaseline, [Symbol.dispose]: () => {} };
+const emptyBaseline: Baseline = { isEmpty: true, getDigests: () => null, getAssignedId: () => null };
+const emptyState: ReadonlyMapState = {
+  getNote: () => null,
+  openBaseline: () => emptyBaseline,
+  [Symbol.dispose]: () => {},
+};
 
 /**
  * Looks at the state in the folder of a map, which another run may be writing. Nothing is known where there is none, or
@@ -100,8 +104,8 @@ export async function openStateReadonly(folder: string): Promise<ReadonlyMapStat
       throw new Error("another's");
     const number = seen.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
     return {
-      note: (name) => selectNote(seen, name),
-      compared(basis) {
+      getNote: (name) => selectNote(seen, name),
+      openBaseline(basis) {
         const found = number.get(basis) as number | undefined;
         return found === undefined ? emptyBaseline : new StoredBaseline(seen, found);
       },
@@ -145,33 +149,33 @@ export class MapState implements ReadonlyMapState {
   }
 
   /** A thing that is remembered of the map: its key, how its service updates. */
-  note(name: string): string | null {
+  getNote(name: string): string | null {
     return selectNote(this.database, name);
   }
 
-  remember(name: string, value: string): void {
+  setNote(name: string, value: string): void {
     this.database.prepare("INSERT OR REPLACE INTO note VALUES (?, ?)").run(name, value);
   }
 
   /** What was agreed on where sides were compared in this way (`settingsHash` of all that digests and keys depend on). */
-  compared(basis: string): StoredBaseline {
+  openBaseline(basis: string): StoredBaseline {
     const used = Date.now();
     this.database
       .prepare("INSERT INTO basis (hash, used) VALUES (@basis, @used) ON CONFLICT (hash) DO UPDATE SET used = @used")
       .run({ basis, used });
-    this.forget();
+    this.pruneBaselines();
     const number = this.database.prepare("SELECT number FROM basis WHERE hash = ?").pluck().get(basis) as number;
     return new StoredBaseline(this.database, number);
   }
 
   /** After which run with these settings (`settingsHash`) both sides were equal; null where none was. */
-  settled(settings: string): SyncedState | null {
+  getSyncedState(settings: string): SyncedState | null {
     const row = this.database.prepare("SELECT etag, source FROM settled WHERE settings = ?").get(settings);
     return (row as SyncedState | undefined) ?? null;
   }
 
   /** Remembers it, or with null that they are equal no more. */
-  settle(settings: string, settled: SyncedState | null): void {
+  setSyncedState(settings: string, settled: SyncedState | null): void {
     this.database.prepare("DELETE FROM settled WHERE settings = ?").run(settings);
     if (settled === null) return;
     const { etag, source } = settled;
@@ -184,7 +188,7 @@ export class MapState implements ReadonlyMapState {
     this.database.close();
   }
 
-  private forget(): void {
+  private pruneBaselines(): void {
     const late = `SELECT number FROM basis ORDER BY used DESC, number DESC LIMIT -1 OFFSET ${maxBaselines}`;
     this.database.exec(`DELETE FROM agreed WHERE basis IN (${late}); DELETE FROM basis WHERE number IN (${late});`);
   }
@@ -195,67 +199,69 @@ const selectDigestsSql =
 
 /** What was agreed on in one way to compare. */
 export class StoredBaseline implements Baseline {
-  private readonly find: Statement;
-  private readonly findAny: Statement;
-  private readonly findId: Statement;
-  private readonly put: Statement;
-  private readonly drop: Statement;
+  private readonly selectConfirmed: Statement;
+  private readonly selectDigests: Statement;
+  private readonly selectId: Statement;
+  private readonly insertEntry: Statement;
+  private readonly deleteEntry: Statement;
   /** Names that were put here, where there were none before: no others need be dropped. Null where there are too many. */
-  private own: Set<string> | null;
+  private trackedNames: Set<string> | null;
 
   constructor(
     private readonly database: Database,
-    private readonly basis: number,
+    private readonly basisNumber: number,
   ) {
-    this.find = database.prepare(`${selectDigestsSql} AND sure = 1`);
-    this.findAny = database.prepare(selectDigestsSql);
-    this.findId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
-    this.put = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, unhex(?), unhex(?), ?, ?)");
-    this.drop = database.prepare("DELETE FROM agreed WHERE basis = ? AND name = ?");
-    this.own = this.isEmpty ? new Set() : null;
+    this.selectConfirmed = database.prepare(`${selectDigestsSql} AND sure = 1`);
+    this.selectDigests = database.prepare(selectDigestsSql);
+    this.selectId = database.prepare("SELECT id FROM agreed WHERE basis = ? AND name = ?").pluck();
+    this.insertEntry = database.prepare("INSERT OR REPLACE INTO agreed VALUES (?, ?, unhex(?), unhex(?), ?, ?)");
+    this.deleteEntry = database.prepare("DELETE FROM agreed WHERE basis = ? AND name = ?");
+    this.trackedNames = this.isEmpty ? new Set() : null;
   }
 
   get isEmpty(): boolean {
-    return this.database.prepare("SELECT 1 FROM agreed WHERE basis = ? LIMIT 1").get(this.basis) === undefined;
+    return this.database.prepare("SELECT 1 FROM agreed WHERE basis = ? LIMIT 1").get(this.basisNumber) === undefined;
   }
 
-  agreement(name: string): BaselineDigests | null {
-    return (this.find.get(this.basis, name) as BaselineDigests | undefined) ?? null;
+  getDigests(name: string): BaselineDigests | null {
+    return (this.selectConfirmed.get(this.basisNumber, name) as BaselineDigests | undefined) ?? null;
   }
 
-  givenId(name: string): string | null {
-    return (this.findId.get(this.basis, name) as string | null | undefined) ?? null;
+  getAssignedId(name: string): string | null {
+    return (this.selectId.get(this.basisNumber, name) as string | null | undefined) ?? null;
   }
 
   /**
    * Keeps what was read back, all or nothing; a thousand a call are a good measure. What is the same on both sides needs
    * no agreement: one is kept to show that the service keeps what it is sent.
    */
-  agree(agreements: readonly NewBaselineEntry[]): void {
+  saveEntries(agreements: readonly NewBaselineEntry[]): void {
     this.database.transaction(() => {
       let isEmpty = this.isEmpty;
-      for (const { name, sent, held, id, sure } of agreements) {
-        if (!isEmpty && id === null && sent === held) {
-          if (this.own === null || this.own.has(name)) this.drop.run(this.basis, name);
+      for (const { name, sent, held, assignedId, isConfirmed } of agreements) {
+        if (!isEmpty && assignedId === null && sent === held) {
+          if (this.trackedNames === null || this.trackedNames.has(name)) this.deleteEntry.run(this.basisNumber, name);
           continue;
         }
         isEmpty = false;
-        const before = sure ? undefined : (this.findAny.get(this.basis, name) as BaselineDigests | undefined);
+        const before = isConfirmed
+          ? undefined
+          : (this.selectDigests.get(this.basisNumber, name) as BaselineDigests | undefined);
         const isRepeated = before ? before.sent === sent && before.held === held : false;
-        const counts = sure || isRepeated ? 1 : 0;
-        this.put.run(this.basis, name, sent, held, id, counts);
-        this.noteOwn(name);
+        const counts = isConfirmed || isRepeated ? 1 : 0;
+        this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, counts);
+        this.trackName(name);
         // Once it has its id, it is known by that.
-        if (id !== null && id !== name) {
-          this.put.run(this.basis, id, sent, held, null, counts);
-          this.noteOwn(id);
+        if (assignedId !== null && assignedId !== name) {
+          this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, counts);
+          this.trackName(assignedId);
         }
       }
     })();
   }
 
-  private noteOwn(name: string): void {
-    if (this.own?.add(name).size === maxTrackedNames) this.own = null;
+  private trackName(name: string): void {
+    if (this.trackedNames?.add(name).size === maxTrackedNames) this.trackedNames = null;
   }
 }
 

@@ -37,25 +37,25 @@ export async function updateBaseline(
 ): Promise<boolean> {
   const { key, settings } = plan.header;
   const rounding = roundingForPrecision(settings.precision);
-  const created = key?.by === "id" ? await CreatedFeatureMatcher.of(plan, after.workspace, rounding) : null;
+  const created = key?.by === "id" ? await CreatedFeatureMatcher.create(plan, after.workspace, rounding) : null;
   const readBack = new BaselineBuilder(plan.header, after, rounding, created);
   const agreements: NewBaselineEntry[] = [];
   const keep = (agreement: NewBaselineEntry | null) => {
-    if (agreement && agreements.push(agreement) === writeBatchSize) state.agree(agreements.splice(0));
+    if (agreement && agreements.push(agreement) === writeBatchSize) state.saveEntries(agreements.splice(0));
   };
   if (plan.counts.create > 0)
     for await (const creates of readCreates(plan)) {
-      readBack.agreementsOnCreates(creates).forEach(keep);
-      if (readBack.shownOtherwise.size >= writeBatchSize) await readBack.tellShown(record);
+      readBack.buildCreateEntries(creates).forEach(keep);
+      if (readBack.alteredDigests.size >= writeBatchSize) await readBack.flushAlteredDigests(record);
     }
-  await readBack.tellShown(record);
+  await readBack.flushAlteredDigests(record);
   if (countMapFeatures(plan.counts) > 0)
     for await (const action of plan.actions(["update", "delete", "keep"])) {
-      keep(readBack.agreementOn(action));
-      if (readBack.shownOtherwise.size >= writeBatchSize) await readBack.tellShown(record);
+      keep(readBack.buildEntry(action));
+      if (readBack.alteredDigests.size >= writeBatchSize) await readBack.flushAlteredDigests(record);
     }
-  await readBack.tellShown(record);
-  state.agree(agreements);
+  await readBack.flushAlteredDigests(record);
+  state.saveEntries(agreements);
   return readBack.isAsPlanned();
 }
 
@@ -67,7 +67,7 @@ type MapRow = Pick<FeatureRow, keyof TextLocation | "id" | "digest">;
 type MapRowDigest = Pick<FeatureRow, "id" | "digest">;
 
 class BaselineBuilder {
-  private readonly after: Workspace;
+  private readonly workspace: Workspace;
   /** That the service seems to round to; null where it shows all. */
   private readonly decimals: number | null;
   private readonly byId;
@@ -75,21 +75,21 @@ class BaselineBuilder {
   /** Of the map that the plan makes of the one it was made for. */
   private readonly expected: Fingerprint;
   /** Features that were created; on a map that was empty they are all that may be there. */
-  private found = 0;
+  private presentCount = 0;
   private readonly wasEmpty: boolean;
-  private isSure = true;
+  private isConfirmed = true;
   /** Digests by ids of what was created or updated. */
-  readonly shownOtherwise = new Map<string, string>();
+  readonly alteredDigests = new Map<string, string>();
 
-  /** @param created where ids match: what was created has some that the plan does not know */
+  /** @param createdMatcher where ids match: what was created has some that the plan does not know */
   constructor(
     private readonly header: PlanHeader,
-    private readonly read: Pick<MapReread, "workspace" | "snapshot">,
+    private readonly reread: Pick<MapReread, "workspace" | "snapshot">,
     private readonly rounding: Rounding,
-    private readonly created: CreatedFeatureMatcher | null,
+    private readonly createdMatcher: CreatedFeatureMatcher | null,
   ) {
-    const { workspace, snapshot } = read;
-    this.after = workspace;
+    const { workspace, snapshot } = reread;
+    this.workspace = workspace;
     this.wasEmpty = header.snapshot.features === 0;
     this.decimals = detectRounding(snapshot.decimals, header.settings.precision);
     this.expected = new Fingerprint(header.snapshot.fingerprint);
@@ -104,43 +104,45 @@ class BaselineBuilder {
   }
 
   isAsPlanned(): boolean {
-    const { features, fingerprint } = this.read.snapshot;
-    const isExpected = this.wasEmpty ? this.found === features : this.expected.toString() === fingerprint;
-    return this.isSure && isExpected;
+    const { features, fingerprint } = this.reread.snapshot;
+    const isExpected = this.wasEmpty ? this.presentCount === features : this.expected.toString() === fingerprint;
+    return this.isConfirmed && isExpected;
   }
 
-  async tellShown(record: CreationRecorder): Promise<void> {
-    const digests = Object.fromEntries(this.shownOtherwise);
-    this.shownOtherwise.clear();
-    await record.shown(digests);
+  async flushAlteredDigests(record: CreationRecorder): Promise<void> {
+    const digests = Object.fromEntries(this.alteredDigests);
+    this.alteredDigests.clear();
+    await record.recordDigests(digests);
   }
 
-  agreementsOnCreates(creates: readonly PlannedCreate[]): (NewBaselineEntry | null)[] {
+  buildCreateEntries(creates: readonly PlannedCreate[]): (NewBaselineEntry | null)[] {
     const agreements = creates.map(({ agreement }) => agreement);
-    const rows = this.created ? null : this.rowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
-    return creates.map((create, place) => this.agreementOnCreate(create, agreements[place]!, rows));
+    const rows = this.createdMatcher
+      ? null
+      : this.findRowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
+    return creates.map((create, place) => this.buildCreateEntry(create, agreements[place]!, rows));
   }
 
-  private rowsByName(names: readonly string[]): ReadonlyMap<string, MapRowDigest> {
+  private findRowsByName(names: readonly string[]): ReadonlyMap<string, MapRowDigest> {
     return new Map(this.byKeys.all(JSON.stringify(names)).map(([key, id, digest]) => [key, { id, digest }]));
   }
 
-  private agreementOnCreate(
+  private buildCreateEntry(
     create: PlannedCreate,
     agreement: BaselineEntry | null,
     rows: ReadonlyMap<string, MapRowDigest> | null,
   ): NewBaselineEntry | null {
     if (!agreement) return null;
-    const row = rows ? rows.get(agreement.name) : this.created?.find(create.action.feature);
+    const row = rows ? rows.get(agreement.name) : this.createdMatcher?.find(create.action.feature);
     const found = row
-      ? this.agreement(row, () => create.action.feature, agreement, this.created ? row.id : null)
+      ? this.buildRowEntry(row, () => create.action.feature, agreement, this.createdMatcher ? row.id : null)
       : null;
-    this.isSure &&= found?.sure === true;
-    if (row?.id && found?.sure && row.digest !== agreement.sent) this.shownOtherwise.set(row.id, row.digest);
+    this.isConfirmed &&= found?.isConfirmed === true;
+    if (row?.id && found?.isConfirmed && row.digest !== agreement.sent) this.alteredDigests.set(row.id, row.digest);
     return found;
   }
 
-  agreementOn(action: PlanAction): NewBaselineEntry | null {
+  buildEntry(action: PlanAction): NewBaselineEntry | null {
     if (action.action === "create") return null;
     if (action.action === "delete") {
       // A full synchronisation in one request has deleted them already.
@@ -149,51 +151,51 @@ class BaselineBuilder {
     }
     if (!action.agreement) return null;
     if (action.action === "keep") {
-      return { ...action.agreement, id: null, sure: true };
+      return { ...action.agreement, assignedId: null, isConfirmed: true };
     }
-    const agreement = this.onUpdate(action);
-    this.isSure &&= agreement?.sure === true;
+    const agreement = this.buildUpdateEntry(action);
+    this.isConfirmed &&= agreement?.isConfirmed === true;
     return agreement;
   }
 
-  private onUpdate({ id, before, feature, agreement }: ActionOfKind<"update">): NewBaselineEntry | null {
-    const row = this.byId.get(id) ?? this.createdAnew(agreement);
+  private buildUpdateEntry({ id, before, feature, agreement }: ActionOfKind<"update">): NewBaselineEntry | null {
+    const row = this.byId.get(id) ?? this.findRecreated(agreement);
     const digest = this.digest(before);
     if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
-    const found = this.agreement(row, () => feature, agreement, null);
-    if (row.id && found.sure && row.digest !== agreement.sent && row.digest !== this.digest(feature))
-      this.shownOtherwise.set(row.id, row.digest);
+    const found = this.buildRowEntry(row, () => feature, agreement, null);
+    if (row.id && found.isConfirmed && row.digest !== agreement.sent && row.digest !== this.digest(feature))
+      this.alteredDigests.set(row.id, row.digest);
     return found;
   }
 
   /** What was deleted to be created anew has another id, and its key. */
-  private createdAnew({ name }: BaselineEntry): MapRow | undefined {
-    const row = this.created ? undefined : this.rowsByName([name]).get(name);
+  private findRecreated({ name }: BaselineEntry): MapRow | undefined {
+    const row = this.createdMatcher ? undefined : this.findRowsByName([name]).get(name);
     return row && this.byId.get(row.id!);
   }
 
   /** @param sent the feature, asked for only where its digest does not tell */
-  private agreement(
+  private buildRowEntry(
     row: MapRowDigest,
     sent: () => PlannedFeature,
     agreement: BaselineEntry,
-    id: string | null,
+    assignedId: string | null,
   ): NewBaselineEntry {
-    if (this.wasEmpty) this.found += 1;
+    if (this.wasEmpty) this.presentCount += 1;
     else this.expected.toggle(row.id!, row.digest);
-    const sure = row.digest === agreement.sent || this.isShown(sent(), row);
-    return { name: agreement.name, sent: agreement.sent, held: row.digest, id, sure };
+    const isConfirmed = row.digest === agreement.sent || this.isEquivalent(sent(), row);
+    return { name: agreement.name, sent: agreement.sent, held: row.digest, assignedId, isConfirmed };
   }
 
-  private isShown(feature: PlannedFeature, { id, digest }: MapRowDigest): boolean {
+  private isEquivalent(feature: PlannedFeature, { id, digest }: MapRowDigest): boolean {
     if (digest === this.digest(feature)) return true;
-    return isLooselyEqual(feature, readMapFeature(this.after.map, this.byId.get(id!)!), this.rounding);
+    return isLooselyEqual(feature, readMapFeature(this.workspace.map, this.byId.get(id!)!), this.rounding);
   }
 
   /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
   private isRounded({ geometry, properties }: PlannedFeature, row: MapRow): boolean {
-    const held = readMapFeature(this.after.map, row);
+    const held = readMapFeature(this.workspace.map, row);
     return (
       this.decimals !== null &&
       normalizeLoosely(properties) === normalizeLoosely(held.properties) &&

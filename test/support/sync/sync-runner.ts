@@ -78,15 +78,15 @@ export async function runSyncInProcess({
         service: createServiceClient({ url, ...as }, patience, host.signal),
         traffic: patience,
         stateRoot: join(folder, "state"),
-        backup: join(folder, `${run}-backup.geojson`),
+        backupPath: join(folder, `${run}-backup.geojson`),
         onNotice: () => {},
       },
       map,
     );
     const { applied } = await synchronize(asked, asked.mode, opened, { onPlan: () => {}, confirm: async () => true });
     if (!applied) return { end: "done", report: null };
-    if (applied.ending?.code === "internal") throw applied.ending;
-    return { end: applied.ending?.code ?? (applied.failed > 0 ? "failed" : "done"), report: applied };
+    if (applied.error?.code === "internal") throw applied.error;
+    return { end: applied.error?.code ?? (applied.failed > 0 ? "failed" : "done"), report: applied };
   } catch (thrown) {
     const error = asGeoferryError(thrown);
     if (error.code === "internal") throw error;

@@ -53,7 +53,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (store, 
       const target = await of().newTarget();
       of().proxy.on("POST", 1, fault).on("POST", 2, again(fault));
       const report = await target.sync(some(1, 1200), { mode: "incremental" });
-      expect(report).toMatchObject({ created: 1200, failed: 0, unknown: 0, ending: null });
+      expect(report).toMatchObject({ created: 1200, failed: 0, unknown: 0, error: null });
       await expectRefs(target, ...range(1, 1200));
     });
 
@@ -62,7 +62,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (store, 
       await target.put(...some(1, 30, { extra: true }));
       of().proxy.on("PATCH", 1, fault).on("PATCH", 4, fault);
       const report = await target.sync(some(1, 20, { name: "new" }), { mode: "incremental" });
-      expect(report).toMatchObject({ updated: 20, failed: 0, ending: null });
+      expect(report).toMatchObject({ updated: 20, failed: 0, error: null });
       expect(await target.properties()).toEqual(
         range(1, 30).map((ref) => ({ ref, extra: true, ...(ref <= 20 && { name: "new" }) })),
       );
@@ -74,9 +74,9 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (store, 
       of().proxy.on("DELETE", 1, fault).on("DELETE", 2, again(fault));
       const report = await target.sync(some(1, 20), { complete: false });
       // What comes after the map was read changes its entity tag: the next request is refused, and a run goes on.
-      if (report.ending?.code === "map-changed" && fault === faults.delayedCommit)
-        expect(await target.sync(some(1, 20), { complete: false })).toMatchObject({ ending: null });
-      else expect(report).toMatchObject({ deleted: 1180, failed: 0, withheld: null, ending: null });
+      if (report.error?.code === "map-changed" && fault === faults.delayedCommit)
+        expect(await target.sync(some(1, 20), { complete: false })).toMatchObject({ error: null });
+      else expect(report).toMatchObject({ deleted: 1180, failed: 0, withheld: null, error: null });
       await expectRefs(target, ...range(1, 20));
     });
 
@@ -85,7 +85,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (store, 
       await target.put(...some(1, 20));
       of().proxy.on("PUT", 1, fault);
       const report = await target.sync(some(11, 30, { name: "new" }));
-      expect(report).toMatchObject({ created: 10, updated: 10, deleted: 10, put: true, ending: null });
+      expect(report).toMatchObject({ created: 10, updated: 10, deleted: 10, put: true, error: null });
       expect(await target.properties()).toEqual(range(11, 30).map((ref) => ({ ref, name: "new" })));
     });
   });

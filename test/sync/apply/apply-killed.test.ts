@@ -21,15 +21,15 @@ const spool = new Spool(folder);
 const report = await applyPlan(await openPlan(folder + "/plan.ndjson", spool), {
   client: createServiceClient(connection, defaultTraffic, signal).map(map),
   spool,
-  folder,
-  memory: { patchManner: null, rememberManner() {} },
+  stateFolder: folder,
+  serviceBehavior: { patchSemantics: null, savePatchSemantics() {} },
   traffic: { concurrency: 1, retries: 1 },
   signal,
-  backup: folder + "/killed-backup.geojson",
-  rejects: folder + "/rejects.geojsonl",
-  atPoint() { if (points++ === deadly) process.kill(process.pid, "SIGKILL"); },
+  backupPath: folder + "/killed-backup.geojson",
+  rejectsPath: folder + "/rejects.geojsonl",
+  onCheckpoint() { if (points++ === deadly) process.kill(process.pid, "SIGKILL"); },
 });
-process.exit(report.ending ? 1 : 77);
+process.exit(report.error ? 1 : 77);
 `;
 
 /** @returns the exit status; null where it was killed */
@@ -89,11 +89,11 @@ describe.each(ways)("%s", (_way, of, wish) => {
       await target.plan(source, wish);
       const status = await applyUntil(target, deadly);
       const journal = await readJournal(target.folder);
-      for (const { kind } of journal?.doubts ?? []) seen.add(kind);
+      for (const { kind } of journal?.uncertain ?? []) seen.add(kind);
       if (status !== 77)
-        expect((await findUncertainRequests(target.folder))?.batches ?? 0).toBe(journal?.doubts.length ?? 0);
+        expect((await findUncertainRequests(target.folder))?.batches ?? 0).toBe(journal?.uncertain.length ?? 0);
       const report = await target.sync(source, wish);
-      expect(report.ending).toBeNull();
+      expect(report.error).toBeNull();
       expect(await target.properties()).toEqual(wanted);
       const places = (await target.features()).map(({ geometry }) => geometry);
       expect(places).toContainEqual({ type: "Point", coordinates: [2.5, 2] });

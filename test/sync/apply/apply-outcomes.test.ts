@@ -39,7 +39,7 @@ describe("features that the service refuses", () => {
       failed: 1,
       withheld: { deletes: 1, why: "failed" },
       refused: [{ action: "create", key: 5, code: "refused", reason: expect.stringContaining("U+0000") }],
-      ending: null,
+      error: null,
     });
     expect(await target.rejected()).toEqual([
       {
@@ -60,7 +60,7 @@ describe("features that the service refuses", () => {
     const target = await services.real.newTarget();
     services.real.proxy.on("POST", 1, faults.respondBeforeCommit(413));
     const report = await target.sync(some(1, 10), { mode: "incremental" });
-    expect(report).toMatchObject({ created: 10, failed: 0, ending: null });
+    expect(report).toMatchObject({ created: 10, failed: 0, error: null });
     expect(services.real.proxy.count("POST")).toBe(3);
   });
 });
@@ -72,7 +72,7 @@ describe("mode append", () => {
     const target = await services.real.newTarget();
     services.real.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
-    expect(report).toMatchObject({ created: 20, unknown: 0, ending: null });
+    expect(report).toMatchObject({ created: 20, unknown: 0, error: null });
     expect(await target.features()).toHaveLength(20);
   });
 
@@ -80,8 +80,8 @@ describe("mode append", () => {
     const target = await services.bare.newTarget();
     services.bare.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
-    expect(report).toMatchObject({ created: 0, unknown: 20, ending: { code: "outcome-unknown" } });
-    expect(report.ending!.kind).toBe("unknown-outcome");
+    expect(report).toMatchObject({ created: 0, unknown: 20, error: { code: "outcome-unknown" } });
+    expect(report.error!.kind).toBe("unknown-outcome");
     expect(await target.features()).toHaveLength(20);
     expect((await target.rejected()).map(({ reject }) => (reject as { code: string }).code)).toEqual(
       Array(20).fill("outcome-unknown"),
@@ -97,15 +97,15 @@ describe("mode append", () => {
       tools: {
         signal: aborter.signal,
         traffic: { concurrency: 1, retries: 1 },
-        atPoint: (point) => {
+        onCheckpoint: (point) => {
           if (point === "acknowledged") aborter.abort();
         },
       },
     });
-    expect(first.ending).toMatchObject({ code: "sync-interrupted", kind: "interrupted" });
+    expect(first.error).toMatchObject({ code: "sync-interrupted", kind: "interrupted" });
     expect(first.created).toBe(1000);
     const second = await target.sync(some(1, 3500), { ...append, fingerprint: "5a" });
-    expect(second).toMatchObject({ created: 2500, ending: null });
+    expect(second).toMatchObject({ created: 2500, error: null });
     expect((await target.properties()).map(({ ref }) => ref)).toEqual(Array.from({ length: 3500 }, (_, n) => n + 1));
   });
 });
@@ -114,9 +114,9 @@ test("where the rejects cannot be written, what was done by then is told all the
   const target = await services.real.newTarget();
   const report = await target.sync([...some(1, 3), pointFeature(5, 5, { ref: 5, name: "a\0" })], {
     mode: "incremental",
-    tools: { rejects: join(target.folder, "missing", "rejects.geojsonl") },
+    tools: { rejectsPath: join(target.folder, "missing", "rejects.geojsonl") },
   });
-  expect(report).toMatchObject({ rejects: null, failed: 1, ending: { code: "output-failed" } });
+  expect(report).toMatchObject({ rejects: null, failed: 1, error: { code: "output-failed" } });
   expect(await target.features()).toHaveLength(report.created);
 });
 
@@ -127,14 +127,14 @@ test("an interrupted run has a clean journal, and says that it was interrupted",
     mode: "incremental",
     tools: {
       signal: aborter.signal,
-      atPoint: (point) => {
+      onCheckpoint: (point) => {
         if (point === "answered") aborter.abort();
       },
     },
   });
-  expect(report.ending).toMatchObject({ code: "sync-interrupted" });
+  expect(report.error).toMatchObject({ code: "sync-interrupted" });
   expect(await target.features()).toHaveLength(report.created);
-  expect(await readJournal(target.folder)).toMatchObject({ ended: false, doubts: [] });
+  expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 
 test("an interrupted run says what stays, also where a request was about to be sent", async () => {
@@ -150,7 +150,7 @@ test("an interrupted run says what stays, also where a request was about to be s
     tools: {
       signal: aborter.signal,
       traffic: { concurrency: 1, retries: 1 },
-      atPoint: async (point) => {
+      onCheckpoint: async (point) => {
         if (point === "acknowledged") wake();
         if (point !== "sent" || ++sent === 1) return;
         await acknowledged;
@@ -158,9 +158,9 @@ test("an interrupted run says what stays, also where a request was about to be s
       },
     },
   });
-  expect(report).toMatchObject({ created: 1000, ending: { code: "sync-interrupted" } });
-  expect(report.ending?.message).toMatch(/what was sent to map .* stays: run it again/);
-  expect(await readJournal(target.folder)).toMatchObject({ ended: false, doubts: [] });
+  expect(report).toMatchObject({ created: 1000, error: { code: "sync-interrupted" } });
+  expect(report.error?.message).toMatch(/what was sent to map .* stays: run it again/);
+  expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 
 test("a service that merges deeply is found out, and nested values are cleared first", async () => {
@@ -170,7 +170,7 @@ test("a service that merges deeply is found out, and nested values are cleared f
   const report = await target.sync([list(1, {}), list(2, {}), pointFeature(3.5, 3, { ref: 3 }), list(4, { b: 3 })], {
     mode: "incremental",
   });
-  expect(report).toMatchObject({ updated: 4, failed: 0, ending: null });
+  expect(report).toMatchObject({ updated: 4, failed: 0, error: null });
   expect((await target.properties()).map(({ list }) => list)).toEqual([{ a: 1 }, { a: 1 }, undefined, { a: 1, b: 3 }]);
 });
 
@@ -180,11 +180,11 @@ test("a service without PATCH is told, with what to do; features are deleted and
   const source = some(1, 4, { name: "new" });
   const refused = await target.sync(source, { complete: false });
   expect(refused).toMatchObject({ updated: 0, deleted: 0, withheld: { deletes: 1, why: "stopped" } });
-  expect(refused.ending).toMatchObject({ code: "update-unsupported", kind: "conflict" });
-  expect(refused.ending!.message).toContain("--update-with delete-create");
+  expect(refused.error).toMatchObject({ code: "update-unsupported", kind: "conflict" });
+  expect(refused.error!.message).toContain("--update-with delete-create");
 
   const done = await target.sync(source, { complete: false, request: { updateWith: "delete-create" } });
-  expect(done).toMatchObject({ updated: 4, deleted: 1, ending: null });
+  expect(done).toMatchObject({ updated: 4, deleted: 1, error: null });
   expect(await target.properties()).toEqual([1, 2, 3, 4].map((ref) => ({ ref, kept: true, name: "new" })));
 });
 
@@ -200,7 +200,7 @@ test("a map that another writer changes before the deletes is left alone", async
   expect(report).toMatchObject({
     deleted: 0,
     withheld: { deletes: 1, why: "stopped" },
-    ending: { code: "map-changed" },
+    error: { code: "map-changed" },
   });
   expect(await target.features()).toHaveLength(6);
   expect(existsSync(report.backup!)).toBe(true);

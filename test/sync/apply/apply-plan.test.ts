@@ -29,14 +29,14 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
         failed: 0,
         put: false,
         backup: expect.stringContaining("-backup-"),
-        ending: null,
+        error: null,
       });
       expect((await target.properties()).map(({ ref }) => ref)).toEqual(refs(2500));
       expect(service.proxy.count("POST")).toBe(3);
 
       service.proxy.calm();
       const second = await target.sync(many(2490, (n) => (n <= 1500 ? { name: `no ${n}` } : {})));
-      expect(second).toMatchObject({ created: 0, updated: 1500, deleted: 10, failed: 0, rejects: null, ending: null });
+      expect(second).toMatchObject({ created: 0, updated: 1500, deleted: 10, failed: 0, rejects: null, error: null });
       expect(await target.properties()).toEqual(
         refs(2490).map((ref) => (ref <= 1500 ? { ref, name: `no ${ref}` } : { ref })),
       );
@@ -51,7 +51,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
       const target = await service.newTarget();
       await target.put(...many(5));
       const report = await target.sync([...many(3, () => ({ name: "new" })), pointFeature(1, 1, { ref: "x" })]);
-      expect(report).toMatchObject({ created: 1, updated: 3, deleted: 2, put: true, ending: null });
+      expect(report).toMatchObject({ created: 1, updated: 3, deleted: 2, put: true, error: null });
       expect((await target.properties()).map(({ ref }) => ref)).toEqual([1, 2, 3, "x"]);
       expect(["POST", "PATCH", "PUT", "DELETE"].map((method) => service.proxy.count(method))).toEqual([0, 0, 1, 0]);
       expect(existsSync(report.backup!)).toBe(true);

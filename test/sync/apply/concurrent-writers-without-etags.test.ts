@@ -70,7 +70,7 @@ async function dedupe() {
     host,
     traffic: defaultTraffic,
     stateRoot: folder,
-    backup: join(folder, "dedupe.geojson"),
+    backupPath: join(folder, "dedupe.geojson"),
     onNotice() {},
   };
   const service = createServiceClient(
@@ -126,7 +126,7 @@ it("leaves what another writer made of a key otherwise, says so, and deletes not
   proxy.on("POST", 1, concurrentWriter("after", other));
   const { end, report } = await push(places(4), { mode: "full", unmanaged: "keep" });
   expect(end).toBe("duplicates-created");
-  expect(report!.ending!.message).toContain(`geoferry dedupe --map ${map} --remote-field ref `);
+  expect(report!.error!.message).toContain(`geoferry dedupe --map ${map} --remote-field ref `);
   expect(report).toMatchObject({ twins: 1, withheld: { deletes: 1, why: "stopped" } });
   expect(Object.fromEntries([...ids()].map(([key, all]) => [key, all.length]))).toEqual({
     ...{ gone: 1, undefined: 1 },
@@ -135,7 +135,7 @@ it("leaves what another writer made of a key otherwise, says so, and deletes not
 
   const first = ids().get("k1")![0];
   const found = await dedupe();
-  expect([found.found.left, found.applied?.deleted]).toEqual([0, 1]);
+  expect([found.found.remainingKeys, found.applied?.deleted]).toEqual([0, 1]);
   expect(ids().get("k1")).toEqual([first]);
 });
 
@@ -206,8 +206,8 @@ it("dedupe says so where another one that keeps others deletes those that it kee
   const other = async () => odd.remove(map, firsts);
   proxy.on("DELETE", 1, concurrentWriter("before", other));
   const { applied } = await dedupe();
-  expect(applied!.ending?.code).toBe("duplicates-lost");
-  expect(applied!.ending?.message).toMatch(
+  expect(applied!.error?.code).toBe("duplicates-lost");
+  expect(applied!.error?.message).toMatch(
     /4 features that this run kept were deleted .*; geoferry restore \S+ puts back/,
   );
 });

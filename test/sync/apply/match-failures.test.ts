@@ -3,7 +3,7 @@ import { nilId } from "../../../src/remote/wire.js";
 import { combinedReason, coverAllFeatures, matchFailures } from "../../../src/sync/apply/match-failures.js";
 
 const failed = (...paths: readonly string[]) => paths.map((path) => ({ id: nilId, path, message: `wrong: ${path}` }));
-const missed = (...places: readonly number[]) => places.map((place) => ({ place, id: null }));
+const missed = (...places: readonly number[]) => places.map((index) => ({ index, id: null }));
 const told = (...given: Parameters<typeof matchFailures>) =>
   Object.fromEntries([...matchFailures(...given)].map(([place, { path }]) => [place, path]));
 
@@ -37,8 +37,8 @@ test("one failure of one feature needs no path", () => {
 
 test("ids that were sent are taken at their word", () => {
   const ids = [
-    { place: 0, id: "a" },
-    { place: 5, id: "b" },
+    { index: 0, id: "a" },
+    { index: 5, id: "b" },
   ];
   const byId = [
     { id: "b", path: "", message: "B" },

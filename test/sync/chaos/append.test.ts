@@ -52,7 +52,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
         request: { settleTime: 60 },
       })
       .then(
-        ({ ending, failed }) => ending?.code ?? (failed > 0 ? "failed" : "done"),
+        ({ error, failed }) => error?.code ?? (failed > 0 ? "failed" : "done"),
         (error: unknown) => asGeoferryError(error).code,
       );
   /** Keys that are on the map, once each, and those of which it is told that nobody knows. */

@@ -145,7 +145,7 @@ await describeOnEveryFixture((kind) => {
       {
         ...{ host, traffic: defaultTraffic, stateRoot: join(world.folder, `state-${map}`), onNotice: () => {} },
         service: createServiceClient({ url: proxy.url, ...world.ada }, defaultTraffic, host.signal),
-        backup: join(world.folder, `${map}-backup.geojson`),
+        backupPath: join(world.folder, `${map}-backup.geojson`),
       },
       map,
     );
@@ -156,7 +156,7 @@ await describeOnEveryFixture((kind) => {
     const { plan } = await planDedupe(request, run, () => {});
     expect((await dedupe(map, "--delete-different", "--keep", "last")).status).toBe(0);
     const report = await applyAndUpdateBaseline(plan, join(world.folder, `${map}-rejects.geojsonl`), run);
-    expect([report.deleted, report.withheld?.why, report.ending?.code]).toEqual([0, "changed", "map-changed"]);
+    expect([report.deleted, report.withheld?.why, report.error?.code]).toEqual([0, "changed", "map-changed"]);
     expect(await idsOn(map)).toEqual([ids[1]]);
   });
 });

@@ -53,8 +53,8 @@ async function dedupe(more: Partial<DedupeRequest> = {}) {
   const host = createTestHost();
   const account = { url: proxy.url, clientId: odd.clientId, clientSecret: odd.clientSecret };
   const service = createServiceClient(account, defaultTraffic, host.signal);
-  const backup = join(own, "backup.geojson");
-  const tools = { host, traffic: defaultTraffic, stateRoot: own, backup, onNotice() {}, service };
+  const backupPath = join(own, "backup.geojson");
+  const tools = { host, traffic: defaultTraffic, stateRoot: own, backupPath, onNotice() {}, service };
   await using run = await SyncRun.open(tools, map);
   const request: DedupeRequest = {
     ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: false, scope: null },
@@ -90,7 +90,7 @@ test.each([
   const ids = odd.featuresOf(map).map(({ id }) => id);
   const { found, told } = await dedupe();
   expect(odd.featuresOf(map).map(({ id }) => id)).toEqual(ids);
-  expect([found.keys, found.differing, found.left]).toEqual([1, 1, 1]);
+  expect([found.duplicateKeys, found.differingKeys, found.remainingKeys]).toEqual([1, 1, 1]);
   expect(told).toEqual([{ key: "a", stay: ids, go: [], differ: [differ] }]);
 });
 
@@ -101,9 +101,9 @@ it("dedupe deletes one of those that are the same, and such that differ where it
     createPlace("a", { n: "raw 9007199254740992" }),
     createPlace("a", { n: "raw 9.007199254740993e15" }),
   ]);
-  expect((await dedupe()).found.left).toBe(1);
+  expect((await dedupe()).found.remainingKeys).toBe(1);
   expect(odd.featuresOf(map).map(({ properties }) => properties.n)).toHaveLength(2);
-  expect((await dedupe({ deleteDifferent: true })).found.left).toBe(0);
+  expect((await dedupe({ deleteDifferent: true })).found.remainingKeys).toBe(0);
   expect(odd.featuresOf(map)).toHaveLength(1);
 });
 
@@ -162,7 +162,7 @@ it("two runs at once that are to keep other ones keep the same, so that no key i
     const lowest = [...idsByKey()].map(([key, [first]]) => [key, [first]]);
     const orders = [{ keep: "first" }, { keep: "last" }, { keep: "last", deleteDifferent: true }] as const;
     const ends = await Promise.all(orders.slice(round % 2, 2 + (round % 2)).map((order) => dedupe(order)));
-    expect(ends.map(({ applied }) => applied?.ending?.code)).toEqual([undefined, undefined]);
+    expect(ends.map(({ applied }) => applied?.error?.code)).toEqual([undefined, undefined]);
     expect([...idsByKey()]).toEqual(lowest);
   }
   expect(fewest).toBe(keys.length);
@@ -185,7 +185,7 @@ it("reads the map between requests, and deletes nothing for which another run le
     concurrentWriter("after", async () => odd.remove(map, late)),
   );
   const { applied } = await dedupe(order);
-  expect([idsByKey().size, applied?.ending?.code, applied?.withheld]).toEqual([
+  expect([idsByKey().size, applied?.error?.code, applied?.withheld]).toEqual([
     1100,
     "map-changed",
     { deletes: 50, why: "changed" },

@@ -24,33 +24,38 @@ const begin = async () => {
 test("a batch that was sent and not acknowledged is in doubt", async () => {
   const { folder, journal } = await begin();
   expect(await findUncertainRequests(folder)).toBeNull();
-  const first = await journal.sent({ kind: "create", features: 2, keys: ["a", 7], idempotencyKey: "r1-0" });
-  await journal.sent({ kind: "delete", features: 1, ids: ["x"] });
+  const first = await journal.recordSent({ kind: "create", features: 2, keys: ["a", 7], idempotencyKey: "r1-0" });
+  await journal.recordSent({ kind: "delete", features: 1, ids: ["x"] });
   await journal.acknowledge(first, "done");
   expect(await findUncertainRequests(folder)).toMatchObject({ batches: 1, features: 1 });
-  expect((await readJournal(folder))?.doubts).toMatchObject([{ batch: 1, kind: "delete", ids: ["x"] }]);
+  expect((await readJournal(folder))?.uncertain).toMatchObject([{ batch: 1, kind: "delete", ids: ["x"] }]);
 });
 
 test("a last line that a crash cut short is none, and the next run writes behind it", async () => {
   const { folder, journal } = await begin();
-  await journal.sent({ kind: "create", features: 5, first: 0 });
+  await journal.recordSent({ kind: "create", features: 5, first: 0 });
   await journal[Symbol.asyncDispose]();
   appendFileSync(journalPath(folder), '{"line":"ACK","batch":0,"outc');
-  expect((await readJournal(folder))?.doubts).toHaveLength(1);
+  expect((await readJournal(folder))?.uncertain).toHaveLength(1);
   await using resumed = await Journal.resume(folder, "r1", 1);
   await resumed.acknowledge(0, "done");
-  expect(await readJournal(folder)).toMatchObject({ ended: false, batches: 1, doubts: [], settled: [[0, 5]] });
+  expect(await readJournal(folder)).toMatchObject({
+    isEnded: false,
+    batches: 1,
+    uncertain: [],
+    settledRanges: [[0, 5]],
+  });
   await resumed.end();
-  expect((await readJournal(folder))?.ended).toBe(true);
+  expect((await readJournal(folder))?.isEnded).toBe(true);
 });
 
 test("what was sent once more and done is in doubt no more", async () => {
   const { folder, journal } = await begin();
-  await journal.sent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
-  const again = await journal.sent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
-  expect((await readJournal(folder))?.doubts.map(({ batch }) => batch)).toEqual([again]);
+  await journal.recordSent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
+  const again = await journal.recordSent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
+  expect((await readJournal(folder))?.uncertain.map(({ batch }) => batch)).toEqual([again]);
   await journal.acknowledge(again, "done");
-  expect((await readJournal(folder))?.doubts).toEqual([]);
+  expect((await readJournal(folder))?.uncertain).toEqual([]);
 });
 
 /** What a file does that is open, in place of what it should, once. */
@@ -69,24 +74,24 @@ test("a line that a full disk cut short does not spoil the next", async () => {
   await failing("appendFile", async (file) => {
     await file.write('{"line":"SENT","batch":0,');
   });
-  await expect(journal.sent({ kind: "create", features: 1, keys: ["a"] })).rejects.toMatchObject({
+  await expect(journal.recordSent({ kind: "create", features: 1, keys: ["a"] })).rejects.toMatchObject({
     code: "output-failed",
   });
-  await journal.sent({ kind: "create", features: 1, keys: ["b"] });
-  expect((await readJournal(folder))?.doubts).toMatchObject([{ keys: ["b"] }]);
+  await journal.recordSent({ kind: "create", features: 1, keys: ["b"] });
+  expect((await readJournal(folder))?.uncertain).toMatchObject([{ keys: ["b"] }]);
 });
 
 test("after a line did not reach the disk nothing is sent any more", async () => {
   const { journal } = await begin();
   await failing("datasync", async () => {});
   const batch = { kind: "create", features: 1, keys: ["a"] } as const;
-  for (let i = 0; i < 2; i++) await expect(journal.sent(batch)).rejects.toMatchObject({ code: "output-failed" });
+  for (let i = 0; i < 2; i++) await expect(journal.recordSent(batch)).rejects.toMatchObject({ code: "output-failed" });
 });
 
 test("lines of batches under way at once do not mix", async () => {
   const { folder, journal } = await begin();
   const keys = Array.from({ length: 500 }, (_, n) => `key ${n}`);
-  await Promise.all(Array.from({ length: 20 }, () => journal.sent({ kind: "create", features: 500, keys })));
+  await Promise.all(Array.from({ length: 20 }, () => journal.recordSent({ kind: "create", features: 500, keys })));
   const lines = readFileSync(journalPath(folder), "utf8").trimEnd().split("\n");
   expect(lines.map((line) => (JSON.parse(line) as { line: string }).line)).toEqual([
     "BEGIN",

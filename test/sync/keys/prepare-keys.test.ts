@@ -73,8 +73,8 @@ describe("keys of a source", () => {
   ] as const)("that are not unique leave the %s feature, and it is told", async (onDuplicate, left) => {
     const path = side.csv(`${onDuplicate}.csv`, "ref,n", ["A,1", "B,2", "A,3"]);
     const reading = await side.read(path, { ...byField("ref"), onDuplicate });
-    const { repeated, notices } = await reading.check();
-    expect(repeated).toBe(1);
+    const { removedDuplicates, notices } = await reading.check();
+    expect(removedDuplicates).toBe(1);
     expect(notices).toMatchObject([{ code: "duplicate-key-dropped", field: "ref", count: 1 }]);
     expect(reading.features.map(({ properties }) => properties.n).sort()).toEqual([...left].sort());
   });
@@ -83,7 +83,7 @@ describe("keys of a source", () => {
     const rejects = side.path("keyless.rejects.geojsonl");
     const path = side.csv("keyless.csv", "ref,n", ["A,1", ",2", "C,3"]);
     const reading = await side.read(path, { ...byField("ref"), onMissingKey: "reject", source: { rejects } });
-    expect(await reading.check()).toMatchObject({ keyless: 1, unknownRejects: 1 });
+    expect(await reading.check()).toMatchObject({ missingKeyRejects: 1, unknownRejects: 1 });
     expect(reading.keys("source")).toEqual(["A", "C"]);
     expect(await reading.source.rejects.publish()).toBe(rejects);
     const [line, ...more] = readFileSync(rejects, "utf8").trim().split("\n");
@@ -124,7 +124,7 @@ describe("keys of both sides", () => {
       byField("ref"),
     );
     await reading.onMap(keyed("ref", [1, 5]));
-    expect(await reading.check()).toMatchObject({ held: 2, features: 3, matches: 1 });
+    expect(await reading.check()).toMatchObject({ mapFeatures: 2, sourceFeatures: 3, matches: 1 });
     expect(reading.keys("source")).toEqual([1, 2, "007"]);
     const other = await side.read(side.csv("number.csv", "ref", ["1", "2"]), byField("ref"));
     await other.onMap(keyed("ref", ["1", "x"]));
@@ -211,7 +211,7 @@ describe("keys of both sides", () => {
     );
     expect(await (await (await source(0, 100)).onMap(map(100, 200))).check("delete")).toMatchObject({ matches: 0 });
     expect(await (await (await source(0, 100)).onMap(keyed("title", numbers(0, 100)))).check("full")).toMatchObject({
-      held: 0,
+      mapFeatures: 0,
     });
   });
 });
@@ -229,7 +229,7 @@ describe("ids of the service", () => {
     }));
     const path = side.file("ids.geojson", JSON.stringify({ type: "FeatureCollection", features }));
     const reading = await (await side.read(path, match)).onMap(ids.map((id) => ({ id, properties: {} })));
-    expect(await reading.check()).toMatchObject({ matches: 1, held: 3 });
+    expect(await reading.check()).toMatchObject({ matches: 1, mapFeatures: 3 });
     expect(reading.keys("source")).toEqual([ids[0], null]);
   });
 

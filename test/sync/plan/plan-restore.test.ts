@@ -38,8 +38,11 @@ async function restore(target: MapFixture, backup: string): Promise<{ made: Rest
     settings: { precision, singleRead, updateWith, guards: { ...guards, allowEmpty: true }, settleTime: 20 },
     output: join(spool.folder(), "restore.ndjson"),
   });
-  const memory = { patchManner: null, rememberManner: () => {} };
-  const report = await applyPlan(made.plan, target.tools({ client, spool, memory, backup: `${backup}.again` }));
+  const serviceBehavior = { patchSemantics: null, savePatchSemantics: () => {} };
+  const report = await applyPlan(
+    made.plan,
+    target.tools({ client, spool, serviceBehavior, backupPath: `${backup}.again` }),
+  );
   return { made, report };
 }
 
@@ -66,7 +69,7 @@ describe.each([
     const before = await target.features();
     const { backup, deleted, updated } = await target.sync(source);
     expect({ deleted, updated }).toEqual({ deleted: 2, updated: 1 });
-    expect(await openBackup(backup!)).toMatchObject({ features: 3, creates: 1, ended: true });
+    expect(await openBackup(backup!)).toMatchObject({ features: 3, creates: 1, isEnded: true });
     await target.put(pointFeature(6, 6, { ref: 6 }));
 
     const { made, report } = await restore(target, backup!);
@@ -75,7 +78,7 @@ describe.each([
     expect(describeRestore(made).join("\n")).toContain(
       "1 feature that the run created and that nothing has changed since will be deleted",
     );
-    expect(report).toMatchObject({ created: 2, updated: 1, deleted: 1, failed: 0, put: ids === "old", ending: null });
+    expect(report).toMatchObject({ created: 2, updated: 1, deleted: 1, failed: 0, put: ids === "old", error: null });
     const after = await target.features();
     const { geometry, properties } = { geometry: { type: "Point", coordinates: [6, 6] }, properties: { ref: 6 } };
     expect(said(after)).toEqual(said([...before, { geometry, properties }]));
@@ -83,7 +86,7 @@ describe.each([
     expect(kept).toHaveLength(ids === "old" ? 4 : 2);
 
     const again = await restore(target, `${backup}.again`);
-    expect(again.report).toMatchObject({ created: 1, updated: 1, deleted: 2, ending: null });
+    expect(again.report).toMatchObject({ created: 1, updated: 1, deleted: 2, error: null });
     expect((await target.features()).map(({ properties: { ref } }) => ref).sort()).toEqual([1, 2, 5, 6]);
   });
 });
@@ -98,7 +101,7 @@ describe("what a run created", () => {
     await target.direct.update([JSON.stringify({ ...one, properties: { ref: 2, by: "another" } })], null, "another");
     const { made, report } = await restore(target, backup!);
     expect(made.created).toMatchObject({ count: 2, changed: 1, unknown: 0 });
-    expect(report).toMatchObject({ deleted: 2, ending: null });
+    expect(report).toMatchObject({ deleted: 2, error: null });
     expect(await refs(target)).toEqual([2]);
   });
 
@@ -112,7 +115,7 @@ describe("what a run created", () => {
       key: null,
     });
     expect(await target.features()).toHaveLength(4);
-    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 3, ending: null });
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 3, error: null });
     expect((await target.features()).map(({ id }) => id)).toEqual([old!.id]);
   });
 
@@ -122,7 +125,7 @@ describe("what a run created", () => {
       pointFeature(1.1234567, 2.7654321, { ref: 1 }),
       pointFeature(3, 4, { ref: 2 }),
     ]);
-    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 2, ending: null });
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 2, error: null });
     expect(await target.features()).toEqual([]);
   });
 
@@ -141,7 +144,7 @@ describe("what a run created", () => {
       mode: "incremental",
     });
     expect(created).toBe(1);
-    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 1, ending: null });
+    expect((await restore(target, backup!)).report).toMatchObject({ deleted: 1, error: null });
     expect(await refs(target)).toEqual([0]);
   });
 });
@@ -171,7 +174,7 @@ describe("what was edited after the run", () => {
     const { made, report } = await restore(target, backup);
     expect(made.edited).toBe(0);
     expect(findEditGuards(made, false)).toEqual([]);
-    expect(report).toMatchObject({ updated: 1, ending: null });
+    expect(report).toMatchObject({ updated: 1, error: null });
   });
 
   test("is counted, and the restoration refused unless it is asked to overwrite", async () => {
@@ -219,7 +222,7 @@ test("a backup of version 1, which has no creates, is restored", async () => {
     path,
     `{"type":"FeatureCollection","geoferry":${JSON.stringify(header)},"features":[\n${JSON.stringify(old)}\n]}\n`,
   );
-  expect((await restore(target, path)).report).toMatchObject({ updated: 1, deleted: 0, ending: null });
+  expect((await restore(target, path)).report).toMatchObject({ updated: 1, deleted: 0, error: null });
   expect(await target.properties()).toEqual([{ ref: 1, name: "old" }, { ref: 2 }]);
 });
 

@@ -18,7 +18,14 @@ describe("a source", () => {
   test("is read to its end, a row for each feature", async () => {
     const { source, workspace, features } = await side.read(capitals);
     const { features: expected } = JSON.parse(readFileSync(capitals, "utf8"));
-    expect(source).toMatchObject({ read: 195, features: 195, complete: true, outOfScope: 0, losses: [], gaps: [] });
+    expect(source).toMatchObject({
+      readCount: 195,
+      features: 195,
+      complete: true,
+      outOfScope: 0,
+      losses: [],
+      gaps: [],
+    });
     expect(workspace.source.count).toBe(195);
     expect(features.map(({ properties }) => properties)).toEqual(
       expected.map((feature: { properties: unknown }) => feature.properties),
@@ -89,7 +96,7 @@ describe("a source", () => {
     await convertFile(one, layers, { layerName: "first" });
     await convertFile(two, layers, { layerName: "second", append: true });
     const united = await side.read(layers);
-    expect(united.source.spooled.map(({ layer }) => layer)).toEqual(["first", "second"]);
+    expect(united.source.spooledFiles.map(({ layer }) => layer)).toEqual(["first", "second"]);
     expect(united.features.map(({ properties }) => properties.ref)).toEqual(["A", "B", "C"]);
     expect((await side.read(layers, { source: { layers: ["second"] } })).features).toHaveLength(1);
   });
@@ -99,7 +106,7 @@ describe("a source", () => {
       source: { where: "iso2 = 'FR'", select: ["iso2"], rename: { iso2: "ref" } },
     });
     expect(reading.features.map(({ properties }) => properties)).toEqual([{ ref: "FR" }]);
-    expect(reading.source).toMatchObject({ read: 195, features: 1, complete: true });
+    expect(reading.source).toMatchObject({ readCount: 195, features: 1, complete: true });
     expect((await side.read(capitals, { source: { limit: 2 } })).source).toMatchObject({
       features: 2,
       complete: false,
@@ -125,7 +132,7 @@ describe("a source", () => {
 
   test("without a feature is no failure here", async () => {
     const path = side.file("empty.geojson", '{"type":"FeatureCollection","features":[]}');
-    expect((await side.read(path)).source).toMatchObject({ read: 0, features: 0, complete: true, extent: null });
+    expect((await side.read(path)).source).toMatchObject({ readCount: 0, features: 0, complete: true, extent: null });
   });
 
   test("fails as a conversion does", async () => {
@@ -140,7 +147,7 @@ describe("the rejects of a source", () => {
   test("are found where --rejects says, once they are published", async () => {
     const rejects = side.path("said.geojsonl");
     const { source } = await side.read(flawed("said.csv"), { source: { rejects } });
-    expect(source).toMatchObject({ read: 3, features: 3, complete: false });
+    expect(source).toMatchObject({ readCount: 3, features: 3, complete: false });
     expect(existsSync(rejects)).toBe(false);
     expect(await source.rejects.publish()).toBe(rejects);
     expect(readFileSync(rejects, "utf8").trim().split("\n")).toHaveLength(1);

@@ -17,7 +17,7 @@ describe("a scope", () => {
       { ref: null, layer: [7] },
     ]);
     const reading = await side.read(path, { ...byField("ref"), scope });
-    expect(reading.source).toMatchObject({ read: 6, features: 2, outOfScope: 4, complete: true });
+    expect(reading.source).toMatchObject({ readCount: 6, features: 2, outOfScope: 4, complete: true });
     expect(reading.source.notices).toMatchObject([{ code: "out-of-scope", field: "layer", count: 4 }]);
     await reading.check();
     expect(reading.keys("source")).toEqual(["A", "B"]);
@@ -30,7 +30,7 @@ describe("a scope", () => {
       { properties: { ref: "A", layer: "7" } },
       { properties: { ref: "A" } },
     ]);
-    expect(await reading.check()).toMatchObject({ held: 1, matches: 1 });
+    expect(await reading.check()).toMatchObject({ mapFeatures: 1, matches: 1 });
     expect(reading.workspace.map.count).toBe(1);
   });
 
@@ -38,6 +38,6 @@ describe("a scope", () => {
     const own = numbers(0, 20).map((n) => ({ ref: `A${n}`, layer: 7 }));
     const others = numbers(0, 20).map((n) => ({ properties: { ref: `B${n}`, layer: 8 } }));
     const reading = await side.read(side.geojson("new.geojson", own), { ...byField("ref"), scope, mode: "full" });
-    expect(await (await reading.onMap(others)).check()).toMatchObject({ held: 0, features: 20 });
+    expect(await (await reading.onMap(others)).check()).toMatchObject({ mapFeatures: 0, sourceFeatures: 20 });
   });
 });

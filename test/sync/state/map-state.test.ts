@@ -14,30 +14,30 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
-const one = { name: "a", sent: digest(1), held: digest(2), id: null, sure: true };
+const one = { name: "a", sent: digest(1), held: digest(2), assignedId: null, isConfirmed: true };
 
 describe("a look at a state", () => {
   test("shows what a run has written, and changes nothing", async () => {
     {
       using state = (await MapState.open(folder)).state;
-      state.compared("x").agree([one]);
-      state.remember("key", "ref");
+      state.openBaseline("x").saveEntries([one]);
+      state.setNote("key", "ref");
       // While a run has it open.
       using seen = await openStateReadonly(folder);
-      expect(seen.note("key")).toBe("ref");
-      expect(seen.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
-      expect(seen.compared("y").isEmpty).toBe(true);
+      expect(seen.getNote("key")).toBe("ref");
+      expect(seen.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2) });
+      expect(seen.openBaseline("y").isEmpty).toBe(true);
     }
     const before = readFileSync(join(folder, "state.db"));
     using again = await openStateReadonly(folder);
-    again.compared("z").agreement("a");
+    again.openBaseline("z").getDigests("a");
     expect(readFileSync(join(folder, "state.db")).equals(before)).toBe(true);
   });
 
   test("that is of no use shows nothing, and leaves it where it is", async () => {
     writeFileSync(join(folder, "state.db"), "no database at all, and longer than a header of one hundred bytes is");
     using seen = await openStateReadonly(folder);
-    expect([seen.note("key"), seen.compared("x").isEmpty]).toEqual([null, true]);
+    expect([seen.getNote("key"), seen.openBaseline("x").isEmpty]).toEqual([null, true]);
     expect(readdirSync(folder)).toEqual(["state.db"]);
   });
 });
@@ -46,59 +46,59 @@ describe("a state", () => {
   test("is there for the next run", async () => {
     {
       using state = (await MapState.open(folder)).state;
-      expect(state.compared("x").isEmpty).toBe(true);
-      state.compared("x").agree([one]);
-      state.remember("key", "ref");
-      state.settle("full", { etag: '"7"', source: "s" });
+      expect(state.openBaseline("x").isEmpty).toBe(true);
+      state.openBaseline("x").saveEntries([one]);
+      state.setNote("key", "ref");
+      state.setSyncedState("full", { etag: '"7"', source: "s" });
     }
     const { state, notice } = await MapState.open(folder);
     using again = state;
     expect(notice).toBeNull();
-    expect(again.compared("x").agreement("a")).toEqual({ sent: digest(1), held: digest(2) });
-    expect(again.compared("x").isEmpty).toBe(false);
-    expect(again.note("key")).toBe("ref");
-    expect(again.settled("full")).toEqual({ etag: '"7"', source: "s" });
-    expect(again.settled("incremental")).toBeNull();
-    again.settle("full", null);
-    expect(again.settled("full")).toBeNull();
+    expect(again.openBaseline("x").getDigests("a")).toEqual({ sent: digest(1), held: digest(2) });
+    expect(again.openBaseline("x").isEmpty).toBe(false);
+    expect(again.getNote("key")).toBe("ref");
+    expect(again.getSyncedState("full")).toEqual({ etag: '"7"', source: "s" });
+    expect(again.getSyncedState("incremental")).toBeNull();
+    again.setSyncedState("full", null);
+    expect(again.getSyncedState("full")).toBeNull();
   });
 
   test("keeps apart what was compared in other ways", async () => {
     using state = (await MapState.open(folder)).state;
-    state.compared(hashOfSettings({ precision: 7, key: "ref" })).agree([one]);
-    expect(state.compared(hashOfSettings({ key: "ref", precision: 7 })).agreement("a")).not.toBeNull();
-    expect(state.compared(hashOfSettings({ key: "ref", precision: 6 })).agreement("a")).toBeNull();
+    state.openBaseline(hashOfSettings({ precision: 7, key: "ref" })).saveEntries([one]);
+    expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 7 })).getDigests("a")).not.toBeNull();
+    expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 6 })).getDigests("a")).toBeNull();
   });
 
   test("forgets the ways that were not used for longest", async () => {
     using state = (await MapState.open(folder)).state;
-    state.compared("first").agree([one]);
-    for (let i = 0; i < 32; i++) state.compared(`other ${i}`).agree([one]);
+    state.openBaseline("first").saveEntries([one]);
+    for (let i = 0; i < 32; i++) state.openBaseline(`other ${i}`).saveEntries([one]);
     const rows = new Sqlite(join(folder, "state.db"), { readonly: true });
     expect(rows.prepare("SELECT count(*) FROM agreed").pluck().get()).toBe(32);
     rows.close();
-    expect(state.compared("first").isEmpty).toBe(true);
+    expect(state.openBaseline("first").isEmpty).toBe(true);
   });
 
   test("believes what is unlike what was sent once it was read back twice", async () => {
     using state = (await MapState.open(folder)).state;
-    const compared = state.compared("x");
-    const odd = { ...one, sure: false };
-    compared.agree([odd]);
-    expect(compared.agreement("a")).toBeNull();
-    compared.agree([{ ...odd, held: digest(3) }]);
-    expect(compared.agreement("a")).toBeNull();
-    compared.agree([{ ...odd, held: digest(3) }]);
-    expect(compared.agreement("a")).toEqual({ sent: digest(1), held: digest(3) });
+    const compared = state.openBaseline("x");
+    const odd = { ...one, isConfirmed: false };
+    compared.saveEntries([odd]);
+    expect(compared.getDigests("a")).toBeNull();
+    compared.saveEntries([{ ...odd, held: digest(3) }]);
+    expect(compared.getDigests("a")).toBeNull();
+    compared.saveEntries([{ ...odd, held: digest(3) }]);
+    expect(compared.getDigests("a")).toEqual({ sent: digest(1), held: digest(3) });
   });
 
   test("tells the id that a feature was given, and knows it by that", async () => {
     using state = (await MapState.open(folder)).state;
-    const compared = state.compared("x");
-    compared.agree([{ ...one, name: "content:00:1", id: "id-1" }]);
-    expect(compared.givenId("content:00:1")).toBe("id-1");
-    expect(compared.givenId("id-1")).toBeNull();
-    expect(compared.agreement("id-1")).toEqual({ sent: digest(1), held: digest(2) });
+    const compared = state.openBaseline("x");
+    compared.saveEntries([{ ...one, name: "content:00:1", assignedId: "id-1" }]);
+    expect(compared.getAssignedId("content:00:1")).toBe("id-1");
+    expect(compared.getAssignedId("id-1")).toBeNull();
+    expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2) });
   });
 
   test("is whole after its process was killed in the middle of writing", async () => {
@@ -121,7 +121,7 @@ describe("a state", () => {
     const { state, notice } = await MapState.open(folder);
     using again = state;
     expect(notice).toBeNull();
-    again.compared("x").agree([one]);
+    again.openBaseline("x").saveEntries([one]);
     const rows = new Sqlite(join(folder, "state.db"), { readonly: true });
     expect(rows.prepare("SELECT count(*) FROM agreed").pluck().get()).toBe(1);
     rows.close();
@@ -162,9 +162,9 @@ describe("a state that cannot be used", () => {
       `${path()}: ${reason}; it was set aside as ${path()}.set-aside, and everything is compared anew`,
     );
     expect(readFileSync(`${path()}.set-aside`).equals(before)).toBe(true);
-    expect(again.compared("x").isEmpty).toBe(true);
-    again.compared("x").agree([one]);
-    expect(again.compared("x").isEmpty).toBe(false);
+    expect(again.openBaseline("x").isEmpty).toBe(true);
+    again.openBaseline("x").saveEntries([one]);
+    expect(again.openBaseline("x").isEmpty).toBe(false);
   });
 
   test("is no reason to say anything where it is empty, as a crash may leave it", async () => {

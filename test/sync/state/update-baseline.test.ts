@@ -22,7 +22,7 @@ let compared: StoredBaseline;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "geoferry-agree-"));
   state = (await MapState.open(folder)).state;
-  compared = state.compared("x");
+  compared = state.openBaseline("x");
 });
 afterEach(() => {
   state[Symbol.dispose]();
