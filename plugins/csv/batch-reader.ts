@@ -106,7 +106,7 @@ export class BatchReader {
       if (isHeader && !scanner.isBlank(bytes)) {
         isHeader = false;
         if (hasNul && bytes.subarray(at, next).includes(0)) {
-          context.notice("header-binary", undefined, "names of columns have NUL bytes, which are no text");
+          context.reportNotice("header-binary", undefined, "names of columns have NUL bytes, which are no text");
         }
       } else if (!scanner.isBlank(bytes)) {
         this.passedRecords++;
@@ -117,9 +117,10 @@ export class BatchReader {
           reject(at, next, "record-binary", "a NUL byte is no text");
         } else {
           const failure = this.geometry.read(bytes, scanner, this.builder);
-          if (failure) reject(at, next, failure.code, failure.reason, this.attributes(bytes), context.keepsRows);
-          if (failure && context.keepsRows) this.builder.none();
-          if (!failure || context.keepsRows) this.row(bytes);
+          if (failure)
+            reject(at, next, failure.code, failure.reason, this.attributes(bytes), context.keepsBadGeometries);
+          if (failure && context.keepsBadGeometries) this.builder.none();
+          if (!failure || context.keepsBadGeometries) this.row(bytes);
         }
       }
       this.passedLines += lines;
@@ -138,13 +139,13 @@ export class BatchReader {
 
   /** Tells what was repaired, once behind the last split. */
   finish(): void {
-    if (this.short > 0) this.context.notice("record-short", undefined, this.shortExample, this.short);
+    if (this.short > 0) this.context.reportNotice("record-short", undefined, this.shortExample, this.short);
     if (this.strays > 0) {
       const where = this.strays === 1 ? "in one record" : "in some records";
-      this.context.notice("quote-stray", undefined, strayQuoteMessage(where), this.strays);
+      this.context.reportNotice("quote-stray", undefined, strayQuoteMessage(where), this.strays);
     }
     this.geometry.finish();
-    this.context.passed(this.passedRecords, this.passedLines);
+    this.context.splitFinished(this.passedRecords, this.passedLines);
   }
 
   private repaired(block: TextBlock): Buffer {
@@ -153,7 +154,7 @@ export class BatchReader {
     if (bytes !== block.bytes) {
       const count = bytes.toString("utf8").split("\uFFFD").length - 1;
       const example = "bytes that are no UTF-8 became U+FFFD; name the encoding with the option encoding";
-      this.context.lose("text-undecodable", undefined, example, count);
+      this.context.reportLoss("text-undecodable", undefined, example, count);
     }
     return bytes;
   }

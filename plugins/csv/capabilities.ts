@@ -11,11 +11,11 @@ export function writerCapabilities({ geometry }: WriterOptions): WriterCapabilit
     nullGeometry: true,
     z: true,
     m: geometry !== "xy" && geometry !== "geojson",
-    everyCell: true,
+    storesEveryCell: true,
     fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime"],
     fieldNames: { pattern: /\S/ },
     ids: "id",
-    needs: "summary",
-    stream: true,
+    requiredScan: "summary",
+    supportsStreaming: true,
   };
 }

@@ -57,8 +57,8 @@ export default defineFormat({
   },
   writer: {
     options: writerOptions,
-    implied: impliedOptions,
-    accepts: writerCapabilities,
+    impliedOptions: impliedOptions,
+    capabilities: writerCapabilities,
     load: async () => (await import("./write/writer.js")).default,
   },
 });

@@ -22,10 +22,11 @@ export async function open(
   if (source.size === 0) throw createError("input-empty", { source: source.name });
   const file = await source.open();
   try {
-    const plan = (context.blueprint as CsvPlan | undefined) ?? (await makePlan(source, file, options, context, length));
+    const plan =
+      (context.scanResult as CsvPlan | undefined) ?? (await makePlan(source, file, options, context, length));
     return {
       layers: [createLayer(source, file, plan, context, length)],
-      blueprint: plan,
+      scanResult: plan,
       [Symbol.asyncDispose]: () => file.close(),
     };
   } catch (error) {
@@ -34,7 +35,7 @@ export async function open(
   }
 }
 
-export default { open, prescan: scanPart } satisfies ReaderModule<ReaderOptions>;
+export default { open, scanPart: scanPart } satisfies ReaderModule<ReaderOptions>;
 
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;

@@ -22,11 +22,11 @@ function findMember(name: string): Format {
   return knownFormats.find(matchesName(name)) ?? createDriverFormat(findDriver(name));
 }
 
-function listMembers(): { readonly formats: readonly Format[]; readonly missing: string | null } {
+function listMembers(): { readonly formats: readonly Format[]; readonly unavailable: string | null } {
   const catalogue = loadCatalog();
-  if ("missing" in catalogue) return { formats: [], missing: `${installHint}; ${catalogue.missing}` };
+  if ("missing" in catalogue) return { formats: [], unavailable: `${installHint}; ${catalogue.missing}` };
   const drivers = catalogue.drivers.filter(({ reads, writes }) => reads || writes);
-  return { formats: drivers.map(createDriverFormat), missing: null };
+  return { formats: drivers.map(createDriverFormat), unavailable: null };
 }
 
 /** Whatever the installed GDAL (gdal.org) reads: one format a driver, and this one for a driver that GDAL finds itself. */
@@ -36,7 +36,7 @@ const gdal = defineFormat({
   label: "Whatever GDAL reads; gdal:DRIVER for one of its drivers",
   extensions: [],
   identify: () => "no",
-  family: { member: findMember, list: listMembers },
+  family: { find: findMember, list: listMembers },
   reader: { options: readOptions, load: async () => (await import("./reader.js")).createReader(null) },
 });
 

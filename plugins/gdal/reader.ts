@@ -57,7 +57,7 @@ function startConnection({ context, values, driver, scratch }: DatasetOpening): 
     environment: gdalEnvironment(scratch, driver !== null && referencingDrivers.has(driver)),
     memory: values.memory,
     signal: context.signal,
-    onWarning: (warning) => context.notice("gdal-warning", undefined, warning.replace(/^\w+ \d+: /, "")),
+    onWarning: (warning) => context.reportNotice("gdal-warning", undefined, warning.replace(/^\w+ \d+: /, "")),
   });
 }
 
@@ -102,7 +102,7 @@ async function resolveCrs({ name, wkt }: LayerInfo, context: ReadContext): Promi
     return await context.crs.parse(wkt);
   } catch (error) {
     if (!(error instanceof GeoferryError)) throw error;
-    context.notice("crs-unreadable", undefined, `the reference system of the layer "${name}" is not understood`);
+    context.reportNotice("crs-unreadable", undefined, `the reference system of the layer "${name}" is not understood`);
     return null;
   }
 }
@@ -111,7 +111,12 @@ function reportReply(reply: GdalReply & { readonly kind: "rows" }, context: Read
   const { tally, rounded } = reply;
   reportWkbRepairs(tally, context);
   if (rounded > 0) {
-    context.lose("int64-rounded", undefined, "integers beyond 2^53 came through GDAL rounded to a double", rounded);
+    context.reportLoss(
+      "int64-rounded",
+      undefined,
+      "integers beyond 2^53 came through GDAL rounded to a double",
+      rounded,
+    );
   }
 }
 
@@ -130,7 +135,7 @@ function* toBatches({ batches, unreadable }: GdalReply & { readonly kind: "rows"
 function reportAssumedZones({ fields }: LayerInfo, context: ReadContext): void {
   for (const { name, type } of fields) {
     if (type === "datetime")
-      context.notice("zone-assumed", name, "the file says no time zone: GDAL takes times for UTC");
+      context.reportNotice("zone-assumed", name, "the file says no time zone: GDAL takes times for UTC");
   }
 }
 
@@ -199,7 +204,7 @@ async function createLayer(
     } catch (error) {
       const failure = toReadError(error, source.name, driver);
       if (!context.skipErrors || !(failure instanceof GeoferryError) || failure.kind !== "input") throw failure;
-      context.giveUp({ source: source.name, place: { layer: facts.name }, bytes: null, reason: failure.message });
+      context.skipRange({ source: source.name, place: { layer: facts.name }, bytes: null, reason: failure.message });
     } finally {
       if (connection && done) connections.giveBack(connection);
       else if (connection) await connections.end(connection);

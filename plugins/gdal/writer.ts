@@ -118,8 +118,8 @@ class GdalAssembler implements Assembler<RowChunk> {
     file.ids.add(ids, features);
     const { context, facts } = this;
     const { missingZ: z, missingM: m, empty } = counts;
-    if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became none", empty);
-    if (z > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", z);
+    if (empty > 0) context.reportLoss("geometry-empty", undefined, "a geometry without positions became none", empty);
+    if (z > 0) context.reportLoss("z-missing", undefined, "a position without a height got the height 0", z);
     const fields = this.layers[layer]!.fields ?? [];
     fields.forEach(({ name, type }, f) => {
       const [values, zoned, fractions] = [counts.values[f]!, counts.zoned[f]!, counts.fractions[f]!];
@@ -127,24 +127,29 @@ class GdalAssembler implements Assembler<RowChunk> {
       file.sums[f]! += counts.sums[f]!;
       if (type === "datetime" && utcOnlyDrivers.has(facts.name)) {
         if (values > zoned)
-          context.lose("zone-assumed", name, "a time without a zone was taken for UTC", values - zoned);
+          context.reportLoss("zone-assumed", name, "a time without a zone was taken for UTC", values - zoned);
         const changed = counts.shifted[f]!;
-        if (changed > 0) context.lose("zone-dropped", name, "a time became the same instant in UTC", changed);
+        if (changed > 0) context.reportLoss("zone-dropped", name, "a time became the same instant in UTC", changed);
       }
       const long = counts.long[f]!;
-      if (long > 0) context.lose("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
+      if (long > 0) context.reportLoss("number-rounded", name, `${facts.label} keeps fifteen digits of a number`, long);
       if (fractions > 0 && wholeSecondDrivers.has(facts.name)) {
-        context.lose("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
+        context.reportLoss("seconds-rounded", name, `${facts.label} keeps whole seconds here`, fractions);
       }
       // GDAL's own times have no more.
       if (counts.fine[f]! > 0 && !wholeSecondDrivers.has(facts.name)) {
-        context.lose("time-rounded", name, "fractions beyond milliseconds were cut", counts.fine[f]!);
+        context.reportLoss("time-rounded", name, "fractions beyond milliseconds were cut", counts.fine[f]!);
       }
       if (zoned > 0 && noTimeZoneDrivers.has(facts.name)) {
-        context.lose("time-zone-dropped", name, `${facts.label} keeps the clock time and not its time zone`, zoned);
+        context.reportLoss(
+          "time-zone-dropped",
+          name,
+          `${facts.label} keeps the clock time and not its time zone`,
+          zoned,
+        );
       }
     });
-    if (m > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", m);
+    if (m > 0) context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", m);
   }
 
   async finish(): Promise<void> {
@@ -171,7 +176,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       if (written.layers) reportDifferences(written.layers, layers, this.files, facts, context);
       else if (facts.reads) {
         const example = `GDAL cannot read what its driver ${facts.name} wrote`;
-        context.lose("output-unreadable", undefined, example);
+        context.reportLoss("output-unreadable", undefined, example);
       }
     } catch (error) {
       throw toWriteError(error, sink.name, facts.name);
@@ -197,7 +202,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     for (const [n, { ids }] of files.entries()) {
       if (!keeps || given[n] || ids.count === 0) continue;
       const example = `"${this.layers[n]!.name}" has ids that are missing, stand twice or are none for ${facts.label}: its features are numbered anew`;
-      context.lose("id-changed", undefined, example, ids.count);
+      context.reportLoss("id-changed", undefined, example, ids.count);
     }
     const otherwise = given.some(Boolean) ? "counted" : null;
     return given.map((isGiven) => (isGiven ? "given" : otherwise));

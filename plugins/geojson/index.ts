@@ -15,7 +15,7 @@ export const geojson = defineFormat({
   reader,
   writer: {
     options: writeOptions,
-    accepts: (options) => (options.crs ? { ...writerCapabilities, crs: "any" } : writerCapabilities),
+    capabilities: (options) => (options.crs ? { ...writerCapabilities, crs: "any" } : writerCapabilities),
     load: () => import("./write/writer.js"),
   },
 });
@@ -30,7 +30,7 @@ export const geojsonseq = defineFormat({
   reader,
   writer: {
     options: sequenceWriteOptions,
-    accepts: () => writerCapabilities,
+    capabilities: () => writerCapabilities,
     load: () => import("./write/sequence-writer.js"),
   },
 });

@@ -41,7 +41,11 @@ interface FullScan {
 }
 
 /** Told in a first look, of which nothing is said. */
-const silentReporter: IssueReporter = { keepsRows: false, lose: () => undefined, notice: () => undefined };
+const silentReporter: IssueReporter = {
+  keepsBadGeometries: false,
+  reportLoss: () => undefined,
+  reportNotice: () => undefined,
+};
 
 /** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
 const maxEagerScanBytes = 1 << 20;
@@ -65,7 +69,7 @@ const descriptiveMembers: ReadonlySet<string> = new Set([
 
 export class GeoJsonDataset implements Dataset {
   readonly layers: readonly Layer[];
-  readonly blueprint: GeoJsonScanResult;
+  readonly scanResult: GeoJsonScanResult;
 
   private constructor(
     private readonly file: SourceFile,
@@ -73,16 +77,16 @@ export class GeoJsonDataset implements Dataset {
     blueprint: GeoJsonScanResult,
   ) {
     this.layers = [layer];
-    this.blueprint = blueprint;
+    this.scanResult = blueprint;
   }
 
   /** Opens the file, with splits of about `wanted` bytes. */
   static async open(source: Source, options: Options, context: ReadContext, wanted: number): Promise<GeoJsonDataset> {
     const file = await source.open();
     try {
-      const known = context.blueprint as GeoJsonScanResult | undefined;
+      const known = context.scanResult as GeoJsonScanResult | undefined;
       const found = known ? null : await scanFile(source, file, context, wanted);
-      const blueprint = known ?? found!.blueprint;
+      const blueprint = known ?? found!.scanResult;
       const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.scan ?? null);
       return new GeoJsonDataset(file, layer, blueprint);
     } catch (error) {
@@ -118,7 +122,7 @@ async function scanFile(source: Source, file: SourceFile, context: ReadContext, 
     members = scanner.members;
   }
   const crs = await readCrsMember(members.crs, context);
-  return { blueprint: { survey: { ...found, members }, name: layerNameOf(members, source.name), crs }, scan };
+  return { scanResult: { survey: { ...found, members }, name: layerNameOf(members, source.name), crs }, scan };
 }
 
 function layerNameOf(members: TopLevelMembers, path: string): string {
@@ -189,7 +193,7 @@ class GeoJsonLayer implements Layer {
       this.known = { splits, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
     } catch (error) {
       if (!skipErrors || !(error instanceof GeoferryError) || error.kind !== "input") throw error;
-      this.context.giveUp(this.restAfter(error));
+      this.context.skipRange(this.restAfter(error));
     }
     if (!isSilent) this.noticeAround(scanner);
   }
@@ -203,11 +207,11 @@ class GeoJsonLayer implements Layer {
 
   /** Notes what was odd about the text around the features. */
   private noticeAround({ foreign, surplusCommas }: Pick<FullScan, "foreign" | "surplusCommas">): void {
-    if (surplusCommas > 0) this.context.notice("extra-comma", undefined, trailingCommaMessage, surplusCommas);
+    if (surplusCommas > 0) this.context.reportNotice("extra-comma", undefined, trailingCommaMessage, surplusCommas);
     for (const name of foreign) {
       const isContent = !descriptiveMembers.has(name);
-      if (isContent) this.context.lose("foreign-member", name, "a member beside the features was left out");
-      else this.context.notice("foreign-member", name, "a member that describes the file was left out");
+      if (isContent) this.context.reportLoss("foreign-member", name, "a member beside the features was left out");
+      else this.context.reportNotice("foreign-member", name, "a member that describes the file was left out");
     }
   }
 
@@ -224,12 +228,12 @@ class GeoJsonLayer implements Layer {
       passed.records = reader.records;
       passed.lines = reader.lines;
     }
-    this.context.passed(passed.records, passed.lines);
+    this.context.splitFinished(passed.records, passed.lines);
   }
 
   async *glance(): AsyncGenerator<ScanBatch> {
-    const { signal, skipErrors, keepsRows } = this.context;
-    const deaf = { ...silentReporter, signal, skipErrors, keepsRows, reject: () => undefined };
+    const { signal, skipErrors, keepsBadGeometries } = this.context;
+    const deaf = { ...silentReporter, signal, skipErrors, keepsBadGeometries, reject: () => undefined };
     const gatherer = new BatchCollector(deaf, this.options.fid);
     const walker = new SplitFinder(this.file, this.splitSize, gatherer);
     // Damage that is to be skipped may hide where a split ends.
@@ -246,14 +250,19 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async summary({ within, isLimited, withExtent, looked }: SummaryRequest): Promise<LayerSummary | null> {
+  async summary({
+    unchangedExtent,
+    isLimited,
+    withExtent,
+    onBytesScanned,
+  }: SummaryRequest): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
     const { layout } = this.blueprint.survey;
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
-    const skim = new SchemaScan(this.file, this.splitSize, silentReporter, within, this.context.signal);
+    const skim = new SchemaScan(this.file, this.splitSize, silentReporter, unchangedExtent, this.context.signal);
     const splits = this.split((start, opens) => skim.walker.end(start, opens), true);
-    return skim.summary(splits, looked);
+    return skim.summary(splits, onBytesScanned);
   }
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {

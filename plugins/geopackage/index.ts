@@ -62,7 +62,7 @@ export default defineFormat({
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "many",
       metadata: ["title", "description", "documents", "columns"],
@@ -71,13 +71,13 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields: maxFields,
+      maxFields: maxFields,
       fieldTypes,
       fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
-      ids: { types: ["int32", "int64"], otherwise: "id" },
-      needs: "summary",
-      stream: false,
-      updates: true,
+      ids: { types: ["int32", "int64"], fallbackField: "id" },
+      requiredScan: "summary",
+      supportsStreaming: false,
+      updatesInPlace: true,
     }),
     load: () => import("./writer.js"),
   },

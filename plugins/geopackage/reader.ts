@@ -24,7 +24,7 @@ function createTableLayer(
     ...layerInfoOf(plan),
     bytes,
     splits,
-    summary: ({ within }) => summarizeTable(database, plan, within),
+    summary: ({ unchangedExtent }) => summarizeTable(database, plan, unchangedExtent),
     async *batches(split?: Split) {
       const builder = (split && idle) ?? new BatchBuilder(plan, database.encoding, context);
       if (split) {
@@ -50,7 +50,7 @@ async function resolveViews(
     } catch (error) {
       if (!isUnsupported(error)) throw error;
       refused = error;
-      context.lose("layer-unreadable", undefined, error.message);
+      context.reportLoss("layer-unreadable", undefined, error.message);
     }
   }
   if (known.length === 0 && refused !== undefined) throw refused;
@@ -61,7 +61,7 @@ const isTablePlan = (plan: LayerPlan): plan is LayerPlan & { root: number } => p
 
 /** @throws input-empty, input-corrupt, input-truncated, unsupported */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
-  const known = context.blueprint as GeoPackagePlan | undefined;
+  const known = context.scanResult as GeoPackagePlan | undefined;
   const database = await Database.open(source, context, known?.header ?? null);
   try {
     const views = new ViewLayers(source, database, options, context);
@@ -72,14 +72,14 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
       const reason = "there is no table of features or attributes in it";
       throw createError("unsupported", { source: source.name, reason });
     }
-    const blueprint: GeoPackagePlan = { header: database.pages.header, layers };
+    const scanResult: GeoPackagePlan = { header: database.pages.header, layers };
     const share = Math.ceil(source.size / layers.length);
     return {
       layers: layers.map((plan) =>
         isTablePlan(plan) ? createTableLayer(database, plan, share, context) : views.layer(plan),
       ),
-      blueprint,
-      ...(found && { leftOut: found.leftOut }),
+      scanResult,
+      ...(found && { omitted: found.leftOut }),
       [Symbol.asyncDispose]: () => database.close(),
     };
   } catch (error) {

@@ -15,13 +15,13 @@ export function writerCapabilities(options: OptionValues<typeof writeOptions>): 
     layers: "one",
     metadata: ["description", "author", "copyright", "links", "time", "keywords"],
     geometryTypes,
-    shortLines: true,
+    onePointLines: true,
     nullGeometry: false,
     z: true,
     m: false,
     fieldTypes,
     ids: "fid",
-    needs: "nothing",
-    stream: true,
+    requiredScan: "nothing",
+    supportsStreaming: true,
   };
 }

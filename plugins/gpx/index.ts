@@ -11,5 +11,5 @@ export default defineFormat({
   extensions: ["gpx"],
   identify: (head) => (rootName(head) === "gpx" ? "yes" : "no"),
   reader: { options: readOptions, load: () => import("./reader.js") },
-  writer: { options: writeOptions, accepts: writerCapabilities, load: () => import("./writer.js") },
+  writer: { options: writeOptions, capabilities: writerCapabilities, load: () => import("./writer.js") },
 });

@@ -44,16 +44,16 @@ export async function openGpx(
 ): Promise<Dataset & { readonly layers: readonly Layer[] }> {
   const file = await source.open();
   try {
-    const known = context.blueprint as GpxScanResult | undefined;
-    const blueprint = known ?? (await scanGpx(file, source.name, context, wanted, options.routeShape, tuning));
-    const whole = { name: blueprint.name || fileStem(source.name), kinds: [0, 1, 2], types: trackTypes };
+    const known = context.scanResult as GpxScanResult | undefined;
+    const scanResult = known ?? (await scanGpx(file, source.name, context, wanted, options.routeShape, tuning));
+    const whole = { name: scanResult.name || fileStem(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
       // What is told of the file is told with its first layer.
-      const facts = i === 0 ? blueprint : { ...blueprint, metadata: null, left: [] };
+      const facts = i === 0 ? scanResult : { ...scanResult, metadata: null, left: [] };
       return new GpxLayer(source, file, options, context, facts, part, tuning);
     });
-    return { layers, blueprint, [Symbol.asyncDispose]: () => file.close() };
+    return { layers, scanResult, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
     await file.close();
     throw error;
@@ -110,9 +110,9 @@ class GpxLayer implements Layer {
     const { left } = this.blueprint;
     if (left.length > 0) {
       const example = `what the file says of itself in elements of its own is left out: ${left.join(", ")}`;
-      this.context.lose("metadata-left-out", undefined, example);
+      this.context.reportLoss("metadata-left-out", undefined, example);
     }
-    for (const gap of this.blueprint.gaps) this.context.giveUp(gap);
+    for (const gap of this.blueprint.gaps) this.context.skipRange(gap);
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
   }
 
@@ -133,7 +133,7 @@ class GpxLayer implements Layer {
         yield next.value;
       }
     }
-    this.context.passed(records, 0);
+    this.context.splitFinished(records, 0);
   }
 
   /** Reads the features of a split; gives at its end how many records there have been. */
@@ -167,12 +167,12 @@ class GpxLayer implements Layer {
     const { surplus, regrouped } = walker.extensions.paths;
     if (surplus > 0) {
       const example = `extensions of more than ${maxPaths} kinds, or elements or attributes where GPX has none, were left out`;
-      context.lose("extension-left-out", undefined, example, surplus);
+      context.reportLoss("extension-left-out", undefined, example, surplus);
     }
     if (regrouped > 0) {
       const example =
         "an element of extensions is there more than once, with others in it; their values are kept, but not which of them belong together";
-      context.lose("extension-regrouped", undefined, example, regrouped);
+      context.reportLoss("extension-regrouped", undefined, example, regrouped);
     }
     return builder.records;
   }

@@ -38,7 +38,7 @@ export async function assembler(
   const file = await sink.create();
   const { name, fields, metadata = {} } = layers[0]!;
   const described = writeMetadata(name, metadata, (what) => {
-    context.lose("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
+    context.reportLoss("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
   });
   await file.write(Buffer.from(`${documentHead}${described}\n`));
   const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));

@@ -21,7 +21,7 @@ export default defineFormat({
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
-    accepts: () => ({
+    capabilities: () => ({
       crs: "wgs84",
       layers: "many",
       metadata: ["description", "author", "links", "columns", "elements"],
@@ -35,8 +35,8 @@ export default defineFormat({
       // XML 1.0, section 2.2
       fieldNames: { pattern: /^[\t\n\r\u0020-\uffff]*$/ },
       ids: true,
-      needs: "summary",
-      stream: true,
+      requiredScan: "summary",
+      supportsStreaming: true,
     }),
     load: () => import("./writer.js"),
   },

@@ -31,13 +31,13 @@ export async function openKml(
   const file = await source.open();
   try {
     const plan =
-      (context.blueprint as DocumentPlan | undefined) ??
+      (context.scanResult as DocumentPlan | undefined) ??
       (await scanDocument(file, source, options, context, splitSize, tuning));
     const styles = new StyleTable(plan.styles);
     const layers = plan.layers.map(
       (layer) => new KmlLayer(file, source, layer, plan, styles, options, context, tuning),
     );
-    return { layers, blueprint: plan, [Symbol.asyncDispose]: () => file.close() };
+    return { layers, scanResult: plan, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
     await file.close();
     throw error;
@@ -147,7 +147,7 @@ class KmlLayer implements Layer {
       yield* reader.batches();
       passed = reader.number;
     }
-    this.context.passed(passed, 0);
+    this.context.splitFinished(passed, 0);
   }
 
   /** The document that the split is of. An archive may have thousands: each is open while it is read. */
@@ -232,10 +232,10 @@ class SplitReader {
     if (this.plan.folder !== undefined && this.plan.folder !== path) return;
     if (path !== "" && this.plan.folder === undefined) record.text(From.element, "folder", path);
     const { problem } = record.shapes;
-    const { keepsRows } = this.context;
+    const { keepsBadGeometries } = this.context;
     if (problem === null) this.rows.add(record, ++this.number);
-    else this.reject(problem, "geometry-malformed", keepsRows);
-    if (problem !== null && keepsRows) this.rows.add(record, this.number);
+    else this.reject(problem, "geometry-malformed", keepsBadGeometries);
+    if (problem !== null && keepsBadGeometries) this.rows.add(record, this.number);
   }
 
   private reject(reason: string, code: string, kept = false): void {

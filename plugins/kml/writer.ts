@@ -43,12 +43,12 @@ export async function assembler(
   const [only] = layers;
   const own = layers.map(({ metadata = {} }) =>
     writeMetadataElements(metadata, (what) => {
-      context.lose("metadata-left-out", undefined, `KML has no place for ${what} of the file`);
+      context.reportLoss("metadata-left-out", undefined, `KML has no place for ${what} of the file`);
     }),
   );
   for (const layer of layers) {
     reportDroppedColumns(layer, (column, what) =>
-      context.lose("metadata-left-out", column, `KML has no place for ${what}`),
+      context.reportLoss("metadata-left-out", column, `KML has no place for ${what}`),
     );
   }
   const outer = layers.flatMap(({ metadata }) => metadata?.elements?.outer ?? []);
@@ -89,7 +89,7 @@ function singleLayerHeader(
   if (kept === own && others.length > 0) {
     const kinds = others.map(([kind]) => kind).join(", ");
     const example = `what the document around the folder "${name}" says of itself: ${kinds}`;
-    context.lose("metadata-left-out", undefined, example);
+    context.reportLoss("metadata-left-out", undefined, example);
   }
   return [writeNameElement(name), ...kept];
 }
@@ -202,7 +202,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
       for (const path of Object.keys(folders)) {
         if (this.described.has(`${n} ${path}`)) continue;
         const example = `what the folder "${path}" says of itself, since no feature of the output is in it`;
-        this.context.lose("metadata-left-out", undefined, example);
+        this.context.reportLoss("metadata-left-out", undefined, example);
       }
     }
   }
@@ -217,7 +217,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
       const [from, to] = [ids[i]!, ids[i + 1]!];
       if (this.ids.add(bytes, from + ' id="'.length, to - 1)) continue;
       const id = Buffer.from(bytes.subarray(from + ' id="'.length, to - 1)).toString("utf8");
-      this.context.lose("id-repeated", undefined, `the id "${id}" was there before, and KML has each once`);
+      this.context.reportLoss("id-repeated", undefined, `the id "${id}" was there before, and KML has each once`);
       bytes.fill(32, from, to);
     }
   }

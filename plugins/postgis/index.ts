@@ -44,12 +44,12 @@ export default defineFormat({
   id: "postgis",
   label: "PostgreSQL database with PostGIS",
   extensions: [],
-  addresses: { form: "pg: or postgres://", match: isAddress, stem: databaseNameOf, withoutSecrets: redactAddress },
+  addresses: { syntax: "pg: or postgres://", match: isAddress, fileStem: databaseNameOf, redact: redactAddress },
   identify: () => "no",
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
     options: writeOptions,
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "many",
       layerName: toTableName,
@@ -57,7 +57,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields: maxFields,
+      maxFields: maxFields,
       fieldTypes,
       fieldNames: {
         maxBytes: maxIdentifierBytes,
@@ -65,10 +65,10 @@ export default defineFormat({
         // Of every table (PostgreSQL, "System Columns").
         reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"],
       },
-      ids: { types: ["int32", "int64"], otherwise: "id" },
-      needs: "summary",
-      stream: false,
-      updates: true,
+      ids: { types: ["int32", "int64"], fallbackField: "id" },
+      requiredScan: "summary",
+      supportsStreaming: false,
+      updatesInPlace: true,
     }),
     load: () => import("./writer.js"),
   },

@@ -47,15 +47,15 @@ class PostgisDataset implements Dataset {
   constructor(
     private readonly name: string,
     private readonly connection: Connection,
-    readonly blueprint: DatabasePlan,
+    readonly scanResult: DatabasePlan,
     private readonly context: ReadContext,
     private readonly stop: () => void,
   ) {
-    this.layers = blueprint.layers.map((plan) => this.layer(plan));
+    this.layers = scanResult.layers.map((plan) => this.layer(plan));
   }
 
   private layer(plan: LayerPlan): Layer {
-    const isSplit = this.blueprint.snapshot !== null && plan.pages !== null;
+    const isSplit = this.scanResult.snapshot !== null && plan.pages !== null;
     return {
       ...layerInfoOf(plan),
       bytes: plan.bytes,
@@ -87,7 +87,7 @@ class PostgisDataset implements Dataset {
 
 /** @throws usage, database-… */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {
-  const known = context.blueprint as DatabasePlan | undefined;
+  const known = context.scanResult as DatabasePlan | undefined;
   const settings = resolveSettings(source.path, process.env);
   const { connection, snapshot } = known
     ? { connection: await Connection.open(source.name, settings, { reads: true, ...known }, context.signal), ...known }

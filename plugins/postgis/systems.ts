@@ -29,7 +29,7 @@ export async function readSystems(
   connection: Connection,
   schema: string,
   srids: readonly number[],
-  context: Pick<PluginContext, "crs" | "notice">,
+  context: Pick<PluginContext, "crs" | "reportNotice">,
 ): Promise<Map<number, Crs | null>> {
   const rows = await connection.rows<SrsRow>(
     `SELECT srid, upper(auth_name) AS organization, auth_srid AS code, srtext AS wkt, proj4text AS proj
@@ -43,7 +43,7 @@ export async function readSystems(
     systems.set(srid, row ? await parseSystem(row, context) : null);
     const what = row ? "is not understood" : "is not there";
     if (systems.get(srid) === null)
-      context.notice("crs-unreadable", undefined, `the row of spatial_ref_sys for SRID ${srid} ${what}`);
+      context.reportNotice("crs-unreadable", undefined, `the row of spatial_ref_sys for SRID ${srid} ${what}`);
   }
   return systems;
 }
@@ -95,7 +95,11 @@ export async function findOrInsertSrid(
   try {
     await connection.run(`LOCK TABLE ${table} IN SHARE ROW EXCLUSIVE MODE`);
     const [added] = await connection.rows<{ srid: number }>(add, organization, code, wkt);
-    context.notice("crs-added", undefined, `spatial_ref_sys got a row for ${crs.id ?? crs.name}, SRID ${added!.srid}`);
+    context.reportNotice(
+      "crs-added",
+      undefined,
+      `spatial_ref_sys got a row for ${crs.id ?? crs.name}, SRID ${added!.srid}`,
+    );
     return added!.srid;
   } catch (error) {
     if (sqlStateOf(error) !== "42501") throw error;

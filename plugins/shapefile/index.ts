@@ -69,7 +69,7 @@ export default defineFormat({
   },
   writer: {
     options: writeOptions,
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "one",
       geometryTypes: ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"],
@@ -82,13 +82,13 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      mostFields: maxFields,
+      maxFields: maxFields,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       // Spaces around a name are padding, and a NUL ends it.
       fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },
       ids: "id",
-      needs: "summary",
-      stream: false,
+      requiredScan: "summary",
+      supportsStreaming: false,
     }),
     load: () => import("./writer.js"),
   },

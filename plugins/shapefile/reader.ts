@@ -74,7 +74,7 @@ async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> 
       return await context.crs.parse(text);
     } catch (error) {
       if (!(error instanceof GeoferryError)) throw error;
-      context.notice("prj-unknown", undefined, `${source.name} was left aside: ${error.message}`);
+      context.reportNotice("prj-unknown", undefined, `${source.name} was left aside: ${error.message}`);
     }
   }
   return null;
@@ -85,7 +85,11 @@ async function countIndexRecords(shx: SourceFile | null, main: Source, context: 
   if (!shx) return null;
   const head = await shx.read(0, headerBytes);
   if (!isShapeHeader(head)) {
-    context.notice("shx-invalid", undefined, `${stemOf(main.name)}.shx is no index; the records were searched for`);
+    context.reportNotice(
+      "shx-invalid",
+      undefined,
+      `${stemOf(main.name)}.shx is no index; the records were searched for`,
+    );
     return null;
   }
   const declared = readShapeHeader(head)!.declaredBytes;
@@ -119,9 +123,13 @@ async function readTableInfo(
   } catch (error) {
     const code = error instanceof GeoferryError ? error.code : null;
     if (alone || !context.skipErrors || code !== "input-corrupt") throw error;
-    context.lose("attributes-unreadable", undefined, `${(error as Error).message}; the shapes have no attributes`);
+    context.reportLoss(
+      "attributes-unreadable",
+      undefined,
+      `${(error as Error).message}; the shapes have no attributes`,
+    );
     const reason = "the table is damaged, and the shapes are carried without their attributes";
-    context.giveUp({ source: dbf.name, place: { byte: 0 }, bytes: dbf.size, reason });
+    context.skipRange({ source: dbf.name, place: { byte: 0 }, bytes: dbf.size, reason });
     return null;
   }
 }
@@ -138,7 +146,7 @@ async function scanFiles(
   if (files.dbf && sources.dbf) {
     table = await readTableInfo(sources.dbf, files.dbf, shape === null, options, context);
     if (table) table = await correctRowCount(table, files.dbf, indexed, context);
-  } else context.notice("dbf-missing", undefined, `${files.main.name} has no .dbf beside it, so no attributes`);
+  } else context.reportNotice("dbf-missing", undefined, `${files.main.name} has no .dbf beside it, so no attributes`);
   return { shape, indexed, table, crs: await readPrj(files.main, context) };
 }
 
@@ -155,14 +163,14 @@ async function correctRowCount(
   const { promisedRows, availableRows, header } = table;
   const wrong = `the .dbf says that it has ${promisedRows} rows, but has ${availableRows}`;
   if (promisedRows < availableRows && indexed === availableRows) {
-    context.notice("record-count-mismatch", undefined, wrong);
+    context.reportNotice("record-count-mismatch", undefined, wrong);
     return { ...table, promisedRows: availableRows };
   }
   if (promisedRows <= availableRows) return table;
   const end = header.headerBytes + availableRows * header.recordBytes;
   const ended = file.size === end + 1 && (await file.read(end, 1))[0] === 0x1a;
   if (!ended && indexed !== availableRows) return table;
-  context.notice("record-count-mismatch", undefined, wrong);
+  context.reportNotice("record-count-mismatch", undefined, wrong);
   return { ...table, promisedRows: availableRows };
 }
 
@@ -179,11 +187,11 @@ class ShapefileDataset implements Dataset {
 
   constructor(
     private readonly files: ShapefileFiles,
-    readonly blueprint: ShapefileScanResult,
+    readonly scanResult: ShapefileScanResult,
     facts: LayerReadContext,
     metadata: LayerMetadata | undefined,
   ) {
-    const { shape, indexed, table, crs } = blueprint;
+    const { shape, indexed, table, crs } = scanResult;
     const { shp, dbf } = files;
     const rows = table ? Math.min(table.promisedRows, table.availableRows) : null;
     const fields: Field[] = table ? table.fields.map((field) => field.field) : [];
@@ -192,7 +200,7 @@ class ShapefileDataset implements Dataset {
     const once = (code: string, example: string) => {
       if (told.has(code)) return;
       told.add(code);
-      facts.context.notice(code, undefined, example);
+      facts.context.reportNotice(code, undefined, example);
     };
     const shapeFiles: ShapeFiles | null = shp && {
       shp,
@@ -278,7 +286,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.sibling("shx") ?? null) };
     const withoutMemo = { main, ...shapeFiles, dbf: await openFile(dbf), dbfName: dbf?.name ?? "", memo: null };
     const blueprint =
-      (context.blueprint as ShapefileScanResult | undefined) ??
+      (context.scanResult as ShapefileScanResult | undefined) ??
       (await scanFiles(withoutMemo, sources, options, context));
     const { table } = blueprint;
     const needsMemo = table?.fields.some((field) => field.cell === "memo" || field.cell === "object");
@@ -295,7 +303,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
       options,
       context,
     };
-    const metadata = context.blueprint === undefined ? await readShpXml(main, context) : undefined;
+    const metadata = context.scanResult === undefined ? await readShpXml(main, context) : undefined;
     return new ShapefileDataset(files, blueprint, facts, metadata);
   } catch (error) {
     await Promise.all(opened.map((file) => file.close()));

@@ -141,7 +141,7 @@ class SplitReader {
     releaseBuffer(this.table.buffer);
     this.compareCounts();
     this.compareNumbers();
-    facts.context.passed(split.count, 0);
+    facts.context.splitFinished(split.count, 0);
   }
 
   /** The pipeline asks for the piece behind a file's end: there is nothing in it but the news. */
@@ -153,13 +153,13 @@ class SplitReader {
       const place = { record: this.record(0), byte: facts.dbf!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.dbfName, place, reason, canSkip: true });
-      context.giveUp({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
+      context.skipRange({ source: facts.dbfName, place, bytes: null, reason: `the file ends early: ${reason}` });
     } else if (split.lost === "shp") {
       const reason = facts.cutOff ? "its header says that more records follow" : "no record is found from here on";
       const place = { record: this.record(0), byte: facts.shp!.size };
       if (!context.skipErrors)
         throw createError("input-truncated", { source: facts.shpName, place, reason, canSkip: true });
-      context.giveUp({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });
+      context.skipRange({ source: facts.shpName, place, bytes: null, reason: `the file ends early: ${reason}` });
     }
   }
 
@@ -170,11 +170,11 @@ class SplitReader {
     const cut = table !== null && table.promisedRows > table.availableRows;
     if (table && without > 0 && !cut) {
       const rows = `the .dbf has ${table.promisedRows} rows, the .shp has more; the attributes of the others are null`;
-      context.notice("shapes-without-row", undefined, rows, without);
+      context.reportNotice("shapes-without-row", undefined, rows, without);
     }
     if (split.kind === "rows" && facts.shp && split.lost === null && split.count > 0) {
       const rows = `the .shp has ${split.first} records, the .dbf has more rows; the others have no geometry`;
-      context.notice("rows-without-shape", undefined, rows, split.count);
+      context.reportNotice("rows-without-shape", undefined, rows, split.count);
     }
   }
 
@@ -187,7 +187,7 @@ class SplitReader {
     const { numbers, lengthsDiffer } = this.contents;
     if (lengthsDiffer) {
       const example = "lengths in the .shp differ from those in the .shx, which were taken";
-      context.notice("record-length-mismatch", undefined, example);
+      context.reportNotice("record-length-mismatch", undefined, example);
     }
     let last = 0;
     let least = Number.POSITIVE_INFINITY;
@@ -204,7 +204,7 @@ class SplitReader {
     }
     if (steps === 0 || least === greatest) return;
     const example = `${first}, after one with a number that is not less: shapes may stand beside the attributes of others`;
-    context.notice("record-order", undefined, example, steps);
+    context.reportNotice("record-order", undefined, example, steps);
   }
 
   private batchEnd(from: number): number {
@@ -236,11 +236,11 @@ class SplitReader {
     }
     if (odd > 0) {
       const example = "a row begins with neither a blank nor the * of deleted ones: its values may be damaged";
-      this.facts.context.notice("record-flag-invalid", undefined, example, odd);
+      this.facts.context.reportNotice("record-flag-invalid", undefined, example, odd);
     }
     if (kept === rows.length) return rows;
     const example = "records marked as deleted are left out; --in deleted=yes reads them";
-    this.facts.context.notice("records-deleted", undefined, example, rows.length - kept);
+    this.facts.context.reportNotice("records-deleted", undefined, example, rows.length - kept);
     return rows.slice(0, kept);
   }
 
@@ -260,7 +260,7 @@ class SplitReader {
         : decodeShapes({ bytes: contents.bytes, starts, ends }, troubles, this.facts.shapeType);
     const { fields, columns } = await this.columns(rows);
     for (const [code, count] of troubles.notices) {
-      this.facts.context.notice(code, undefined, shapeNoticeMessages[code]!, count);
+      this.facts.context.reportNotice(code, undefined, shapeNoticeMessages[code]!, count);
     }
     const whole = rows.length === to - from;
     const batch = new Batch({
@@ -290,7 +290,7 @@ class SplitReader {
         fields.push(field.field);
         columns.push(decoder.column(field, { bytes: this.table, starts }, (start) => memos?.get(start) ?? null));
         for (const { code, example, count } of decoder.takeTroubles()) {
-          context.lose(code, field.field.name, example, count);
+          context.reportLoss(code, field.field.name, example, count);
         }
       }
     }
@@ -314,7 +314,7 @@ class SplitReader {
     }
     if (missing > 0) {
       const reason = memo ? "points outside the memo file" : "is in a .dbt or .fpt that is missing";
-      this.facts.context.lose("memo-missing", field.field.name, `the value ${reason} and became null`, missing);
+      this.facts.context.reportLoss("memo-missing", field.field.name, `the value ${reason} and became null`, missing);
     }
     return found;
   }
@@ -348,12 +348,12 @@ class SplitReader {
     const { facts, split, contents } = this;
     const cutTable = facts.table !== null && facts.table.promisedRows > facts.table.availableRows;
     if (troubles.damaged.size === 0 && contents.beyond.size === 0 && split.lost === null && !cutTable) return batch;
-    const { keepsRows } = facts.context;
+    const { keepsBadGeometries } = facts.context;
     const good: number[] = [];
     for (let i = 0; i < rows.length; i++) {
       const damage = this.damageOf(rows[i]!, troubles.damaged.get(i));
       // Without its shape, which is null in the batch, the row is whole.
-      const isKept = keepsRows && damage?.source === facts.shpName;
+      const isKept = keepsBadGeometries && damage?.source === facts.shpName;
       if (!damage || isKept) good.push(i);
       if (damage) {
         const place: Place = {

@@ -62,15 +62,21 @@ export async function encoder(
 ): Promise<Encoder<ShapefileChunk>> {
   const { table, shape, encode } = createPlan(layer, options, context);
   const rows = new RowEncoder(table, encode, (code, field, example, count) =>
-    context.lose(code, field, example, count),
+    context.reportLoss(code, field, example, count),
   );
   return {
     encode(batch: Batch): ShapefileChunk {
       const { bytes, contents, ranges, missingZ, notFinite, empty } = encodeShapes(batch.geometry, shape);
-      if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
-      if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became null", empty);
+      if (missingZ > 0)
+        context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
+      if (empty > 0) context.reportLoss("geometry-empty", undefined, "a geometry without positions became null", empty);
       if (notFinite > 0) {
-        context.lose("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
+        context.reportLoss(
+          "non-finite-coordinates",
+          undefined,
+          "a geometry with NaN or infinity became null",
+          notFinite,
+        );
       }
       return { rows: batch.length, shapes: bytes, contents, ranges, records: rows.encode(batch) };
     },
@@ -177,11 +183,11 @@ export async function assembler(
   await files.dbf.write(header(0));
   if (planned.table.numbered) {
     const [{ name }] = planned.table.columns as [DbfOutputColumn];
-    context.notice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
+    context.reportNotice("field-added", name, "a .dbf needs a field: this one has the numbers of the records, from 0");
   }
   for (const { name, fieldType, width } of planned.table.columns) {
     if (fieldType !== "int64" || width <= maxGdalInt64Width) continue;
-    context.notice(
+    context.reportNotice(
       "integer-wide",
       name,
       `${width} digits wide: exact here, but GDAL reads it as a rounded real number`,

@@ -29,10 +29,10 @@ export function findCollapsedGeometries(column: GeometryColumn, decimals: number
 export function reportCollapsedGeometries(
   column: GeometryColumn,
   decimals: number,
-  context: Pick<PluginContext, "lose">,
+  context: Pick<PluginContext, "reportLoss">,
 ): void {
   const { count, example } = findCollapsedGeometries(column, decimals);
-  if (count > 0) context.lose("rounded-away", undefined, example, count);
+  if (count > 0) context.reportLoss("rounded-away", undefined, example, count);
 }
 
 class RoundingGrid {

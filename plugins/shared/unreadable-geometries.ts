@@ -8,12 +8,12 @@ import type { ReadContext } from "../../src/plugin/index.js";
 export function rejectUnreadableGeometries(
   batch: Batch,
   unreadable: readonly (readonly [row: number, reason: string])[],
-  context: Pick<ReadContext, "keepsRows" | "reject">,
+  context: Pick<ReadContext, "keepsBadGeometries" | "reject">,
 ): Batch {
-  const kept = context.keepsRows ? { kept: true } : {};
+  const kept = context.keepsBadGeometries ? { kept: true } : {};
   for (const [row, reason] of unreadable) {
     const place = { record: batch.recordAt(row) };
     context.reject({ code: "geometry-malformed", reason, place, feature: batch.featureAt(row), ...kept });
   }
-  return context.keepsRows ? batch : batch.without(unreadable.map(([row]) => row));
+  return context.keepsBadGeometries ? batch : batch.without(unreadable.map(([row]) => row));
 }

@@ -19,7 +19,7 @@ export default defineFormat({
   },
   writer: {
     options: { srid: { type: "boolean", default: true, help: "Begin each line with the EPSG code: SRID=4326;" } },
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "one",
       geometryTypes: allGeometryTypes,
@@ -28,8 +28,8 @@ export default defineFormat({
       m: false,
       fieldTypes: ["text"],
       ids: "fid",
-      needs: "nothing",
-      stream: true,
+      requiredScan: "nothing",
+      supportsStreaming: true,
     }),
     load: () => import("./writer.js"),
   },

@@ -11,7 +11,7 @@ export async function encoder(layer, options, context) {
     encode(batch) {
       batch.fields.forEach(({ name }, f) => {
         const values = batch.columns[f].presence.filter((presence) => presence === Presence.value).length;
-        if (values > 0) context.lose("field-dropped", name, "WKT has geometries only", values);
+        if (values > 0) context.reportLoss("field-dropped", name, "WKT has geometries only", values);
       });
       let text = "";
       for (const { geometry } of batch.features()) text += `${prefix}${printWkt(geometry)}\n`;

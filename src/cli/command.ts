@@ -57,7 +57,7 @@ export const common = {
   plugin: {
     type: "string",
     array: true,
-    takes: "path",
+    accepts: "path",
     describe: "Load formats from an npm package or a file",
     requiresArg: true,
   },
@@ -67,7 +67,7 @@ export const common = {
   color: {
     type: "string",
     requiresArg: true,
-    takes: colorModes,
+    accepts: colorModes,
     describe: "Color and bold: auto, where the terminal has them; always; never",
     defaultDescription: "auto",
   },

@@ -56,18 +56,18 @@ const placeholders: Readonly<Record<FlagValueKind, string>> = {
 /** Longer lists of choices stand in the description alone. */
 const maxChoicesLength = 32;
 
-function formatValuePlaceholder({ type, takes, onDisk, bare }: Flag): string {
+function formatValuePlaceholder({ type, accepts, isPath, bareValue }: Flag): string {
   if (type === "boolean") return "";
-  const choices = typeof takes === "object" ? takes.join("|") : "";
+  const choices = typeof accepts === "object" ? accepts.join("|") : "";
   const word =
-    typeof takes === "string"
-      ? placeholders[takes]
+    typeof accepts === "string"
+      ? placeholders[accepts]
       : choices !== "" && choices.length <= maxChoicesLength
         ? choices
-        : onDisk
+        : isPath
           ? "PATH"
           : "VALUE";
-  return bare === undefined ? ` ${word}` : `[=${word}]`;
+  return bareValue === undefined ? ` ${word}` : `[=${word}]`;
 }
 
 /**
@@ -99,7 +99,7 @@ class HelpPage {
 
   paragraph(text: string): this {
     for (const line of wrapped(text, this.width)) this.text += `${line}\n`;
-    return this.gap();
+    return this.blankLine();
   }
 
   heading(text: string): this {
@@ -107,7 +107,7 @@ class HelpPage {
     return this;
   }
 
-  gap(): this {
+  blankLine(): this {
     this.text += "\n";
     return this;
   }
@@ -119,7 +119,7 @@ class HelpPage {
       this.text += `  ${this.paint("cyan", `geoferry ${line}`)}\n`;
       for (const part of wrapped(what, this.width - 6)) this.text += `      ${part}\n`;
     }
-    return this.gap();
+    return this.blankLine();
   }
 
   /** Terms with their descriptions beside them, or below them where there is no room. */
@@ -137,7 +137,7 @@ class HelpPage {
       this.text += `${lead}${first}\n`;
       for (const line of lines) this.text += `${" ".repeat(column)}${line}\n`;
     }
-    return this.gap();
+    return this.blankLine();
   }
 
   toString(): string {
@@ -181,12 +181,12 @@ const findSummary = (name: string): string => groups[name] ?? commands[name]!.su
 
 /** " INPUT... OUTPUT": what the positionals say of themselves, up to where their description begins. */
 function formatArguments({ usage, positionals }: Command<CommonArguments>): string {
-  const { name, least } = positionalCount(usage);
+  const { name, min } = positionalCount(usage);
   const positional = positionals[name];
   if (!positional) return "";
   const [words] = /^[A-Z]\S*(?: [A-Z]\S*)*/.exec(positional.describe) ?? [name.toUpperCase()];
   const plain = words.replace(/[,:]$/, "");
-  return least > 0 ? ` ${plain}` : ` [${plain}]`;
+  return min > 0 ? ` ${plain}` : ` [${plain}]`;
 }
 
 /** What every command answers, too. */

@@ -47,7 +47,7 @@ const shop: WorkerContext = {
       ...(wanted && { url: wanted.service, insecureHttp: args.insecureHttp ?? wanted.insecureHttp }),
     };
     return {
-      host: { ...host, words: replaceFlagsByKeys, readMap: mapReader(all) },
+      host: { ...host, rewriteMessage: replaceFlagsByKeys, readMap: mapReader(all) },
       service: (signal) => serviceFrom(all, signal),
       traffic: trafficFrom(all),
       stateRoot: root,
@@ -61,11 +61,11 @@ let aborter = new AbortController();
 let answered: (may: boolean) => void = () => {};
 
 const superior: ParentChannel = {
-  async commit(begun) {
+  async requestCommit(pendingCommit) {
     const answer = new Promise<boolean>((resolve) => {
       answered = resolve;
     });
-    tell({ kind: "commit", begun });
+    tell({ kind: "commit", pendingCommit });
     if (!(await answer)) {
       aborter.abort();
       throw createError("interrupted", {});
@@ -77,13 +77,13 @@ const superior: ParentChannel = {
 
 process.on("message", (message: ToWorkerProcess) => {
   if (message.kind === "stop") aborter.abort();
-  else if (message.kind === "answer") answered(message.may);
+  else if (message.kind === "answer") answered(message.mayCommit);
   else {
     aborter = new AbortController();
-    void runJob(message.order, shop, superior, aborter.signal).then(async (done) => {
+    void runJob(message.request, shop, superior, aborter.signal).then(async (result) => {
       await tracing?.flush();
-      tell({ kind: "done", done });
+      tell({ kind: "done", result });
     });
   }
 });
-tell({ kind: "ready", marks: ownMarkPrefix });
+tell({ kind: "ready", processMark: ownMarkPrefix });

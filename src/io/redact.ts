@@ -14,7 +14,7 @@ export function redactUrl(address: string): string {
 /** An input or output: an address without its secrets, as its format tells them, and a path as it is. */
 export function redact(name: string, registry: Pick<Registry, "ofAddress">): string {
   const addresses = registry.ofAddress(name)?.addresses;
-  if (addresses) return addresses.withoutSecrets(name);
+  if (addresses) return addresses.redact(name);
   // Also one that is mistyped, or behind the name of a program or a folder: "http:/user:password@…", "/vsicurl/http://…".
   return name.replace(/[a-z][a-z0-9+.-]+:[/\\]+.*$/is, redactUrl);
 }

@@ -3,16 +3,16 @@ export class Channel<T> {
   private group: readonly T[] | null = null;
   private isClosed = false;
   private failure: { readonly error: unknown } | null = null;
-  private taken: () => void = () => {};
-  private given: () => void = () => {};
+  private onTaken: () => void = () => {};
+  private onGiven: () => void = () => {};
 
   /** Fulfilled when all of the group was consumed, or the consumer has gone. */
-  give(group: readonly T[]): Promise<void> {
+  push(group: readonly T[]): Promise<void> {
     if (this.isClosed || group.length === 0) return Promise.resolve();
     this.group = group;
     return new Promise((resolve) => {
-      this.taken = resolve;
-      this.given();
+      this.onTaken = resolve;
+      this.onGiven();
     });
   }
 
@@ -20,7 +20,7 @@ export class Channel<T> {
   close(failure: { readonly error: unknown } | null = null): void {
     this.isClosed = true;
     this.failure ??= failure;
-    this.given();
+    this.onGiven();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
@@ -30,18 +30,18 @@ export class Channel<T> {
         if (group) {
           yield* group;
           this.group = null;
-          this.taken();
+          this.onTaken();
         } else if (this.isClosed) {
           if (this.failure) throw this.failure.error;
           return;
         } else
           await new Promise<void>((resolve) => {
-            this.given = resolve;
+            this.onGiven = resolve;
           });
       }
     } finally {
       this.isClosed = true;
-      this.taken();
+      this.onTaken();
     }
   }
 }

@@ -4,7 +4,7 @@ import { conversionOptions, type OptionKind } from "../pipeline/option-names.js"
 
 interface OptionType {
   readonly expected: string;
-  readonly fits: (value: unknown) => boolean;
+  readonly isValid: (value: unknown) => boolean;
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
@@ -13,19 +13,19 @@ const isPlainObject = (value: unknown): boolean =>
 const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 
 const optionTypes: Readonly<Record<Extract<OptionKind, string>, OptionType>> = {
-  text: { expected: "a text", fits: isText },
-  limit: { expected: 'a text like "100" or "5%"', fits: isText },
-  flag: { expected: "true or false", fits: (value) => typeof value === "boolean" },
-  positive: { expected: "a number above 0", fits: (value) => isNumber(value) && (value as number) > 0 },
+  text: { expected: "a text", isValid: isText },
+  limit: { expected: 'a text like "100" or "5%"', isValid: isText },
+  flag: { expected: "true or false", isValid: (value) => typeof value === "boolean" },
+  positive: { expected: "a number above 0", isValid: (value) => isNumber(value) && (value as number) > 0 },
   count: {
     expected: "a whole number from 0 on",
-    fits: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
+    isValid: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   },
-  texts: { expected: "an array of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
-  members: { expected: "an object whose members are texts", fits: isPlainObject },
+  texts: { expected: "an array of texts", isValid: (value) => Array.isArray(value) && value.every(isText) },
+  members: { expected: "an object whose members are texts", isValid: isPlainObject },
   box: {
     expected: "an array of four numbers",
-    fits: (value) => Array.isArray(value) && value.length === 4 && value.every(isNumber),
+    isValid: (value) => Array.isArray(value) && value.length === 4 && value.every(isNumber),
   },
 };
 
@@ -34,7 +34,7 @@ const optionTypeOf = (kind: OptionKind): OptionType =>
     ? optionTypes[kind]
     : {
         expected: `one of ${kind.map((word) => JSON.stringify(word)).join(", ")}`,
-        fits: (value) => kind.includes(value as string),
+        isValid: (value) => kind.includes(value as string),
       };
 
 /**
@@ -49,8 +49,8 @@ export function checkOptions(caller: string, options: object, others: readonly s
       const known = [...others, ...Object.keys(conversionOptions)].sort();
       throw createError("option-unknown", { option: name, format: caller, known });
     }
-    const { expected, fits } = optionTypeOf(conversionOptions[name as keyof typeof conversionOptions].kind);
-    if (value === undefined || fits(value)) continue;
+    const { expected, isValid } = optionTypeOf(conversionOptions[name as keyof typeof conversionOptions].kind);
+    if (value === undefined || isValid(value)) continue;
     const shown = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
     throw createError("option-invalid", { option: name, value: shown, expected });
   }

@@ -72,12 +72,12 @@ async function convertThroughFiles(
   const placed: ResolvedInput[] = [];
   for (const input of isOneInput(inputs) ? [inputs] : inputs)
     placed.push(await resolveInput(input, { spool, registry, signal, from: rest.from }));
-  const names = new Map(placed.map(({ address, name }) => [address, name]));
+  const displayNames = new Map(placed.map(({ address, name }) => [address, name]));
   const convertTo = async (path: string, rejects: string | undefined): Promise<ConvertReport> => {
     const addresses = placed.map(({ address }) => address);
     const whole = await convert(
       { ...rest, inputs: addresses, output: path, ...(rejects === undefined ? {} : { rejects }) },
-      { ...host, names, words: rewriteFlagsAsOptions },
+      { ...host, displayNames, rewriteMessage: rewriteFlagsAsOptions },
     );
     return { ...rewriteReport(whole), inputs: placed.map(({ name }) => name) };
   };
@@ -85,13 +85,13 @@ async function convertThroughFiles(
   if (typeof output === "string") return await convertTo(output, rest.rejects);
   if (output instanceof URL) return await convertTo(fileUrlToOutput(output), rest.rejects);
   const { id, extensions, writer } = requireWritableFormat(rest.to, host);
-  const { stream } = writer.accepts(parseOptions(id, writer.options, rest.writerOptions ?? {}));
+  const { supportsStreaming } = writer.capabilities(parseOptions(id, writer.options, rest.writerOptions ?? {}));
   const report = await convertTo(
     join(spool.folder(), `output.${extensions[0]!}`),
     rest.rejects ?? join(spool.folder(), "rejects.geojsonl"),
   );
   const told = { ...report, ...withoutTemporaryPaths(report, rest.rejects) };
-  const bytes = await openOutput(singleOutputPath(report), stream, host.now);
+  const bytes = await openOutput(singleOutputPath(report), supportsStreaming, host.now);
   if (output === undefined) return { ...told, bytes: new Uint8Array(await buffer(bytes)) };
   await pipeline(bytes, output instanceof Writable ? output : Writable.fromWeb(output), { signal });
   return told;

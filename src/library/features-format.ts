@@ -14,14 +14,14 @@ const capabilities = {
   crs: "any",
   layers: "many",
   geometryTypes: allGeometryTypes,
-  shortLines: true,
+  onePointLines: true,
   nullGeometry: true,
   z: true,
   m: false,
   fieldTypes,
   ids: true,
-  needs: "nothing",
-  stream: false,
+  requiredScan: "nothing",
+  supportsStreaming: false,
 } as const;
 
 /** The chunks are batches as plain data: features are made of them on the calling thread. */
@@ -36,7 +36,7 @@ export function createFeaturesFormat(take: FeatureConsumer): Format {
     identify: () => "no",
     writer: {
       options: {},
-      accepts: () => capabilities,
+      capabilities: () => capabilities,
       load: async () => ({
         encoder: async () => encoder,
         async assembler(sink): Promise<Assembler<BatchData>> {

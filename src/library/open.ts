@@ -65,7 +65,7 @@ export interface OpenOptions extends TransformOptions, Pick<CallOptions, "regist
 /** What reading a layer came to. */
 export type ReadReport = Pick<
   ConvertReport,
-  "read" | "written" | "rejected" | "gaps" | "losses" | "notices" | "operations"
+  "read" | "written" | "rejected" | "skippedRanges" | "losses" | "notices" | "operations"
 >;
 
 /**
@@ -99,7 +99,7 @@ export async function openFeatures(input: Input, options: OpenOptions, host: Hos
       const { from } = options;
       const { registry, signal } = host;
       const { address, name } = await resolveInput(input, { spool, registry, signal, from });
-      const named = { ...host, names: new Map([[address, name]]), words: rewriteFlagsAsOptions };
+      const named: Host = { ...host, displayNames: new Map([[address, name]]), rewriteMessage: rewriteFlagsAsOptions };
       await using opened = await openInputs([address], options, named, spool);
       const names: string[] = [];
       const layers = opened.layers.map(({ layer }) => {
@@ -198,7 +198,7 @@ class LayerReader implements FeatureLayer {
     const { onReject: _, signal: __, onProgress: ___, registry: ____, ...shape } = options;
     const registry = copyRegistry(host.registry);
     registry.add(
-      createFeaturesFormat((features, layer) => (layer === nth ? channel.give(features) : Promise.resolve())),
+      createFeaturesFormat((features, layer) => (layer === nth ? channel.push(features) : Promise.resolve())),
       featuresFormatId,
     );
     const signal = AbortSignal.any([host.signal, left]);
@@ -232,6 +232,6 @@ function parseRejectedFeature(line: string): RejectedFeature {
 }
 
 function toReadReport(whole: ConvertReport): ReadReport {
-  const { read, written, rejected, gaps, losses, notices, operations } = rewriteReport(whole);
-  return { read, written, rejected, gaps, losses, notices, operations };
+  const { read, written, rejected, skippedRanges, losses, notices, operations } = rewriteReport(whole);
+  return { read, written, rejected, skippedRanges, losses, notices, operations };
 }

@@ -14,11 +14,11 @@ const isPolygonal = (kind: number): boolean => kind === Kind.Polygon || kind ===
 /** What a target needs of geometries. */
 export interface GeometryRequirements {
   /** The fewest positions of a line. */
-  readonly leastLine: number;
+  readonly minLinePositions: number;
   /** The last position of a ring has the height of the first one, too. */
-  readonly closesHeights: boolean;
+  readonly closesRingsInZ: boolean;
   /** Parts with a position that is not finite are left out, as degenerate ones are. */
-  readonly finite?: boolean;
+  readonly requiresFinite?: boolean;
 }
 
 /** Whether a position of these has an x or y that is not finite, or an infinite height. */
@@ -63,22 +63,26 @@ export function meetsRequirements(column: GeometryColumn, needs: GeometryRequire
 function linesMeetRequirements(
   { ringOffsets, positionOffsets }: GeometryColumn,
   p: number,
-  { leastLine }: GeometryRequirements,
+  { minLinePositions }: GeometryRequirements,
 ): boolean {
   const to = ringOffsets[p + 1]!;
   for (let r = ringOffsets[p]!; r < to; r++) {
-    if (positionOffsets[r + 1]! - positionOffsets[r]! < leastLine) return false;
+    if (positionOffsets[r + 1]! - positionOffsets[r]! < minLinePositions) return false;
   }
   return true;
 }
 
-function polygonMeetsRequirements(column: GeometryColumn, p: number, { closesHeights }: GeometryRequirements): boolean {
+function polygonMeetsRequirements(
+  column: GeometryColumn,
+  p: number,
+  { closesRingsInZ }: GeometryRequirements,
+): boolean {
   const { ringOffsets, positionOffsets } = column;
   const from = ringOffsets[p]!;
   const to = ringOffsets[p + 1]!;
   for (let r = from; r < to; r++) {
     if (positionOffsets[r + 1]! - positionOffsets[r]! < minRingPositions || !isClosed(column, r)) return false;
-    if (closesHeights && !isClosedInZ(column, r)) return false;
+    if (closesRingsInZ && !isClosedInZ(column, r)) return false;
   }
   return to > from;
 }
@@ -93,39 +97,41 @@ export class DegeneratePartFilter {
   closed = 0;
   /** What the first of those dropped was. */
   example = "";
-  private fault = "";
+  private defect = "";
 
-  constructor(private readonly needs: GeometryRequirements) {}
+  constructor(private readonly requirements: GeometryRequirements) {}
 
   /** Adds feature `i`; where nothing of it is left, nothing is added and the reason given. */
   add(column: GeometryColumn, i: number, builder: GeometryBuilder): string | null {
     const { dropped, empty, closed } = this;
-    this.fault = "";
+    this.defect = "";
     const kind = column.kinds[i]!;
     builder.begin(kind);
     let left = true;
-    if (kind === Kind.GeometryCollection) left = this.members(column, i, builder);
-    else if (isPolygonal(kind)) left = this.polygons(column, i, builder);
-    else if (isLineal(kind)) left = this.lines(column, i, builder);
-    else if (this.needs.finite) left = this.points(column, i, builder);
+    if (kind === Kind.GeometryCollection) left = this.addMembers(column, i, builder);
+    else if (isPolygonal(kind)) left = this.addPolygons(column, i, builder);
+    else if (isLineal(kind)) left = this.addLines(column, i, builder);
+    else if (this.requirements.requiresFinite) left = this.addPoints(column, i, builder);
     else for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) builder.copyPart(column, p);
     if (left || this.dropped === dropped) {
       builder.end();
-      if (dropped === 0 && this.dropped > 0) this.example = this.fault;
+      if (dropped === 0 && this.dropped > 0) this.example = this.defect;
       return null;
     }
     builder.cancel();
     Object.assign(this, { dropped, empty, closed });
-    return this.fault;
+    return this.defect;
   }
 
   /** Whether a ring or line cannot stay for a position of it. */
-  private isUnfit(column: GeometryColumn, r: number): boolean {
+  private isRejected(column: GeometryColumn, r: number): boolean {
     const { positionOffsets } = column;
-    return this.needs.finite === true && hasNonFinite(column, positionOffsets[r]!, positionOffsets[r + 1]!);
+    return (
+      this.requirements.requiresFinite === true && hasNonFinite(column, positionOffsets[r]!, positionOffsets[r + 1]!)
+    );
   }
 
-  private points(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+  private addPoints(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
     const { partOffsets, ringOffsets, positionOffsets } = column;
     const from = positionOffsets[ringOffsets[partOffsets[i]!]!]!;
     const to = positionOffsets[ringOffsets[partOffsets[i + 1]!]!]!;
@@ -133,7 +139,7 @@ export class DegeneratePartFilter {
     for (let k = from; k < to; k++) {
       if (hasNonFinite(column, k, k + 1)) {
         this.dropped++;
-        this.fault ||= `the position ${column.xy[2 * k]} ${column.xy[2 * k + 1]}`;
+        this.defect ||= `the position ${column.xy[2 * k]} ${column.xy[2 * k + 1]}`;
         continue;
       }
       if (!left) {
@@ -151,34 +157,34 @@ export class DegeneratePartFilter {
     const at = column.positionOffsets[r]!;
     const count = column.positionOffsets[r + 1]! - at;
     const where = `${column.xy[2 * at]} ${column.xy[2 * at + 1]}`;
-    if (this.isUnfit(column, r)) this.fault ||= `a ${what} with a position that is not finite`;
-    this.fault ||= `a ${what} of ${count === 1 ? "one position" : `${count} positions`} at ${where}`;
+    if (this.isRejected(column, r)) this.defect ||= `a ${what} with a position that is not finite`;
+    this.defect ||= `a ${what} of ${count === 1 ? "one position" : `${count} positions`} at ${where}`;
   }
 
-  private members(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+  private addMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
     const { members, memberOffsets } = column;
     const into = builder.collection();
     if (!members || !memberOffsets) return false;
     let left = false;
-    let { fault } = this;
+    let { defect } = this;
     for (let k = memberOffsets[i]!; k < memberOffsets[i + 1]!; k++) {
       const reason = this.add(members, k, into);
-      fault ||= this.fault;
+      defect ||= this.defect;
       if (reason === null) left = true;
       else this.dropped++;
     }
-    this.fault = fault;
+    this.defect = defect;
     return left;
   }
 
-  private lines(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+  private addLines(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
     const { partOffsets, ringOffsets, positionOffsets } = column;
     let left = false;
     const to = ringOffsets[partOffsets[i + 1]!]!;
     for (let r = ringOffsets[partOffsets[i]!]!; r < to; r++) {
       const count = positionOffsets[r + 1]! - positionOffsets[r]!;
       if (count === 0) this.empty++;
-      else if (count < this.needs.leastLine || this.isUnfit(column, r)) this.drop(column, r, "line");
+      else if (count < this.requirements.minLinePositions || this.isRejected(column, r)) this.drop(column, r, "line");
       else {
         if (!left) builder.part();
         left = true;
@@ -188,16 +194,16 @@ export class DegeneratePartFilter {
     return left;
   }
 
-  private polygons(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
+  private addPolygons(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
     let left = false;
     for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) {
-      if (this.polygon(column, p, builder)) left = true;
+      if (this.addPolygon(column, p, builder)) left = true;
     }
     return left;
   }
 
   /** A polygon without its shell is none. */
-  private polygon(column: GeometryColumn, p: number, builder: GeometryBuilder): boolean {
+  private addPolygon(column: GeometryColumn, p: number, builder: GeometryBuilder): boolean {
     const shell = column.ringOffsets[p]!;
     const to = column.ringOffsets[p + 1]!;
     if (shell === to || column.positionOffsets[shell] === column.positionOffsets[shell + 1]) {
@@ -208,12 +214,12 @@ export class DegeneratePartFilter {
       const count = column.positionOffsets[r + 1]! - column.positionOffsets[r]!;
       const closed = count > 1 && isClosed(column, r);
       if (count === 0) this.empty++;
-      else if (count + (closed ? 0 : 1) < minRingPositions || this.isUnfit(column, r)) {
+      else if (count + (closed ? 0 : 1) < minRingPositions || this.isRejected(column, r)) {
         this.drop(column, r, "ring");
         if (r === shell) return false;
       } else {
         if (r === shell) builder.part();
-        const open = !closed || (this.needs.closesHeights && !isClosedInZ(column, r));
+        const open = !closed || (this.requirements.closesRingsInZ && !isClosedInZ(column, r));
         if (!open) builder.copyRing(column, r);
         else this.close(column, r, builder, closed);
       }

@@ -232,7 +232,7 @@ export class Summarizer {
     idBytes: 0,
   };
 
-  constructor(private readonly refine: boolean) {}
+  constructor(private readonly refinesTypes: boolean) {}
 
   add(batch: Batch): void {
     const { state } = this;
@@ -253,7 +253,7 @@ export class Summarizer {
 
   private addColumn(field: Field, column: Column, length: number, values: number): void {
     const { fields } = this.state;
-    const decides = values > 0 || !this.refine;
+    const decides = values > 0 || !this.refinesTypes;
     const known = fields.get(field.name);
     const state: FieldState = known ?? initialFieldState(field);
     if (!known) fields.set(field.name, state);
@@ -265,14 +265,14 @@ export class Summarizer {
     state.values += values;
     if (values === 0) return;
     state.maxBytes = Math.max(state.maxBytes, maxValueBytes(column, length));
-    if (!this.refine) return;
+    if (!this.refinesTypes) return;
     state.temporal =
       column.type === "text"
-        ? commonTemporalType(state.temporal, this.temporalOf(state, column as BytesColumn, length))
+        ? commonTemporalType(state.temporal, this.temporalType(state, column as BytesColumn, length))
         : null;
   }
 
-  private temporalOf(state: FieldState, column: BytesColumn, length: number): FieldType | null | undefined {
+  private temporalType(state: FieldState, column: BytesColumn, length: number): FieldType | null | undefined {
     const { bytes, offsets, presence } = column;
     let found = state.temporal;
     for (let i = 0; i < length && found !== null; i++) {
@@ -311,8 +311,8 @@ export class Summarizer {
   }
 
   /** The state with its dates recognised: to be merged with that of a source that declares its types. */
-  settled(): SummaryState {
-    if (!this.refine) return this.state;
+  resolvedState(): SummaryState {
+    if (!this.refinesTypes) return this.state;
     const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
       name,
       { ...field, type: (field.type === "text" && field.temporal) || field.type },
@@ -322,7 +322,7 @@ export class Summarizer {
 
   private fieldSummary(name: string, field: FieldState): FieldSummary {
     const { values, maxBytes } = field;
-    const type = (this.refine && field.type === "text" && field.temporal) || (field.type ?? "text");
+    const type = (this.refinesTypes && field.type === "text" && field.temporal) || (field.type ?? "text");
     // What is made by spreading takes several times the memory.
     return isPlainField(field)
       ? { name, type, values, maxBytes }

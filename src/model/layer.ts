@@ -36,7 +36,7 @@ export interface LayerInfo {
   /** Other names that it answers to: `public.roads`. */
   readonly aliases?: readonly string[];
   /** It is taken only where it is asked for by name: a table without geometry in a database full of them. */
-  readonly aside?: boolean;
+  readonly explicitOnly?: boolean;
 }
 
 /** What a summary that is told without decoding features is to be good for. */
@@ -46,13 +46,13 @@ export interface SummaryRequest {
    * left out in any case, or where reading them takes no longer. With it a layer of points alone may be summed up, if
    * exactly and all are there.
    */
-  readonly within: Extent | null;
+  readonly unchangedExtent: Extent | null;
   /** Whether no more than some features will be read: what looks at all of them takes longer then. */
   readonly isLimited: boolean;
   /** Whether the extent is wanted. Of a summary without it no use is made then. */
   readonly withExtent: boolean;
   /** To be told of bytes looked at, where that is work that takes its time, for progress. */
-  looked?(bytes: number): void;
+  onBytesScanned?(bytes: number): void;
 }
 
 /** A batch, and its share of the input in bytes, for progress. */
@@ -116,10 +116,10 @@ export interface OmittedContent {
 export interface Dataset extends AsyncDisposable {
   readonly layers: readonly Layer[];
   /** What a conversion of the layers does not carry. */
-  readonly leftOut?: readonly OmittedContent[];
+  readonly omitted?: readonly OmittedContent[];
   /**
    * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as
    * `context.blueprint`.
    */
-  readonly blueprint?: unknown;
+  readonly scanResult?: unknown;
 }

@@ -15,14 +15,14 @@ export interface ConversionContext {
   readonly executor: Executor;
   readonly writer: ChosenWriter;
   /** The CRS asked for; null where coordinates are carried untouched. */
-  readonly target: Crs | null;
+  readonly targetCrs: Crs | null;
   /** The existing file that is changed in place, or null. */
   readonly update: InPlaceUpdate | null;
   readonly paths: PathPlan;
   readonly outputs: OutputSet;
   readonly rejects: RejectsFile;
-  readonly gathered: ReportBuilder;
-  readonly meter: ProgressTracker;
+  readonly reportBuilder: ReportBuilder;
+  readonly progress: ProgressTracker;
 }
 
 /** How far a conversion is. */
@@ -34,7 +34,7 @@ export class ProgressTracker {
 
   constructor(private readonly onProgress: ((progress: Progress) => void) | undefined) {}
 
-  tell(phase: Progress["phase"]): void {
+  report(phase: Progress["phase"]): void {
     const features = phase === "convert" ? this.features : 0;
     this.onProgress?.({ done: this.done, total: this.total, features, phase });
   }

@@ -50,7 +50,7 @@ export class ConversionRun {
     for (const layer of layers) await this.writeLayer(layer, opened);
     for (const { assembler, context } of opened) {
       await assembler.finish();
-      this.conversion.gathered.add(context.take(0));
+      this.conversion.reportBuilder.add(context.takeFindings(0));
       await context[Symbol.asyncDispose]();
     }
   }
@@ -67,15 +67,15 @@ export class ConversionRun {
       context.layer = written.part.layer.name;
       await assembler.append(chunk, index);
       written.features += features;
-      this.conversion.meter.features += features;
+      this.conversion.progress.features += features;
     });
   }
 
   /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
-  settle(): void {
-    const { request, update, paths, writer, outputs, gathered } = this.conversion;
+  finish(): void {
+    const { request, update, paths, writer, outputs, reportBuilder } = this.conversion;
     if (writer.stem !== null) {
-      this.guardTables();
+      this.checkChangedTables();
       return;
     }
     const gone = removeStaleOutput(
@@ -83,11 +83,14 @@ export class ConversionRun {
       writer,
       [...new Set(this.written.map(({ part }) => part.path))],
       outputs,
-      gathered,
+      reportBuilder,
     );
     if (request.allowEmpty || request.append) return;
     const replaced = this.written
-      .filter(({ part, features }) => features === 0 && (!update || (part.held && part.held.featureCount !== 0)))
+      .filter(
+        ({ part, features }) =>
+          features === 0 && (!update || (part.existingLayer && part.existingLayer.featureCount !== 0)),
+      )
       .map(({ part }) => part.path);
     if (gone !== null && replaced.length === this.written.length) replaced.push(gone);
     for (const path of replaced) {
@@ -97,13 +100,13 @@ export class ConversionRun {
   }
 
   /** @throws guard-empty where nothing would replace a table with something in it */
-  private guardTables(): void {
+  private checkChangedTables(): void {
     const { request, update } = this.conversion;
     if (request.allowEmpty || update?.mode !== "replace") return;
     const emptied = this.written.find(
-      ({ part, features }) => features === 0 && part.held !== null && part.held.featureCount !== 0,
+      ({ part, features }) => features === 0 && part.existingLayer !== null && part.existingLayer.featureCount !== 0,
     );
-    if (emptied) throw createError("guard-empty", { output: `${request.output}: ${emptied.part.held!.name}` });
+    if (emptied) throw createError("guard-empty", { output: `${request.output}: ${emptied.part.existingLayer!.name}` });
   }
 
   /** What is written, and gets its name by `commit`. */
@@ -118,14 +121,14 @@ export class ConversionRun {
 
   async commit(report: ConvertReport): Promise<void> {
     this.conversion.host.signal.throwIfAborted();
-    const inPlace = this.assemblers.filter((one) => one.inPlace);
+    const inPlace = this.assemblers.filter((one) => one.isInPlace);
     // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
     const { host, request, outputs } = this.conversion;
     const last = async () => {
       for (const { assembler } of inPlace) await assembler.commit?.();
-      await host.deliver?.(report);
+      await host.onCommitted?.(report);
     };
-    await outputs.commit(inPlace.length > 0 || host.deliver ? last : undefined, (files) =>
+    await outputs.commit(inPlace.length > 0 || host.onCommitted ? last : undefined, (files) =>
       host.onCommit?.(request.output, files, report),
     );
   }

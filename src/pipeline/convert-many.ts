@@ -48,12 +48,12 @@ function impliesFolderOutput(request: ConvertRequest, host: Host): boolean {
 export interface ConversionPlan {
   readonly request: ConvertRequest;
   /** Whether all goes into one file. */
-  readonly single: boolean;
+  readonly isSingle: boolean;
   /** Whether inputs that fail may be left out of the single file: the others keep their layers there. */
-  readonly leavesOut: boolean;
+  readonly skipsFailedInputs: boolean;
   readonly conversions: readonly { readonly inputs: readonly string[]; readonly output: string }[];
   /** Inputs that cannot even be looked at. */
-  readonly refused: readonly Outcome[];
+  readonly failed: readonly Outcome[];
 }
 
 /**
@@ -64,22 +64,22 @@ export interface ConversionPlan {
 export async function planConversions(given: ConvertRequest, host: Host, mayFail = false): Promise<ConversionPlan> {
   const request = trimTrailingSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
-  const single =
+  const isSingle =
     host.registry.ofAddress(request.output) !== undefined ||
     (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));
-  const leavesOut = mayFail && single && canSkipInputs(request, expanded, host);
-  const refused = expanded.flatMap(({ address: input, error }) =>
+  const skipsFailedInputs = mayFail && isSingle && canSkipInputs(request, expanded, host);
+  const failed = expanded.flatMap(({ address: input, error }) =>
     error ? [{ input: redact(input, host.registry), output: request.output, error }] : [],
   );
   // Into one file goes everything or nothing, unless each input has layers of its own there.
-  if (single && refused[0] && !leavesOut) throw refused[0].error;
+  if (isSingle && failed[0] && !skipsFailedInputs) throw failed[0].error;
   const readable = expanded.filter(({ error }) => !error);
-  const conversions = single
+  const conversions = isSingle
     ? readable.length > 0
       ? [{ inputs: readable.map((input) => input.address), output: request.output }]
       : []
     : planFolderOutputs(excludeOutputs(expanded, request.output, host.registry), request, host);
-  return { request, single, leavesOut, conversions, refused };
+  return { request, isSingle, skipsFailedInputs, conversions, failed };
 }
 
 /**
@@ -94,18 +94,18 @@ export async function convertMany(
   onOutcome: (outcome: Outcome) => void = () => {},
   decide?: ConfirmRequest,
 ): Promise<Outcome[]> {
-  const { request, leavesOut, conversions, refused } = await planConversions(given, host, decide === undefined);
-  for (const outcome of refused) onOutcome(outcome);
+  const { request, skipsFailedInputs, conversions, failed } = await planConversions(given, host, decide === undefined);
+  for (const outcome of failed) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
   const claims = new Set<string>();
-  const limit = executor ? await createLimiter(executor.width) : runUnlimited;
+  const limit = executor ? await createLimiter(executor.parallelism) : runUnlimited;
   // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(inputs, async () => {
         const one = { ...request, inputs, output };
-        if (leavesOut) return convertSkippingFailed(one, host, onOutcome);
+        if (skipsFailedInputs) return convertSkippingFailed(one, host, onOutcome);
         const run = async (one: ConvertRequest) => {
           const decided = decide ? await decide(one) : one;
           return decided === null ? upToDateReport(one) : convert(decided, host, executor, claims);
@@ -116,7 +116,7 @@ export async function convertMany(
       }),
     ),
   );
-  return [...refused, ...outcomes.flat()];
+  return [...failed, ...outcomes.flat()];
 }
 
 /** Whether an input can be opened a second time. */
@@ -135,8 +135,8 @@ function canSkipInputs(request: ConvertRequest, inputs: readonly ExpandedInput[]
   if (inputs.length < 2 || output === "-" || !inputs.every(({ address }) => isRereadable(address))) return false;
   if (overwrite && (isBucketAddress(output) || existsSync(output))) return false;
   try {
-    const { accepts, stem } = chooseWriter(request, host);
-    return accepts.layers === "many" && (stem !== null || !existsSync(output) || request.append === true);
+    const { capabilities, stem } = chooseWriter(request, host);
+    return capabilities.layers === "many" && (stem !== null || !existsSync(output) || request.append === true);
   } catch {
     // The conversion says what is wrong with the request.
     return false;

@@ -59,11 +59,11 @@ async function runConversion(
   asked: ConvertRequest,
   host: Host,
   shared: Executor | undefined,
-  claims: OutputReservations,
+  reservations: OutputReservations,
 ): Promise<ConvertReport> {
   if (isBucketAddress(asked.output) || isBucketAddress(asked.rejects ?? "")) {
     const { convertToBucket } = await import("./write/convert-to-bucket.js");
-    return convertToBucket(asked, host, claims, (inside, within, own) => convert(inside, within, shared, own));
+    return convertToBucket(asked, host, reservations, (inside, within, own) => convert(inside, within, shared, own));
   }
   const writer = chooseWriter(asked, host);
   await checkRequest(asked, host);
@@ -71,11 +71,11 @@ async function runConversion(
   const paths = new PathPlan(request, {
     format: writer.format,
     registry: host.registry,
-    replaces: mayReplaceOutputs(request, writer.accepts.layers),
-    changes: request.append === true || isUpdatedInPlace(request, writer),
-    claims,
+    replaces: mayReplaceOutputs(request, writer.capabilities.layers),
+    changesInPlace: request.append === true || isUpdatedInPlace(request, writer),
+    reservations,
     stem: writer.stem,
-    ...(host.standsAt ? { standsAt: host.standsAt } : {}),
+    ...(host.originalPath ? { originalPath: host.originalPath } : {}),
   });
   if (request.ifNewer && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
 
@@ -83,22 +83,22 @@ async function runConversion(
   await using spool = new Spool();
   const update = await openInPlaceUpdate(request, writer, host, spool);
   await using existing = await openAppendTarget(request, writer, host, spool);
-  const gathered = new ReportBuilder();
-  const { shortLines = false } = writer.accepts;
+  const reportBuilder = new ReportBuilder();
+  const { onePointLines = false } = writer.capabilities;
   const checkFields = (source: string, count: number) => checkFieldCount(source, count, request, writer);
   await using inputs = await openInputs(
     request.inputs,
     {
       ...request,
-      keepsRows: nullsBadGeometry(request, writer.accepts),
-      shortLines,
-      checkFields,
+      keepsBadGeometries: nullsBadGeometry(request, writer.capabilities),
+      onePointLines,
+      checkFieldCount: checkFields,
       executor: shared ?? early ?? undefined,
     },
     host,
     spool,
   );
-  for (const found of inputs.findings) gathered.add(found);
+  for (const found of inputs.findings) reportBuilder.add(found);
   checkGeometryDeclared(inputs.layers, request);
   for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
   host.onLayers?.(inputs.layers.map((open) => open.layer));
@@ -110,51 +110,51 @@ async function runConversion(
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
   const limit = parseThreshold("--max-rejects", request.maxRejects);
-  const advice = async () => unservedPositionAdvice(await gathered.allNotices());
-  const rejects = new RejectsFile(paths.rejects, limit, outputs, advice, host.words);
-  const target = await outputCrs(request, existing);
-  const meter = new ProgressTracker(host.onProgress);
+  const advice = async () => unservedPositionAdvice(await reportBuilder.allNotices());
+  const rejects = new RejectsFile(paths.rejects, limit, outputs, advice, host.rewriteMessage);
+  const targetCrs = await outputCrs(request, existing);
+  const progress = new ProgressTracker(host.onProgress);
   const run = new ConversionRun({
     request,
     host,
     executor,
     writer,
-    target,
+    targetCrs,
     update,
     paths,
     outputs,
     rejects,
-    gathered,
-    meter,
+    reportBuilder,
+    progress,
   });
   try {
     for (const file of await run.plan(files)) await run.write(file);
-    await gathered.checkServed();
-    await rejects.check(gathered.read);
-    checkGeometryFound(inputs.layers, gathered.located, request, gathered.notices.list());
-    const losses = gathered.losses.list();
-    const { gaps } = gathered;
-    if (request.strict && losses.length + gaps.length + rejects.kept > 0)
+    await reportBuilder.checkAnyTransformed();
+    await rejects.check(reportBuilder.read);
+    checkGeometryFound(inputs.layers, reportBuilder.geometryCounts, request, reportBuilder.notices.list());
+    const losses = reportBuilder.losses.list();
+    const { skippedRanges } = reportBuilder;
+    if (request.strict && losses.length + skippedRanges.length + rejects.kept > 0)
       throw createError("lossy", {
-        losses: [...gaps.map(describeSkippedRange), ...losses.map(describeLoss), ...describeKept(rejects)],
+        losses: [...skippedRanges.map(describeSkippedRange), ...losses.map(describeLoss), ...describeKept(rejects)],
       });
-    enforceThresholds(request, gathered);
-    run.settle();
-    const rejected = rejects.settle();
+    enforceThresholds(request, reportBuilder);
+    run.finish();
+    const rejected = rejects.close();
     const reports = run.reports();
     const written = reports.reduce((sum, output) => sum + output.features, 0);
     const report: ConvertReport = {
       inputs: request.inputs,
       outputs: reports,
-      read: gathered.read,
+      read: reportBuilder.read,
       written,
       rejected: rejects.count,
       kept: rejects.kept,
-      withoutGeometry: gathered.withoutGeometry,
-      gaps,
+      withoutGeometry: reportBuilder.withoutGeometry,
+      skippedRanges,
       losses,
-      notices: await gathered.allNotices(),
-      operations: await gathered.operations(),
+      notices: await reportBuilder.allNotices(),
+      operations: await reportBuilder.operations(),
       rejects: rejected,
       upToDate: false,
     };

@@ -19,7 +19,7 @@ export interface CrsReference extends CrsDescription {
   /** How coordinates become longitudes and latitudes in WGS 84. */
   readonly toWgs84:
     | Omit<OperationReport, "layer" | "used">
-    | { readonly refused: string; readonly better: OperationReport["better"] };
+    | { readonly error: string; readonly better: OperationReport["better"] };
 }
 
 interface OperationChoice {
@@ -77,7 +77,7 @@ async function toWgs84(crs: Crs, options: OperationOptions): Promise<CrsReferenc
   } catch (error) {
     if (error instanceof GeoferryError && error.code === "crs-no-operation") {
       const { better = [] } = error.details as Partial<Pick<OperationReport, "better">>;
-      return { refused: error.message, better };
+      return { error: error.message, better };
     }
     throw error;
   }

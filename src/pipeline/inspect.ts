@@ -33,11 +33,11 @@ export interface LayerReport {
   readonly extent: Extent | null;
   readonly fields: readonly FieldSummary[];
   /** What a person should look at, a sentence each. */
-  readonly suspicious: readonly string[];
+  readonly warnings: readonly string[];
   /** Why a conversion to longitudes and latitudes would end with an error; null where it would not. */
-  readonly refused: string | null;
+  readonly error: string | null;
   /** The code of that error. */
-  readonly refusedFor: "geometry-missing" | "crs-unknown" | "crs-no-operation" | null;
+  readonly errorCode: "geometry-missing" | "crs-unknown" | "crs-no-operation" | null;
   /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
   readonly problems: readonly Reject[];
 }
@@ -47,7 +47,7 @@ export interface InspectReport {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   /** Stretches of the input that were given up (`--skip-errors`): what is said of the layers is not of all in them. */
-  readonly gaps: readonly SkippedRange[];
+  readonly skippedRanges: readonly SkippedRange[];
 }
 
 export type InspectRequest = Pick<
@@ -62,7 +62,7 @@ export type InspectRequest = Pick<
   | "sourceCrs"
   | "accuracy"
   | "grids"
-> & { readonly held?: ExistingMapData };
+> & { readonly existingMap?: ExistingMapData };
 
 /**
  * @param thorough also look at every coordinate and every geometry's validity
@@ -74,7 +74,7 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
   await using spool = new Spool();
   await using inputs = await openInputs(
     request.inputs,
-    { ...request, keepsRows: true, executor: early ?? undefined },
+    { ...request, keepsBadGeometries: true, executor: early ?? undefined },
     host,
     spool,
   );
@@ -88,11 +88,11 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
     layers: addRefusals(layers, inputs.layers, request),
     losses: gathered.losses.list(),
     notices: gathered.notices.list(),
-    gaps: gathered.gaps,
+    skippedRanges: gathered.skippedRanges,
   };
 }
 
-type InspectedLayer = Omit<LayerReport, "refused" | "refusedFor">;
+type InspectedLayer = Omit<LayerReport, "error" | "errorCode">;
 
 /**
  * What a conversion would refuse a layer for as a whole: that its source has no position at all, though the request says
@@ -111,19 +111,19 @@ function addRefusals(
     if (missing === null) return { ...layer, ...missingOperationRefusal(layer, opened[l]!) };
     // The reason has the advice.
     const advice = new Set(coordinateAdvice(opened[l]!.layer));
-    const suspicious = layer.suspicious.filter((sentence) => !advice.has(sentence));
-    return { ...layer, suspicious, refused: missing, refusedFor: "geometry-missing" };
+    const warnings = layer.warnings.filter((sentence) => !advice.has(sentence));
+    return { ...layer, warnings, error: missing, errorCode: "geometry-missing" };
   });
 }
 
 function missingOperationRefusal(
   { crs, reference }: InspectedLayer,
   open: OpenLayer,
-): Pick<LayerReport, "refused" | "refusedFor"> {
+): Pick<LayerReport, "error" | "errorCode"> {
   const unknown = crs === null ? unknownCrsError(open) : null;
-  if (unknown !== null) return { refused: unknown.message, refusedFor: "crs-unknown" };
-  if (reference === null || !("refused" in reference.toWgs84)) return { refused: null, refusedFor: null };
-  return { refused: reference.toWgs84.refused, refusedFor: "crs-no-operation" };
+  if (unknown !== null) return { error: unknown.message, errorCode: "crs-unknown" };
+  if (reference === null || !("error" in reference.toWgs84)) return { error: null, errorCode: null };
+  return { error: reference.toWgs84.error, errorCode: "crs-no-operation" };
 }
 
 async function inspectLayer(
@@ -136,8 +136,8 @@ async function inspectLayer(
 ): Promise<InspectedLayer> {
   const { layer, source } = open;
   const crs = request.sourceCrs === undefined ? layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
-  const refine = layer.fields === null;
-  const summariser = new Summarizer(refine);
+  const refinesTypes = layer.fields === null;
+  const summariser = new Summarizer(refinesTypes);
   const problems: Reject[] = [];
   const outside = new Tally();
   let record = 0;
@@ -146,14 +146,14 @@ async function inspectLayer(
   const task = await executor.open({
     source: source.spec,
     reader: open.reader,
-    blueprint: open.blueprint,
+    scanResult: open.scanResult,
     layer: open.index,
     layerName: layer.name,
     skipErrors: request.skipErrors ?? false,
-    keepsRows: true,
+    keepsBadGeometries: true,
     stages: [],
     checks: [...(await areaCheckStages(crs)), ...(thorough ? await checkStages(crs, layer.extent, request, host) : [])],
-    end: { kind: "summary", refine },
+    outcome: { kind: "summary", refinesTypes },
     now: host.now.getTime(),
   });
   for await (const result of mapInOrder(layerPieces(open), maxConcurrentPieces(executor, open.layer), (work) =>
@@ -171,7 +171,7 @@ async function inspectLayer(
     host.onProgress?.({ done, total: layer.bytes, features: record, phase: "scan" });
   }
   await task.close();
-  const said = open.context.take(0);
+  const said = open.context.takeFindings(0);
   gathered.add(said);
   problems.push(...said.rejects);
   const summary = summariser.summary();
@@ -191,11 +191,11 @@ async function inspectLayer(
       summary.fields.length > 0
         ? summary.fields
         : (layer.fields ?? []).map((field) => ({ ...field, values: 0, maxBytes: 0 })),
-    suspicious: [
+    warnings: [
       ...(await findWarnings(crs, summary, thorough, open.context.unknownCrs !== null)),
       ...coordinateAdvice(layer),
       ...outside.list().map(({ count, example }) => `${count} of ${summary.featureCount} features: ${example}`),
-      ...(await warnIfDisjoint(crs, summary.extent, request.held)),
+      ...(await warnIfDisjoint(crs, summary.extent, request.existingMap)),
     ],
     problems,
   };

@@ -88,7 +88,7 @@ export interface ConvertReport {
   /** Of the features written those without a geometry. */
   readonly withoutGeometry: number;
   /** Stretches of the inputs that were given up (`--skip-errors`). */
-  readonly gaps: readonly SkippedRange[];
+  readonly skippedRanges: readonly SkippedRange[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   /** One for each layer that was reprojected, or could be left as it was. */
@@ -109,7 +109,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
     rejected: 0,
     kept: 0,
     withoutGeometry: 0,
-    gaps: [],
+    skippedRanges: [],
     losses: [],
     notices: [],
     operations: [],
@@ -134,41 +134,41 @@ export const unservedPositionAdvice = (notices: readonly Loss[]): string[] =>
 export class ReportBuilder {
   readonly losses = new Tally();
   readonly notices = new Tally();
-  private readonly planned: { readonly layer: string; readonly operation: Operation }[] = [];
+  private readonly plannedOperations: { readonly layer: string; readonly operation: Operation }[] = [];
   private readonly uses = new Map<string, OperationUse>();
   /** By layer of the inputs: features that went into outputs. */
-  readonly located = new Map<OpenLayer, GeometryCounts>();
+  readonly geometryCounts = new Map<OpenLayer, GeometryCounts>();
   read = 0;
   /** Features of the inputs that were written, and those of them without a geometry. */
-  carried = 0;
+  writtenFeatures = 0;
   withoutGeometry = 0;
 
   /** By what they say: a source that is read twice has the same gaps twice. */
-  private readonly gapsFound = new Map<string, SkippedRange>();
+  private readonly foundRanges = new Map<string, SkippedRange>();
 
   /** `record` and `line` stand before the piece that the findings are of. */
-  add(findings: Pick<Findings, "losses" | "notices" | "gaps" | "uses">, record = 0, line = 0): void {
-    for (const use of findings.uses ?? []) {
+  add(findings: Pick<Findings, "losses" | "notices" | "skippedRanges" | "operationUses">, record = 0, line = 0): void {
+    for (const use of findings.operationUses ?? []) {
       const key = JSON.stringify([use.layer, use.from, use.to, use.route]);
       this.uses.set(key, mergeUses(use, this.uses.get(key)));
     }
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
-    for (const each of findings.gaps) {
+    for (const each of findings.skippedRanges) {
       const gap = toAbsolutePlace(each, record, line);
-      this.gapsFound.set(JSON.stringify(gap), gap);
+      this.foundRanges.set(JSON.stringify(gap), gap);
     }
   }
 
-  plan(layer: string, operation: Operation): void {
-    this.planned.push({ layer, operation });
+  planOperation(layer: string, operation: Operation): void {
+    this.plannedOperations.push({ layer, operation });
   }
 
   /** What was planned, with what of it was used. */
   operations(): Promise<OperationReport[]> {
     return Promise.all(
-      this.planned.map(async ({ layer, operation }) => {
-        const uses = this.usesOf(layer, operation);
+      this.plannedOperations.map(async ({ layer, operation }) => {
+        const uses = this.operationUses(layer, operation);
         const settled = await summarizeUse(operation, uses);
         const accuracy = this.beyondTarget(layer) > 0 ? null : settled.accuracy;
         const report = { ...operationReport(layer, operation), ...settled, accuracy };
@@ -184,9 +184,9 @@ export class ReportBuilder {
   }
 
   /** @throws crs-no-operation where every position of a layer was refused for the accuracy that was asked for */
-  async checkServed(): Promise<void> {
-    for (const { layer, operation } of this.planned) {
-      const reason = await explainRefusal(operation, this.usesOf(layer, operation));
+  async checkAnyTransformed(): Promise<void> {
+    for (const { layer, operation } of this.plannedOperations) {
+      const reason = await explainRefusal(operation, this.operationUses(layer, operation));
       const { from, to, better } = operation;
       if (reason !== null)
         throw createError("crs-no-operation", { from: crsLabel(from), to: crsLabel(to), reason, better });
@@ -196,8 +196,8 @@ export class ReportBuilder {
   /** All notices, and before them what is to be stated about the operations and the positions that went by them. */
   async allNotices(): Promise<Loss[]> {
     const stated = new Map<string, Loss>();
-    for (const { layer, operation } of this.planned)
-      for (const { code, text, count } of await operationNotes(operation, this.usesOf(layer, operation))) {
+    for (const { layer, operation } of this.plannedOperations)
+      for (const { code, text, count } of await operationNotes(operation, this.operationUses(layer, operation))) {
         const example = `${text}${accuracyNotices.has(code) ? this.exceptBeyondTarget(layer) : ""}`;
         stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
       }
@@ -217,14 +217,14 @@ export class ReportBuilder {
   }
 
   /** The most used one first. */
-  private usesOf(layer: string, { from, to }: Operation): OperationUse[] {
+  private operationUses(layer: string, { from, to }: Operation): OperationUse[] {
     return [...this.uses.values()]
       .filter((use) => use.layer === layer && use.from === crsLabel(from) && use.to === crsLabel(to))
       .sort((a, b) => b.positions - a.positions);
   }
 
-  get gaps(): SkippedRange[] {
-    return [...this.gapsFound.values()];
+  get skippedRanges(): SkippedRange[] {
+    return [...this.foundRanges.values()];
   }
 }
 

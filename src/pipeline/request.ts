@@ -122,15 +122,15 @@ export interface Host {
   /** Told of an output when its files are whole, and waited for, before the first of them gets its name. */
   readonly onCommit?: (output: string, files: readonly StagedFile[], report: ConvertReport) => void | Promise<void>;
   /** Takes the outputs further when all have their names; where it fails, they lose them again. */
-  readonly deliver?: (report: ConvertReport) => Promise<void>;
+  readonly onCommitted?: (report: ConvertReport) => Promise<void>;
   /** The path that an input has beside the output, where both are elsewhere and the output is made in a copy. */
-  readonly standsAt?: (input: string) => string;
+  readonly originalPath?: (input: string) => string;
   /** Where grids are searched that the request does not name; nowhere where absent. */
   readonly grids?: HostGrids;
   /** A sentence with flags of the command line in other words: keys of a job, options of the library. As it is where absent. */
-  readonly words?: (sentence: string) => string;
+  readonly rewriteMessage?: (sentence: string) => string;
   /** What messages call inputs by their paths, where these are temporary. */
-  readonly names?: ReadonlyMap<string, string>;
+  readonly displayNames?: ReadonlyMap<string, string>;
   /** Reads maps as inputs; absent where there is no service to ask. */
   readonly readMap?: ReadMapInput;
 }

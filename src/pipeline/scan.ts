@@ -9,66 +9,72 @@ import type { StagePlan } from "./plan/plan-stages.js";
 
 /** A layer of the input and what becomes of it on its way. */
 export interface PlannedInput {
-  readonly open: OpenLayer;
-  readonly shape: StagePlan;
+  readonly openLayer: OpenLayer;
+  readonly stagePlan: StagePlan;
 }
 
 export interface LayerScan {
   readonly summary: LayerSummary;
   /** What readers said on this thread: most of it is said again in the second reading. */
-  readonly said: ReadonlyMap<OpenLayer, Findings>;
+  readonly findings: ReadonlyMap<OpenLayer, Findings>;
 }
 
 /** What all features that come out of the stages say together: by what the reader knows, or by reading the inputs. */
 export async function scanLayers(conversion: ConversionContext, inputs: readonly PlannedInput[]): Promise<LayerScan> {
-  const said = new Map<OpenLayer, Findings>();
+  const findings = new Map<OpenLayer, Findings>();
   const { request } = conversion;
   const told = inputs.length === 1 ? await trackedReaderSummary(conversion, inputs[0]!) : null;
-  if (told) return { summary: told, said };
+  if (told) return { summary: told, findings };
   const all = new Summarizer(false);
   let left = request.limit ?? Number.POSITIVE_INFINITY;
-  for (const { open, shape } of inputs) {
-    const refine = open.layer.fields === null;
-    const summariser = new Summarizer(refine);
-    const declared = await declaredFields(open, shape);
+  for (const { openLayer, stagePlan } of inputs) {
+    const refinesTypes = openLayer.layer.fields === null;
+    const summariser = new Summarizer(refinesTypes);
+    const declared = await declaredFields(openLayer, stagePlan);
     if (declared) summariser.add(declared);
-    for await (const result of processLayer(conversion, open, shape, { kind: "summary", refine }, left)) {
+    for await (const result of processLayer(
+      conversion,
+      openLayer,
+      stagePlan,
+      { kind: "summary", refinesTypes },
+      left,
+    )) {
       if (result.summary) {
         summariser.merge(result.summary);
-        if (!open.existing) left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
+        if (!openLayer.isExisting) left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
       }
-      conversion.meter.tell("scan");
+      conversion.progress.report("scan");
       if (left <= 0) break;
     }
-    said.set(open, open.context.take(0));
-    all.merge(summariser.settled());
+    findings.set(openLayer, openLayer.context.takeFindings(0));
+    all.merge(summariser.resolvedState());
   }
-  return { summary: all.summary(), said };
+  return { summary: all.summary(), findings };
 }
 
 async function trackedReaderSummary(
   conversion: ConversionContext,
-  { open, shape }: PlannedInput,
+  { openLayer, stagePlan }: PlannedInput,
 ): Promise<LayerSummary | null> {
-  const { request, executor, meter, writer } = conversion;
+  const { request, executor, progress, writer } = conversion;
   const isLimited = request.limit !== undefined;
   let passed = 0;
   const looked = (bytes: number) => {
-    if (passed === 0) meter.total += open.layer.bytes;
+    if (passed === 0) progress.total += openLayer.layer.bytes;
     passed += bytes;
-    meter.done += bytes;
-    meter.tell("scan");
+    progress.done += bytes;
+    progress.report("scan");
   };
   // Several threads are as soon done with reading points as one with summing them up.
-  const points = !isLimited && executor.width === 1;
+  const points = !isLimited && executor.parallelism === 1;
   // Without a reference system it is the extent that tells degrees from units of a plane.
-  const withExtent = writer.accepts.needs === "extent" || shape.crs === null;
-  const asked = { isLimited, withExtent, looked };
-  const told = await withFailedInput(open.address, () => readerSummary(open, shape, points, asked));
+  const withExtent = writer.capabilities.requiredScan === "extent" || stagePlan.crs === null;
+  const asked = { isLimited, withExtent, onBytesScanned: looked };
+  const told = await withFailedInput(openLayer.address, () => readerSummary(openLayer, stagePlan, points, asked));
   // What has been looked at in vain is read again.
   if (!told && passed > 0) {
-    meter.total -= open.layer.bytes;
-    meter.done -= passed;
+    progress.total -= openLayer.layer.bytes;
+    progress.done -= passed;
   }
   return told;
 }

@@ -5,7 +5,7 @@ export function findFamilyFormat(formats: Iterable<Format>, id: string): Format 
   const colon = id.indexOf(":");
   if (colon < 0) return null;
   for (const { id: name, family } of formats) {
-    if (family && name === id.slice(0, colon)) return family.member(id.slice(colon + 1));
+    if (family && name === id.slice(0, colon)) return family.find(id.slice(colon + 1));
   }
   return null;
 }

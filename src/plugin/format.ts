@@ -55,9 +55,9 @@ export type Decode = (bytes: Uint8Array) => string;
 export interface PluginContext {
   readonly signal: AbortSignal;
   /** Something the target cannot hold, or that could not be kept; counted by code and field. */
-  lose(code: string, field: string | undefined, example: string, count?: number): void;
+  reportLoss(code: string, field: string | undefined, example: string, count?: number): void;
   /** A repair that a standard allows, or an oddity worth telling; counted likewise. */
-  notice(code: string, field: string | undefined, example: string, count?: number): void;
+  reportNotice(code: string, field: string | undefined, example: string, count?: number): void;
   readonly crs: CrsContext;
   /**
    * A path for a temporary file of this name, which the host removes when the dataset is closed, or the output is
@@ -84,37 +84,37 @@ export interface ReadContext extends PluginContext {
   /** Read past damage of the container (`--skip-errors`); what is given up for it is told with `giveUp`. */
   readonly skipErrors: boolean;
   /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
-  readonly blueprint: unknown;
+  readonly scanResult: unknown;
   /** What the request says that the coordinates are in (`--source-crs`), whatever the source says. */
-  readonly statedCrs?: Crs | null;
+  readonly requestedCrs?: Crs | null;
   /**
    * Called with the number of the fields as soon as it is known, before anything that takes long. @throws unsupported
    * where the target has no room for so many
    */
-  fieldsKnown?(count: number): void;
+  onFieldCount?(count: number): void;
   /** Whether x and y are exchanged behind the reader (`--swap-xy`). */
   readonly swapsXy?: boolean;
   /**
    * A feature whose geometry cannot be read goes on with a null geometry, and its reject says `kept: true`; where
    * false, it is left out as every other reject is.
    */
-  readonly keepsRows: boolean;
+  readonly keepsBadGeometries: boolean;
   /** One feature that could not be read. Places inside a split are relative to it, but for bytes. */
   reject(reject: Reject): void;
   /** With `skipErrors`: a stretch of the container that was given up. The run ends with 5, as with rejects. */
-  giveUp(gap: SkippedRange): void;
+  skipRange(gap: SkippedRange): void;
   /**
    * How many records and lines of the source the split just read had, told once at its end: it makes the places in
    * later splits absolute. Batches count themselves; call it where records were skipped or lines matter.
    */
-  passed(records: number, lines: number): void;
+  splitFinished(records: number, lines: number): void;
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   decoder(encoding: string): Decode;
   /**
    * Has the reader's own `prescan` look at each piece on other threads, and gives what it found in the order of the
    * pieces. Absent where there is this thread alone.
    */
-  readonly prescan?: ScanParts;
+  readonly scanParts?: ScanParts;
 }
 
 /** From pieces of a source to what was found in each, in their order. */
@@ -126,7 +126,7 @@ export interface ReaderModule<O> {
    * Looks at a piece of a source that is being opened on another thread (`context.prescan`). Piece and findings are
    * plain data. Nothing that it tells the context is told to anybody.
    */
-  prescan?(source: Source, piece: unknown, context: ReadContext): Promise<unknown>;
+  scanPart?(source: Source, piece: unknown, context: ReadContext): Promise<unknown>;
 }
 
 export interface Reader<T extends OptionTable = OptionTable> {
@@ -157,16 +157,16 @@ export interface WriterCapabilities {
    * Lines of one position have a place, which a track segment of GPX has. Elsewhere they are left out, as are rings of
    * fewer than four positions everywhere. A reader with a boolean option `shortLines` is asked to keep them then.
    */
-  readonly shortLines?: boolean;
+  readonly onePointLines?: boolean;
   readonly nullGeometry: boolean;
   readonly z: boolean;
   readonly m: boolean;
   /** Field types it holds; others are cast by the pipeline's table. */
   readonly fieldTypes: readonly FieldType[];
   /** Fields that a layer can have. Absent: any number. */
-  readonly mostFields?: number;
+  readonly maxFields?: number;
   /** Every feature takes room for every field, also for those that it lacks: a layer of mostly empty fields is refused. */
-  readonly everyCell?: boolean;
+  readonly storesEveryCell?: boolean;
   readonly fieldNames?: {
     readonly maxBytes?: number;
     readonly ignoreCase?: boolean;
@@ -180,16 +180,16 @@ export interface WriterCapabilities {
    * The field feature ids become where the format has no place for them, or true where it has. Where it has a place for
    * ids of some types only: those, and the field that others become.
    */
-  readonly ids: true | string | { readonly types: readonly FieldType[]; readonly otherwise: string };
+  readonly ids: true | string | { readonly types: readonly FieldType[]; readonly fallbackField: string };
   /**
    * What must be known before the first feature: nothing, everything that a scan tells, or that and the extent, which
    * some readers tell only by reading all positions.
    */
-  readonly needs: "nothing" | "summary" | "extent";
+  readonly requiredScan: "nothing" | "summary" | "extent";
   /** It can write to a stream that cannot go back: no patches, no companions. */
-  readonly stream: boolean;
+  readonly supportsStreaming: boolean;
   /** It can add layers and rows to an existing file, inside one transaction. */
-  readonly updates?: true;
+  readonly updatesInPlace?: true;
 }
 
 /** A layer as the writer shall write it: already fitted to what it accepts. */
@@ -250,7 +250,7 @@ export interface Sink {
   /** The path that it will have, for messages. */
   readonly name: string;
   /**
-   * An existing file to change in place instead of making one: only for writers whose `accepts.updates` is true. Nothing
+   * An existing file to change in place instead of making one: only for writers whose `capabilities.updatesInPlace` is true. Nothing
    * is created then. Fields that the layer has come with the types it has; those it lacks are new.
    */
   readonly update: InPlaceTarget | null;
@@ -289,9 +289,9 @@ export interface WriterModule<O, C extends Chunk = Chunk> {
 export interface Writer<T extends OptionTable = OptionTable> {
   readonly options: T;
   /** Options, as `--out` takes them, that the name of an output implies where they are not given: the tabs of `.tsv`. */
-  implied?(name: string): Readonly<Record<string, string>>;
+  impliedOptions?(name: string): Readonly<Record<string, string>>;
   /** What it holds, with these options. */
-  accepts(options: OptionValues<T>): WriterCapabilities;
+  capabilities(options: OptionValues<T>): WriterCapabilities;
   load(): Promise<WriterModule<OptionValues<T>>>;
 }
 
@@ -319,16 +319,16 @@ export interface Archive {
  */
 export interface AddressScheme {
   /** How they begin, for people: `pg:`. */
-  readonly form: string;
+  readonly syntax: string;
   /** Whether the text is one. Cheap, never throws. */
   match(text: string): boolean;
   /**
    * What files about it are called after. Asked before the address is told or opened: one that says a password is
    * refused here, without repeating it. @throws usage
    */
-  stem(text: string): string;
+  fileStem(text: string): string;
   /** The address as messages, reports and pages may tell it: without passwords, users and whatever else is secret. */
-  withoutSecrets(text: string): string;
+  redact(text: string): string;
 }
 
 /**
@@ -337,9 +337,9 @@ export interface AddressScheme {
  */
 export interface FormatFamily {
   /** The one of this name, in any case of its letters; null where there is none. @throws unsupported */
-  member(name: string): Format | null;
+  find(name: string): Format | null;
   /** All that there are on this machine; none, with a sentence that says how to get them, where they are not installed. */
-  list(): { readonly formats: readonly Format[]; readonly missing: string | null };
+  list(): { readonly formats: readonly Format[]; readonly unavailable: string | null };
 }
 
 /** How sure `identify` is. */

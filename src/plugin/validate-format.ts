@@ -49,7 +49,7 @@ function validateReaderOrWriter(half: unknown, member: "reader" | "writer"): str
     if (flaw !== null) return flaw;
   }
   if (!isFunction(half.load)) return `${member}.load must be a function`;
-  if (member === "writer" && !isFunction(half.accepts)) return "writer.accepts must be a function";
+  if (member === "writer" && !isFunction(half.capabilities)) return "writer.capabilities must be a function";
   return null;
 }
 
@@ -68,8 +68,8 @@ function validateArchive(archive: unknown, extensions: unknown): string | null {
 
 function validateAddressScheme(addresses: unknown): string | null {
   if (!isObject(addresses)) return "addresses must be an object, or be left out";
-  if (!isText(addresses.form)) return "addresses.form must be a text";
-  for (const member of ["match", "stem", "withoutSecrets"]) {
+  if (!isText(addresses.syntax)) return "addresses.syntax must be a text";
+  for (const member of ["match", "fileStem", "redact"]) {
     if (!isFunction(addresses[member])) return `addresses.${member} must be a function`;
   }
   return null;

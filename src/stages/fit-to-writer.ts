@@ -152,7 +152,7 @@ function planFields(
 function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): string | null {
   if (ids === true) return null;
   if (typeof ids === "string") return ids;
-  return type === null || ids.types.includes(type) ? null : ids.otherwise;
+  return type === null || ids.types.includes(type) ? null : ids.fallbackField;
 }
 
 function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): FitPart[] {
@@ -332,7 +332,7 @@ function castFittedColumn(column: Column, name: string, type: FieldType, context
   if (!isLosslessCast(column.type, type)) {
     let values = 0;
     for (const presence of column.presence) if (presence === Presence.value) values++;
-    if (values > 0) context.lose("type-changed", name, `${column.type} became ${type}`, values);
+    if (values > 0) context.reportLoss("type-changed", name, `${column.type} became ${type}`, values);
   }
   return castColumn(column, type, name, context);
 }
@@ -355,8 +355,8 @@ function countDimension(geometry: GeometryColumn, dimension: "z" | "m"): number 
 function fitDimensions(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   const z = plan.dropZ ? countDimension(batch.geometry, "z") : 0;
   const m = plan.dropM ? countDimension(batch.geometry, "m") : 0;
-  if (z > 0) context.lose("z-dropped", undefined, `${plan.target} has no heights`, z);
-  if (m > 0) context.lose("m-dropped", undefined, `${plan.target} has no measures (M)`, m);
+  if (z > 0) context.reportLoss("z-dropped", undefined, `${plan.target} has no heights`, z);
+  if (m > 0) context.reportLoss("m-dropped", undefined, `${plan.target} has no measures (M)`, m);
   return z + m > 0 ? batch.with({ geometry: withoutDimensions(batch.geometry, plan.dropZ, plan.dropM) }) : batch;
 }
 

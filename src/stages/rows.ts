@@ -19,12 +19,12 @@ export function rejectGeometries(
   shown: Batch = batch,
 ): Batch {
   if (faults.size === 0) return batch;
-  const kept = context.keepsRows ? { kept: true } : {};
+  const kept = context.keepsBadGeometries ? { kept: true } : {};
   for (const [row, { code, reason }] of [...faults].sort(([a], [b]) => a - b)) {
     context.reject({ code, reason, place: { record: batch.recordAt(row) }, feature: shown.featureAt(row), ...kept });
   }
   const rows = new Set(faults.keys());
-  return context.keepsRows
+  return context.keepsBadGeometries
     ? batch.with({ geometry: withoutGeometries(batch.geometry, rows) })
     : batch.without([...rows].sort((a, b) => a - b));
 }

@@ -10,13 +10,13 @@ export interface StageSpec {
 /** Where a stage says what it could not carry. */
 export interface StageContext {
   readonly layer: string;
-  lose(code: string, field: string | undefined, example: string, count?: number): void;
-  notice(code: string, field: string | undefined, example: string, count?: number): void;
+  reportLoss(code: string, field: string | undefined, example: string, count?: number): void;
+  reportNotice(code: string, field: string | undefined, example: string, count?: number): void;
   /** Features whose geometry cannot be carried go on without it, as the rejects say; else they are left out. */
-  readonly keepsRows: boolean;
+  readonly keepsBadGeometries: boolean;
   reject(reject: Reject): void;
   /** Positions went by one route of the operation between two systems, or are served by none. */
-  went(use: Omit<OperationUse, "layer">): void;
+  countOperation(use: Omit<OperationUse, "layer">): void;
 }
 
 /** Batch in, batch out. Knows nothing of its neighbours; never changes the batch it was given. */

@@ -82,7 +82,7 @@ export function createSubject(format: Format, options: CheckOptions): CheckSubje
 /** What the writer holds with the options of the checks. */
 export function capabilitiesOf(subject: CheckSubject): WriterCapabilities {
   const { format, writerOptions } = subject;
-  return format.writer!.accepts(parseOptions(format.id, format.writer!.options, writerOptions));
+  return format.writer!.capabilities(parseOptions(format.id, format.writer!.options, writerOptions));
 }
 
 /** What must come back exactly, by what the format says of itself. */

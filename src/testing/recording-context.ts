@@ -15,20 +15,20 @@ export class RecordingContext implements ReadContext, WriteContext {
   readonly rejects: Reject[] = [];
   readonly gaps: SkippedRange[] = [];
   /** What a request would say of the coordinates. */
-  statedCrs: Crs | null = null;
+  requestedCrs: Crs | null = null;
   swapsXy = false;
   /** What `passed` said so far, added up. */
   records = 0;
   lines = 0;
   /** Whether features whose geometry cannot be read go on without it. */
-  keepsRows = false;
+  keepsBadGeometries = false;
   private readonly lossTally = new Tally();
   private readonly noticeTally = new Tally();
   private readonly spool = new Spool();
 
   constructor(
     readonly skipErrors = false,
-    readonly blueprint: unknown = undefined,
+    readonly scanResult: unknown = undefined,
     readonly signal: AbortSignal = new AbortController().signal,
   ) {}
 
@@ -41,11 +41,11 @@ export class RecordingContext implements ReadContext, WriteContext {
     return this.noticeTally.list();
   }
 
-  lose(code: string, field: string | undefined, example: string, count = 1): void {
+  reportLoss(code: string, field: string | undefined, example: string, count = 1): void {
     this.lossTally.add(code, "", field, count, example);
   }
 
-  notice(code: string, field: string | undefined, example: string, count = 1): void {
+  reportNotice(code: string, field: string | undefined, example: string, count = 1): void {
     this.noticeTally.add(code, "", field, count, example);
   }
 
@@ -57,11 +57,11 @@ export class RecordingContext implements ReadContext, WriteContext {
     return join(this.spool.folder(), name);
   }
 
-  giveUp(gap: SkippedRange): void {
+  skipRange(gap: SkippedRange): void {
     this.gaps.push(gap);
   }
 
-  passed(records: number, lines: number): void {
+  splitFinished(records: number, lines: number): void {
     this.records += records;
     this.lines += lines;
   }

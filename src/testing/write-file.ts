@@ -45,7 +45,7 @@ export interface OpenWriter {
 export async function openWriter(format: Format, given: Readonly<Record<string, string>> = {}): Promise<OpenWriter> {
   assert.ok(format.writer, `${format.id} has no writer`);
   const options: OptionValues<OptionTable> = parseOptions(format.id, format.writer.options, given);
-  return { module: await format.writer.load(), options, accepts: format.writer.accepts(options) };
+  return { module: await format.writer.load(), options, accepts: format.writer.capabilities(options) };
 }
 
 /** A layer as the writer gets it: the plan that fits batches to it, and its description. */
@@ -65,7 +65,7 @@ export function planTargets(
   crs: Crs | null,
 ): readonly FittedTarget[] {
   let summary = null;
-  if (accepts.needs !== "nothing") {
+  if (accepts.requiredScan !== "nothing") {
     const summariser = new Summarizer(false);
     summariser.add(batch);
     summary = summariser.summary();
@@ -84,7 +84,14 @@ export function planTargets(
   }));
 }
 
-const silentStageContext = { layer: "", keepsRows: false, lose() {}, notice() {}, reject() {}, went() {} };
+const silentStageContext = {
+  layer: "",
+  keepsBadGeometries: false,
+  reportLoss() {},
+  reportNotice() {},
+  reject() {},
+  countOperation() {},
+};
 
 /** The rows of a batch that go to a target, cut to a size. */
 export function fittedBatches(target: FittedTarget, batch: Batch, batchSize: number): Batch[] {

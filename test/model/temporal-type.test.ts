@@ -12,7 +12,7 @@ function typeAmongBytes(text: string): string | null {
 
 const digits = (least: number, most: number) =>
   fc.array(fc.constantFrom(..."0123456789"), { minLength: least, maxLength: most }).map((list) => list.join(""));
-const upTo = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, "0"));
+const upTo = (max: number) => fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, "0"));
 const date = fc.tuple(digits(4, 4), upTo(14), upTo(33)).map((parts) => parts.join("-"));
 const fraction = fc.option(digits(0, 4), { nil: null }).map((part) => (part === null ? "" : `.${part}`));
 const time = fc.tuple(upTo(25), upTo(61), upTo(61), fraction).map(([h, m, s, f]) => `${h}:${m}:${s}${f}`);

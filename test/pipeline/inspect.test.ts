@@ -38,11 +38,11 @@ describe("a table without a position, and --source-crs", () => {
     ["without columns of coordinates", words],
     ["with columns that look like some", letters],
   ])("%s is refused in the words of the conversion", async (_, path) => {
-    const { refused } = await looked(path, request);
-    expect(refused).not.toBeNull();
-    expect(await refusal(path, request)).toBe(`${path}: ${refused}`);
-    expect((await looked(path, request, false)).refused).toBe(refused);
-    expect((await looked(path)).refused).toBeNull();
+    const { error } = await looked(path, request);
+    expect(error).not.toBeNull();
+    expect(await refusal(path, request)).toBe(`${path}: ${error}`);
+    expect((await looked(path, request, false)).error).toBe(error);
+    expect((await looked(path)).error).toBeNull();
   });
 
   it("gives check the status of a problem, and programs a record", () => {
@@ -85,10 +85,10 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   const request = { sourceCrs: "EPSG:2989" };
 
   it("is refused in the words of the conversion", async () => {
-    const { refused, refusedFor, problems } = await looked(path, request);
-    expect([refusedFor, problems.length]).toEqual(["crs-no-operation", 0]);
-    expect(refused).toBe(await refusal(path, request));
-    expect(refused).toContain("no shift between");
+    const { error, errorCode, problems } = await looked(path, request);
+    expect([errorCode, problems.length]).toEqual(["crs-no-operation", 0]);
+    expect(error).toBe(await refusal(path, request));
+    expect(error).toContain("no shift between");
   });
 
   it("says what carries the features all the same", async () => {
@@ -121,9 +121,9 @@ describe("a reference system that is not known", () => {
     await convertFile(table("id,longitude,latitude\n1,7,51\n"), path);
     writeFileSync(scratch.path("broken.prj"), 'PROJCS["Custom",GEOGCS[');
     for (const thorough of [false, true]) {
-      const { refused, refusedFor, suspicious } = await looked(path, {}, thorough);
-      expect([refusedFor, suspicious]).toEqual(["crs-unknown", []]);
-      expect(refused).toBe(await refusal(path));
+      const { error, errorCode, warnings } = await looked(path, {}, thorough);
+      expect([errorCode, warnings]).toEqual(["crs-unknown", []]);
+      expect(error).toBe(await refusal(path));
     }
     expect(geoferry(["check", path]).status).toBe(5);
   });
@@ -144,15 +144,15 @@ describe("eastings that begin with the number of a zone", () => {
 
   it("and for info and check", async () => {
     for (const thorough of [false, true]) {
-      expect((await looked(utm, {}, thorough)).suspicious.join()).toContain("eastings do in EPSG:4647 (");
+      expect((await looked(utm, {}, thorough)).warnings.join()).toContain("eastings do in EPSG:4647 (");
       const stated = await looked(utm, { sourceCrs: "EPSG:25832" }, thorough);
-      const said = [...stated.suspicious, ...stated.problems.map(({ reason }) => reason)];
+      const said = [...stated.warnings, ...stated.problems.map(({ reason }) => reason)];
       expect(said.join("\n")).toMatch(utmSystems);
     }
-    const { problems, suspicious } = await looked(utm, { sourceCrs: "EPSG:25832" });
+    const { problems, warnings } = await looked(utm, { sourceCrs: "EPSG:25832" });
     expect(problems).toHaveLength(2);
     // Once for the layer, not once for each of the features.
-    expect([...suspicious, ...problems.map(({ reason }) => reason)].join().match(/number of a zone/g)).toHaveLength(1);
+    expect([...warnings, ...problems.map(({ reason }) => reason)].join().match(/number of a zone/g)).toHaveLength(1);
   });
 
   it("name those that place them in the area of the stated system, where they are far outside of it", async () => {

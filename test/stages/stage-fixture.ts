@@ -11,7 +11,7 @@ import type { StageContext } from "../../src/stages/stage.js";
 /** A stage context that remembers. */
 export class RecordingStageContext implements StageContext {
   readonly layer = "layer";
-  constructor(readonly keepsRows = false) {}
+  constructor(readonly keepsBadGeometries = false) {}
   readonly rejects: Reject[] = [];
   private readonly lossTally = new Tally();
   private readonly noticeTally = new Tally();
@@ -21,14 +21,14 @@ export class RecordingStageContext implements StageContext {
   get notices(): Loss[] {
     return this.noticeTally.list();
   }
-  lose(code: string, field: string | undefined, example: string, count = 1): void {
+  reportLoss(code: string, field: string | undefined, example: string, count = 1): void {
     this.lossTally.add(code, this.layer, field, count, example);
   }
-  notice(code: string, field: string | undefined, example: string, count = 1): void {
+  reportNotice(code: string, field: string | undefined, example: string, count = 1): void {
     this.noticeTally.add(code, this.layer, field, count, example);
   }
   readonly uses: Omit<OperationUse, "layer">[] = [];
-  went(use: Omit<OperationUse, "layer">): void {
+  countOperation(use: Omit<OperationUse, "layer">): void {
     this.uses.push(use);
   }
   reject(reject: Reject): void {

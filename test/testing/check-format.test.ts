@@ -50,7 +50,7 @@ const withLayers = (change: (layer: Layer) => Partial<Layer>): Format =>
     });
     return {
       layers,
-      blueprint: dataset.blueprint,
+      scanResult: dataset.scanResult,
       [Symbol.asyncDispose]: () => dataset[Symbol.asyncDispose](),
     } as Dataset;
   });
@@ -72,14 +72,17 @@ const withEncoder = (change: (encoder: Encoder, lose: () => void) => Encoder): F
     ...module,
     encoder: async (layer, options, context) =>
       change(await module.encoder(layer, options, context), () =>
-        context.lose("made-up", "f_int32", "nothing of the sort"),
+        context.reportLoss("made-up", "f_int32", "nothing of the sort"),
       ) as Encoder<{ bytes?: Uint8Array }>,
   }));
 
-const withAccepts = (change: Partial<ReturnType<Writer["accepts"]>>): Format =>
+const withAccepts = (change: Partial<ReturnType<Writer["capabilities"]>>): Format =>
   ({
     ...sound,
-    writer: { ...sound.writer, accepts: (options: never) => ({ ...sound.writer.accepts(options), ...change }) },
+    writer: {
+      ...sound.writer,
+      capabilities: (options: never) => ({ ...sound.writer.capabilities(options), ...change }),
+    },
   }) as Format;
 
 const dropLast = (batch: Batch) =>

@@ -225,7 +225,7 @@ export class CellColumnBuilder {
     this.builder.pushNull();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 40)).toString("utf8");
     if (text.trim() !== "")
-      this.around.context.lose("value-unreadable", this.plan.name, `"${text}" is no ${this.type}`);
+      this.around.context.reportLoss("value-unreadable", this.plan.name, `"${text}" is no ${this.type}`);
   }
 
   finish(): Column {

@@ -70,18 +70,23 @@ export class RowGeometryReader {
   }
 
   finish(): void {
-    if (this.missing > 0) this.context.notice("coordinate-missing", undefined, this.missingExample, this.missing);
+    if (this.missing > 0) this.context.reportNotice("coordinate-missing", undefined, this.missingExample, this.missing);
     const { closedRings, curves, shortened, unreadable, reason } = this.cells;
-    if (unreadable > 0) this.context.notice("part-unreadable", undefined, reason, unreadable);
+    if (unreadable > 0) this.context.reportNotice("part-unreadable", undefined, reason, unreadable);
     if (curves > 0) {
-      this.context.lose("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
+      this.context.reportLoss(
+        "curve-linearized",
+        undefined,
+        "arcs became lines of one position each 4 degrees",
+        curves,
+      );
     }
     if (shortened > 0) {
       const example = "the first position of a geometry says how many numbers the others have";
-      this.context.lose("extra-ordinates", undefined, example, shortened);
+      this.context.reportLoss("extra-ordinates", undefined, example, shortened);
     }
     if (closedRings > 0) {
-      this.context.notice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
+      this.context.reportNotice("ring-closed", undefined, "the first position was repeated at the end", closedRings);
     }
   }
 

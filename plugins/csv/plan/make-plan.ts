@@ -116,14 +116,14 @@ async function planAtEncoding(
     samples,
     cellsOf: createColumnSampler(head, scanner, header),
     decimal,
-    crs: context.statedCrs ?? ofPrj.crs,
+    crs: context.requestedCrs ?? ofPrj.crs,
   };
   const csvtGeometry = geometryFromCsvt(declared, options, decimal);
   const chosen = csvtGeometry
     ? { plan: addLetterO(csvtGeometry, choice, options), notices: [], candidates: [] }
     : await detectGeometry(choice, options, rules, context);
   const { plan: geometry, candidates } = chosen;
-  context.fieldsKnown?.(names.length - (options.keepGeometryColumns ? 0 : geometryColumnIndexes(geometry).length));
+  context.onFieldCount?.(names.length - (options.keepGeometryColumns ? 0 : geometryColumnIndexes(geometry).length));
   notices.push(...chosen.notices);
   const pairs = pairNotice(geometry, names, samples, options.geometry !== undefined);
   if (pairs) notices.push(pairs);
@@ -173,7 +173,7 @@ async function planAtEncoding(
       strays.count,
     ]);
   }
-  for (const notice of notices) context.notice(...notice);
+  for (const notice of notices) context.reportNotice(...notice);
   const sure = geometry.kind === "none" || (geometry.kind === "xy" && [...used].every((c) => survey.isNumeric(c)));
   const columns = names.map((name, c) => {
     const { type, numbers, monthFirst } = forms[c]!;

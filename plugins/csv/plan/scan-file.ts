@@ -121,8 +121,8 @@ async function* mergeScannedParts(
   context: ReadContext,
 ): AsyncGenerator<ScanPartResult> {
   const isWorthIt = file.size > 2 * splitsPerPart * settings.length && settings.rows === Number.POSITIVE_INFINITY;
-  if (context.prescan && isWorthIt)
-    yield* context.prescan(createTasks(file, settings)) as AsyncIterable<ScanPartResult>;
+  if (context.scanParts && isWorthIt)
+    yield* context.scanParts(createTasks(file, settings)) as AsyncIterable<ScanPartResult>;
   else for await (const piece of findParts(file, settings)) yield { ...piece, found: null };
 }
 

@@ -69,10 +69,10 @@ export class CsvEncoder implements Encoder<CsvChunk> {
   private tellWhatIsMissing(writer: WktWriter | WkbWriter): void {
     const { missingZ, missingM } = writer;
     if (missingZ > 0) {
-      this.context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
+      this.context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
     }
     if (missingM > 0) {
-      this.context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+      this.context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
     }
     writer.missingZ = writer.missingM = 0;
   }
@@ -87,7 +87,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     const only = this.layout.fields[0];
     const hasValues = this.layer.summary?.fields.some((field) => field.name === only?.name && field.values > 0);
     if (!only || (hasValues && only.type !== "text")) return;
-    this.context.lose("null-empty", only.name, "in a file of one column, null and empty text are the same");
+    this.context.reportLoss("null-empty", only.name, "in a file of one column, null and empty text are the same");
   }
 
   private cell(column: Column, row: number, field: string): void {
@@ -107,7 +107,11 @@ export class CsvEncoder implements Encoder<CsvChunk> {
         return;
       case "double":
         if (!Number.isFinite(column.values[row]!)) {
-          this.context.lose("non-finite-value", field, `${column.values[row]} has no text that every reader knows`);
+          this.context.reportLoss(
+            "non-finite-value",
+            field,
+            `${column.values[row]} has no text that every reader knows`,
+          );
           return;
         }
     }
@@ -142,7 +146,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     const isNull = column.kinds[row] === Kind.none;
     switch (layout.mode) {
       case "none":
-        if (!isNull) this.context.lose("geometry-dropped", undefined, "the option geometry=none leaves it away");
+        if (!isNull) this.context.reportLoss("geometry-dropped", undefined, "the option geometry=none leaves it away");
         return;
       case "xy":
         this.point(column, row);
@@ -169,7 +173,7 @@ export class CsvEncoder implements Encoder<CsvChunk> {
     if (!isPoint) {
       if (column.kinds[row] !== Kind.none) {
         const example = "a Point without a position has no coordinates to write";
-        this.context.lose("geometry-empty", undefined, example);
+        this.context.reportLoss("geometry-empty", undefined, example);
       }
       out.byte(delimiter);
       if (layout.z) out.byte(delimiter);

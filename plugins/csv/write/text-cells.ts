@@ -48,10 +48,10 @@ export class TextCellWriter {
       classifyNotation(bytes, from, to, pointByte) !== CellTypeFlag.text;
     if (looksTyped && this.all && from < to && !options.csvt) {
       const example = `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" may be read as another type; csvt=yes declares it`;
-      context.lose("type-undeclared", field, example);
+      context.reportLoss("type-undeclared", field, example);
     }
     if (options.escapeFormulas && !looksTyped && isFormula(bytes, from, to)) {
-      context.lose("formula-escaped", field, `an apostrophe was put before "${sample(bytes, from, to)}"`);
+      context.reportLoss("formula-escaped", field, `an apostrophe was put before "${sample(bytes, from, to)}"`);
       this.put(bytes, from, to, true, true, field);
     } else this.put(bytes, from, to, looksTyped, false, field);
   }
@@ -90,7 +90,7 @@ export class TextCellWriter {
         out.byte(quote);
       } else dropped = true;
     }
-    if (dropped) this.context.lose("character-dropped", field, "U+0000, which a text file cannot hold");
+    if (dropped) this.context.reportLoss("character-dropped", field, "U+0000, which a text file cannot hold");
     out.bytes(bytes, start, to);
   }
 }

@@ -17,7 +17,7 @@ function guardFormula(name: string, context: WriteContext): string {
   const bytes = Buffer.from(name);
   const isNumber = classifyCell(bytes, 0, bytes.length, pointByte) !== CellTypeFlag.text;
   if (isNumber || !isFormula(bytes, 0, bytes.length)) return name;
-  context.lose("formula-escaped", name, "an apostrophe was put before the name of the column");
+  context.reportLoss("formula-escaped", name, "an apostrophe was put before the name of the column");
   return `'${name}`;
 }
 
@@ -76,7 +76,7 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
     const example = streamed
       ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or leave --target-crs and --no-reproject away`
       : `no .prj file can say ${layer.crs!.name}; name another system with --target-crs, or choose another format`;
-    context.lose("crs-undeclared", undefined, example);
+    context.reportLoss("crs-undeclared", undefined, example);
     return;
   }
   const file = await sink.create("prj");
@@ -93,7 +93,7 @@ function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: Writer
     "readers may take this column for a geometry; --in geometry=none forbids it",
   );
   if (!options.header)
-    for (const { name } of layout.fields) context.lose("name-dropped", name, "header=no leaves it away");
+    for (const { name } of layout.fields) context.reportLoss("name-dropped", name, "header=no leaves it away");
   if (options.csvt) return;
   const undeclared = new Map<string, string[]>();
   for (const { name, type, values } of layer.summary?.fields ?? []) {
@@ -111,8 +111,8 @@ function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: Writer
 /** One notice for each of few columns, one with their count for many. */
 function reportColumns(context: WriteContext, code: string, names: readonly string[], example: string): void {
   if (names.length > maxListedNames)
-    context.notice(code, undefined, `${summarizeNames(names)}: ${example}`, names.length);
-  else for (const name of names) context.notice(code, name, example);
+    context.reportNotice(code, undefined, `${summarizeNames(names)}: ${example}`, names.length);
+  else for (const name of names) context.reportNotice(code, name, example);
 }
 
 export default {

@@ -110,8 +110,8 @@ export function writerCapabilities(facts: DriverInfo): WriterCapabilities {
       ...(maxBytes === undefined ? {} : { maxBytes }),
       ...(characters === undefined ? {} : { characters }),
     },
-    ids: idPreservingDrivers.has(name) ? { types: ["int32", "int64"], otherwise: "id" } : "id",
-    needs: "extent",
-    stream: false,
+    ids: idPreservingDrivers.has(name) ? { types: ["int32", "int64"], fallbackField: "id" } : "id",
+    requiredScan: "extent",
+    supportsStreaming: false,
   };
 }

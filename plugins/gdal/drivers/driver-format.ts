@@ -57,7 +57,7 @@ export function createFormat(sketch: DriverDescription): Format {
             get options(): OptionTable {
               return createWriteOptions(findDriver(driver));
             },
-            accepts: () => writerCapabilities(findDriver(driver)),
+            capabilities: () => writerCapabilities(findDriver(driver)),
             load: async () => (await import("../writer.js")).createWriter(driver),
           },
         }

@@ -13,8 +13,8 @@ const ignoredWarningPattern = /does not support arbitrary field creation/;
 export function reportWarning(warning: string, context: WriteContext): void {
   if (ignoredWarningPattern.test(warning)) return;
   const text = warning.replace(/^\w+ \d+: /, "");
-  if (lossWarningPattern.test(text)) context.lose("gdal-warning", undefined, text);
-  else context.notice("gdal-warning", undefined, text);
+  if (lossWarningPattern.test(text)) context.reportLoss("gdal-warning", undefined, text);
+  else context.reportNotice("gdal-warning", undefined, text);
 }
 
 const localCrsPattern = /^(|(LOCAL_CS|ENGCRS|ENGINEERINGCRS|COORDINATESYSTEM)\b.*)$/is;
@@ -26,9 +26,9 @@ function reportCrs({ crs, summary }: TargetLayer, wkt: string, label: string, co
 }
 
 /** Of a format, or a file, that has no place for the reference system. */
-export function reportUndeclaredCrs(label: string, crs: Crs, context: Pick<WriteContext, "lose">): void {
+export function reportUndeclaredCrs(label: string, crs: Crs, context: Pick<WriteContext, "reportLoss">): void {
   const example = `${label} does not say that the coordinates are in ${crs.id ?? crs.name}; leave --target-crs and --no-reproject away, or choose another format`;
-  context.lose("crs-undeclared", undefined, example);
+  context.reportLoss("crs-undeclared", undefined, example);
 }
 
 /** What was sent to GDAL of a layer; values and their sums by field. */
@@ -56,19 +56,19 @@ function reportValues(
 ): void {
   const found = written.values;
   const lacking = sent.count - (found.count ?? sent.count);
-  if (lacking > 0) context.lose("values-dropped", name, `${label} keeps null instead of some values`, lacking);
+  if (lacking > 0) context.reportLoss("values-dropped", name, `${label} keeps null instead of some values`, lacking);
   else if (lacking < 0) {
-    context.lose("null-filled", name, `${label} has no null here: 0 or empty text stands for it`, -lacking);
+    context.reportLoss("null-filled", name, `${label} has no null here: 0 or empty text stands for it`, -lacking);
   }
   if (found.sum === null || written.type !== type) return;
   const difference = Math.abs(sent.sum - found.sum);
   if (type === "text" && difference > 0) {
     const example = `its texts have ${found.sum} bytes instead of ${sent.sum}`;
-    context.lose("text-changed", name, example, Math.min(sent.count, difference));
+    context.reportLoss("text-changed", name, example, Math.min(sent.count, difference));
   }
   if (isNumeric.has(type) && lacking === 0 && isDifferentSum(sent.sum, found.sum)) {
     const example = `the numbers add up to ${found.sum} instead of ${sent.sum}`;
-    context.lose("values-changed", name, example, sent.count);
+    context.reportLoss("values-changed", name, example, sent.count);
   }
 }
 
@@ -89,12 +89,13 @@ function reportFields(
     const inPlace = written.fields.length === fields.length ? written.fields[f] : undefined;
     const found = same ?? (inPlace && !named.has(inPlace.name.toLowerCase()) ? inPlace : undefined);
     if (!found) {
-      if (count > 0) context.lose("field-dropped", name, `${label} has no field of this name`, count);
+      if (count > 0) context.reportLoss("field-dropped", name, `${label} has no field of this name`, count);
       return;
     }
     if (found.name !== name)
-      context.lose("field-renamed", name, `${label} calls it "${found.name}"`, Math.max(1, count));
-    if (found.type !== type && count > 0) context.lose("type-changed", name, `${type} became ${found.type}`, count);
+      context.reportLoss("field-renamed", name, `${label} calls it "${found.name}"`, Math.max(1, count));
+    if (found.type !== type && count > 0)
+      context.reportLoss("type-changed", name, `${type} became ${found.type}`, count);
     if (isComparable && found.type === type)
       reportValues({ name, type }, { count, sum: sent.sums[f]! }, found, label, context);
   });
@@ -112,7 +113,7 @@ function reportGeometry(
   const geometries = (summary?.featureCount ?? 0) - (summary?.kinds[Kind.none]?.count ?? 0);
   if (geometries === 0) return;
   if (written.isTable) {
-    context.lose("geometry-dropped", undefined, `${label} has no geometries here`, geometries);
+    context.reportLoss("geometry-dropped", undefined, `${label} has no geometries here`, geometries);
     return;
   }
   const { extent } = summary!;
@@ -120,7 +121,7 @@ function reportGeometry(
   const tolerance = crs?.kind === "projected" ? unitTolerance : degreeTolerance;
   if (extent.every((corner, n) => Math.abs(corner - written.extent![n]!) <= tolerance)) return;
   const example = `the layer reaches over ${written.extent.join(" ")} instead of ${extent.join(" ")}`;
-  context.lose("coordinates-changed", undefined, example, geometries);
+  context.reportLoss("coordinates-changed", undefined, example, geometries);
 }
 
 /** Tells what the layers of the output lack of what was written. */
@@ -141,7 +142,7 @@ export function reportDifferences(
     if (features > 0) reportFields(layer, sent[n]!, written, label, context);
     const example = `of ${features} features of "${layer.name}" ${written.features} are in the file`;
     const lacking = features - written.features;
-    if (lacking > 0) context.lose("features-dropped", undefined, example, lacking);
-    if (lacking < 0) context.lose("features-split", undefined, example, -lacking);
+    if (lacking > 0) context.reportLoss("features-dropped", undefined, example, lacking);
+    if (lacking < 0) context.reportLoss("features-split", undefined, example, -lacking);
   });
 }

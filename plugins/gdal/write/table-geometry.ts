@@ -105,11 +105,11 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
     if (dropped > 0) {
       const why =
         mode === "xy" ? "coordinate columns hold points" : `${label} has no geometries, and --out geometry=none`;
-      this.context.lose("geometry-dropped", undefined, why, dropped);
+      this.context.reportLoss("geometry-dropped", undefined, why, dropped);
     }
     if (geometries > dropped) {
       const example = `${label} has no geometries: they are in the columns ${names}`;
-      this.context.lose("geometry-as-columns", undefined, example, geometries - dropped);
+      this.context.reportLoss("geometry-as-columns", undefined, example, geometries - dropped);
     }
   }
 
@@ -142,12 +142,14 @@ export class TableGeometryEncoder implements Encoder<RowChunk> {
       else {
         builder.pushNull();
         const example = `a cell of ${this.driver.label} takes ${this.longest} characters, and the WKT has ${text.length}`;
-        context.lose("geometry-dropped", undefined, example);
+        context.reportLoss("geometry-dropped", undefined, example);
       }
     }
     const { missingZ, missingM } = wkt;
-    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    if (missingZ > 0)
+      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0)
+      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
     wkt.missingZ = 0;
     wkt.missingM = 0;
     return builder.finish();

@@ -21,7 +21,7 @@ export async function readCrsMember(member: string | undefined, context: ReadCon
   if (member === undefined) return context.crs.wgs84;
   const definition = crsDefinition(member);
   if (definition === null) {
-    context.notice("crs-member", undefined, "the crs member is null: no reference system can be assumed");
+    context.reportNotice("crs-member", undefined, "the crs member is null: no reference system can be assumed");
     return null;
   }
   try {
@@ -29,7 +29,7 @@ export async function readCrsMember(member: string | undefined, context: ReadCon
   } catch (error) {
     if (!(error instanceof GeoferryError) || error.code !== "crs-unknown") throw error;
   }
-  context.notice("crs-member", undefined, `the crs member does not name a known system: ${member.slice(0, 200)}`);
+  context.reportNotice("crs-member", undefined, `the crs member does not name a known system: ${member.slice(0, 200)}`);
   return null;
 }
 

@@ -22,7 +22,7 @@ const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
 export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
 
 /** Who is told what was lost and what was odd. */
-export type IssueReporter = Pick<ReadContext, "lose" | "notice" | "keepsRows">;
+export type IssueReporter = Pick<ReadContext, "reportLoss" | "reportNotice" | "keepsBadGeometries">;
 
 /**
  * One feature could not be made of valid JSON.
@@ -145,7 +145,7 @@ export class FeatureParser {
   private settle(start: number): void {
     const problem = this.problem ?? this.geometryProblem;
     if (problem !== null) {
-      const isKept = this.problem === null && this.context.keepsRows;
+      const isKept = this.problem === null && this.context.keepsBadGeometries;
       this.refuse(problem, start, this.cursor.at, isKept ? this.rows : -1);
       if (isKept) this.withoutGeometry();
       else this.takeBack();
@@ -247,7 +247,7 @@ export class FeatureParser {
       if (this.ids.has(this.rows)) this.properties.repeated.push("id");
       this.ids.set(this.rows, token, start, cursor.at);
       this.hasIds = true;
-    } else this.context.notice("id-ignored", undefined, "an id that is neither text nor a number was left out");
+    } else this.context.reportNotice("id-ignored", undefined, "an id that is neither text nor a number was left out");
   }
 
   private passForeign(name: string): void {
@@ -365,8 +365,8 @@ export class FeatureParser {
   finish(): Batch | null {
     const { rows } = this;
     const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
-      if (code === "non-finite-value") this.context.lose(code, field, issueMessages[code], count);
-      else this.context.notice(code, field, issueMessages[code], count);
+      if (code === "non-finite-value") this.context.reportLoss(code, field, issueMessages[code], count);
+      else this.context.reportNotice(code, field, issueMessages[code], count);
     };
     const { bytes } = this.cursor;
     const { fields, columns } = this.properties.finish(rows, bytes, this.valid, remark);
@@ -400,22 +400,32 @@ export class FeatureParser {
   summarise(): void {
     const { context, shapes } = this;
     const say = (code: string, count: number, example: string) => {
-      if (count > 0) context.notice(code, undefined, example, count);
+      if (count > 0) context.reportNotice(code, undefined, example, count);
     };
     for (const [name, count] of this.foreign) {
-      context.lose("foreign-member", name, "a member of a feature beside its properties was left out", count);
+      context.reportLoss("foreign-member", name, "a member of a feature beside its properties was left out", count);
     }
     this.foreign.clear();
     for (const [name, count] of shapes.foreign) {
-      context.lose("foreign-member", name, "a member of a geometry that GeoJSON does not name was left out", count);
+      context.reportLoss(
+        "foreign-member",
+        name,
+        "a member of a geometry that GeoJSON does not name was left out",
+        count,
+      );
     }
     shapes.foreign.clear();
     for (const [name, count] of this.duplicates) {
-      context.lose("duplicate-member", name, "a feature has this name more than once; the last value was kept", count);
+      context.reportLoss(
+        "duplicate-member",
+        name,
+        "a feature has this name more than once; the last value was kept",
+        count,
+      );
     }
     this.duplicates.clear();
     if (shapes.surplus > 0) {
-      context.lose(
+      context.reportLoss(
         "extra-ordinates",
         undefined,
         "a position has more than three numbers; the rest was left out",

@@ -157,7 +157,7 @@ export class SplitReader {
     let to = next;
     while (to > start && " \n\r\t,\x1e".includes(String.fromCharCode(this.bytes[to - 1]!))) to--;
     if (to > start) this.rejectDamage(damage, start, to);
-    else this.context.notice("missing-comma", undefined, `at byte ${this.base + start} a comma is missing`);
+    else this.context.reportNotice("missing-comma", undefined, `at byte ${this.base + start} a comma is missing`);
     cursor.at = next;
     this.opens = true;
   }

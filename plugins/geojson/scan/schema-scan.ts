@@ -30,7 +30,10 @@ export class SchemaScan {
   }
 
   /** What the features of these splits, as the walker finds them, say together; null where reading must tell. */
-  async summary(splits: AsyncIterable<FeatureSplit>, looked: SummaryRequest["looked"]): Promise<LayerSummary | null> {
+  async summary(
+    splits: AsyncIterable<FeatureSplit>,
+    looked: SummaryRequest["onBytesScanned"],
+  ): Promise<LayerSummary | null> {
     try {
       for await (const split of splits) {
         this.signal.throwIfAborted();

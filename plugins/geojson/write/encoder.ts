@@ -126,7 +126,7 @@ export class FeatureEncoder {
       out.literal(this.after);
     }
     if (infinite > 0) {
-      this.context.lose(
+      this.context.reportLoss(
         "non-finite-value",
         undefined,
         "a geometry with a coordinate that is no number became null",
@@ -150,7 +150,7 @@ export class FeatureEncoder {
 
   private tellUncut(count: number): void {
     const example = "a line or polygon goes more than a hundred times around the world, and was not cut";
-    this.context.lose("antimeridian-not-cut", undefined, example, count);
+    this.context.reportLoss("antimeridian-not-cut", undefined, example, count);
   }
 
   /** Says what JSON numbers cannot hold. */
@@ -165,14 +165,14 @@ export class FeatureEncoder {
           if (column.presence[i] !== Presence.value || Number.isFinite(value)) continue;
           if (count++ === 0) example = `${value} became null`;
         }
-        if (count > 0) this.context.lose("non-finite-value", names[c], example, count);
+        if (count > 0) this.context.reportLoss("non-finite-value", names[c], example, count);
       } else if (column.type === "int64") {
         for (let i = 0; i < column.values.length; i++) {
           const value = column.values[i]!;
           if (column.presence[i] !== Presence.value || (value >= minSafeInteger && value <= maxSafeInteger)) continue;
           if (count++ === 0) example = `${value} became text, being beyond what JSON numbers hold exactly`;
         }
-        if (count > 0) this.context.lose("int64-as-text", names[c], example, count);
+        if (count > 0) this.context.reportLoss("int64-as-text", names[c], example, count);
       }
     }
   }

@@ -30,6 +30,6 @@ export const writerCapabilities: WriterCapabilities = {
   m: false,
   fieldTypes: ["boolean", "int32", "int64", "double", "text", "date", "time", "datetime", "json"],
   ids: true,
-  needs: "nothing",
-  stream: true,
+  requiredScan: "nothing",
+  supportsStreaming: true,
 };

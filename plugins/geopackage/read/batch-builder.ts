@@ -32,7 +32,10 @@ export class BatchBuilder {
   constructor(
     private readonly plan: LayerPlan,
     encoding: "utf8" | "utf16le" | "utf16be",
-    private readonly context: Pick<ReadContext, "lose" | "notice" | "keepsRows" | "reject" | "passed">,
+    private readonly context: Pick<
+      ReadContext,
+      "reportLoss" | "reportNotice" | "keepsBadGeometries" | "reject" | "splitFinished"
+    >,
     private readonly geometry: GeometryDecoder = new GeometryDecoder({ srsId: plan.srsId, context }),
   ) {
     this.fields = fieldsOf(plan);
@@ -40,7 +43,7 @@ export class BatchBuilder {
     this.targets = plan.columns.map(({ name, role }) => {
       if (role === "geometry") return this.geometry;
       if (role === "rowid") return null;
-      return createColumnDecoder(role, encoding, (code, example) => context.lose(code, name, example));
+      return createColumnDecoder(role, encoding, (code, example) => context.reportLoss(code, name, example));
     });
     this.head = new RecordHeader(this.targets.length);
     this.ids = this.newIds();
@@ -125,7 +128,7 @@ export class BatchBuilder {
 
   /** Says how many rows there were since the start, and starts over. */
   end(): void {
-    this.context.passed(this.passed, 0);
+    this.context.splitFinished(this.passed, 0);
     this.passed = 0;
   }
 }

@@ -22,7 +22,7 @@ function growBoxes(claims: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer>
 export interface GeometryDecoderSettings {
   /** Which reference system the layer is in; null for any. */
   readonly srsId: number | null;
-  readonly context: Pick<ReadContext, "lose" | "notice">;
+  readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">;
 }
 
 /** Takes the geometries of a layer, blob by blob, into the columns of a batch. */
@@ -71,7 +71,8 @@ export class GeometryDecoder {
       this.fail(start);
       return;
     }
-    if (start === from) this.facts.context.notice("geometry-plain-wkb", undefined, "WKB without a GeoPackage's header");
+    if (start === from)
+      this.facts.context.reportNotice("geometry-plain-wkb", undefined, "WKB without a GeoPackage's header");
     else this.checkSrs(readSrsId(bytes, from));
     if (this.plainPoint(bytes, start, to)) return;
     this.claimBox(bytes, from, start);
@@ -115,7 +116,7 @@ export class GeometryDecoder {
     const { srsId, context } = this.facts;
     if (srsId === null || id === srsId) return;
     const example = `a geometry says srs_id ${id}, its layer ${srsId}; taken as the layer's`;
-    context.notice("srs-differs", undefined, example);
+    context.reportNotice("srs-differs", undefined, example);
   }
 
   private fail(reason: string): void {

@@ -9,7 +9,7 @@ import type { LayerPlan } from "./layer-plan.js";
 import { TableStats } from "./table-stats.js";
 
 /** What there is to tell is told by the reading that follows. */
-const silentContext = { keepsRows: true, lose() {}, notice() {}, reject() {}, passed() {} };
+const silentContext = { keepsBadGeometries: true, reportLoss() {}, reportNotice() {}, reject() {}, splitFinished() {} };
 
 type TablePlan = LayerPlan & { root: number };
 

@@ -98,13 +98,13 @@ export async function readContents(database: Database, views: ViewLayers, contex
     const entry = schema.get(listed.table.toLowerCase());
     if (!entry || systemTableNames.test(listed.table)) {
       const reason = entry ? "is a table of the database itself" : "is not there";
-      context.notice("table-missing", undefined, `gpkg_contents names "${listed.table}", which ${reason}`);
+      context.reportNotice("table-missing", undefined, `gpkg_contents names "${listed.table}", which ${reason}`);
       continue;
     }
     const plan = await createLayerPlan(database, entry, listed, await crs(listed.srsId), kinds);
     const metadata = plan && readLayerMetadata(listed.table, layers.length === 0, said);
     if (plan) layers.push(metadata ? { ...plan, metadata } : plan);
-    else context.notice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
+    else context.reportNotice("table-virtual", undefined, `"${entry.name}" is a virtual table, which is not read`);
   }
   return { layers, leftOut: await findDroppedContent(database, schema, layers, said, records) };
 }

@@ -19,7 +19,7 @@ const knownOrganizations = ["EPSG", "ESRI", "OGC", "IGNF"];
 export async function readSrs(row: SrsRow | undefined, srsId: number, context: ReadContext): Promise<Crs | null> {
   if (srsId === 0 || srsId === -1) return null;
   if (!row) {
-    context.notice("crs-unreadable", undefined, `gpkg_spatial_ref_sys has no row for srs_id ${srsId}`);
+    context.reportNotice("crs-unreadable", undefined, `gpkg_spatial_ref_sys has no row for srs_id ${srsId}`);
     return null;
   }
   const definitions = [toTextOrEmpty(row.get("definition_12_063")), toTextOrEmpty(row.get("definition"))].filter(
@@ -36,6 +36,6 @@ export async function readSrs(row: SrsRow | undefined, srsId: number, context: R
       if (!(error instanceof GeoferryError)) throw error;
     }
   }
-  context.notice("crs-unreadable", undefined, `the definition of srs_id ${srsId} is not understood`);
+  context.reportNotice("crs-unreadable", undefined, `the definition of srs_id ${srsId} is not understood`);
   return null;
 }

@@ -99,7 +99,7 @@ export class Database {
     this.damage ??= told;
     const { place = {}, reason = told.message } = told.details as { place?: Place; reason?: string };
     // A page higher up in a tree takes those below it along: how much that is cannot be known.
-    this.context.giveUp({ source: this.source.name, place, bytes: null, reason });
+    this.context.skipRange({ source: this.source.name, place, bytes: null, reason });
   }
 
   /** Likewise at a first look: the reading that follows tells it. */

@@ -69,18 +69,21 @@ export async function encoder(
   const geometry = new GeometryEncoder(design.srsId);
 
   function tellTimes(name: string, { assumed, shifted, cut, beyond }: DatetimeLosses): void {
-    if (assumed > 0) context.lose("zone-assumed", name, "a time without a zone was written as UTC", assumed);
+    if (assumed > 0) context.reportLoss("zone-assumed", name, "a time without a zone was written as UTC", assumed);
     if (shifted > 0)
-      context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
-    if (cut > 0) context.lose("time-rounded", name, "fractions beyond milliseconds were cut", cut);
-    if (beyond > 0) context.lose("date-out-of-range", name, "a time beyond the year 9999 in UTC became null", beyond);
+      context.reportLoss("zone-dropped", name, "a time with an offset became the same instant in UTC", shifted);
+    if (cut > 0) context.reportLoss("time-rounded", name, "fractions beyond milliseconds were cut", cut);
+    if (beyond > 0)
+      context.reportLoss("date-out-of-range", name, "a time beyond the year 9999 in UTC became null", beyond);
   }
 
   function tellGeometries({ missingZ, missingM, notFinite }: GeometryEncoder): void {
-    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    if (missingZ > 0)
+      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0)
+      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
     if (notFinite > 0) {
-      context.lose("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
+      context.reportLoss("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
     }
   }
 
@@ -108,7 +111,7 @@ export async function encoder(
       tellGeometries(geometry);
       records.notNumbers.forEach((count, c) => {
         if (count > 0)
-          context.lose(
+          context.reportLoss(
             "non-finite-value",
             batch.fields[c]!.name,
             "NaN, which SQLite does not have, became null",

@@ -161,7 +161,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     if (differ.length === 0) return;
     const words = differ.map((term) => metadataTerms[term]).join(", ");
     const example = `"${table}" keeps what it says of itself, and the input says otherwise: ${words}`;
-    this.context.lose("metadata-left-out", undefined, example);
+    this.context.reportLoss("metadata-left-out", undefined, example);
   }
 
   private opened(
@@ -262,14 +262,14 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       database.unsafeMode(false);
     }
     const example = `"${table}" was for ${declared}, and is for any geometry now`;
-    this.context.notice("geometry-type-widened", undefined, example);
+    this.context.reportNotice("geometry-type-widened", undefined, example);
   }
 
   append(chunk: GeoPackageChunk, index: number): Promise<void> {
     return runOrFail(this.output, () => {
       const layer = this.layers[index]!;
       const renumbered = layer.rows.add(chunk, 0);
-      if (renumbered > 0) this.context.lose("id-changed", undefined, idChangedMessage, renumbered);
+      if (renumbered > 0) this.context.reportLoss("id-changed", undefined, idChangedMessage, renumbered);
       layer.geometries += chunk.geometries;
       layer.withZ += chunk.withZ;
       layer.withM += chunk.withM;
@@ -294,7 +294,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
       this.database.exec(sql);
     } catch (error) {
       const example = `the ${type} "${name}" does not fit the new layer: ${(error as Error).message}`;
-      this.context.notice("definition-dropped", undefined, example);
+      this.context.reportNotice("definition-dropped", undefined, example);
     }
   }
 

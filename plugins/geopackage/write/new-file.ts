@@ -236,7 +236,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
     if (!database.inTransaction) database.exec("BEGIN");
     layer.inserts ??= this.insertsInto(layer);
     const renumbered = layer.inserts.add(chunk, first);
-    if (renumbered > 0) this.context.lose("id-changed", undefined, idChangedMessage, renumbered);
+    if (renumbered > 0) this.context.reportLoss("id-changed", undefined, idChangedMessage, renumbered);
   }
 
   private insertsInto({ design, rtreeName: name }: LayerState): RowInserter {

@@ -99,7 +99,9 @@ export class FeatureBuilder implements GpxVisitor {
     before: number,
   ) {
     this.records = before;
-    this.rows = new BatchColumns(fields, reader.content, (code, field, example) => context.lose(code, field, example));
+    this.rows = new BatchColumns(fields, reader.content, (code, field, example) =>
+      context.reportLoss(code, field, example),
+    );
     const { rows } = this;
     const renamed = new Map(fields.flatMap(({ name, standard }) => (standard === undefined ? [] : [[standard, name]])));
     this.standardColumns = standardFields.map(({ name }) => rows.find(renamed.get(name) ?? name));
@@ -289,7 +291,7 @@ export class FeatureBuilder implements GpxVisitor {
   }
 
   private leaveOut(name: string): void {
-    this.context.lose("point-values-left-out", name, lossMessages["point-values-left-out"]);
+    this.context.reportLoss("point-values-left-out", name, lossMessages["point-values-left-out"]);
   }
 
   pointLink(link: GpxLink): void {
@@ -351,8 +353,8 @@ export class FeatureBuilder implements GpxVisitor {
     const { geometry, first } = this;
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
       this.reject();
-      if (this.context.keepsRows) geometry.none();
-      return this.context.keepsRows;
+      if (this.context.keepsBadGeometries) geometry.none();
+      return this.context.keepsBadGeometries;
     }
     first.longitude = longitude;
     first.latitude = latitude;
@@ -407,9 +409,9 @@ export class FeatureBuilder implements GpxVisitor {
   private reject(): void {
     const reason = "a waypoint's lat or lon is missing or no number";
     const place = { record: this.records, byte: this.byte };
-    const { keepsRows } = this.context;
-    if (!keepsRows) this.rows.cancel();
-    const kept = keepsRows ? { kept: true } : {};
+    const { keepsBadGeometries } = this.context;
+    if (!keepsBadGeometries) this.rows.cancel();
+    const kept = keepsBadGeometries ? { kept: true } : {};
     this.context.reject({ code: "coordinate-invalid", reason, place, feature: null, ...kept });
   }
 
@@ -459,8 +461,8 @@ export class FeatureBuilder implements GpxVisitor {
 
   /** Says at the end of a split what was odd in it. */
   report(): void {
-    for (const [code, count] of this.notices) this.context.notice(code, undefined, noticeMessages[code], count);
-    for (const [code, count] of this.lost) this.context.lose(code, undefined, lossMessages[code], count);
+    for (const [code, count] of this.notices) this.context.reportNotice(code, undefined, noticeMessages[code], count);
+    for (const [code, count] of this.lost) this.context.reportLoss(code, undefined, lossMessages[code], count);
     this.notices.clear();
     this.lost.clear();
   }

@@ -112,7 +112,7 @@ export async function scanGpx(
   const surveyor = new GpxScanner(splitSize, context.skipErrors, readsShape);
   const notGpx = (name: string) =>
     createError("input-corrupt", { source, place: {}, reason: `it is no GPX: its outermost element is <${name}>` });
-  const quiet = { ...scanContext(context), notice: () => {} };
+  const quiet = { ...scanContext(context), reportNotice: () => {} };
   let start: XmlPosition | undefined;
   for (;;) {
     const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });
@@ -216,15 +216,15 @@ class GpxScanner implements GpxVisitor {
    * Reports a namespace that is none of GPX's, and elements beside the features that are none.
    * @throws input-not-understood where there is no feature, and such elements are
    */
-  report(source: string, context: Pick<ReadContext, "notice" | "lose">): void {
+  report(source: string, context: Pick<ReadContext, "reportNotice" | "reportLoss">): void {
     const { namespace, unknownElements } = this;
     if (namespace !== null && namespace !== "" && !knownNamespaces.test(namespace)) {
       const example = `the document says that its namespace is "${namespace}", which is none of GPX's (${gpx11Namespace}); it was read as GPX`;
-      context.notice("namespace-mistyped", undefined, example);
+      context.reportNotice("namespace-mistyped", undefined, example);
     }
     if (this.strayTexts > 0) {
       const example = "text beside the features, where GPX has none, was left out: a tag may be damaged there";
-      context.lose("text-left-out", undefined, example, this.strayTexts);
+      context.reportLoss("text-left-out", undefined, example, this.strayTexts);
     }
     if (unknownElements.size === 0) return;
     const found = [...unknownElements.keys()].map((name) => `<${name}>`);
@@ -238,7 +238,7 @@ class GpxScanner implements GpxVisitor {
     }
     const count = [...unknownElements.values()].reduce((sum, each) => sum + each, 0);
     const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of GPX's, and left out`;
-    context.lose("element-left-out", undefined, example, count);
+    context.reportLoss("element-left-out", undefined, example, count);
   }
 
   begin(kind: number): boolean {

@@ -107,32 +107,37 @@ export class GpxEncoder {
   private tell(spread: number, areas: number): void {
     const { context, dropped, leftOut, points } = this;
     if (spread > 0) {
-      context.lose("multipoint-split", undefined, "a MultiPoint became a waypoint for each of its positions", spread);
+      context.reportLoss(
+        "multipoint-split",
+        undefined,
+        "a MultiPoint became a waypoint for each of its positions",
+        spread,
+      );
     }
     if (areas > 0) {
-      context.lose("polygon-as-track", undefined, "a polygon became a track with its rings as segments", areas);
+      context.reportLoss("polygon-as-track", undefined, "a polygon became a track with its rings as segments", areas);
     }
     if (points.moved > 0) {
       const example = "the longitude 180 was written as -180, the same meridian: GPX ends before 180";
-      context.lose("longitude-wrapped", undefined, example, points.moved);
+      context.reportLoss("longitude-wrapped", undefined, example, points.moved);
     }
     for (const [field, count] of [
       ["time", this.shifted],
       [coordinateField, points.shifted],
     ] as const) {
       const example = "a time with an offset became the same instant in UTC";
-      if (count > 0) context.lose("zone-dropped", field, example, count);
+      if (count > 0) context.reportLoss("zone-dropped", field, example, count);
     }
     if (this.unqualified > 0) {
       const example =
         "elements in extensions that have no namespace of their own were kept as they were; GPX 1.1 allows none, and programs that check its schema refuse them";
-      context.notice("extension-unqualified", undefined, example, this.unqualified);
+      context.reportNotice("extension-unqualified", undefined, example, this.unqualified);
     }
     for (const [field, count] of dropped) {
-      context.lose("control-character", field, "characters that XML cannot hold were left out", count);
+      context.reportLoss("control-character", field, "characters that XML cannot hold were left out", count);
     }
     for (const [field, count] of leftOut) {
-      context.lose("field-left-out", field, "GPX has no element for it, and extensions are not wanted", count);
+      context.reportLoss("field-left-out", field, "GPX has no element for it, and extensions are not wanted", count);
     }
     dropped.clear();
     leftOut.clear();

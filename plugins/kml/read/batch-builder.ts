@@ -57,7 +57,7 @@ export class FeatureBatchBuilder {
 
   constructor(
     private readonly plan: LayerPlan,
-    private readonly context: Pick<ReadContext, "lose">,
+    private readonly context: Pick<ReadContext, "reportLoss">,
     fidField: string | undefined,
   ) {
     this.fields = fieldsOf(plan, fidField);
@@ -196,12 +196,20 @@ export class FeatureBatchBuilder {
     const other = this.offerTo(slot, at, source);
     if (other < 0 || source === ValueSource.style || record.sources[other] !== source) return;
     if (record.textAt(other) === record.textAt(at)) return;
-    this.context.lose("value-repeated", name, `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`);
+    this.context.reportLoss(
+      "value-repeated",
+      name,
+      `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`,
+    );
   }
 
   private loseValue(f: number): void {
     const { name, type } = this.fields[f]!;
-    this.context.lose("value-unreadable", name, `a value is no ${type}, though the document says so; it became null`);
+    this.context.reportLoss(
+      "value-unreadable",
+      name,
+      `a value is no ${type}, though the document says so; it became null`,
+    );
   }
 
   /** The batch so far, null where there is nothing in it. */

@@ -21,7 +21,7 @@ export interface DocumentReaderSettings {
   readonly containers: OpenContainer[];
   /** The namespace that the root element claims: it is KML's in this document. Undefined until the root was met. */
   readonly rootNamespace?: string | null | undefined;
-  readonly context: Pick<ReadContext, "notice">;
+  readonly context: Pick<ReadContext, "reportNotice">;
 }
 
 /** What the document is in the middle of. */
@@ -481,7 +481,7 @@ export class DocumentReader {
       if (findings.link(this.href, this.noteName)) return "link";
     } else {
       const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
-      context.notice(note, undefined, `${what} is no feature on the map and was left out`);
+      context.reportNotice(note, undefined, `${what} is no feature on the map and was left out`);
     }
     findings.noted();
     return null;

@@ -10,11 +10,11 @@ const noNames: ReadonlySet<string> = new Set();
 export class DroppedReporter {
   private readonly names = new Set<string>();
 
-  constructor(private readonly context: Pick<ReadContext, "lose" | "notice">) {}
+  constructor(private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">) {}
 
   add(name: string): void {
     const example = "an element that geoferry has no place for was left out";
-    this.context.lose("element-left-out", this.fieldOf(name), example);
+    this.context.reportLoss("element-left-out", this.fieldOf(name), example);
   }
 
   /** Reports the attributes of the element opened last but `kept`. Ids are a note: they hold nothing but a name. */
@@ -25,8 +25,13 @@ export class DroppedReporter {
       if (isDeclaration || prefix === "xsi" || (isUnprefixed && kept.has(local))) continue;
       const field = this.fieldOf(`${name.text} ${text}`);
       if (isUnprefixed && (local === "id" || local === "targetId")) {
-        this.context.notice("attribute-left-out", field, "an id that nothing in the output refers to was left out");
-      } else this.context.lose("element-left-out", field, "an attribute that geoferry has no place for was left out");
+        this.context.reportNotice(
+          "attribute-left-out",
+          field,
+          "an id that nothing in the output refers to was left out",
+        );
+      } else
+        this.context.reportLoss("element-left-out", field, "an attribute that geoferry has no place for was left out");
     }
   }
 

@@ -93,7 +93,7 @@ export class FeatureReader {
 
   constructor(
     private readonly surroundings: DocumentContext,
-    private readonly context: Pick<ReadContext, "notice" | "lose">,
+    private readonly context: Pick<ReadContext, "reportNotice" | "reportLoss">,
     private readonly withStyles: boolean,
   ) {
     this.leftOut = new DroppedReporter(context);
@@ -510,7 +510,7 @@ export class FeatureReader {
     if (!this.withStyles || id.includes("#")) return undefined;
     const shared = this.surroundings.style(id);
     if (shared) record.style(shared);
-    else this.context.notice("style-missing", undefined, `there is no style "${id}" in the document`);
+    else this.context.reportNotice("style-missing", undefined, `there is no style "${id}" in the document`);
     return shared;
   }
 }

@@ -93,7 +93,7 @@ export class GeometryReader {
 
   constructor(
     private readonly record: FeatureRecord,
-    private readonly context: Pick<ReadContext, "notice" | "lose">,
+    private readonly context: Pick<ReadContext, "reportNotice" | "reportLoss">,
   ) {
     this.coordinates = new CoordinateParser(record.shapes.positions, this.repairs);
   }
@@ -251,7 +251,7 @@ export class GeometryReader {
   private first<T>(name: string, known: T | null, value: T): T {
     if (known !== null && known !== value) {
       const example = "the parts of a geometry do not say the same; the first was taken";
-      this.context.lose("element-left-out", name, example);
+      this.context.reportLoss("element-left-out", name, example);
     }
     return known ?? value;
   }
@@ -271,7 +271,7 @@ export class GeometryReader {
     this.record.shapes.end();
     if (missing > 0) {
       const example = "a track has times or other values without a position; they were left out";
-      this.context.notice("position-missing", undefined, example, missing);
+      this.context.reportNotice("position-missing", undefined, example, missing);
     }
   }
 
@@ -280,12 +280,12 @@ export class GeometryReader {
     const { shapes } = this.record;
     if (Number.isFinite(longitude) && Number.isFinite(latitude)) shapes.positions.add(longitude, latitude, altitude);
     shapes.end();
-    this.context.notice("model-as-point", undefined, "of a three-dimensional model its place is kept");
+    this.context.reportNotice("model-as-point", undefined, "of a three-dimensional model its place is kept");
   }
 
   private endTrackModel(): void {
     this.isInTrackModel = false;
-    this.context.lose("element-left-out", "Model", "the model that a track shows at its positions was left out");
+    this.context.reportLoss("element-left-out", "Model", "the model that a track shows at its positions was left out");
   }
 
   private endBox(): void {
@@ -324,7 +324,11 @@ export class GeometryReader {
     const { elevated } = record.shapes;
     const known = altitudeMode !== null && altitudeModes.includes(altitudeMode) ? altitudeMode : null;
     if (altitudeMode !== null && known === null) {
-      this.context.lose("element-left-out", "altitudeMode", `"${altitudeMode.slice(0, 40)}" is no mode of heights`);
+      this.context.reportLoss(
+        "element-left-out",
+        "altitudeMode",
+        `"${altitudeMode.slice(0, 40)}" is no mode of heights`,
+      );
     }
     const mode = elevated ? (known ?? "clampToGround") : known;
     if (mode === null || (elevated && mode === "absolute")) return;
@@ -334,9 +338,9 @@ export class GeometryReader {
   private report(): void {
     const { repairs, context } = this;
     const { closed, singles, flaw, problem } = this.record.shapes;
-    if (flaw !== null && problem === null) context.notice("part-unreadable", undefined, flaw);
+    if (flaw !== null && problem === null) context.reportNotice("part-unreadable", undefined, flaw);
     const tell = (code: string, example: string, count: number) => {
-      if (count > 0) context.notice(code, undefined, example, count);
+      if (count > 0) context.reportNotice(code, undefined, example, count);
     };
     tell("line-of-one-point", "a line or track of a single position became a point", singles);
     tell("ring-closed", "a ring that did not end where it began was closed", closed);

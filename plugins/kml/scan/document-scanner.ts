@@ -157,7 +157,7 @@ export class DocumentScanner implements DocumentVisitor {
         if (id) this.styles.add(scope + id, style);
       },
     };
-    const quiet = { notice() {}, lose() {} };
+    const quiet = { reportNotice() {}, reportLoss() {} };
     return new FeatureReader(surroundings, quiet, this.settings.withStyles);
   }
 
@@ -186,7 +186,7 @@ export class DocumentScanner implements DocumentVisitor {
     await this.readDocument();
     if (this.styles.dropped > 0) {
       const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
-      this.context.lose("style-dropped", undefined, example, this.styles.dropped);
+      this.context.reportLoss("style-dropped", undefined, example, this.styles.dropped);
     }
     this.reportUnread();
     return this.plan();
@@ -276,7 +276,7 @@ export class DocumentScanner implements DocumentVisitor {
       layer = new LayerScan(
         this.settings.byFolder ? { path, name: folder } : undefined,
         this.schemas,
-        this.context.keepsRows,
+        this.context.keepsBadGeometries,
       );
       this.layers.set(key, layer);
     }
@@ -307,7 +307,7 @@ export class DocumentScanner implements DocumentVisitor {
     if (count === 0) return;
     const listed = paths.map((path) => `"${path}"`).join(", ");
     const example = `folders that no feature is in were left out: ${listed}${count > paths.length ? " …" : ""}`;
-    this.context.notice("folder-empty", undefined, example, count);
+    this.context.reportNotice("folder-empty", undefined, example, count);
   }
 
   private addDetails({ container: { isRoot, name }, details }: DocumentScanner["nested"][number]): void {
@@ -403,7 +403,7 @@ export class DocumentScanner implements DocumentVisitor {
     if (found.anonymous > 0) listed.push(`${found.anonymous} without an id`);
     const more = found.ids.length > 5 ? " …" : "";
     const example = `shared styles that no feature uses were left out: ${listed.join(", ")}${more}`;
-    this.context.notice("style-unused", undefined, example, count);
+    this.context.reportNotice("style-unused", undefined, example, count);
   }
 
   /** Reports names of fields for people that no layer has. */
@@ -429,14 +429,14 @@ export class DocumentScanner implements DocumentVisitor {
     }
     const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
     const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of KML's, and left out`;
-    this.context.lose("element-left-out", undefined, example, count);
+    this.context.reportLoss("element-left-out", undefined, example, count);
   }
 
   private planLayer(layer: LayerScan, name: string, said: LayerMetadata | undefined): LayerPlan {
     const own = this.settings.byFolder ? name : null;
     const fields = layer.fields.fields(own, (field, declared, type) => {
       const example = `its Schema says ${declared}, and there are values that only ${type} holds`;
-      this.context.notice("type-widened", field, example);
+      this.context.reportNotice("type-widened", field, example);
     });
     const ids = layer.fields.ids(own);
     const summary = {
@@ -472,7 +472,7 @@ export class DocumentScanner implements DocumentVisitor {
     this.rootNamespace = namespace;
     if (namespace === null || namespace === "" || knownNamespaces.test(namespace)) return;
     const example = `the document says that its namespace is "${namespace}", which is none of KML's (${kmlNamespace}); it was read as KML`;
-    this.context.notice("namespace-mistyped", undefined, example);
+    this.context.reportNotice("namespace-mistyped", undefined, example);
   }
 
   noted(): void {
@@ -509,7 +509,7 @@ export class DocumentScanner implements DocumentVisitor {
       return true;
     }
     const link = name === "" ? "NetworkLink" : `NetworkLink "${name}"`;
-    this.context.notice(...linkNotices[found](link, href || "nothing"));
+    this.context.reportNotice(...linkNotices[found](link, href || "nothing"));
     return false;
   }
 
@@ -520,7 +520,7 @@ export class DocumentScanner implements DocumentVisitor {
     const { source } = this.settings;
     const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
     const example = `${source} is read as one dataset; it also holds ${listed}, which no link leads to; unpack it to read them`;
-    this.context.notice("zip-entries-ignored", undefined, example, unread.length);
+    this.context.reportNotice("zip-entries-ignored", undefined, example, unread.length);
   }
 
   schema(id: string, typed: string | null, name: string): void {

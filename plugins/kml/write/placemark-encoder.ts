@@ -242,10 +242,10 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private report(unfaithful: number, infinite: number): void {
     const { context } = this;
     for (const [field, count] of this.said.removed) {
-      context.lose("control-character", field, "characters that XML 1.0 cannot hold were left out", count);
+      context.reportLoss("control-character", field, "characters that XML 1.0 cannot hold were left out", count);
     }
     for (const [field, count] of this.said.added) {
-      context.notice(
+      context.reportNotice(
         "field-added",
         field,
         `the element that says it gives features a field "${field}" when read`,
@@ -255,16 +255,16 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     if (this.idsAsData > 0) {
       const field = this.settings.schema.idField!.name;
       const example = `the id of an element is a name in KML, which these feature ids are not; they are in the field "${field}"`;
-      context.notice("id-as-field", field, example, this.idsAsData);
+      context.reportNotice("id-as-field", field, example, this.idsAsData);
       this.idsAsData = 0;
     }
     if (unfaithful > 0) {
       const example =
         "KML tells the type of a MultiGeometry by its members: a collection of one type, or an empty one, comes back as another type";
-      context.lose("geometry-type-changed", undefined, example, unfaithful);
+      context.reportLoss("geometry-type-changed", undefined, example, unfaithful);
     }
     if (infinite > 0) {
-      context.lose(
+      context.reportLoss(
         "non-finite-coordinates",
         undefined,
         "a geometry with a coordinate that is no number was left out",

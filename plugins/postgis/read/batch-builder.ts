@@ -26,13 +26,16 @@ export class BatchBuilder {
 
   constructor(
     private readonly plan: LayerPlan,
-    private readonly context: Pick<ReadContext, "lose" | "notice" | "keepsRows" | "reject" | "passed">,
+    private readonly context: Pick<
+      ReadContext,
+      "reportLoss" | "reportNotice" | "keepsBadGeometries" | "reject" | "splitFinished"
+    >,
   ) {
     this.fields = fieldsOf(plan);
     this.geometry = new GeometryDecoder(plan.geometry?.srid ?? 0, context);
     this.ids = plan.id && createColumnDecoder(plan.id.wire, plan.id.type, () => undefined);
     this.cells = plan.columns.map(({ name, wire, type }) =>
-      createColumnDecoder(wire, type, (code, example) => context.lose(code, name, example)),
+      createColumnDecoder(wire, type, (code, example) => context.reportLoss(code, name, example)),
     );
     this.targets = [...(this.ids ? [this.ids] : []), ...(plan.geometry ? [this.geometry] : []), ...this.cells];
   }
@@ -86,6 +89,6 @@ export class BatchBuilder {
 
   /** Says how many rows there were. */
   end(): void {
-    this.context.passed(this.passed, 0);
+    this.context.splitFinished(this.passed, 0);
   }
 }

@@ -103,7 +103,7 @@ async function planTables(all: CatalogContext): Promise<LayerPlan[]> {
     const whole = `${relation.schema}.${relation.name}`;
     if (geometric && readable.length < named.length) {
       const which = readable.length === 0 ? whole : `some columns of ${whole}`;
-      context.notice("layer-forbidden", undefined, `${which} may not be read by this user`);
+      context.reportNotice("layer-forbidden", undefined, `${which} may not be read by this user`);
     }
     plans.push(createLayerPlan(all, relation, readable, current));
   }
@@ -248,7 +248,7 @@ async function resolveFirstSrid(
     return { ...plan, geometry: { ...plan.geometry!, srid: row?.srid ?? 0 } };
   } catch (error) {
     const example = `the system of ${plan.name} is not known: ${(error as Error).message}`;
-    context.notice("crs-unreadable", undefined, example);
+    context.reportNotice("crs-unreadable", undefined, example);
     return plan;
   }
 }

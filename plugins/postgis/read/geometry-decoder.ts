@@ -16,7 +16,7 @@ export class GeometryDecoder {
 
   constructor(
     private readonly srid: number,
-    private readonly context: Pick<ReadContext, "lose" | "notice">,
+    private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">,
   ) {
     // A geometry of another system would stand in the wrong place.
     this.wkb = new WkbReader((found) => found === srid);

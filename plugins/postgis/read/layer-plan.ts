@@ -50,5 +50,5 @@ export const layerInfoOf = (plan: LayerPlan): LayerInfo => ({
   featureCount: plan.isEmpty ? 0 : null,
   extent: null,
   aliases: plan.aliases,
-  aside: plan.aside,
+  explicitOnly: plan.aside,
 });

@@ -129,7 +129,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     }
     const misfit = await findIncompatibility({ ...task, srid: 0 }, layer.summary!, srid);
     if (misfit !== null || typeof srid !== "number") {
-      context.notice("table-recreated", undefined, `"${name.table}" is made anew: ${misfit}`);
+      context.reportNotice("table-recreated", undefined, `"${name.table}" is made anew: ${misfit}`);
       return null;
     }
     const refilled = new StagedTable({ ...task, srid }, `TRUNCATE ${kind === "p" ? "" : "ONLY "}${sqlName(name)}`);

@@ -100,7 +100,12 @@ class BatchEncoder {
       moved[row + 1] = moved[row]! + text.length;
     }
     if (changed > 0)
-      this.context.lose("character-dropped", name, "U+0000, which PostgreSQL does not have, was left out", changed);
+      this.context.reportLoss(
+        "character-dropped",
+        name,
+        "U+0000, which PostgreSQL does not have, was left out",
+        changed,
+      );
     return { bytes: Buffer.concat(texts), offsets: moved };
   }
 
@@ -116,11 +121,12 @@ class BatchEncoder {
       const moment = parseMoment(written);
       if (moment === null) {
         rows.none();
-        context.lose("date-out-of-range", name, `no calendar has ${written}, which became null`);
+        context.reportLoss("date-out-of-range", name, `no calendar has ${written}, which became null`);
         return;
       }
-      if (moment.cut) context.lose("time-rounded", name, "fractions beyond microseconds were cut");
-      if (moment.shifted) context.lose("zone-dropped", name, "a time with an offset became the same instant in UTC");
+      if (moment.cut) context.reportLoss("time-rounded", name, "fractions beyond microseconds were cut");
+      if (moment.shifted)
+        context.reportLoss("zone-dropped", name, "a time with an offset became the same instant in UTC");
       if (moment.zoned) this.zoned[c]!++;
       else this.unzoned[c]!++;
       put(moment);

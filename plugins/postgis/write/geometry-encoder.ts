@@ -44,10 +44,12 @@ export class GeometryEncoder {
   tell(): void {
     const { wkb, context, notFinite } = this;
     const { missingZ, missingM } = wkb;
-    if (missingZ > 0) context.lose("z-missing", undefined, "a position without a height got the height 0", missingZ);
-    if (missingM > 0) context.lose("m-missing", undefined, "a position without a measure got the measure 0", missingM);
+    if (missingZ > 0)
+      context.reportLoss("z-missing", undefined, "a position without a height got the height 0", missingZ);
+    if (missingM > 0)
+      context.reportLoss("m-missing", undefined, "a position without a measure got the measure 0", missingM);
     if (notFinite > 0)
-      context.lose("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
+      context.reportLoss("non-finite-coordinates", undefined, "a geometry with NaN or infinity became null", notFinite);
     wkb.missingZ = 0;
     wkb.missingM = 0;
     this.notFinite = 0;

@@ -103,7 +103,7 @@ export class NewTable implements TableWriter {
     for (const [f, { name, type }] of design.fields.entries()) {
       if (type !== "datetime") continue;
       const [zoned, unzoned] = [this.zones.zoned[f]!, this.zones.unzoned[f]!];
-      if (zoned > 0 && unzoned > 0) context.lose("zone-assumed", name, zoneAssumedMessage, unzoned);
+      if (zoned > 0 && unzoned > 0) context.reportLoss("zone-assumed", name, zoneAssumedMessage, unzoned);
       const wanted = zoned === 0 && unzoned > 0;
       if (wanted === this.zoneless.has(f)) continue;
       const to = wanted ? "timestamp without time zone" : "timestamp with time zone";
@@ -127,7 +127,7 @@ export class NewTable implements TableWriter {
        WHERE t.ctid = r.place`,
     );
     this.greatest += BigInt(changed);
-    if (changed > 0) context.lose("id-changed", undefined, idChangedMessage, changed);
+    if (changed > 0) context.reportLoss("id-changed", undefined, idChangedMessage, changed);
   }
 
   private async constrain(): Promise<void> {

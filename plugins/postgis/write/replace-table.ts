@@ -96,7 +96,7 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
     throw createError("unsupported", { source, reason });
   }
   if (old?.kind === "p")
-    context.notice("partitions-joined", undefined, `"${name.table}" had partitions, and is one table now`);
+    context.reportNotice("partitions-joined", undefined, `"${name.table}" had partitions, and is one table now`);
   await connection.run(`LOCK TABLE ${sqlName(name)} IN ACCESS EXCLUSIVE MODE`);
   const kept = await readPreserved(replacement);
   try {
@@ -115,7 +115,7 @@ export async function replaceTable(replacement: Replacement): Promise<void> {
       await connection.tried(() => connection.run(sql));
     } catch (error) {
       const example = `the ${what} does not fit the new table: ${(error as Error).message}`;
-      context.notice("definition-dropped", undefined, example);
+      context.reportNotice("definition-dropped", undefined, example);
     }
   }
 }

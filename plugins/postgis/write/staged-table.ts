@@ -114,7 +114,7 @@ export class StagedTable implements TableWriter {
   private async addColumn(column: string, type: string): Promise<void> {
     const { connection, name, context } = this.task;
     await connection.run(`ALTER TABLE ${sqlName(name)} ADD COLUMN ${quoteIdentifier(column)} ${type}`);
-    context.notice("column-added", column, `"${name.table}" had no column for the field, and has one now`);
+    context.reportNotice("column-added", column, `"${name.table}" had no column for the field, and has one now`);
   }
 
   get target(): string {
@@ -150,7 +150,7 @@ export class StagedTable implements TableWriter {
       const unzoned = this.zones.unzoned[f]!;
       const isZoned = !/without time zone/.test(this.places[f]!.declared ?? "");
       if (field.type === "datetime" && unzoned > 0 && isZoned)
-        context.lose("zone-assumed", field.name, zoneAssumedMessage, unzoned);
+        context.reportLoss("zone-assumed", field.name, zoneAssumedMessage, unzoned);
     }
     for (const place of this.places) await this.countChanged(place);
     const geometry = await this.geometryExpression();
@@ -202,7 +202,7 @@ export class StagedTable implements TableWriter {
          WHERE ${staged} IS NOT NULL AND ${staged}::${declared}::${stagedType} IS DISTINCT FROM ${staged}`,
       );
       const example = `values became others in the column's type ${declared}`;
-      if (row!.changed > 0) context.lose("value-changed", field, example, row!.changed);
+      if (row!.changed > 0) context.reportLoss("value-changed", field, example, row!.changed);
     } catch (error) {
       const what = `the column "${column}" of "${name.table}" is ${declared}`;
       throw createError("output-failed", { output, reason: `${what}: ${(error as Error).message}` }, error);
@@ -222,7 +222,8 @@ export class StagedTable implements TableWriter {
       const [row] = await connection.rows<{ count: number }>(
         `SELECT count(geometry) AS count FROM pg_temp.${this.staging}`,
       );
-      const tell = (code: string, what: string) => row!.count > 0 && context.lose(code, undefined, what, row!.count);
+      const tell = (code: string, what: string) =>
+        row!.count > 0 && context.reportLoss(code, undefined, what, row!.count);
       if (has.z && !holds.z) tell("z-dropped", "the column has no heights");
       if (has.m && !holds.m) tell("m-dropped", "the column has no measures (M)");
       if (!has.z && holds.z) tell("z-missing", "a geometry without heights got the height 0");
@@ -252,7 +253,7 @@ export class StagedTable implements TableWriter {
          WHERE nth > 1 OR EXISTS (SELECT FROM ${sqlName(name)} AS t WHERE t.${quoteIdentifier(key)} = given.id)) AS taken
        WHERE s.ctid = taken.place`,
     );
-    if (changed > 0) context.lose("id-changed", undefined, idChangedMessage, changed);
+    if (changed > 0) context.reportLoss("id-changed", undefined, idChangedMessage, changed);
     const greatest = `greatest(0, (SELECT max(${quoteIdentifier(key)}) FROM ${sqlName(name)}),
       (SELECT max(id) FROM pg_temp.${this.staging} WHERE id <> ${missing}))`;
     return `CASE WHEN id <> ${missing} THEN id

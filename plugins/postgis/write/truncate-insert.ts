@@ -81,6 +81,6 @@ export async function findIncompatibility(
   const required = others.find((row) => row.required);
   if (required) return `its column "${required.name}" takes no null, and nothing comes for it`;
   for (const row of others)
-    context.notice("column-emptied", row.name, `"${name.table}" keeps the column, and nothing comes for it`);
+    context.reportNotice("column-emptied", row.name, `"${name.table}" keeps the column, and nothing comes for it`);
   return null;
 }

@@ -48,7 +48,7 @@ async function readCpg(source: Source, context: ReadContext): Promise<string | n
   const found = name === undefined ? null : knownEncoding(name, context);
   if (found === null) {
     const shown = text.split("\n")[0]!.trim().slice(0, 40);
-    context.notice(
+    context.reportNotice(
       "cpg-unknown",
       undefined,
       `${file.name} says "${shown}", which names no encoding, and was left aside`,
@@ -78,7 +78,7 @@ async function chooseEncoding(
   if (!isUtf8Name(declared) && detectEncoding(header, rows) === "utf-8") {
     const says = named === null ? "the .dbf" : "the .cpg";
     const example = `${says} says ${declared}, although all text beyond ASCII is UTF-8; --in encoding=utf-8 reads it so`;
-    context.notice("encoding-contradicted", undefined, example);
+    context.reportNotice("encoding-contradicted", undefined, example);
   }
   return declared;
 }
@@ -152,7 +152,7 @@ export async function readTable(
   const described = 1 + header.columns.reduce((sum, { width }) => sum + width, 0);
   if (described < header.recordBytes && header.nullFlagsOffset < 0) {
     const example = `the columns of ${source.name} take ${described} bytes, its rows have ${header.recordBytes}; what stands behind the columns was not read`;
-    context.notice("extra-rows", undefined, example);
+    context.reportNotice("extra-rows", undefined, example);
   }
   const availableRows = Math.floor((file.size - header.headerBytes) / header.recordBytes);
   const rows = Math.min(header.records, availableRows);
@@ -170,7 +170,11 @@ export async function readTable(
       .trim();
   };
   const fields = createTableFields(header, findFractionalColumns(header, taken), decodeName, (from, to) => {
-    context.notice("field-renamed", to, `a field "${from}" is there already or has no name; this one became "${to}"`);
+    context.reportNotice(
+      "field-renamed",
+      to,
+      `a field "${from}" is there already or has no name; this one became "${to}"`,
+    );
   });
   return { header, fields, encoding, promisedRows: header.records, availableRows };
 }

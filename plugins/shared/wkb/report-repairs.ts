@@ -10,10 +10,10 @@ export interface WkbRepairs {
 
 export function reportWkbRepairs(
   { closedRings, curves, unreadable }: WkbRepairs,
-  context: Pick<PluginContext, "lose" | "notice">,
+  context: Pick<PluginContext, "reportLoss" | "reportNotice">,
 ): void {
-  if (unreadable > 0) context.notice("part-unreadable", undefined, nonFinitePositionMessage, unreadable);
-  if (closedRings > 0) context.notice("ring-closed", undefined, "a ring did not end where it began", closedRings);
+  if (unreadable > 0) context.reportNotice("part-unreadable", undefined, nonFinitePositionMessage, unreadable);
+  if (closedRings > 0) context.reportNotice("ring-closed", undefined, "a ring did not end where it began", closedRings);
   if (curves > 0)
-    context.lose("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
+    context.reportLoss("curve-linearized", undefined, "arcs became lines of one position each 4 degrees", curves);
 }

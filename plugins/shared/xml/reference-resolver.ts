@@ -22,7 +22,7 @@ export class XmlReferenceResolver {
 
   constructor(
     private readonly window: XmlWindow,
-    private readonly context: Pick<ReadContext, "notice">,
+    private readonly context: Pick<ReadContext, "reportNotice">,
   ) {}
 
   /** Takes the entities of a document type. */
@@ -77,7 +77,7 @@ export class XmlReferenceResolver {
   /** Tells what was repaired since the last report. */
   report(): void {
     for (const [code, { count, byte }] of this.flaws) {
-      this.context.notice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);
+      this.context.reportNotice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);
     }
     this.flaws.clear();
   }

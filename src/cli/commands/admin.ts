@@ -62,7 +62,7 @@ const ownerFilter = {
   requiresArg: true,
   describe: "Only those of the account with this email",
 } as const;
-const email = { type: "string", takes: [], describe: "EMAIL of the account", demandOption: true } as const;
+const email = { type: "string", accepts: [], describe: "EMAIL of the account", demandOption: true } as const;
 
 const userAdd: Command<UserAddArguments> = {
   usage: "admin user add <email>",
@@ -70,7 +70,7 @@ const userAdd: Command<UserAddArguments> = {
   positionals: { email },
   options: {
     ...storeOptions,
-    name: { type: "string", requiresArg: true, takes: [], describe: "Display name, which other accounts see" },
+    name: { type: "string", requiresArg: true, accepts: [], describe: "Display name, which other accounts see" },
   },
   examples: [["admin user add ada@example.org --data maps < password.txt", "the password is the line of a file"]],
   async run(args) {
@@ -126,7 +126,7 @@ const userSetName: Command<UserSetNameArguments> = {
     name: {
       type: "string",
       requiresArg: true,
-      takes: [],
+      accepts: [],
       describe: 'The display name; "" removes it',
       demandOption: true,
     },
@@ -145,7 +145,7 @@ const userSetName: Command<UserSetNameArguments> = {
 const mapAdd: Command<MapAddArguments> = {
   usage: "admin map add <name>",
   summary: "Add a map, and print its id",
-  positionals: { name: { type: "string", takes: [], describe: "NAME of the map", demandOption: true } },
+  positionals: { name: { type: "string", accepts: [], describe: "NAME of the map", demandOption: true } },
   options: {
     ...storeOptions,
     owner,
@@ -186,7 +186,7 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
 const mapRemove: Command<MapRemoveArguments> = {
   usage: "admin map remove <id>",
   summary: "Remove a map",
-  positionals: { id: { type: "string", takes: [], describe: "ID of the map", demandOption: true } },
+  positionals: { id: { type: "string", accepts: [], describe: "ID of the map", demandOption: true } },
   options: {
     ...storeOptions,
     "with-features": { type: "boolean", describe: "Also if there are features on it, which are lost" },
@@ -245,7 +245,7 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
 const credentialRevoke: Command<CredentialRevokeArguments> = {
   usage: "admin credential revoke <client>",
   summary: "End a credential, and the access tokens that it got",
-  positionals: { client: { type: "string", takes: [], describe: "CLIENT id", demandOption: true } },
+  positionals: { client: { type: "string", accepts: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
   examples: [["admin credential revoke gfc_jx1f0… --data maps", "at once"]],
   run: (args) =>

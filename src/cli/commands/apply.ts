@@ -11,7 +11,7 @@ export const applyCommand: Command<ApplyArguments> = {
   usage: "apply <plan>",
   summary: "Carry out a plan, as long as input and map are what they were when it was made",
   positionals: {
-    plan: { type: "string", describe: "PLAN, a file that geoferry plan -o wrote", demandOption: true, onDisk: true },
+    plan: { type: "string", describe: "PLAN, a file that geoferry plan -o wrote", demandOption: true, isPath: true },
   },
   options: onMap({
     yes: writingOptions.yes,

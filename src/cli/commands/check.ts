@@ -38,15 +38,15 @@ function describeProblems(layer: LayerReport): string {
     lines.push(`  and ${layer.problems.length - maxShownProblems} more (--json lists them all)`);
   const verdict =
     layer.problems.length === 0
-      ? layer.refused === null
+      ? layer.error === null
         ? "no problem found"
-        : layer.refusedFor === "crs-no-operation"
+        : layer.errorCode === "crs-no-operation"
           ? "convert refuses it, but into formats that hold any reference system"
           : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
   const refusal = refusalOf(layer);
   if (refusal !== null) lines.unshift(`  ${refusal}`);
-  const suspicious = layer.suspicious.map((sentence) => `  look at: ${sentence}`);
+  const suspicious = layer.warnings.map((sentence) => `  look at: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
   const known = crs.map(([word, sentence]) => `  ${word}: ${sentence}`);
@@ -55,9 +55,9 @@ function describeProblems(layer: LayerReport): string {
 }
 
 function toRecords(layer: LayerReport): string {
-  const { input, layer: name, crs, reference, featureCount, suspicious, problems, refused, refusedFor } = layer;
+  const { input, layer: name, crs, reference, featureCount, warnings, problems, error, errorCode } = layer;
   const all = [
-    ...(refused === null ? [] : [{ type: "problem", input, layer: name, code: refusedFor, reason: refused }]),
+    ...(error === null ? [] : [{ type: "problem", input, layer: name, code: errorCode, reason: error }]),
     ...sortProblems(layer).map(({ code, reason, place }) => ({
       type: "problem",
       input,
@@ -73,8 +73,8 @@ function toRecords(layer: LayerReport): string {
       crs,
       reference,
       featureCount,
-      suspicious,
-      problems: problems.length + (refused === null ? 0 : 1),
+      suspicious: warnings,
+      problems: problems.length + (error === null ? 0 : 1),
     },
   ];
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
@@ -106,7 +106,7 @@ export const checkCommand: Command<CheckArguments> = {
     map: {
       type: "string",
       requiresArg: true,
-      takes: "map",
+      accepts: "map",
       describe: "Id or name of a map that INPUT shall lie where it lies",
     },
   },
@@ -125,7 +125,7 @@ export const checkCommand: Command<CheckArguments> = {
         else process.stdout.write(toRecords(layer));
       }
       const bad = layers.some(
-        (layer) => layer.refused !== null || layer.problems.length > 0 || (args.strict && layer.suspicious.length > 0),
+        (layer) => layer.error !== null || layer.problems.length > 0 || (args.strict && layer.warnings.length > 0),
       );
       return bad ? exitStatus.rejected : 0;
     });

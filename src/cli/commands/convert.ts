@@ -64,7 +64,7 @@ export const convertCommand: Command<ConvertArguments> = {
     "on-name-clash": {
       ...text,
       group: "Output:",
-      takes: ["error", "number"],
+      accepts: ["error", "number"],
       describe: "Inputs whose outputs in a folder would get one name: error, or number all but the first",
       defaultDescription: "error",
     },

@@ -33,7 +33,7 @@ export const dedupeCommand: Command<DedupeArguments> = {
     ...mapOption,
     "remote-field": {
       ...text,
-      takes: "field",
+      accepts: "field",
       describe: "Property that identifies a feature",
       demandOption: true,
     },

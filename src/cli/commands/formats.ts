@@ -22,7 +22,7 @@ export function describeFormat(format: Format): string {
   return `${[
     `${format.id}: ${format.label}`,
     format.addresses
-      ? `  addresses   ${format.addresses.form}`
+      ? `  addresses   ${format.addresses.syntax}`
       : `  extensions  ${format.extensions.map((extension) => `.${extension}`).join(" ")}`,
     `  reads       ${format.reader ? "yes" : "no"}`,
     `  writes      ${writer ? "yes" : "no"}`,
@@ -36,7 +36,7 @@ const toRecord = (format: Format) => ({
   id: format.id,
   label: format.label,
   extensions: format.extensions,
-  ...(format.addresses ? { addresses: format.addresses.form } : {}),
+  ...(format.addresses ? { addresses: format.addresses.syntax } : {}),
   reads: format.reader !== undefined,
   writes: format.writer !== undefined,
   readerOptions: listOptions(format.reader),
@@ -58,12 +58,12 @@ function expandFamilies(formats: readonly Format[], { quiet }: FormatsArguments)
   const all = new Map(formats.map((format) => [format.id, format]));
   for (const { id, family } of formats) {
     if (!family) continue;
-    const { formats: members, missing } = family.list();
+    const { formats: members, unavailable } = family.list();
     for (const member of members) all.set(member.id, member);
-    if (missing === null) {
+    if (unavailable === null) {
       const there = new Set(members.map((member) => member.id));
       for (const key of all.keys()) if (key.startsWith(`${id}:`) && !there.has(key)) all.delete(key);
-    } else if (!quiet) process.stderr.write(`${id}: ${missing}\n`);
+    } else if (!quiet) process.stderr.write(`${id}: ${unavailable}\n`);
   }
   return [...all.values()];
 }
@@ -73,7 +73,7 @@ const idColumnWidth = (formats: readonly Format[]): number => Math.max(12, ...fo
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
   summary: "Show which formats there are, what reads and what writes, and the options of one",
-  positionals: { name: { type: "string", describe: "FORMAT whose options are shown", takes: "format" } },
+  positionals: { name: { type: "string", describe: "FORMAT whose options are shown", accepts: "format" } },
   options: {},
   examples: [
     ["formats", "all formats"],
@@ -91,7 +91,7 @@ export const formatsCommand: Command<FormatsArguments> = {
         const abilities = [format.reader ? "reads" : "", format.writer ? "writes" : ""]
           .filter((word) => word !== "")
           .join(", ");
-        const names = format.addresses?.form ?? format.extensions.map((extension) => `.${extension}`).join(" ");
+        const names = format.addresses?.syntax ?? format.extensions.map((extension) => `.${extension}`).join(" ");
         const named = names === "" ? "" : ` (${names})`;
         const width = widths[isOfFamily(format) ? 0 : 1]!;
         process.stdout.write(`${format.id.padEnd(width)} ${abilities.padEnd(14)} ${format.label}${named}\n`);

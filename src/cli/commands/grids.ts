@@ -35,7 +35,7 @@ const inputOptions = {
   for: {
     type: "string",
     requiresArg: true,
-    takes: "path",
+    accepts: "path",
     describe: "Those that a conversion of this input would use",
   },
   "source-crs": readingOptions["source-crs"],
@@ -91,7 +91,7 @@ const listCommand: Command<ListArguments> = {
   usage: "grids list [words..]",
   summary: "List the shift grids that PROJ publishes, and which of them are on this machine",
   positionals: {
-    words: { type: "string", array: true, takes: [], describe: "WORDS... that all occur in the description" },
+    words: { type: "string", array: true, accepts: [], describe: "WORDS... that all occur in the description" },
   },
   options: {
     bbox: {
@@ -157,7 +157,7 @@ const getCommand: Command<GetArguments> = {
     names: {
       type: "string",
       array: true,
-      takes: "grid",
+      accepts: "grid",
       describe: "NAMES... of grids, as geoferry grids list has them",
     },
   },

@@ -7,7 +7,7 @@ interface HelpArguments extends CommonArguments {
 export const helpCommand: Command<HelpArguments> = {
   usage: "help [command..]",
   summary: "Show all commands, or the flags and examples of one",
-  positionals: { command: { type: "string", array: true, describe: "COMMAND", takes: "command" } },
+  positionals: { command: { type: "string", array: true, describe: "COMMAND", accepts: "command" } },
   options: {},
   examples: [
     ["help convert", "the same as geoferry convert --help"],

@@ -69,7 +69,7 @@ export async function inspectInputs(
       ...(grids === undefined ? {} : { grids }),
       ...(workers === undefined ? {} : { workers }),
       ...(readerOptions === undefined ? {} : { readerOptions }),
-      ...(held === undefined ? {} : { held }),
+      ...(held === undefined ? {} : { existingMap: held }),
       skipErrors: args.skipErrors ?? false,
     };
     try {
@@ -77,8 +77,8 @@ export async function inspectInputs(
       const report = await inspect(request, host, thorough);
       display.clear();
       statuses.push(tell(report));
-      if (report.gaps.length > 0) statuses.push(exitStatus.rejected);
-      renderGaps(report.gaps, args);
+      if (report.skippedRanges.length > 0) statuses.push(exitStatus.rejected);
+      renderGaps(report.skippedRanges, args);
     } catch (thrown) {
       display.clear();
       const error = host.signal.aborted ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
@@ -125,7 +125,7 @@ export function describeLayer(layer: LayerReport): string {
   for (let from = 0; from < fields.length; from += linesPerChunk)
     parts.push(joinPrintable(fields.slice(from, from + linesPerChunk).map((field) => describeField(field, width))));
   const refusal = refusalOf(layer);
-  const remarks = [...(refusal === null ? [] : [refusal]), ...layer.suspicious];
+  const remarks = [...(refusal === null ? [] : [refusal]), ...layer.warnings];
   return [...parts, joinPrintable([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
 }
 

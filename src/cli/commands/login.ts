@@ -22,11 +22,11 @@ export const loginCommand: Command<LoginArguments> = {
   usage: "login [url]",
   summary: "Keep the address and the credentials of a service; the client secret is read from stdin",
   positionals: {
-    url: { type: "string", takes: [], describe: "URL of the service; the one that the profile has, unless given" },
+    url: { type: "string", accepts: [], describe: "URL of the service; the one that the profile has, unless given" },
   },
   options: {
     "client-id": { ...text, describe: "Client id, from the service's profile page" },
-    profile: { ...text, takes: "profile", describe: "Name to keep it under", defaultDescription: "default" },
+    profile: { ...text, accepts: "profile", describe: "Name to keep it under", defaultDescription: "default" },
     "api-path": { ...text, describe: "Where the API is below URL", defaultDescription: "/api/v1" },
     "token-path": { ...text, describe: "Where tokens are given below URL", defaultDescription: "/token" },
     "insecure-http": insecureHttp,

@@ -14,7 +14,7 @@ export const logoutCommand: Command<LogoutArguments> = {
     profile: {
       type: "string",
       requiresArg: true,
-      takes: "profile",
+      accepts: "profile",
       describe: "Name that it is kept under",
       defaultDescription: "default",
     },

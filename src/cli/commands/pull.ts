@@ -37,7 +37,7 @@ export const pullCommand: Command<PullArguments> = {
     to: outputOptions.to,
     layer: {
       ...readingOptions.layer,
-      takes: ["point", "line", "polygon", "collection", "none"],
+      accepts: ["point", "line", "polygon", "collection", "none"],
       describe: "Take only features with these geometries: point,line,polygon,collection,none",
     },
     "layer-name": outputOptions["layer-name"],

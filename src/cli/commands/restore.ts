@@ -28,7 +28,7 @@ export const restoreCommand: Command<RestoreArguments> = {
   usage: "restore <backupfile>",
   summary: "Undo a push, an apply or a delete, creates included, by the backup that it wrote",
   positionals: {
-    backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, onDisk: true },
+    backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, isPath: true },
   },
   options: onMap({
     map: { ...text, describe: "Id or name of the map", defaultDescription: "the one that the backup is of" },

@@ -23,7 +23,7 @@ export interface JobArguments extends ServiceArguments, CommonArguments, QueueAr
 export const runCommand: Command<JobArguments> = {
   usage: "run <job>",
   summary: "Do what a job file says, step by step: convert what has changed, keep maps equal to their sources",
-  positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, onDisk: true } },
+  positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, isPath: true } },
   options: onMap(
     grouped("The run:", {
       only: { ...several, describe: "Run only these steps: a,b" },

@@ -39,7 +39,7 @@ export const serveCommand: Command<ServeArguments> = {
     },
     "trust-proxy": {
       type: "string",
-      bare: "loopback,linklocal,uniquelocal",
+      bareValue: "loopback,linklocal,uniquelocal",
       describe:
         "Believe the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value of all with private ones",
     },
@@ -57,7 +57,7 @@ export const serveCommand: Command<ServeArguments> = {
     },
     "log-level": {
       ...text,
-      takes: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+      accepts: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
       describe: "Least that is logged: trace, debug, info, warn, error, fatal, silent",
       defaultDescription: "info; with --quiet error",
     },

@@ -20,31 +20,31 @@ const defaultTimeoutMs = 2000;
 /** What can stand where the cursor is. Nothing that the line names is opened unless layers or fields are asked for. */
 export async function completionsAt(
   { words, current, shell }: Pick<Cursor, "words" | "current" | "shell">,
-  patience = defaultTimeoutMs,
+  timeoutMs = defaultTimeoutMs,
 ): Promise<Completions> {
   const name = commandNameIn(words);
   if (name === null) return completeCommandName(words, current);
   const command = commands[name]!;
   const flags = flagsOf(command);
-  const { given, paths, open, isOver } = parseWords(words.slice(name.split(" ").length), flags);
+  const { given, paths, openFlag, afterSeparator } = parseWords(words.slice(name.split(" ").length), flags);
   const plugins = given.get("plugin") ?? [];
   const registry = await openRegistry(plugins).catch(() => openRegistry([]));
-  const around: CompletionContext = { registry, paths, flags: given, searches: shell === "fish", patience };
+  const around: CompletionContext = { registry, paths, flags: given, mayOpenFiles: shell === "fish", timeoutMs };
   const ofFlag = (flag: Flag, typed: string) =>
     valueCompletions(defaultToPath(flag), typed, flag.array === true, around);
-  if (open !== null) return ofFlag(flags[open]!, current);
+  if (openFlag !== null) return ofFlag(flags[openFlag]!, current);
   const [, long, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
-  if (!isOver && long !== undefined && value !== undefined)
+  if (!afterSeparator && long !== undefined && value !== undefined)
     return flags[long]?.type === "string" ? withPrefix(`--${long}=`, await ofFlag(flags[long], value)) : { offers: [] };
-  if (!isOver && current.startsWith("-")) return { offers: flagCompletions(flags, given) };
-  const { name: positional, most } = positionalCount(command.usage);
-  if (paths.length >= most) return { offers: [] };
-  return valueCompletions({ takes: "path", ...command.positionals[positional] }, current, false, around);
+  if (!afterSeparator && current.startsWith("-")) return { offers: flagCompletions(flags, given) };
+  const { name: positional, max } = positionalCount(command.usage);
+  if (paths.length >= max) return { offers: [] };
+  return valueCompletions({ accepts: "path", ...command.positionals[positional] }, current, false, around);
 }
 
 /** A flag whose value is a file, of this machine or anywhere. */
 const defaultToPath = (flag: Flag): Flag =>
-  flag.onDisk && flag.takes === undefined ? { ...flag, takes: "path" } : flag;
+  flag.isPath && flag.accepts === undefined ? { ...flag, accepts: "path" } : flag;
 
 function completeCommandName(words: readonly string[], current: string): Completions {
   if (current.startsWith("-")) return { offers: [{ value: "--help" }, { value: "--version" }] };
@@ -56,33 +56,33 @@ interface ParsedWords {
   readonly given: ReadonlyMap<string, string[]>;
   readonly paths: readonly string[];
   /** The flag whose value comes next, or null. */
-  readonly open: string | null;
+  readonly openFlag: string | null;
   /** Behind `--`. */
-  readonly isOver: boolean;
+  readonly afterSeparator: boolean;
 }
 
 /** What the words before the cursor are. */
 function parseWords(words: readonly string[], flags: Readonly<Record<string, Flag>>): ParsedWords {
   const given = new Map<string, string[]>();
   const paths: string[] = [];
-  let open: string | null = null;
-  let isOver = false;
+  let openFlag: string | null = null;
+  let afterSeparator = false;
   const give = (name: string, value: string) => given.set(name, [...(given.get(name) ?? []), value]);
   for (const word of words) {
-    const name = isOver ? undefined : findFlag(word, flags);
-    if (open !== null) {
-      give(open, word);
-      open = null;
-    } else if (isOver || !word.startsWith("-") || word === "-") paths.push(word);
-    else if (word === "--") isOver = true;
+    const name = afterSeparator ? undefined : findFlag(word, flags);
+    if (openFlag !== null) {
+      give(openFlag, word);
+      openFlag = null;
+    } else if (afterSeparator || !word.startsWith("-") || word === "-") paths.push(word);
+    else if (word === "--") afterSeparator = true;
     else if (name !== undefined) {
       const flag = flags[name]!;
       const at = word.startsWith("--") ? word.indexOf("=") : -1;
-      if (flag.type === "string" && at < 0 && flag.bare === undefined) open = name;
+      if (flag.type === "string" && at < 0 && flag.bareValue === undefined) openFlag = name;
       else give(name, at < 0 ? "" : word.slice(at + 1));
     }
   }
-  return { given, paths, open, isOver };
+  return { given, paths, openFlag, afterSeparator };
 }
 
 function findFlag(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
@@ -98,5 +98,5 @@ function flagCompletions(flags: Readonly<Record<string, Flag>>, given: ReadonlyM
     value: standard === true ? `--no-${name}` : `--${name}`,
     what: describe,
   }));
-  return [...offers, { value: "--help", what: "Print the help of this command" }];
+  return [...offers, { value: "--help", description: "Print the help of this command" }];
 }

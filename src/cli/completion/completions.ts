@@ -1,7 +1,7 @@
 /** Something that can be typed, and what it is. */
 export interface Completion {
   readonly value: string;
-  readonly what?: string;
+  readonly description?: string;
 }
 
 /** What can stand where the cursor is. */

@@ -25,7 +25,7 @@ function listCrs(): CrsEntry[] {
   return found;
 }
 
-const toCompletion = ({ code, name }: CrsEntry): Completion => ({ value: `EPSG:${code}`, what: name });
+const toCompletion = ({ code, name }: CrsEntry): Completion => ({ value: `EPSG:${code}`, description: name });
 
 /** @param all every code with this beginning, where the shell searches what is offered itself */
 export function crsCompletions(typed: string, all: boolean): Completions {

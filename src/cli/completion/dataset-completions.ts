@@ -11,7 +11,7 @@ export interface Dataset {
   readonly from: string | undefined;
   readonly layers: readonly string[];
   /** Milliseconds after which nothing is offered. */
-  readonly patience: number;
+  readonly timeoutMs: number;
 }
 
 /** Rows by which the reader of a table decides its types, where it has the choice: they are not what is asked for. */
@@ -27,7 +27,7 @@ async function readDataset(
   registry: Registry,
   look: (inputs: OpenInputs) => Promise<Completion[]>,
 ): Promise<Completion[]> {
-  const timeout = AbortSignal.timeout(dataset.patience);
+  const timeout = AbortSignal.timeout(dataset.timeoutMs);
   const late = new Promise<Completion[]>((resolve) => timeout.addEventListener("abort", () => resolve([])));
   const found = async () => {
     const { path, from, layers } = dataset;

@@ -10,7 +10,7 @@ export interface Cursor {
   /** The quote that the cursor is within, or "". */
   readonly quote: string;
   /** How much of `current` the shell takes for words before it, as bash does at `:` and `=`. */
-  readonly kept: number;
+  readonly keptLength: number;
   /** Columns of the terminal that what is offered is shown in; null where the shell arranges it. */
   readonly columns: number | null;
 }
@@ -20,18 +20,18 @@ export function parseCursor(shell: string, argv: readonly string[]): Cursor {
   if (shell !== "bash") {
     const typed = (argv.at(-1) ?? "=").slice(1);
     const current = shell === "fish" ? (splitShellWords(typed).at(-1)?.text ?? "") : typed;
-    return { shell, words: argv.slice(0, -1), current, quote: "", kept: 0, columns: null };
+    return { shell, words: argv.slice(0, -1), current, quote: "", keptLength: 0, columns: null };
   }
   const [line = "", breaks = "", columns = ""] = argv;
   const words = splitShellWords(line);
   const { text: current, quote, plain } = words.at(-1) ?? { text: "", quote: "", plain: [] };
-  const kept = quote === "" ? 1 + Math.max(-1, ...plain.filter((at) => breaks.includes(current[at]!))) : 0;
+  const keptLength = quote === "" ? 1 + Math.max(-1, ...plain.filter((at) => breaks.includes(current[at]!))) : 0;
   return {
     shell,
     words: words.slice(1, -1).map(({ text }) => text),
     current,
     quote,
-    kept,
+    keptLength,
     columns: Number(columns) || 80,
   };
 }
@@ -93,9 +93,9 @@ export function renderCompletions(shell: string, cursor: Cursor, found: Completi
   return `${[directives.join(" "), ...lines].join("\n")}\n`;
 }
 
-function withDescription(shell: string, { value, what }: Completion): string {
+function withDescription(shell: string, { value, description }: Completion): string {
   const text = quoteByShell[shell]?.(value) ?? value;
-  return what === undefined ? text : `${text}\t${collapseWhitespace(what)}`;
+  return description === undefined ? text : `${text}\t${collapseWhitespace(description)}`;
 }
 
 /**
@@ -104,21 +104,21 @@ function withDescription(shell: string, { value, what }: Completion): string {
  * so that nothing is common and the word stays.
  */
 function renderForBash(
-  { current, quote, kept, columns }: Cursor,
+  { current, quote, keptLength, columns }: Cursor,
   offers: readonly Completion[],
   isList: boolean,
 ): string[] {
   const [first] = offers;
   const onLine = (value: string) => (quote === "" ? quoteByShell.bash!(value) : value).slice(keptOf(value));
-  const head = current.slice(0, kept);
+  const head = current.slice(0, keptLength);
   const keptOf = (value: string) => (quote === "" && value.startsWith(head) ? quoteByShell.bash!(head).length : 0);
   if (first === undefined) return [];
   if (offers.length === 1) return [onLine(first.value)];
-  const lines = offers.map(({ value, what }) => {
+  const lines = offers.map(({ value, description }) => {
     const text = onLine(value);
-    return what === undefined ? text : truncate(`${text}  (${collapseWhitespace(what)})`, columns ?? 80);
+    return description === undefined ? text : truncate(`${text}  (${collapseWhitespace(description)})`, columns ?? 80);
   });
-  return isList ? [current.slice(kept), ...lines] : lines;
+  return isList ? [current.slice(keptLength), ...lines] : lines;
 }
 
 const truncate = (text: string, columns: number): string =>

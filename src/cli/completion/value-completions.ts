@@ -15,9 +15,9 @@ export interface CompletionContext {
   /** Values of flags that are there already. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   /** The shell searches in all that is offered. */
-  readonly searches: boolean;
+  readonly mayOpenFiles: boolean;
   /** Milliseconds that opening a file may take. */
-  readonly patience: number;
+  readonly timeoutMs: number;
 }
 
 type Completer = (typed: string, around: CompletionContext) => Completions | Promise<Completions>;
@@ -62,12 +62,12 @@ const completeOptions =
 /** What a file on the line has, for the loading of which there is time. */
 async function completeFromFile(
   what: "layers" | "fields",
-  { registry, paths, flags, patience }: CompletionContext,
+  { registry, paths, flags, timeoutMs }: CompletionContext,
 ): Promise<Completion[]> {
   const { fieldCompletions, findFirstFile, layerCompletions } = await import("./dataset-completions.js");
   const path = findFirstFile(paths);
   if (path === undefined) return [];
-  const dataset = { path, from: flags.get("from")?.at(-1), layers: flags.get("layer") ?? [], patience };
+  const dataset = { path, from: flags.get("from")?.at(-1), layers: flags.get("layer") ?? [], timeoutMs };
   return what === "layers" ? layerCompletions(dataset, registry) : fieldCompletions(dataset, registry);
 }
 
@@ -89,9 +89,9 @@ const completers: Readonly<Record<FlagValueKind, Completer>> = {
   format: completeFormats(() => true),
   "reader-option": completeOptions("reader"),
   "writer-option": completeOptions("writer"),
-  crs: async (typed, { searches }) => {
+  crs: async (typed, { mayOpenFiles }) => {
     const { crsCompletions } = await import("./crs-completions.js");
-    return crsCompletions(typed, searches);
+    return crsCompletions(typed, mayOpenFiles);
   },
   layer: async (_, around) => ({ offers: await completeFromFile("layers", around) }),
   field: async (_, around) => ({ offers: await completeFromFile("fields", around) }),
@@ -121,15 +121,17 @@ export const commandCompletions = (group: string): Completions => ({
 
 /** @param isList several may be given in one, with commas between them */
 export async function valueCompletions(
-  { takes, onDisk }: Pick<Positional, "takes" | "onDisk">,
+  { accepts, isPath }: Pick<Positional, "accepts" | "isPath">,
   typed: string,
   isList: boolean,
   around: CompletionContext,
 ): Promise<Completions> {
-  if (takes === undefined) return onDisk ? fileCompletions : noCompletions;
-  if (typeof takes === "object")
-    return completeLastOfList(typed, isList, () => ({ offers: takes.map((value) => ({ value })) }));
-  return completeLastOfList(typed, isList && /^(layer|field)/.test(takes), (part) => completers[takes](part, around));
+  if (accepts === undefined) return isPath ? fileCompletions : noCompletions;
+  if (typeof accepts === "object")
+    return completeLastOfList(typed, isList, () => ({ offers: accepts.map((value) => ({ value })) }));
+  return completeLastOfList(typed, isList && /^(layer|field)/.test(accepts), (part) =>
+    completers[accepts](part, around),
+  );
 }
 
 /** The names before the last comma stay, and are not offered again. */

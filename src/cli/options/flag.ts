@@ -1,4 +1,4 @@
-/** What a command takes: flags, and arguments without one. */
+/** What a command accepts: flags, and arguments without one. */
 
 /**
  * What a value names: help shows it in capitals, completion offers what there is of it. `name=value` stands for pairs.
@@ -26,16 +26,16 @@ export interface Flag {
   readonly array?: boolean;
   readonly requiresArg?: boolean;
   /** Its value where it is given without one. */
-  readonly bare?: string;
+  readonly bareValue?: string;
   readonly alias?: string;
   readonly default?: boolean;
   readonly describe: string;
   readonly defaultDescription?: string;
   readonly demandOption?: boolean;
   /** What its value can be: one of these, or the name of something. Absent: any text, or a number. */
-  readonly takes?: readonly string[] | FlagValueKind;
+  readonly accepts?: readonly string[] | FlagValueKind;
   /** Its value names files or folders of this machine, and no address. */
-  readonly onDisk?: true;
+  readonly isPath?: true;
   /** The heading that it stands under in the help of a command with many flags. */
   readonly group?: string;
 }
@@ -51,7 +51,7 @@ export interface Positional {
   readonly describe: string;
   readonly demandOption?: boolean;
   /** As of a flag; absent: a path. */
-  readonly takes?: readonly string[] | FlagValueKind;
+  readonly accepts?: readonly string[] | FlagValueKind;
   /** Its value names files or folders of this machine, and no address. */
-  readonly onDisk?: true;
+  readonly isPath?: true;
 }

@@ -27,14 +27,14 @@ export const outputOptions = {
   to: {
     ...text,
     group: ofOutput,
-    takes: "output-format",
+    accepts: "output-format",
     describe: "Format of the output, where the extension shall not decide",
   },
   "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
   "target-crs": {
     ...text,
     group: "Coordinates:",
-    takes: "crs",
+    accepts: "crs",
     describe: "What the coordinates of the output shall be in",
     defaultDescription: "WGS84 longitude/latitude",
   },
@@ -47,7 +47,7 @@ export const outputOptions = {
   out: {
     ...several,
     group: ofOutput,
-    takes: "writer-option",
+    accepts: "writer-option",
     describe: "Option of the writer: key=value (see geoferry formats NAME)",
   },
   strict: { ...flag, group: "What cannot be carried:", describe: "Fail when the target cannot hold everything" },

@@ -30,7 +30,10 @@ export function queueSettings({ queue, queuePrefix = defaultQueuePrefix }: Queue
   const { password, searchParams } = new URL(queue);
   const isSecret = password !== "" || searchParams.has("password");
   if (isSecret && process.argv.some((argument) => argument.includes(queue)))
-    throw createError("queue-address", { address: address.told, reason: "passwords do not belong on a command line" });
+    throw createError("queue-address", {
+      address: address.displayUrl,
+      reason: "passwords do not belong on a command line",
+    });
   if (!/^[\w.-]+$/.test(queuePrefix))
     throw createError("option-invalid", {
       option: "--queue-prefix",

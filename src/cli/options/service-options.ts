@@ -40,7 +40,7 @@ export const serviceOptions = {
   },
   profile: {
     ...text,
-    takes: "profile",
+    accepts: "profile",
     describe: "What geoferry login kept under this name",
     defaultDescription: "default",
   },

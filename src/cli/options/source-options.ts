@@ -45,7 +45,7 @@ export interface SourceArguments extends CommonArguments, GridArguments {
 export const several = { type: "string", array: true, requiresArg: true } as const;
 export const text = { type: "string", requiresArg: true } as const;
 /** A file, or several, of this machine. */
-export const file = { ...text, onDisk: true } as const;
+export const file = { ...text, isPath: true } as const;
 export const flag = { type: "boolean" } as const;
 
 const ofInput = "Input:";
@@ -58,14 +58,14 @@ export const readingOptions = {
   from: {
     ...text,
     group: ofInput,
-    takes: "input-format",
+    accepts: "input-format",
     describe: "Format of the input, where content and extension shall not decide",
   },
-  layer: { ...several, group: ofInput, takes: "layer", describe: "Take only these layers: a,b" },
+  layer: { ...several, group: ofInput, accepts: "layer", describe: "Take only these layers: a,b" },
   "source-crs": {
     ...text,
     group: ofCoordinates,
-    takes: "crs",
+    accepts: "crs",
     describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string",
   },
   accuracy: {
@@ -77,14 +77,14 @@ export const readingOptions = {
   grid: {
     ...several,
     group: ofCoordinates,
-    onDisk: true,
+    isPath: true,
     describe: "Shift grid for reprojections (.gsb, .tif), or a folder of them",
   },
   ...gridOptions,
   in: {
     ...several,
     group: ofInput,
-    takes: "reader-option",
+    accepts: "reader-option",
     describe: "Option of the reader: key=value (see geoferry formats NAME)",
   },
   "skip-errors": { ...flag, group: ofInput, describe: "Read past damage of the input" },
@@ -99,9 +99,9 @@ export const readingOptions = {
 
 /** What becomes of the features. */
 export const shapingOptions = {
-  select: { ...several, group: ofFeatures, takes: "field", describe: "Keep only these fields: a,b" },
-  rename: { ...several, group: ofFeatures, takes: "field=name", describe: "Rename a field: old=new" },
-  cast: { ...several, group: ofFeatures, takes: "field=type", describe: "Change a field's type: name=text" },
+  select: { ...several, group: ofFeatures, accepts: "field", describe: "Keep only these fields: a,b" },
+  rename: { ...several, group: ofFeatures, accepts: "field=name", describe: "Rename a field: old=new" },
+  cast: { ...several, group: ofFeatures, accepts: "field=type", describe: "Change a field's type: name=text" },
   where: {
     ...text,
     group: ofFeatures,
@@ -117,7 +117,7 @@ export const shapingOptions = {
   "geometry-type": {
     ...text,
     group: ofFeatures,
-    takes: ["point", "line", "polygon", "multi"],
+    accepts: ["point", "line", "polygon", "multi"],
     describe: "Keep one kind of geometry, or promote: point, line, polygon, multi",
   },
   "make-valid": { ...flag, group: ofFeatures, describe: "Repair invalid geometries" },
@@ -129,7 +129,7 @@ export const rejectOptions = {
   rejects: {
     ...text,
     group: ofRejects,
-    takes: "path",
+    accepts: "path",
     describe: "Where rejected features go",
     defaultDescription: "OUTPUT.rejects.geojsonl",
   },
@@ -137,7 +137,7 @@ export const rejectOptions = {
   "on-bad-geometry": {
     ...text,
     group: ofRejects,
-    takes: ["null", "reject"],
+    accepts: ["null", "reject"],
     describe: badGeometryHelp,
     defaultDescription: "null",
   },

@@ -55,25 +55,25 @@ export interface SyncArguments extends SourceArguments {
 }
 
 export const mapOption = {
-  map: { ...text, takes: "map", describe: "Id of the map, or its name where no other map has it", demandOption: true },
+  map: { ...text, accepts: "map", describe: "Id of the map, or its name where no other map has it", demandOption: true },
 } as const;
 
 /** How features of the input are known on the map. */
 export const matchingOptions = grouped("Which feature is which:", {
   "remote-field": {
     ...text,
-    takes: "field",
+    accepts: "field",
     describe: "Property that identifies a feature on both sides, or auto: the best one, which is shown",
     defaultDescription: "auto",
   },
-  match: { ...text, takes: ["id"], describe: "id: features are known by the ids of the service, as pull wrote them" },
+  match: { ...text, accepts: ["id"], describe: "id: features are known by the ids of the service, as pull wrote them" },
   scope: { ...text, describe: "Look only at features with this value of a property, on both sides: source=cadastre" },
   "on-duplicate": {
     ...text,
-    takes: ["first", "last"],
+    accepts: ["first", "last"],
     describe: "first or last: the one that is taken of features of INPUT with the same key",
   },
-  "on-missing-key": { ...text, takes: ["reject"], describe: "reject: features without a key are rejected" },
+  "on-missing-key": { ...text, accepts: ["reject"], describe: "reject: features without a key are rejected" },
 });
 
 /** What the two sides are held against each other by. */
@@ -109,13 +109,13 @@ export const dedupeOptions = {
   ...grouped("Which feature stays:", {
     keep: {
       ...text,
-      takes: ["first", "last"],
+      accepts: ["first", "last"],
       describe: "first or last: the feature of each key that stays, by their ids or --order-by",
       defaultDescription: "first",
     },
     "order-by": {
       ...text,
-      takes: "field",
+      accepts: "field",
       describe: "Property that says which is first and last: a number, or a text such as 2026-01-31T12:00:00Z",
       defaultDescription: "the id",
     },
@@ -129,7 +129,7 @@ export const dedupeOptions = {
 export const sendingOptions = grouped("How it is written to:", {
   "update-with": {
     ...text,
-    takes: ["patch", "delete-create"],
+    accepts: ["patch", "delete-create"],
     describe: "patch; or delete-create where the service offers no PATCH: ids change",
     defaultDescription: "patch",
   },
@@ -163,7 +163,7 @@ export const writingOptions = grouped(ofGuards, {
 export const modeOption = {
   mode: {
     ...text,
-    takes: syncModes,
+    accepts: syncModes,
     describe: "incremental: create and update; full: delete the rest, too; append: create everything",
     defaultDescription: "incremental",
   },

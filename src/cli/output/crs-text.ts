@@ -8,17 +8,17 @@ const maxBetterOperations = 3;
 
 /** A word and a sentence each; nothing of WGS 84, which says it all. */
 /** Why a layer is refused; null where `describeReference` says it already, or it is not refused. */
-export const refusalOf = ({ refused, refusedFor }: LayerReport): string | null =>
-  refusedFor === "crs-no-operation" ? null : refused;
+export const refusalOf = ({ error, errorCode }: LayerReport): string | null =>
+  errorCode === "crs-no-operation" ? null : error;
 
 export function describeReference(reference: CrsReference): [word: string, sentence: string][] {
   const { axes, unit, datum, area, toWgs84 } = reference;
-  if (!("refused" in toWgs84) && toWgs84.from === "EPSG:4326") return [];
+  if (!("error" in toWgs84) && toWgs84.from === "EPSG:4326") return [];
   const found: [string, string][] = [];
   const units = unit === null ? "" : ` in ${unit}${/^(degree|metre|kilometre|grad)$/.test(unit) ? "s" : ""}`;
   found.push(["axes", `x ${axes[0]}, y ${axes[1]}${units}${datum === null ? "" : `, on ${datum}`}`]);
   if (area) found.push(["area", describeArea(reference)]);
-  if ("refused" in toWgs84) found.push(["to WGS84", toWgs84.refused]);
+  if ("error" in toWgs84) found.push(["to WGS84", toWgs84.error]);
   else if (toWgs84.kind === "transformation") {
     const { name, accuracy } = toWgs84;
     found.push(["to WGS84", `${name}: ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}`]);

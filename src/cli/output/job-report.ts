@@ -27,8 +27,8 @@ export const describeSeconds = (seconds: number): string => {
 };
 
 /** "archive: 120 of 500 done, by north, south" */
-export const describeDistributedProgress = ({ step, done, all, workers }: DistributedProgress): string =>
-  `${step}: ${groupDigits(done)} of ${groupDigits(all)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
+export const describeDistributedProgress = ({ step, done, total, workers }: DistributedProgress): string =>
+  `${step}: ${groupDigits(done)} of ${groupDigits(total)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
 
 /** So many items of a step are named, of those that have nothing wrong with them. */
 const maxShownItems = 20;

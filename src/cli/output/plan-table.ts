@@ -42,13 +42,13 @@ export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promis
 /** What a table says of a plan beside its features. */
 interface TableWords {
   readonly title: (header: PlanHeader) => string;
-  readonly means: Readonly<Partial<Record<PlanClass, string>>>;
+  readonly meanings: Readonly<Partial<Record<PlanClass, string>>>;
 }
 
-const whatIsPlanned: TableWords = { title: ({ mode }) => mode, means: {} };
+const whatIsPlanned: TableWords = { title: ({ mode }) => mode, meanings: {} };
 const differences: TableWords = {
   title: () => "differences",
-  means: {
+  meanings: {
     create: "missing on the map",
     update: "different",
     delete: "only on the map",
@@ -99,7 +99,7 @@ export function planText(
   const rows = shownClasses(counts);
   const width = Math.max(...rows.map(({ count }) => groupDigits(counts[count]).length));
   for (const { name, count, means } of rows) {
-    text += `  ${name.padEnd(11)} ${groupDigits(counts[count]).padStart(width)}  ${words.means[name] ?? means}\n`;
+    text += `  ${name.padEnd(11)} ${groupDigits(counts[count]).padStart(width)}  ${words.meanings[name] ?? means}\n`;
     const shown = examples.get(name) ?? [];
     for (const action of shown) text += `      ${exampleLine(action)}\n`;
     const more = counts[count] - shown.length;

@@ -42,8 +42,8 @@ export function progressLine(progress: Progress, elapsed: number): string {
 export class ProgressDisplay {
   /** Seconds; a clock that the process has already. */
   private readonly started = process.uptime();
-  private last = this.started;
-  private shown = false;
+  private lastShown = this.started;
+  private shownLine = false;
 
   constructor(private readonly stream: { readonly isTTY?: boolean; write(text: string): unknown }) {}
 
@@ -53,15 +53,15 @@ export class ProgressDisplay {
   show(lineAt: (elapsed: number) => string): void {
     const now = process.uptime();
     const interval = this.stream.isTTY ? 0.2 : 60;
-    if (now - this.last < interval) return;
-    this.last = now;
+    if (now - this.lastShown < interval) return;
+    this.lastShown = now;
     const line = lineAt(now - this.started);
     this.stream.write(this.stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`);
-    this.shown = true;
+    this.shownLine = true;
   }
 
   clear(): void {
-    if (this.shown && this.stream.isTTY) this.stream.write("\r\u001b[K");
-    this.shown = false;
+    if (this.shownLine && this.stream.isTTY) this.stream.write("\r\u001b[K");
+    this.shownLine = false;
   }
 }

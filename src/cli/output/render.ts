@@ -85,7 +85,7 @@ function describe(report: ConvertReport, output: string): string {
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   const several = hasSeveralLayers([...report.notices, ...report.losses], report.outputs);
   text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
-  text += gapLines(report.gaps);
+  text += gapLines(report.skippedRanges);
   return text + rejectLines(report);
 }
 
@@ -98,14 +98,14 @@ function rejectLines({ rejected, kept, rejects }: ConvertReport): string {
 }
 
 function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
-  const { inputs, outputs, losses, notices, gaps, operations, ...rest } = outcome.report;
+  const { inputs, outputs, losses, notices, skippedRanges, operations, ...rest } = outcome.report;
   return [
     ...outputs.map((output) => ({ type: "output", ...output })),
     ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),
     ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
     ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
-    ...gapRecords(gaps).map((record) => ({ ...record, output: outcome.output })),
-    { type: "summary", inputs, output: outcome.output, ...rest, gaps: gaps.length },
+    ...gapRecords(skippedRanges).map((record) => ({ ...record, output: outcome.output })),
+    { type: "summary", inputs, output: outcome.output, ...rest, gaps: skippedRanges.length },
   ];
 }
 
@@ -198,7 +198,7 @@ export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
   if (!args.quiet) process.stderr.write(describe(outcome.report, outcome.output));
 }
 
-const isIncomplete = ({ rejected, gaps }: ConvertReport): boolean => rejected > 0 || gaps.length > 0;
+const isIncomplete = ({ rejected, skippedRanges }: ConvertReport): boolean => rejected > 0 || skippedRanges.length > 0;
 
 /** So many names are shown; with `--json` all of them. */
 const maxShownNames = 20;

@@ -34,11 +34,11 @@ export function explainMistake(name: string, line: readonly string[], typed = li
     if (type === "string" && !array && values.length > 1)
       return usage(`--${flag} is given ${values.length} times (${values.join(", ")}): choose one`);
   }
-  const { name: positional, least, most } = positionalCount(command.usage);
-  if (positionals.length < least) return usage(`${name} of what? ${capital(see)}`);
-  if (positionals.length > most) {
-    const takes = most === 0 ? "takes no arguments" : `takes one ${positional.toUpperCase()}`;
-    return usage(`${name} ${takes}, and ${quoted(positionals[most]!)} is one more; ${see}`);
+  const { name: positional, min, max } = positionalCount(command.usage);
+  if (positionals.length < min) return usage(`${name} of what? ${capital(see)}`);
+  if (positionals.length > max) {
+    const takes = max === 0 ? "takes no arguments" : `takes one ${positional.toUpperCase()}`;
+    return usage(`${name} ${takes}, and ${quoted(positionals[max]!)} is one more; ${see}`);
   }
   const missing = Object.entries(flags).filter(([flag, { demandOption }]) => demandOption && !given.has(flag));
   return usage(`${name} needs ${missing.map(([flag]) => `--${flag}`).join(" and ")}; ${see}`);
@@ -76,8 +76,8 @@ function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
     const mistake = valueMistake(name, flags, no !== undefined, value, line[at + 1]);
     if (mistake !== null) return { positionals, given, mistake };
     const taken =
-      flag.type === "boolean" ? "true" : (value ?? (flag.bare === undefined ? line[++at] : flag.bare)) || "";
-    given.set(name, [...(given.get(name) ?? []), taken || (flag.bare ?? "")]);
+      flag.type === "boolean" ? "true" : (value ?? (flag.bareValue === undefined ? line[++at] : flag.bareValue)) || "";
+    given.set(name, [...(given.get(name) ?? []), taken || (flag.bareValue ?? "")]);
   }
   return { positionals, given, mistake: null };
 }
@@ -95,13 +95,13 @@ function valueMistake(
   value: string | undefined,
   next: string | undefined,
 ): string | null {
-  const { type, bare } = flags[name]!;
+  const { type, bareValue } = flags[name]!;
   if (type === "boolean") {
     if (value === undefined) return null;
     return `--${isNegated ? "no-" : ""}${name} takes no value: leave ${quoted(`=${value}`)} away, or write --no-${name} for the opposite`;
   }
   if (isNegated) return `--no-${name}: --${name} takes a value, and is left away where it is not wanted`;
-  if (value !== undefined || bare !== undefined) return null;
+  if (value !== undefined || bareValue !== undefined) return null;
   if (next !== undefined && !next.startsWith("-")) return null;
   const isFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
   return isFlag
@@ -138,9 +138,9 @@ function translateForeignFlags(name: string, line: readonly string[], flags: Fla
     const own = /^--(?:no-)?([^=]+)/.exec(argument)?.[1] ?? flagOfLetter(argument.slice(1), flags);
     const foreign = own !== undefined && Object.hasOwn(flags, own) ? null : foreignAt(line, at);
     if (foreign !== null) {
-      says.push(`${foreign.typed} ${foreign.says}`);
-      isWhole &&= foreign.here !== null;
-      const here = foreign.here ?? [];
+      says.push(`${foreign.text} ${foreign.explanation}`);
+      isWhole &&= foreign.replacement !== null;
+      const here = foreign.replacement ?? [];
       (here[0]?.startsWith("-") ? rest : positionals).push(...here);
       at += foreign.length - 1;
     } else if (!argument.startsWith("-")) positionals.push(unprotect(argument));

@@ -3,20 +3,24 @@
 /** A flag of another tool. */
 interface ForeignFlagSpec {
   /** How many values follow it. */
-  readonly takes: number;
+  readonly valueCount: number;
   /** What to say of it, after its name. */
-  readonly says: string;
+  readonly explanation: string;
   /** The same as arguments of geoferry; null where it needs a person's decision. Absent: it is left away. */
-  readonly here?: (values: readonly string[]) => readonly string[] | null;
+  readonly toArguments?: (values: readonly string[]) => readonly string[] | null;
 }
 
-const same = (flag: string, takes = 1): ForeignFlagSpec => ({
-  takes,
-  says: `is --${flag} here`,
-  here: (values) => [`--${flag}`, ...values],
+const same = (flag: string, valueCount = 1): ForeignFlagSpec => ({
+  valueCount,
+  explanation: `is --${flag} here`,
+  toArguments: (values) => [`--${flag}`, ...values],
 });
-const unneeded = (says: string, takes = 0): ForeignFlagSpec => ({ takes, says });
-const undecided = (says: string, takes = 1): ForeignFlagSpec => ({ takes, says, here: () => null });
+const unneeded = (explanation: string, valueCount = 0): ForeignFlagSpec => ({ valueCount, explanation });
+const undecided = (explanation: string, valueCount = 1): ForeignFlagSpec => ({
+  valueCount,
+  explanation,
+  toArguments: () => null,
+});
 const absent = (what: string, instead: string, takes = 1): ForeignFlagSpec =>
   undecided(`has no counterpart, as geoferry ${what}; ${instead}`, takes);
 
@@ -50,7 +54,11 @@ const kindOf = (type: string): readonly string[] | null => {
   return kind === undefined ? null : ["--geometry-type", kind];
 };
 
-const format: ForeignFlagSpec = { takes: 1, says: "is --to here", here: ([name]) => ["--to", formatOf(name!)] };
+const format: ForeignFlagSpec = {
+  valueCount: 1,
+  explanation: "is --to here",
+  toArguments: ([name]) => ["--to", formatOf(name!)],
+};
 const keysOf = (flag: "in" | "out") =>
   undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats NAME lists them`);
 const clip = absent("cuts no geometry", "--bbox west,south,east,north keeps whole features that meet a box");
@@ -60,26 +68,26 @@ const gdalFlags: Readonly<Record<string, ForeignFlagSpec>> = {
   t_srs: same("target-crs"),
   s_srs: same("source-crs"),
   a_srs: {
-    takes: 1,
-    says: "is --source-crs with --no-reproject here",
-    here: ([crs]) => ["--source-crs", crs!, "--no-reproject"],
+    valueCount: 1,
+    explanation: "is --source-crs with --no-reproject here",
+    toArguments: ([crs]) => ["--source-crs", crs!, "--no-reproject"],
   },
   f: format,
   of: format,
-  if: { takes: 1, says: "is --from here", here: ([name]) => ["--from", formatOf(name!)] },
+  if: { valueCount: 1, explanation: "is --from here", toArguments: ([name]) => ["--from", formatOf(name!)] },
   where: same("where"),
   select: same("select"),
   limit: same("limit"),
   nln: same("layer-name"),
   nlt: {
-    takes: 1,
-    says: "is --geometry-type here, which takes point, line, polygon or multi",
-    here: ([type]) => kindOf(type!),
+    valueCount: 1,
+    explanation: "is --geometry-type here, which takes point, line, polygon or multi",
+    toArguments: ([type]) => kindOf(type!),
   },
   spat: {
-    takes: 4,
-    says: "is --bbox here, in the coordinates of the output",
-    here: (box) => [`--bbox=${box.join(",")}`],
+    valueCount: 4,
+    explanation: "is --bbox here, in the coordinates of the output",
+    toArguments: (box) => [`--bbox=${box.join(",")}`],
   },
   spat_srs: undecided("has no counterpart: --bbox is in the coordinates of the output"),
   overwrite: same("overwrite", 0),
@@ -128,12 +136,12 @@ const gdalFlags: Readonly<Record<string, ForeignFlagSpec>> = {
 
 /** https://github.com/mbloch/mapshaper/wiki/Command-Reference */
 const mapshaperFlags: Readonly<Record<string, ForeignFlagSpec>> = {
-  i: { takes: 1, says: "is not needed here: INPUT comes first", here: (input) => input },
-  o: { takes: 1, says: "is not needed here: OUTPUT comes last", here: (output) => output },
+  i: { valueCount: 1, explanation: "is not needed here: INPUT comes first", toArguments: (input) => input },
+  o: { valueCount: 1, explanation: "is not needed here: OUTPUT comes last", toArguments: (output) => output },
   proj: {
-    takes: 1,
-    says: "is --target-crs here",
-    here: ([crs]) => [
+    valueCount: 1,
+    explanation: "is --target-crs here",
+    toArguments: ([crs]) => [
       "--target-crs",
       /^wgs84$/i.test(crs!) ? "EPSG:4326" : /^webmercator$/i.test(crs!) ? "EPSG:3857" : crs!,
     ],
@@ -192,10 +200,10 @@ export function synonymOf(name: string, known: Readonly<Record<string, unknown>>
 /** A flag of another tool with the values that follow it. */
 export interface ForeignFlag {
   /** As it was typed: "-t_srs". */
-  readonly typed: string;
-  readonly says: string;
+  readonly text: string;
+  readonly explanation: string;
   /** What stands for it here; null where that needs a person's decision. */
-  readonly here: readonly string[] | null;
+  readonly replacement: readonly string[] | null;
   /** How many arguments it takes, itself among them. */
   readonly length: number;
 }
@@ -210,11 +218,11 @@ export function foreignAt(line: readonly string[], at: number): ForeignFlag | nu
     entryOf(gdalFlags, name.replaceAll("-", "_")) ?? (dashes === "-" ? entryOf(mapshaperFlags, name) : undefined);
   // A letter behind two dashes is no flag of those tools.
   if (!foreign || (dashes === "--" && name.length === 1)) return null;
-  const follow = value === undefined ? line.slice(at + 1, at + 1 + foreign.takes) : [value];
-  const isWhole = value !== undefined || follow.length === foreign.takes;
-  const here = foreign.here ? (isWhole ? foreign.here(follow) : null) : [];
+  const follow = value === undefined ? line.slice(at + 1, at + 1 + foreign.valueCount) : [value];
+  const isWhole = value !== undefined || follow.length === foreign.valueCount;
+  const replacement = foreign.toArguments ? (isWhole ? foreign.toArguments(follow) : null) : [];
   const taken = value === undefined ? follow.length : 0;
-  return { typed: `${dashes}${letters}`, says: foreign.says, here, length: 1 + taken };
+  return { text: `${dashes}${letters}`, explanation: foreign.explanation, replacement, length: 1 + taken };
 }
 
 const entryOf = (table: Readonly<Record<string, ForeignFlagSpec>>, name: string): ForeignFlagSpec | undefined =>

@@ -8,15 +8,15 @@ export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, let
 /** How many positional arguments a command takes, and their name. */
 export interface PositionalCount {
   readonly name: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** "convert <paths..>" takes one or more, "formats [name]" none or one. */
 export function positionalCount(usage: string): PositionalCount {
   const [, open, name, many] = /^[a-z -]+ ([<[])([a-z]+)(\.\.)?[\]>]$/.exec(usage) ?? [];
-  if (open === undefined || name === undefined) return { name: "", least: 0, most: 0 };
-  return { name, least: open === "<" ? 1 : 0, most: many ? Number.POSITIVE_INFINITY : 1 };
+  if (open === undefined || name === undefined) return { name: "", min: 0, max: 0 };
+  return { name, min: open === "<" ? 1 : 0, max: many ? Number.POSITIVE_INFINITY : 1 };
 }
 
 /** The flags of a command, with those of every command. */
@@ -47,17 +47,17 @@ export function parseCommandLine(line: readonly string[], command: Command<Commo
     }
   }
   for (const [name, values] of given) {
-    const { array, bare, type } = flags[name]!;
+    const { array, bareValue, type } = flags[name]!;
     if (values.length > 1 && !array && type === "string") return null;
-    const set = bare === undefined ? values : values.map((value) => (value === "" ? bare : value));
+    const set = bareValue === undefined ? values : values.map((value) => (value === "" ? bareValue : value));
     if (set.includes("")) return null;
     found[camelCase(name)] = array ? set.map(String) : set.at(-1)!;
   }
   if (Object.entries(flags).some(([name, { demandOption }]) => demandOption && !given.has(name))) return null;
-  const { name, least, most } = positionalCount(command.usage);
-  if (positionals.length < least || positionals.length > most) return null;
+  const { name, min, max } = positionalCount(command.usage);
+  if (positionals.length < min || positionals.length > max) return null;
   const [first] = positionals;
-  if (most > 1) found[name] = positionals;
+  if (max > 1) found[name] = positionals;
   else if (first !== undefined) found[name] = first;
   return found;
 }
@@ -65,7 +65,7 @@ export function parseCommandLine(line: readonly string[], command: Command<Commo
 /** Gives a flag that may stand without a value (`--trust-proxy`) the empty one, so that it does not take what follows. */
 const withBareValues = (line: readonly string[], flags: Readonly<Record<string, Flag>>): string[] =>
   line.map((argument, at) => {
-    const isBare = argument.startsWith("--") && flags[argument.slice(2)]?.bare !== undefined;
+    const isBare = argument.startsWith("--") && flags[argument.slice(2)]?.bareValue !== undefined;
     return isBare && /^(-|$)/.test(line[at + 1] ?? "") ? `${argument}=` : argument;
   });
 

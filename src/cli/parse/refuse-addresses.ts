@@ -13,8 +13,8 @@ export function refuseAddresses(
 ): void {
   const given = new Map(Object.entries(args));
   const names = [
-    ...Object.entries(positionals).map(([name, { onDisk }]) => ({ name, told: name.toUpperCase(), onDisk })),
-    ...Object.entries(options).map(([name, { onDisk }]) => ({ name, told: `--${name}`, onDisk })),
+    ...Object.entries(positionals).map(([name, { isPath }]) => ({ name, told: name.toUpperCase(), onDisk: isPath })),
+    ...Object.entries(options).map(([name, { isPath }]) => ({ name, told: `--${name}`, onDisk: isPath })),
   ];
   for (const { name, told, onDisk } of names) {
     const values = [given.get(camelCase(name))].flat();

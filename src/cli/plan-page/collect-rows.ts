@@ -10,7 +10,7 @@ export interface PageRows {
   /** The actions that the rows are of. */
   readonly actions: readonly PlanAction[];
   /** Features of each class that the page leaves out. */
-  readonly left: Readonly<Record<DrawnClass, number>>;
+  readonly remaining: Readonly<Record<DrawnClass, number>>;
 }
 
 /** The features that a plan is about, and those without a key: of each class as many as there is room for. */
@@ -18,8 +18,11 @@ export async function collectRows(
   plan: OpenPlan,
   limits: { rows: number; characters: number } = defaultLimits,
 ): Promise<PageRows> {
-  const left = Object.fromEntries(drawnClasses.map((name) => [name, plan.counts[name]])) as Record<DrawnClass, number>;
-  const room = allocateRows(left, limits.rows);
+  const remaining = Object.fromEntries(drawnClasses.map((name) => [name, plan.counts[name]])) as Record<
+    DrawnClass,
+    number
+  >;
+  const room = allocateRows(remaining, limits.rows);
   const rows: PageRow[] = [];
   const actions: PlanAction[] = [];
   let characters = 0;
@@ -29,11 +32,11 @@ export async function collectRows(
     characters += JSON.stringify(row).length;
     if (characters > limits.characters) break;
     room[row.class] -= 1;
-    left[row.class] -= 1;
+    remaining[row.class] -= 1;
     rows.push(row);
     actions.push(action);
   }
-  return { rows, actions, left };
+  return { rows, actions, remaining };
 }
 
 /** Small classes are shown whole, and the others share what they leave. */

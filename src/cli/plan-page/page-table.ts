@@ -10,11 +10,11 @@ import { drawnClasses } from "./page-data.js";
 /** Of one feature. */
 const maxChanges = 20;
 
-export function renderRows({ rows, actions, left }: PageRows): Html {
-  const missing = drawnClasses.filter((name) => left[name] > 0);
+export function renderRows({ rows, actions, remaining }: PageRows): Html {
+  const missing = drawnClasses.filter((name) => remaining[name] > 0);
   const lacks =
     missing.length > 0 &&
-    html`<p class="notice">Left out here, since the page would be too large: ${missing.map((name) => `${groupDigits(left[name])} of ${name}`).join(", ")}. The plan's file has them all.</p>`;
+    html`<p class="notice">Left out here, since the page would be too large: ${missing.map((name) => `${groupDigits(remaining[name])} of ${name}`).join(", ")}. The plan's file has them all.</p>`;
   if (rows.length === 0) return html`${lacks}<p>There is nothing to do.</p>`;
   return html`${lacks}<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Which</th><th scope="col">Changes</th></tr></thead>
 <tbody>

@@ -19,8 +19,8 @@ export class FailedStart {
   /** As soon as its file was read. */
   job: Job | null = null;
   /** Whether the steps were begun: then their report says what happened. */
-  isOver = false;
-  private readonly began = new Date();
+  isReported = false;
+  private readonly startedAt = new Date();
   private readonly file: string;
   private readonly folder = process.cwd();
 
@@ -30,30 +30,30 @@ export class FailedStart {
 
   /** @param thrown what ended the run; the caller renders it */
   async report(thrown: unknown): Promise<void> {
-    if (this.isOver || this.args.dryRun) return;
+    if (this.isReported || this.args.dryRun) return;
     const { args } = this;
     const isStopped = interrupted.aborted;
     const error = isStopped ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
     const status = exitStatus[error.kind];
     // Flags are relative to where the command was given, and the run may have gone to the folder of its file.
     process.chdir(this.folder);
-    const channels = await this.channels();
+    const channels = await this.readReportSettings();
     const root = resolveStateRoot(args.state, process.env);
     const reports = resolveReports(channels, args);
-    const report = this.reportOf(error, channels.name);
+    const report = this.createReport(error, channels.name);
     const isRepeated = error.code === "job-locked" && !isFirstSkip(root, this.file);
     const failures = await publishReports(report, status, reports, root, args);
     // What stopped the run may stop a look at earlier ones.
     for (const failure of failures.filter(({ message }) => message !== error.message))
       renderError(failure, args, { input: args.job });
     if (isStopped || isRepeated) return;
-    this.sayUnreadable(channels.unreadable);
+    this.reportUnreadable(channels.unreadable);
     const home = dirname(this.file);
     if (existsSync(home)) process.chdir(home);
     await notify(onFailureOf(channels.onFailure, args), report, status);
   }
 
-  private async channels(): Promise<ReportSettings> {
+  private async readReportSettings(): Promise<ReportSettings> {
     if (this.job) return { ...this.job, unreadable: [] };
     const nothing = { name: null, onFailure: null, reports: {} };
     try {
@@ -65,13 +65,13 @@ export class FailedStart {
     }
   }
 
-  private reportOf(error: GeoferryError, name: string | null): RunReport {
+  private createReport(error: GeoferryError, name: string | null): RunReport {
     return {
       job: name ?? basename(this.file, extname(this.file)),
       file: this.file,
       geoferry: version,
-      began: this.began.toISOString(),
-      seconds: (Date.now() - this.began.getTime()) / 1000,
+      began: this.startedAt.toISOString(),
+      seconds: (Date.now() - this.startedAt.getTime()) / 1000,
       dryRun: false,
       result: error.code === "job-locked" ? "skipped" : "failed",
       error: toErrorReport(error),
@@ -79,7 +79,7 @@ export class FailedStart {
     };
   }
 
-  private sayUnreadable(members: readonly string[]): void {
+  private reportUnreadable(members: readonly string[]): void {
     const isKnown = this.args.onFailure !== undefined;
     const missing = members.filter((name) => !(isKnown && name.startsWith("onFailure")));
     if (missing.length === 0) return;

@@ -49,7 +49,7 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
   const wait = seconds("--wait", asked.wait) ?? 0;
   const overdueAfter = seconds("--overdue-after", asked.overdueAfter);
   const priority = wholeNumber("--priority", asked.priority, 1) ?? 10;
-  const only = namesOf("--only", asked.only) ?? null;
+  const onlySteps = namesOf("--only", asked.only) ?? null;
   const queue = queueSettings(asked);
   const file = resolve(asked.job);
   const job = await readJobFile(asked.job, process.env);
@@ -69,24 +69,24 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
     onNotice: (sentence: string) => tell(args, sentence),
   };
   const settings = {
-    ...{ file, only, wait, ...(overdueAfter !== undefined && { overdueAfter }) },
+    ...{ file, onlySteps, wait, ...(overdueAfter !== undefined && { overdueAfter }) },
     ...(queue && { queue: { ...queue, priority, service: () => serviceAddressFrom(args, process.env) } }),
   };
   await using live = await openMetrics(job, args);
   const display = new ProgressDisplay(process.stderr);
   const failures: GeoferryError[] = [];
   const report = await runJob(job, settings, tools, {
-    onForgotten: (error) => failures.push(error),
+    onStateReset: (error) => failures.push(error),
     onStep(step) {
       display.clear();
-      live?.metrics.stepEnded(step);
+      live?.metrics.recordStep(step);
       renderStep(step, args);
     },
     ...(args.quiet || args.json
       ? {}
       : { onProgress: (progress) => display.show(() => describeDistributedProgress(progress)) }),
   });
-  start.isOver = true;
+  start.isReported = true;
   display.clear();
   const status = statusOf(report);
   if (!tools.dryRun) failures.push(...(await publishReports(report, status, reports, root, args)));
@@ -116,7 +116,7 @@ async function openMetrics(job: Job, args: JobArguments): Promise<LiveMetrics | 
   const metrics = new JobMetrics(job.name);
   const endpoint = await MetricsEndpoint.open(place, metrics.registry);
   tell(args, `metrics at ${endpoint.url}`);
-  metrics.began();
+  metrics.recordStart();
   return { metrics, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() };
 }
 

@@ -69,14 +69,14 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
     settings,
     hands,
     (news) => {
-      metrics.heed(news);
-      log({ worker: name, ...news }, describe(news, address.told));
+      metrics.record(news);
+      log({ worker: name, ...news }, describe(news, address.displayUrl));
     },
     (notice) => log({ type: "notice", worker: name, notice }, notice),
   );
   log(
-    { type: "ready", worker: name, queue: address.told, prefix, concurrency },
-    `${name}: takes jobs from ${address.told}, ${concurrency} at a time`,
+    { type: "ready", worker: name, queue: address.displayUrl, prefix, concurrency },
+    `${name}: takes jobs from ${address.displayUrl}, ${concurrency} at a time`,
   );
   if (!interrupted.aborted) await new Promise((done) => interrupted.addEventListener("abort", done, { once: true }));
   log({ type: "stopping", worker: name }, `${name}: takes no more jobs, and finishes those under way`);

@@ -39,9 +39,9 @@ export function readJob(text: string, file: string, environment: NodeJS.ProcessE
   const seen = new Set<string>();
   const steps = says.steps.map(({ value, place }) => {
     const step = stepOf(value, place, says, environment);
-    if (seen.has(step.name)) throw place.says(`there is a step "${step.name}" before it; names are used once`);
+    if (seen.has(step.name)) throw place.error(`there is a step "${step.name}" before it; names are used once`);
     const missing = step.needs.find((need) => !seen.has(need));
-    if (missing !== undefined) throw place.says(`needs "${missing}", which is no step before it`);
+    if (missing !== undefined) throw place.error(`needs "${missing}", which is no step before it`);
     seen.add(step.name);
     return step;
   });
@@ -63,7 +63,7 @@ function refuseSecrets(job: YamlPlace): void {
   const secret = (service as { clientSecret?: unknown } | null | undefined)?.clientSecret;
   if (secret === undefined || isReference(secret)) return;
   const place = job.at("service", service).at("clientSecret", "…");
-  throw place.says("a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
+  throw place.error("a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
 }
 
 function stepOf(says: StepMembers, place: YamlPlace, job: JobMembers, environment: NodeJS.ProcessEnv): Step {
@@ -79,7 +79,7 @@ function stepOf(says: StepMembers, place: YamlPlace, job: JobMembers, environmen
     timeout: says.timeout ?? job.timeout ?? null,
     line: place.line,
   };
-  if (says.source.includes("-")) throw place.says("a job has no stdin; name a file");
+  if (says.source.includes("-")) throw place.error("a job has no stdin; name a file");
   if (typeof target !== "string") {
     refuseMembers(says, fileMembers, place, "are for files, and the target is a map");
     if (says.rejects !== undefined) path.read(place.at("rejects", says.rejects));
@@ -87,11 +87,12 @@ function stepOf(says: StepMembers, place: YamlPlace, job: JobMembers, environmen
     return { ...base, kind: "synchronisation", request, backup: target.backup ?? null };
   }
   if (parseMapInput(target) !== null)
-    throw at.says(`a map as target is written {map: ${parseMapInput(target)}, mode: …}`);
+    throw at.error(`a map as target is written {map: ${parseMapInput(target)}, mode: …}`);
   const chosen = (["append", "overwrite", "replaceLayer"] as const).filter((name) => says[name]);
-  if (chosen.length > 1) throw place.says(`${chosen.join(" and ")} exclude each other: choose one`);
-  if (says.reproject === false && says.targetCrs) throw place.says("reproject: false and targetCrs exclude each other");
-  if (target === "-") throw at.says("a job has no stdout; name a file");
+  if (chosen.length > 1) throw place.error(`${chosen.join(" and ")} exclude each other: choose one`);
+  if (says.reproject === false && says.targetCrs)
+    throw place.error("reproject: false and targetCrs exclude each other");
+  if (target === "-") throw at.error("a job has no stdout; name a file");
   return {
     ...base,
     kind: "conversion",
@@ -121,7 +122,7 @@ function refuseMembers(
   why: string,
 ): void {
   const [first] = members.filter((name) => says[name] !== undefined);
-  if (first !== undefined) throw place.keyFault(first, `${first} and the like ${why}`);
+  if (first !== undefined) throw place.unknownKeyError(first, `${first} and the like ${why}`);
 }
 
 function sourceOf(says: StepMembers, environment: NodeJS.ProcessEnv): SourceRequest {
@@ -184,10 +185,10 @@ function synchronisationOf(
   environment: NodeJS.ProcessEnv,
 ): SyncRequest {
   const { keepUnmanaged, deleteUnmanaged, scope, match, remoteField, mode = defaultSyncSettings.mode } = target;
-  if (keepUnmanaged && deleteUnmanaged) throw at.says("keepUnmanaged and deleteUnmanaged exclude each other");
-  if (match !== undefined && remoteField !== undefined) throw at.says("match and remoteField exclude each other");
+  if (keepUnmanaged && deleteUnmanaged) throw at.error("keepUnmanaged and deleteUnmanaged exclude each other");
+  if (match !== undefined && remoteField !== undefined) throw at.error("match and remoteField exclude each other");
   if (mode === "append" && remoteField !== undefined)
-    throw at.says("mode append matches nothing: leave remoteField away");
+    throw at.error("mode append matches nothing: leave remoteField away");
   return {
     // Two steps may well have sources of one name.
     source: { rejects: `${fileName(says.name)}.rejects.geojsonl`, ...sourceOf(says, environment) },
@@ -221,6 +222,6 @@ const fileName = (step: string): string => step.replace(/[^\p{L}\p{N}._-]+/gu, "
 
 function scopeOf(text: string, at: YamlPlace): SyncRequest["scope"] {
   const scope = parseScope(text);
-  if (scope === null) throw at.says(`scope: "${text}" is not of the form property=value`);
+  if (scope === null) throw at.error(`scope: "${text}" is not of the form property=value`);
   return scope;
 }

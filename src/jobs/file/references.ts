@@ -24,9 +24,9 @@ function resolvePlace(place: YamlPlace, environment: NodeJS.ProcessEnv): unknown
 function resolveText(text: string, place: YamlPlace, environment: NodeJS.ProcessEnv): string {
   return text.replace(reference, (_, dollar?: string, name?: string, otherwise?: string) => {
     if (dollar !== undefined) return "$";
-    if (name === undefined) throw place.says("a reference is written ${NAME} or ${NAME:-otherwise}, a $ itself $$");
+    if (name === undefined) throw place.error("a reference is written ${NAME} or ${NAME:-otherwise}, a $ itself $$");
     const found = environment[name] || otherwise;
-    if (found === undefined) throw place.says(`the variable ${name} of the environment is not set`);
+    if (found === undefined) throw place.error(`the variable ${name} of the environment is not set`);
     return found;
   });
 }

@@ -56,6 +56,6 @@ export function readReportSettings(contents: string, file: string, environment: 
 const notAnObject: ValueKind<never> = {
   schema: {},
   read(place) {
-    throw place.isNot("an object");
+    throw place.expectedError("an object");
   },
 };

@@ -31,9 +31,9 @@ const numeric = (value: unknown): number =>
 export const text: ValueKind<string> = kind({ type: "string", minLength: 1 }, (place) => {
   const { value } = place;
   if (typeof value === "number" || typeof value === "boolean")
-    throw place.says(`${String(value)} would be read as a ${typeof value}; write it in quotes`);
-  if (typeof value !== "string") throw place.isNot("a text");
-  if (value === "") throw place.says("is empty; is a variable not set?");
+    throw place.error(`${String(value)} would be read as a ${typeof value}; write it in quotes`);
+  if (typeof value !== "string") throw place.expectedError("a text");
+  if (value === "") throw place.error("is empty; is a variable not set?");
   return value;
 });
 
@@ -41,7 +41,7 @@ export const text: ValueKind<string> = kind({ type: "string", minLength: 1 }, (p
 export const path: ValueKind<string> = kind(text.schema, (place) => {
   const said = text.read(place);
   if (isBucketAddress(said) || isWebAddress(said))
-    throw place.says(`is a file or folder of this machine, and ${redactUrl(said)} is an address: name a path`);
+    throw place.error(`is a file or folder of this machine, and ${redactUrl(said)} is an address: name a path`);
   return said;
 });
 
@@ -49,14 +49,14 @@ export const flag: ValueKind<boolean> = kind(orReference({ type: "boolean" }), (
   const { value } = place;
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
-  throw place.isNot("true or false");
+  throw place.expectedError("true or false");
 });
 
 export const choice = <const T extends string>(choices: readonly T[]): ValueKind<T> =>
   kind({ enum: choices }, (place) => {
     const found = choices.find((one) => one === place.value);
     if (found !== undefined) return found;
-    throw place.isNot(`one of ${choices.join(", ")}`);
+    throw place.expectedError(`one of ${choices.join(", ")}`);
   });
 
 /** `null` needs no quotes, which YAML reads as no text. */
@@ -68,13 +68,13 @@ export const wholeNumber = (least: number): ValueKind<number> =>
   kind(orReference({ type: "integer", minimum: least }), (place) => {
     const value = numeric(place.value);
     if (Number.isSafeInteger(value) && value >= least) return value;
-    throw place.isNot(`a whole number from ${least}`);
+    throw place.expectedError(`a whole number from ${least}`);
   });
 
 export const positiveNumber: ValueKind<number> = kind(orReference({ type: "number", exclusiveMinimum: 0 }), (place) => {
   const value = numeric(place.value);
   if (Number.isFinite(value) && value > 0) return value;
-  throw place.isNot("a number above 0");
+  throw place.expectedError("a number above 0");
 });
 
 /** A text, or a list of texts. */
@@ -82,7 +82,7 @@ export const texts: ValueKind<readonly string[]> = kind(
   { anyOf: [text.schema, { type: "array", items: text.schema, minItems: 1 }] },
   (place) => {
     if (!Array.isArray(place.value)) return [text.read(place)];
-    if (place.value.length === 0) throw place.says("is an empty list");
+    if (place.value.length === 0) throw place.error("is an empty list");
     return place.value.map((item, index) => text.read(place.at(index, item)));
   },
 );
@@ -90,7 +90,7 @@ export const texts: ValueKind<readonly string[]> = kind(
 function membersOf(place: YamlPlace): [string, YamlPlace][] {
   const { value } = place;
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw place.isNot("a list of names with values");
+    throw place.expectedError("a list of names with values");
   return Object.entries(value).map(([key, item]) => [key, place.at(key, item)]);
 }
 
@@ -129,7 +129,7 @@ export const box: ValueKind<readonly [number, number, number, number]> = kind(
     const list = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [];
     const numbers = list.map(numeric);
     if (isBox(numbers)) return numbers;
-    throw place.isNot("a list of least x, least y, greatest x, greatest y");
+    throw place.expectedError("a list of least x, least y, greatest x, greatest y");
   },
 );
 
@@ -144,7 +144,7 @@ export const limit: ValueKind<Limit> = kind(
   (place) => {
     const found = parseLimit(String(place.value));
     if (found) return found;
-    throw place.isNot("a number like 100 or a share like 5%");
+    throw place.expectedError("a number like 100 or a share like 5%");
   },
 );
 
@@ -163,10 +163,10 @@ export const duration: ValueKind<number> = kind(
   },
   (place) => {
     const [, digits, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(String(place.value).trim()) ?? [];
-    if (digits === undefined) throw place.isNot("a time like 30s, 5m or 2h");
+    if (digits === undefined) throw place.expectedError("a time like 30s, 5m or 2h");
     const milliseconds = Math.round(Number(digits) * units[unit]!);
     if (milliseconds <= maxDurationMs) return milliseconds;
-    throw place.isNot("a time of at most 24d");
+    throw place.expectedError("a time of at most 24d");
   },
 );
 
@@ -206,11 +206,11 @@ export function objectKind<M extends Members>(called: string, members: M): Value
   return kind(schema, (place) => {
     const given = new Map(membersOf(place));
     for (const name of given.keys())
-      if (!Object.hasOwn(members, name)) throw place.keyFault(name, unknownMemberError(called, name, members));
+      if (!Object.hasOwn(members, name)) throw place.unknownKeyError(name, unknownMemberError(called, name, members));
     const read = entries.map(([name, { kind, required }]) => {
       const found = given.get(name);
       if (found !== undefined) return [name, kind.read(found)];
-      if (required) throw place.says(`${called} needs "${name}"`);
+      if (required) throw place.error(`${called} needs "${name}"`);
       return [name, undefined];
     });
     return Object.fromEntries(read) as Read<M>;
@@ -227,7 +227,7 @@ function unknownMemberError(called: string, name: string, members: Members): str
 
 export const listOf = <T>(of: ValueKind<T>, called: string): ValueKind<readonly T[]> =>
   kind({ type: "array", items: of.schema, minItems: 1 }, (place) => {
-    if (!Array.isArray(place.value) || place.value.length === 0) throw place.isNot(called);
+    if (!Array.isArray(place.value) || place.value.length === 0) throw place.expectedError(called);
     return place.value.map((item, index) => of.read(place.at(index, item)));
   });
 

@@ -8,37 +8,37 @@ const maxAliases = 100;
 /** A value of the document. */
 export class YamlPlace {
   constructor(
-    private readonly sheet: YamlDocument,
+    private readonly document: YamlDocument,
     readonly path: readonly (string | number)[],
     readonly value: unknown,
   ) {}
 
   /** The value under a key or an index. */
   at(key: string | number, value: unknown): YamlPlace {
-    return new YamlPlace(this.sheet, [...this.path, key], value);
+    return new YamlPlace(this.document, [...this.path, key], value);
   }
 
   withValue(value: unknown): YamlPlace {
-    return new YamlPlace(this.sheet, this.path, value);
+    return new YamlPlace(this.document, this.path, value);
   }
 
   /** A member's place where it is the key that is wrong. */
-  keyFault(key: string, reason: string): GeoferryError {
-    return this.sheet.refusal([...this.path, key], reason, true);
+  unknownKeyError(key: string, reason: string): GeoferryError {
+    return this.document.syntaxError([...this.path, key], reason, true);
   }
 
   /** @param expected what it should be: "a whole number from 1" */
-  isNot(expected: string): GeoferryError {
-    return this.sheet.refusal(this.path, `${this.title}: ${formatValue(this.value)} is not ${expected}`);
+  expectedError(expected: string): GeoferryError {
+    return this.document.syntaxError(this.path, `${this.title}: ${formatValue(this.value)} is not ${expected}`);
   }
 
   /** The same in other words. */
-  says(reason: string): GeoferryError {
-    return this.sheet.refusal(this.path, `${this.title}: ${reason}`);
+  error(reason: string): GeoferryError {
+    return this.document.syntaxError(this.path, `${this.title}: ${reason}`);
   }
 
   get line(): number {
-    return this.sheet.position(this.path).line;
+    return this.document.position(this.path).line;
   }
 
   /** "steps[2].target.mode", or the name of the file's whole. */
@@ -67,7 +67,7 @@ class YamlDocument {
     let node: unknown = this.document.contents;
     let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
     for (const [depth, part] of path.entries()) {
-      const inside = this.resolved(node);
+      const inside = this.resolvedValue(node);
       const pair = isMap(inside)
         ? inside.items.find((item) => isPair(item) && keyOf(item.key) === String(part))
         : undefined;
@@ -83,11 +83,11 @@ class YamlDocument {
     return { line, column: col };
   }
 
-  refusal(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
+  syntaxError(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
     return createError("job-invalid", { file: this.file, ...this.position(path, key), reason });
   }
 
-  private resolved(node: unknown): unknown {
+  private resolvedValue(node: unknown): unknown {
     return isNode(node) && "resolve" in node
       ? (node as { resolve(document: Document): Node | undefined }).resolve(this.document)
       : node;

@@ -35,7 +35,7 @@ export const noop = (): void => {};
 export async function checkCommands(redis: Redis, prefix: string): Promise<void> {
   await redis.set(`${prefix}:trial`, "", "PX", 1);
   await redis.eval("return 1", 0);
-  await redis.publish(cancelChannel(prefix), JSON.stringify({ run: "", step: null } satisfies Cancellation));
+  await redis.publish(cancelChannel(prefix), JSON.stringify({ runId: "", step: null } satisfies Cancellation));
 }
 
 /**
@@ -98,7 +98,7 @@ export function toConnectionError(address: QueueAddress, error: unknown): Geofer
   const { message } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
   const { reason, untrusted } = explainFailure(address, error);
-  const details = { queue: address.told, reason };
+  const details = { queue: address.displayUrl, reason };
   if (isRefused) return createError("queue-forbidden", details, error);
   if (isRefusal(error)) return createError("queue-not-accepting", details, error);
   const code = untrusted ? "queue-untrusted" : "queue-unavailable";
@@ -131,7 +131,7 @@ const minRedisVersion = [6, 2] as const;
 
 function checkServerInfo(
   facts: ReadonlyMap<string, string>,
-  { told }: QueueAddress,
+  { displayUrl }: QueueAddress,
   onNotice: (sentence: string) => void,
 ): void {
   const version = facts.get("redis_version");
@@ -140,17 +140,20 @@ function checkServerInfo(
     version !== undefined &&
     (major < minRedisVersion[0] || (major === minRedisVersion[0] && minor < minRedisVersion[1]))
   )
-    throw createError("queue-incompatible", { queue: told, reason: `it is Redis ${version}, and 6.2 is the least` });
+    throw createError("queue-incompatible", {
+      queue: displayUrl,
+      reason: `it is Redis ${version}, and 6.2 is the least`,
+    });
   if (facts.get("cluster_enabled") === "1")
     throw createError("queue-incompatible", {
-      queue: told,
+      queue: displayUrl,
       reason: "it is a cluster, whose parts know only some of the keys",
     });
   const policy = facts.get("maxmemory_policy");
   if (policy !== undefined && policy !== "noeviction")
     onNotice(
-      `${told}: its maxmemory-policy is ${policy}: it may drop jobs when its memory is full; set it to noeviction`,
+      `${displayUrl}: its maxmemory-policy is ${policy}: it may drop jobs when its memory is full; set it to noeviction`,
     );
   if (facts.get("aof_enabled") === "0")
-    onNotice(`${told}: it keeps no append-only file: jobs are lost where it restarts; set appendonly to yes`);
+    onNotice(`${displayUrl}: it keeps no append-only file: jobs are lost where it restarts; set appendonly to yes`);
 }

@@ -8,16 +8,16 @@ import type { InputName, StarterFileStat } from "./job-payload.js";
 /** @param given the inputs of the step, of which an address keeps its secrets */
 export function toInputNames(inputs: readonly string[], given: readonly string[], registry: Registry): InputName[] {
   return inputs.map((input) => {
-    const of = given.indexOf(input);
-    if (of >= 0) return { of, rest: "" };
+    const textIndex = given.indexOf(input);
+    if (textIndex >= 0) return { textIndex, rest: "" };
     if (redact(input, registry) === input) return input;
     const begins = given.findIndex((text) => input.startsWith(text));
-    return begins < 0 ? redact(input, registry) : { of: begins, rest: input.slice(given[begins]!.length) };
+    return begins < 0 ? redact(input, registry) : { textIndex: begins, rest: input.slice(given[begins]!.length) };
   });
 }
 
 export const fromInputNames = (names: readonly InputName[], given: readonly string[]): string[] =>
-  names.map((name) => (typeof name === "string" ? name : given[name.of]! + name.rest));
+  names.map((name) => (typeof name === "string" ? name : given[name.textIndex]! + name.rest));
 
 /** Null where there is no file. */
 function statLocally(name: string): StarterFileStat | null {

@@ -22,9 +22,9 @@ export interface JobPayload {
   readonly version: string;
   /** Ids of the formats that the starter knows; the worker must know them, too. */
   readonly formats: readonly string[];
-  readonly run: string;
+  readonly runId: string;
   /** Who began it: host and process. */
-  readonly starter: string;
+  readonly startedBy: string;
   /** The job's file, and SHA-256 of what stands in it. */
   readonly file: string;
   readonly digest: string;
@@ -43,7 +43,7 @@ export interface JobPayload {
 export type Work = ConversionWork | SyncWork | ChunkWork;
 
 export interface ConversionWork {
-  readonly takes: "conversion";
+  readonly kind: "conversion";
   readonly inputs: readonly InputName[];
   /** Null for the one of the step, whose address may hold secrets. */
   readonly output: string | null;
@@ -52,13 +52,13 @@ export interface ConversionWork {
   /** Null where nobody can tell. */
   readonly sources: readonly StarterFileStat[] | null;
   /** What the files are that were about to get their names, and what is to be told of them. */
-  readonly begun?: { readonly files: OutputRecord["files"]; readonly done: ConversionRecord & SourceDigests };
+  readonly pendingCommit?: { readonly files: OutputRecord["files"]; readonly done: ConversionRecord & SourceDigests };
   /** Its pieces were handed over: bytes of input of each, whatever the worker that goes on would make of it. */
-  readonly spread?: number;
+  readonly chunkBytes?: number;
 }
 
 export interface SyncWork {
-  readonly takes: "synchronisation";
+  readonly kind: "synchronisation";
   /** Address of the service. */
   readonly service: string;
   readonly insecureHttp: boolean;
@@ -66,12 +66,12 @@ export interface SyncWork {
   readonly state: string;
   readonly sources: readonly StarterFileStat[] | null;
   /** What earlier tries have done. */
-  readonly before?: ItemReport;
+  readonly previousResult?: ItemReport;
 }
 
 /** Splits of a large input, of which the folder of the pieces knows everything. */
 export interface ChunkWork {
-  readonly takes: "pieces";
+  readonly kind: "pieces";
   readonly folder: string;
   readonly task: number;
   readonly group: number;
@@ -83,7 +83,7 @@ export interface SourceDigests {
 }
 
 /** A path, or what a text of the step begins: its rest may be added to it. */
-export type InputName = string | { readonly of: number; readonly rest: string };
+export type InputName = string | { readonly textIndex: number; readonly rest: string };
 
 /** A file as the starter sees it. */
 export interface StarterFileStat {
@@ -98,13 +98,13 @@ export interface JobAnswer {
   readonly worker: string;
   readonly tries: number;
   readonly converted?: ConversionRecord & SourceDigests;
-  readonly item?: ItemReport;
+  readonly itemReport?: ItemReport;
 }
 
 /** What a worker says while it is at it; `hand` is null where it has let go of it. */
 export interface JobProgress {
   readonly worker: string;
-  readonly hand: string | null;
+  readonly processMark: string | null;
   readonly features?: number;
   readonly notice?: string;
 }
@@ -115,7 +115,7 @@ export interface JobFailure {
   readonly kind: ErrorKind;
   readonly message: string;
   readonly worker: string | null;
-  readonly item?: ItemReport;
+  readonly itemReport?: ItemReport;
 }
 
 export const toJobFailure = ({ code, kind, message }: GeoferryError, worker: string | null): JobFailure => {

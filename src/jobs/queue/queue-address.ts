@@ -6,7 +6,7 @@ export interface QueueAddress {
   /** With its secrets: for connections alone. */
   readonly url: string;
   /** For people. */
-  readonly told: string;
+  readonly displayUrl: string;
 }
 
 /** Of what is no address, too: a password that should have been encoded may hold any sign. */
@@ -14,12 +14,12 @@ const withoutPassword = (text: string): string => redactUrl(text.replace(/^([a-z
 
 /** @throws queue-address */
 export function parseQueueAddress(text: string): QueueAddress {
-  const told = withoutPassword(text);
-  const wrong = (reason: string) => createError("queue-address", { address: told, reason });
+  const displayUrl = withoutPassword(text);
+  const wrong = (reason: string) => createError("queue-address", { address: displayUrl, reason });
   if (!URL.canParse(text)) throw wrong("it is no address");
   const { protocol, hostname, pathname } = new URL(text);
   if (protocol !== "redis:" && protocol !== "rediss:") throw wrong("a queue is kept by Redis or Valkey");
   if (hostname === "") throw wrong("it names no host");
   if (!/^\/?(\d+)?$/.test(pathname)) throw wrong("behind the host stands the number of a database");
-  return { url: text, told };
+  return { url: text, displayUrl };
 }

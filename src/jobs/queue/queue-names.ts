@@ -35,7 +35,7 @@ export const cancelChannel = (prefix: string): string => `${prefix}:cancel`;
 
 /** What is to be stopped: a run, or one step of it. */
 export interface Cancellation {
-  readonly run: string;
+  readonly runId: string;
   readonly step: string | null;
 }
 

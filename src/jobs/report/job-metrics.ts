@@ -58,22 +58,22 @@ export class JobMetrics {
     this.gauges = Object.fromEntries(entries) as Record<GaugeName, Gauge>;
   }
 
-  began(): void {
+  recordStart(): void {
     this.set("job_running", {}, 1);
   }
 
-  stepEnded(report: StepReport): void {
+  recordStep(report: StepReport): void {
     const { name: step, result, seconds, tries, counts, items } = report;
     this.set("step_result", { step, result }, 1);
     this.set("step_duration_seconds", { step }, seconds);
     this.set("step_tries", { step }, tries);
     for (const [name, count] of Object.entries(counts))
       this.set("step_features", { step, became: labelOf(name) }, count);
-    this.found(report);
+    this.recordFindings(report);
     for (const item of items) this.gauges.step_items.inc({ job: this.job, step, result: item.result });
   }
 
-  private found({ name: step, losses, notices, gaps, changes }: StepReport): void {
+  private recordFindings({ name: step, losses, notices, gaps, changes }: StepReport): void {
     const { job } = this;
     for (const { code, count } of losses) this.gauges.step_losses.inc({ job, step, code }, count);
     for (const { code, count } of notices) this.gauges.step_notes.inc({ job, step, code }, count);
@@ -87,7 +87,7 @@ export class JobMetrics {
   }
 
   /** @param lastSuccess when the job last ended well, if it ever did */
-  ended({ began, seconds }: RunReport, status: number, lastSuccess: Date | null): void {
+  recordEnd({ began, seconds }: RunReport, status: number, lastSuccess: Date | null): void {
     this.set("job_running", {}, 0);
     this.set("job_last_run_timestamp_seconds", {}, Date.parse(began) / 1000 + seconds);
     if (lastSuccess !== null) this.set("job_last_success_timestamp_seconds", {}, lastSuccess.getTime() / 1000);
@@ -103,7 +103,7 @@ export class JobMetrics {
 /** @param lastSuccess when the job last ended well, if it ever did @returns the text of a .prom file */
 export function metricsOf(report: RunReport, status: number, lastSuccess: Date | null): Promise<string> {
   const metrics = new JobMetrics(report.job);
-  for (const step of report.steps) metrics.stepEnded(step);
-  metrics.ended(report, status, lastSuccess);
+  for (const step of report.steps) metrics.recordStep(step);
+  metrics.recordEnd(report, status, lastSuccess);
   return metrics.registry.metrics();
 }

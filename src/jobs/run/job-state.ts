@@ -20,9 +20,9 @@ export interface OutputRecord {
   /** Every file that it became, with its `stampOf`. */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
   /** What was found when it was written; absent where an earlier geoferry wrote it. */
-  readonly found?: Findings;
+  readonly findings?: Findings;
   /** No source becomes it any more, and that was reported. */
-  readonly isLeft?: true;
+  readonly isStale?: true;
   /** As an earlier geoferry kept it: features that could not be carried. */
   readonly rejected?: number;
 }
@@ -84,12 +84,12 @@ export class JobState implements Disposable {
     }
   }
 
-  written(step: string, output: string): OutputRecord | null {
-    return this.found("written", step, output);
+  readOutput(step: string, output: string): OutputRecord | null {
+    return this.readRecord("written", step, output);
   }
 
-  wrote(step: string, output: string, written: OutputRecord): void {
-    this.using((database) =>
+  saveOutput(step: string, output: string, written: OutputRecord): void {
+    this.transaction((database) =>
       database.transaction(() => {
         this.put("written", step, output, written);
         this.remove("handed", step, output);
@@ -99,51 +99,54 @@ export class JobState implements Disposable {
   }
 
   /** All outputs that a step has written, by their absolute names. */
-  outputs(step: string): { readonly output: string; readonly written: OutputRecord }[] {
-    return this.using((database) => {
+  outputs(step: string): { readonly output: string; readonly readOutput: OutputRecord }[] {
+    return this.transaction((database) => {
       const rows = database.prepare("SELECT output, value FROM written WHERE step = ? ORDER BY output").all(step);
       return (rows as { output: string; value: string }[]).map(({ output, value }) => ({
         output,
-        written: JSON.parse(value) as OutputRecord,
+        readOutput: JSON.parse(value) as OutputRecord,
       }));
     });
   }
 
   /** Of an output that somebody has removed, and that no source becomes any more. */
-  forgetWritten(step: string, output: string): void {
-    this.using(() => this.remove("written", step, output));
+  deleteOutput(step: string, output: string): void {
+    this.transaction(() => this.remove("written", step, output));
   }
 
   /** What an output was about to become when its run died. */
-  begun(step: string, output: string): OutputRecord | null {
-    return this.found("begun", step, output);
+  readPendingCommit(step: string, output: string): OutputRecord | null {
+    return this.readRecord("begun", step, output);
   }
 
   /** Before the files get their names: the next run knows them as the job's own, should this one die. */
-  begin(step: string, output: string, written: OutputRecord): void {
-    this.using(() => this.put("begun", step, output, written));
+  savePendingCommit(step: string, output: string, written: OutputRecord): void {
+    this.transaction(() => this.put("begun", step, output, written));
   }
 
   /** The run lives, and all is as it was. */
-  forgetBegun(step: string, output: string): void {
-    this.using(() => this.remove("begun", step, output));
+  deletePendingCommit(step: string, output: string): void {
+    this.transaction(() => this.remove("begun", step, output));
   }
 
   /** What outputs shall become that are written elsewhere: should this run die, the next one asks what became of them. */
-  handOut(step: string, outputs: readonly { readonly output: string; readonly written: OutputRecord }[]): void {
-    this.using((database) =>
+  saveDispatched(
+    step: string,
+    outputs: readonly { readonly output: string; readonly readOutput: OutputRecord }[],
+  ): void {
+    this.transaction((database) =>
       database.transaction(() => {
-        for (const { output, written } of outputs) this.put("handed", step, output, written);
+        for (const { output, readOutput } of outputs) this.put("handed", step, output, readOutput);
       })(),
     );
   }
 
-  handed(step: string, output: string): OutputRecord | null {
-    return this.found("handed", step, output);
+  readDispatched(step: string, output: string): OutputRecord | null {
+    return this.readRecord("handed", step, output);
   }
 
-  private found(table: Table, step: string, output: string): OutputRecord | null {
-    return this.using((database) => {
+  private readRecord(table: Table, step: string, output: string): OutputRecord | null {
+    return this.transaction((database) => {
       const row = database.prepare(`SELECT value FROM ${table} WHERE step = ? AND output = ?`).pluck();
       const text = row.get(step, toAbsolute(output)) as string | undefined;
       return text === undefined ? null : (JSON.parse(text) as OutputRecord);
@@ -167,12 +170,12 @@ export class JobState implements Disposable {
       const success = `(SELECT ifnull(max(number), 0) FROM run WHERE ${successCondition})`;
       database.prepare(`DELETE FROM run WHERE ${late} AND number <> ${success}`).run(maxKeptRuns);
     };
-    this.using((database) => database.transaction(add)(database));
+    this.transaction((database) => database.transaction(add)(database));
   }
 
   /** The latest ones, in the order of their time. */
   runs(most: number): RunReport[] {
-    return this.using((database) => {
+    return this.transaction((database) => {
       const texts = database.prepare("SELECT report FROM run ORDER BY number DESC LIMIT ?").pluck().all(most);
       return (texts as string[]).map((text) => fillMissingMembers(JSON.parse(text) as RunReport)).reverse();
     });
@@ -180,7 +183,7 @@ export class JobState implements Disposable {
 
   /** The latest one without failures and rejects; null where there is none. */
   lastSuccess(): RunReport | null {
-    return this.using((database) => {
+    return this.transaction((database) => {
       const query = database
         .prepare(`SELECT report FROM run WHERE ${successCondition} ORDER BY number DESC LIMIT 1`)
         .pluck();
@@ -194,7 +197,7 @@ export class JobState implements Disposable {
   }
 
   /** @throws job-state-damaged, output-failed */
-  private using<T>(work: (database: Database) => T): T {
+  private transaction<T>(work: (database: Database) => T): T {
     try {
       return work(this.database);
     } catch (error) {

@@ -17,7 +17,7 @@ export interface RunSettings {
   /** The job's file, by which it is known from run to run. */
   readonly file: string;
   /** Names of the steps to run; all where null. Those that they need count as done. */
-  readonly only: readonly string[] | null;
+  readonly onlySteps: readonly string[] | null;
   /** Milliseconds to wait for another run of the job to end; 0 does not wait. */
   readonly wait: number;
   /** Milliseconds after which another run that is still at work is a failure of this one; the job says it where absent. */
@@ -32,7 +32,7 @@ export interface JobEvents {
   /** Of steps that workers do. */
   onProgress?(progress: DistributedProgress): void;
   /** The run cannot be remembered; where nobody listens, that is thrown. */
-  onForgotten?(error: GeoferryError): void;
+  onStateReset?(error: GeoferryError): void;
 }
 
 /**
@@ -44,13 +44,13 @@ export async function runJob(
   tools: StepContext,
   watcher: JobEvents = {},
 ): Promise<RunReport> {
-  const chosen = selectSteps(job, settings.only);
+  const chosen = selectSteps(job, settings.onlySteps);
   refuseSecrets(chosen, tools.host.registry);
   const folder = jobFolder(tools.stateRoot, settings.file);
   using _lock = await lockJob(folder, job, settings.wait, settings.overdueAfter ?? job.overdueAfter, tools.host.signal);
   using state = await JobState.open(folder);
   await using handOut = await openQueue(job, settings, folder, state, tools, watcher);
-  const within = handOut === null ? tools : { ...tools, handOut };
+  const within = handOut === null ? tools : { ...tools, distributedRun: handOut };
   const [began, start] = [new Date(), performance.now()];
   const steps = await runSteps(chosen, job.parallel, async (step, before, rider) => {
     const missing = step.needs.find(
@@ -60,7 +60,7 @@ export async function runJob(
       missing === undefined && !tools.host.signal.aborted
         ? await tracedStep(job, step, () => runStep(step, state, within, rider))
         : skippedStep(step, missing ?? null);
-    if (report.tries === 0) await handOut?.leave(step.name);
+    if (report.tries === 0) await handOut?.cancelDependent(step.name);
     watcher.onStep?.(report);
     return report;
   });
@@ -79,12 +79,12 @@ export async function runJob(
 }
 
 /** What was done is told, whether it can be remembered or not. */
-function saveReport(state: JobState, report: RunReport, { onForgotten }: JobEvents): void {
+function saveReport(state: JobState, report: RunReport, { onStateReset }: JobEvents): void {
   try {
     state.keep(report);
   } catch (error) {
-    if (!onForgotten) throw error;
-    onForgotten(asGeoferryError(error));
+    if (!onStateReset) throw error;
+    onStateReset(asGeoferryError(error));
   }
 }
 
@@ -119,7 +119,7 @@ function refuseSecrets(steps: readonly Step[], registry: Registry): void {
   for (const step of steps) {
     const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
     const all = step.kind === "conversion" ? [...inputs, step.request.output] : inputs;
-    for (const text of all) registry.ofAddress(text)?.addresses.stem(text);
+    for (const text of all) registry.ofAddress(text)?.addresses.fileStem(text);
   }
 }
 

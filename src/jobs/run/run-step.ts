@@ -36,7 +36,7 @@ export interface StepContext {
   /** Nothing is written; the reports say what would be. */
   readonly dryRun: boolean;
   /** Where workers do what is to be done. */
-  readonly handOut?: DistributedRun;
+  readonly distributedRun?: DistributedRun;
   /** What a person should know. */
   readonly onNotice: (sentence: string) => void;
 }
@@ -53,7 +53,7 @@ export async function runStep(
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
   const onNotice = (sentence: string) => tools.onNotice(replaceFlagsByKeys(sentence));
-  const within = { ...tools, host: { ...tools.host, signal, words: replaceFlagsByKeys }, onNotice };
+  const within = { ...tools, host: { ...tools.host, signal, rewriteMessage: replaceFlagsByKeys }, onNotice };
   /** Outputs that an earlier try has written. */
   const settled = new Set<string>();
   let items: readonly ItemReport[] = [];
@@ -65,8 +65,8 @@ export async function runStep(
     );
     items = mergeItems(items, attempted.items.map(replaceFlagsInItem));
     // What workers did has been tried again by the queue.
-    if (tools.handOut && !attempted.stopped) tries = Math.max(tries, tools.handOut.triesOf(step.name));
-    const open = tools.handOut ? attempted.stopped : true;
+    if (tools.distributedRun && !attempted.isStopped) tries = Math.max(tries, tools.distributedRun.getTries(step.name));
+    const open = tools.distributedRun ? attempted.isStopped : true;
     const kinds = items.flatMap(({ error }) => (error ? [error.kind] : []));
     if (!open || tries > step.retries || signal.aborted || tools.dryRun) break;
     if (!kinds.some((kind) => isRepeatable(step, kind))) break;
@@ -110,7 +110,7 @@ export function skippedStep({ name }: Step, need: string | null): StepReport {
 /** What came of a try; `stopped` where it ended before its first item was begun. */
 interface AttemptResult {
   readonly items: readonly ItemReport[];
-  readonly stopped: boolean;
+  readonly isStopped: boolean;
 }
 
 async function attempt(
@@ -125,9 +125,12 @@ async function attempt(
       step.kind === "conversion"
         ? await convertStep(step, state, tools, settled, rider)
         : [compareWithLastRun(step, state, tools, await runSyncStep(step, tools))];
-    return { items, stopped: false };
+    return { items, isStopped: false };
   } catch (error) {
-    return { items: [failedItem(step, toGeoferryError(error, tools.host.signal), tools.host.registry)], stopped: true };
+    return {
+      items: [failedItem(step, toGeoferryError(error, tools.host.signal), tools.host.registry)],
+      isStopped: true,
+    };
   }
 }
 
@@ -136,9 +139,9 @@ function compareWithLastRun(step: Step, state: JobState, { dryRun }: StepContext
   if (dryRun || item.result === "failed") return item;
   const { target, counts, losses, notices, gaps } = item;
   const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
-  const found: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, gaps };
-  const changes = findRegressions(state.written(step.name, target)?.found ?? null, found);
-  state.wrote(step.name, target, { settings: "", sources: null, files: [], found });
+  const findings: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, gaps };
+  const changes = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
+  state.saveOutput(step.name, target, { settings: "", sources: null, files: [], findings });
   return { ...item, changes };
 }
 

@@ -11,13 +11,17 @@ import { listOutputFiles, readOutputStamp } from "./source-stat.js";
 
 export interface ConversionRecord {
   readonly upToDate: boolean;
-  readonly found: Findings;
+  readonly findings: Findings;
   /** Every file that it became, with its stamp. */
   readonly files: OutputRecord["files"];
 }
 
 /** Of an output that nothing was done about. */
-export const upToDateRecord: ConversionRecord = { upToDate: true, found: { counts: {}, ...emptyFindings }, files: [] };
+export const upToDateRecord: ConversionRecord = {
+  upToDate: true,
+  findings: { counts: {}, ...emptyFindings },
+  files: [],
+};
 
 /**
  * As soon as the outputs have their names.
@@ -45,11 +49,11 @@ export const stampFiles = (files: readonly StagedFile[]): OutputRecord["files"] 
   files.map(({ path, final, stamp }) => ({ path: final, stamp: stamp ?? readOutputStamp(path) ?? "" }));
 
 export function withFiles(report: ConvertReport, files: OutputRecord["files"]): ConversionRecord {
-  return { upToDate: report.upToDate, found: toFindings(report), files };
+  return { upToDate: report.upToDate, findings: toFindings(report), files };
 }
 
 export const toFindings = ({ read, written, rejected, withoutGeometry, ...report }: ConvertReport): Findings => ({
   counts: { read, written, rejected, ...(withoutGeometry > 0 && { withoutGeometry }) },
-  ...toFindingLists(report.losses, report.notices, report.gaps),
+  ...toFindingLists(report.losses, report.notices, report.skippedRanges),
   ...(rejected > 0 && report.rejects !== null && { rejects: report.rejects }),
 });

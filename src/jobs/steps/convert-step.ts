@@ -19,7 +19,7 @@ export interface OutputResult {
   readonly input: string;
   readonly output: string;
   /** Null where it failed. */
-  readonly converted: ConversionRecord | null;
+  readonly record: ConversionRecord | null;
   readonly error?: GeoferryError | ErrorReport;
   /** Digests of the sources, where somebody else has read them. */
   readonly digests?: readonly (string | null)[];
@@ -29,9 +29,9 @@ export interface OutputResult {
 /** What is decided and kept of the outputs of a step, wherever they are written. */
 export interface OutputRecords {
   readonly decide: ConfirmRequest;
-  keep(finished: OutputResult): void;
+  save(finished: OutputResult): void;
   /** What an output that is due depends on. */
-  about(output: string): Omit<OutputRecord, "files">;
+  describe(output: string): Omit<OutputRecord, "files">;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function convertStep(
   rider: SyncStep | null,
 ): Promise<ItemReport[]> {
   const { dryRun } = tools;
-  const handOut = dryRun ? undefined : tools.handOut;
+  const handOut = dryRun ? undefined : tools.distributedRun;
   /** By output: what its sources were when they were read. */
   const sources = new Map<string, readonly SourceStat[] | null>();
   /** By output: of everything else that it depends on. */
@@ -56,13 +56,13 @@ export async function convertStep(
   const before = new Map<string, { readonly last: OutputRecord; readonly isStanding: boolean }>();
   /** Outputs whose files got their names, or nearly did. */
   const named = new Map<string, OutputRecord["files"]>();
-  const about = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
+  const describe = (output: string) => ({ settings: settingsBy.get(output)!, sources: sources.get(output) ?? null });
   const host: Host = {
     ...tools.host,
     onCommit(output, files, report) {
       if (files.length === 0 || !settingsBy.has(output)) return;
       const stamped = stampFiles(files);
-      state.begin(step.name, output, { ...about(output), files: stamped, found: toFindings(report) });
+      state.savePendingCommit(step.name, output, { ...describe(output), files: stamped, findings: toFindings(report) });
       named.set(output, stamped);
     },
   };
@@ -70,15 +70,15 @@ export async function convertStep(
     const { output, append, replaceLayer } = request;
     if (settled.has(output)) return null;
     const settings = settingsOf(request);
-    const begun = state.begun(step.name, output);
-    if (begun && (await areUnmodified(begun.files, host.signal))) state.wrote(step.name, output, begun);
-    const last = state.written(step.name, output);
+    const begun = state.readPendingCommit(step.name, output);
+    if (begun && (await areUnmodified(begun.files, host.signal))) state.saveOutput(step.name, output, begun);
+    const last = state.readOutput(step.name, output);
     if (last) before.set(output, { last, isStanding: false });
     if (last?.sources && last.settings === settings && !step.always && (await isComplete(last, request, host))) {
       const now = await sourcesOf(request, last.files, host, false);
       if (now !== null && (await isUnchanged(last.sources, now, host.signal))) {
         before.set(output, { last, isStanding: true });
-        if (last.isLeft) state.wrote(step.name, output, clearStaleFlag(last));
+        if (last.isStale) state.saveOutput(step.name, output, clearStaleFlag(last));
         return null;
       }
     }
@@ -89,21 +89,21 @@ export async function convertStep(
     const isOurs = await isReplaceable([...(last?.files ?? []), ...(begun?.files ?? [])], output, host);
     return isOurs && !append && !replaceLayer ? { ...request, overwrite: true } : request;
   };
-  const keep = ({ output, converted, digests }: OutputResult) => {
-    if (!converted && named.has(output)) state.forgetBegun(step.name, output);
-    if (!converted || converted.upToDate) return;
+  const save = ({ output, record, digests }: OutputResult) => {
+    if (!record && named.has(output)) state.deletePendingCommit(step.name, output);
+    if (!record || record.upToDate) return;
     settled.add(output);
     if (digests) sources.set(output, addDigests(sources.get(output) ?? null, digests));
-    const { files, found } = converted;
-    state.wrote(step.name, output, { ...about(output), files, found });
+    const { files, findings } = record;
+    state.saveOutput(step.name, output, { ...describe(output), files, findings });
   };
   const asFound = (output: string): OutputState => {
-    const { last = null, isStanding = false } = before.get(output) ?? {};
-    return { isDue: dryRun && sources.has(output), isStanding, last };
+    const { last: lastRecord = null, isStanding: isCurrent = false } = before.get(output) ?? {};
+    return { isDue: dryRun && sources.has(output), isCurrent, lastRecord };
   };
   const withLeft = (items: ItemReport[], finished: readonly OutputResult[]): ItemReport[] => {
     // Of a folder that cannot be listed nobody knows which sources are gone.
-    const isUnlisted = finished.some(({ output, converted }) => !converted && output === step.request.output);
+    const isUnlisted = finished.some(({ output, record }) => !record && output === step.request.output);
     return isUnlisted
       ? items
       : [
@@ -117,7 +117,7 @@ export async function convertStep(
         ];
   };
   if (handOut) {
-    const finished = await handOut.convert(step, host, { decide, keep, about }, rider);
+    const finished = await handOut.convert(step, host, { decide, save, describe }, rider);
     return withLeft(
       finished.map((each) => itemOf(each, asFound(each.output), host)),
       finished,
@@ -125,12 +125,12 @@ export async function convertStep(
   }
   const finishedOf = ({ input, output, report, error }: Outcome): OutputResult =>
     error
-      ? { input, output, converted: null, error }
-      : { input, output, converted: toConversionRecord(report, step.request, host.registry, named.get(output)) };
+      ? { input, output, record: null, error }
+      : { input, output, record: toConversionRecord(report, step.request, host.registry, named.get(output)) };
   const finished = new Map<Outcome, OutputResult>();
   const onOutcome = (outcome: Outcome) => {
     finished.set(outcome, finishedOf(outcome));
-    keep(finished.get(outcome)!);
+    save(finished.get(outcome)!);
   };
   const outcomes = await convertMany(step.request, host, onOutcome, decide);
   const items = outcomes.map((outcome) => itemOf(finished.get(outcome)!, asFound(outcome.output), host));
@@ -138,7 +138,7 @@ export async function convertStep(
 }
 
 /** Of an output that a source becomes again. */
-const clearStaleFlag = ({ isLeft: _, ...written }: OutputRecord): OutputRecord => written;
+const clearStaleFlag = ({ isStale: _, ...written }: OutputRecord): OutputRecord => written;
 
 /** Marks with the digests that somebody else has taken. */
 export const addDigests = (
@@ -207,14 +207,14 @@ interface OutputState {
   /** It would have been, but for the dry run. */
   readonly isDue: boolean;
   /** It is as it was left: what was found then stands. */
-  readonly isStanding: boolean;
+  readonly isCurrent: boolean;
   /** How it was last written; null of one that is new. */
-  readonly last: OutputRecord | null;
+  readonly lastRecord: OutputRecord | null;
 }
 
 function itemOf(
-  { input: source, output, converted, error, worker }: OutputResult,
-  { isDue, isStanding, last }: OutputState,
+  { input: source, output, record, error, worker }: OutputResult,
+  { isDue, isCurrent, lastRecord }: OutputState,
   { registry }: Host,
 ): ItemReport {
   const item = {
@@ -224,27 +224,27 @@ function itemOf(
     ...emptyFindingLists,
     ...(worker === undefined ? {} : { worker }),
   };
-  if (!converted) {
+  if (!record) {
     const told = error instanceof GeoferryError ? toErrorReport(error) : error!;
     return { ...item, result: "failed", counts: {}, error: told };
   }
-  if (converted.upToDate) {
-    if (!isStanding || last === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
-    const stood = foundOf(last);
+  if (record.upToDate) {
+    if (!isCurrent || lastRecord === null) return { ...item, result: isDue ? "done" : "unchanged", counts: {} };
+    const stood = foundOf(lastRecord);
     const { counts, ...lists } = stood;
     const { rejected = 0, withoutGeometry = 0 } = counts;
     const standing = { ...(rejected > 0 && { rejected }), ...(withoutGeometry > 0 && { withoutGeometry }) };
     return { ...item, ...lists, result: isPartial(stood) ? "rejects" : "unchanged", counts: standing };
   }
-  const { found } = converted;
-  const { counts, ...lists } = found;
-  const changes = findRegressions(last?.found ?? null, found);
-  return { ...item, ...lists, changes, result: isPartial(found) ? "rejects" : "done", counts };
+  const { findings } = record;
+  const { counts, ...lists } = findings;
+  const changes = findRegressions(lastRecord?.findings ?? null, findings);
+  return { ...item, ...lists, changes, result: isPartial(findings) ? "rejects" : "done", counts };
 }
 
 /** Whether some of what the sources have is not in the output. */
 const isPartial = ({ counts: { rejected = 0 }, gaps }: Findings): boolean => rejected > 0 || gaps.length > 0;
 
 /** What was found when an output was written. An earlier geoferry kept no more than the number of rejects. */
-const foundOf = ({ found, rejected = 0 }: OutputRecord): Findings =>
-  found ?? { counts: { ...(rejected > 0 && { rejected }) }, ...emptyFindings };
+const foundOf = ({ findings, rejected = 0 }: OutputRecord): Findings =>
+  findings ?? { counts: { ...(rejected > 0 && { rejected }) }, ...emptyFindings };

@@ -14,18 +14,18 @@ export function listStaleOutputs(
   keeps: boolean,
 ): ItemReport[] {
   const known = new Set(written.map(toAbsolute));
-  return state.outputs(step).flatMap(({ output, written }) => {
+  return state.outputs(step).flatMap(({ output, readOutput }) => {
     if (known.has(output)) return [];
-    if (!written.files.some(({ path }) => isBucketAddress(path) || existsSync(path))) {
-      if (keeps) state.forgetWritten(step, output);
+    if (!readOutput.files.some(({ path }) => isBucketAddress(path) || existsSync(path))) {
+      if (keeps) state.deleteOutput(step, output);
       return [];
     }
-    if (keeps && !written.isLeft) state.wrote(step, output, { ...written, isLeft: true });
-    return [itemOf(output, written)];
+    if (keeps && !readOutput.isStale) state.saveOutput(step, output, { ...readOutput, isStale: true });
+    return [itemOf(output, readOutput)];
   });
 }
 
-function itemOf(output: string, { sources, isLeft }: OutputRecord): ItemReport {
+function itemOf(output: string, { sources, isStale }: OutputRecord): ItemReport {
   const below = relative(process.cwd(), output);
   const target = isBucketAddress(output) || below.startsWith(`..${sep}`) ? output : below;
   const source = sources?.[0]?.name;
@@ -40,6 +40,6 @@ function itemOf(output: string, { sources, isLeft }: OutputRecord): ItemReport {
     error: null,
     ...emptyFindings,
     notices: [notice],
-    changes: isLeft ? [] : [change],
+    changes: isStale ? [] : [change],
   };
 }

@@ -20,8 +20,8 @@ import type { StepContext } from "../run/run-step.js";
 /** Nobody is asked: guards alone decide. @throws what stops it before the first write */
 export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<ItemReport> {
   const { request: asked, backup: backupPath } = step;
-  const { host, traffic, stateRoot, onNotice, dryRun, handOut } = tools;
-  if (handOut && !dryRun) return handOut.synchronise(step, host);
+  const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = tools;
+  if (distributedRun && !dryRun) return distributedRun.synchronise(step, host);
   const inputs = await filesOf(asked.source, host);
   const service = await tools.service(host.signal);
   const map = await resolveMapId(service, asked.map);

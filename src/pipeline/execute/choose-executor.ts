@@ -19,7 +19,7 @@ export function isSingleThreadFaster(bytes: number, count: number, writesText = 
 }
 
 /** Text is what can be written to a stream: the other formats have numbers as programs keep them. */
-const writesText = (writer: ChosenWriter | null): boolean => writer?.accepts.stream ?? true;
+const writesText = (writer: ChosenWriter | null): boolean => writer?.capabilities.supportsStreaming ?? true;
 
 /** Threads asked for, or as many as there are cores. */
 export function threadCount(request: Pick<ConvertRequest, "workers">): number {
@@ -81,6 +81,6 @@ export async function startWorkersEarly(
   if (request.workers === undefined && isSingleThreadFaster(bytes(), wanted, writesText(writer))) return null;
   const { PoolExecutor } = await import("./pool-executor.js");
   const pool = new PoolExecutor(wanted);
-  pool.start({ readers: readersByName(request, host), writers: writer ? [writer.ref] : [] });
+  pool.start({ readers: readersByName(request, host), writers: writer ? [writer.formatRef] : [] });
   return pool;
 }

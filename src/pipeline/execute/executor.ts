@@ -4,17 +4,17 @@ import type { Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 /** Where tasks run: on this thread, or on a pool of workers. */
 export interface Executor extends AsyncDisposable {
   /** Pieces of work that it makes sense to have under way at once. */
-  readonly width: number;
+  readonly parallelism: number;
   open(spec: TaskSpec): Promise<OpenTask>;
   /**
    * Has the pieces of a layer worked on elsewhere, and gives the results in their order. Asked for layers with splits
    * alone, whose source others see.
    */
-  spread?(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncIterable<PieceResult>;
+  runDistributed?(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncIterable<PieceResult>;
   /** Has the reader of a source that is being opened look at pieces of it elsewhere; gives what it found in their order. */
-  prescan?(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown>;
+  scanParts?(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown>;
   /** Frees the memory of a result that has been written. It must not be touched after. */
-  release(result: PieceResult): void;
+  releaseBuffers(result: PieceResult): void;
 }
 
 export interface OpenTask {
@@ -26,8 +26,8 @@ export interface OpenTask {
  * How many pieces of a layer are under way at once: one more than there are threads, so that none waits for work and few
  * results wait for their turn; and one more, whose bytes are read meanwhile, where the reader can.
  */
-export const maxConcurrentPieces = ({ width }: Executor, { fetch }: Pick<Layer, "fetch">): number =>
-  width + (fetch ? 2 : 1);
+export const maxConcurrentPieces = ({ parallelism }: Executor, { fetch }: Pick<Layer, "fetch">): number =>
+  parallelism + (fetch ? 2 : 1);
 
 /** The items up to a failure to find more, which is told. */
 async function* untilFailure<T>(items: AsyncIterable<T>, failed: (error: unknown) => void): AsyncGenerator<T> {

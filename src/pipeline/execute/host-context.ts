@@ -13,8 +13,8 @@ export interface Findings {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   readonly rejects: readonly Reject[];
-  readonly gaps: readonly SkippedRange[];
-  readonly uses?: readonly OperationUse[];
+  readonly skippedRanges: readonly SkippedRange[];
+  readonly operationUses?: readonly OperationUse[];
   /** Records and lines of the source that the piece held. */
   readonly records: number;
   readonly lines: number;
@@ -25,18 +25,18 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   /** What the source named as its CRS and nobody understands; null where it named none. */
   unknownCrs: string | null = null;
   /** What the request says of the coordinates of the source. */
-  statedCrs: Crs | null = null;
+  requestedCrs: Crs | null = null;
   swapsXy = false;
   /** Refuses more fields than the target can have. */
-  fieldsKnown: (count: number) => void = () => {};
+  onFieldCount: (count: number) => void = () => {};
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly decoder = findDecoder;
   readonly encoder = findEncoder;
   private losses = new Tally();
   private notices = new Tally();
   private rejects: Reject[] = [];
-  private gaps: SkippedRange[] = [];
-  private uses: OperationUse[] = [];
+  private skippedRanges: SkippedRange[] = [];
+  private operationUses: OperationUse[] = [];
   private records = 0;
   private lines = 0;
   private readonly spool = new Spool();
@@ -46,10 +46,10 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     public layer: string,
     readonly signal: AbortSignal,
     readonly skipErrors: boolean,
-    readonly blueprint: unknown,
+    readonly scanResult: unknown,
     readonly now: Date,
-    readonly keepsRows = false,
-    readonly prescan?: ScanParts,
+    readonly keepsBadGeometries = false,
+    readonly scanParts?: ScanParts,
   ) {}
 
   private async parseCrs(definition: string): Promise<Crs> {
@@ -61,11 +61,11 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     }
   }
 
-  lose(code: string, field: string | undefined, example: string, count = 1): void {
+  reportLoss(code: string, field: string | undefined, example: string, count = 1): void {
     this.losses.add(code, this.layer, field, count, example);
   }
 
-  notice(code: string, field: string | undefined, example: string, count = 1): void {
+  reportNotice(code: string, field: string | undefined, example: string, count = 1): void {
     this.notices.add(code, this.layer, field, count, example);
   }
 
@@ -73,15 +73,15 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.rejects.push(reject);
   }
 
-  went(use: Omit<OperationUse, "layer">): void {
-    this.uses.push({ ...use, layer: this.layer });
+  countOperation(use: Omit<OperationUse, "layer">): void {
+    this.operationUses.push({ ...use, layer: this.layer });
   }
 
-  giveUp(gap: SkippedRange): void {
-    this.gaps.push(gap);
+  skipRange(gap: SkippedRange): void {
+    this.skippedRanges.push(gap);
   }
 
-  passed(records: number, lines: number): void {
+  splitFinished(records: number, lines: number): void {
     this.records += records;
     this.lines += lines;
   }
@@ -95,21 +95,21 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   }
 
   /** What was said since the last call. `lastRecord` is the highest record that a batch had. */
-  take(lastRecord: number): Findings {
+  takeFindings(lastRecord: number): Findings {
     const found = {
       losses: this.losses.list(),
       notices: this.notices.list(),
       rejects: this.rejects,
-      gaps: this.gaps,
-      uses: this.uses,
+      skippedRanges: this.skippedRanges,
+      operationUses: this.operationUses,
       records: Math.max(this.records, lastRecord),
       lines: this.lines,
     };
     this.losses = new Tally();
     this.notices = new Tally();
     this.rejects = [];
-    this.gaps = [];
-    this.uses = [];
+    this.skippedRanges = [];
+    this.operationUses = [];
     this.records = 0;
     this.lines = 0;
     return found;

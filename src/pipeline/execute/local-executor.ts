@@ -6,8 +6,8 @@ import { type FindFormat, openTask, type PieceResult, type Task, type TaskSpec }
 
 /** Runs tasks on the calling thread, one piece of work of a task at a time. */
 export class LocalExecutor implements Executor {
-  readonly width = 1;
-  private readonly drain = new BufferReleaser();
+  readonly parallelism = 1;
+  private readonly bufferReleaser = new BufferReleaser();
 
   constructor(
     private readonly findFormat: FindFormat,
@@ -32,11 +32,11 @@ export class LocalExecutor implements Executor {
     };
   }
 
-  release(result: PieceResult): void {
-    this.drain.free(transferableBuffers(result.chunks).filter((buffer) => !releaseBuffer(buffer)));
+  releaseBuffers(result: PieceResult): void {
+    this.bufferReleaser.free(transferableBuffers(result.chunks).filter((buffer) => !releaseBuffer(buffer)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.drain.close();
+    this.bufferReleaser.close();
   }
 }

@@ -16,7 +16,7 @@ export type WorkerRequest =
   /** Loads what tasks will want, ahead of them. */
   | { readonly kind: "load"; readonly formats: PreloadFormats }
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
-  | { readonly kind: "run"; readonly task: number; readonly id: number; readonly work: Piece }
+  | { readonly kind: "run"; readonly task: number; readonly id: number; readonly piece: Piece }
   | { readonly kind: "close"; readonly task: number }
   | { readonly kind: "prescan"; readonly id: number; readonly spec: ScanSpec; readonly piece: unknown }
   /** Buffers of results that were written, to be used again. */
@@ -30,7 +30,7 @@ export type WorkerReply =
       readonly borrowed: ArrayBuffer[];
       readonly error?: undefined;
     }
-  | { readonly id: number; readonly found: unknown; readonly result?: undefined; readonly error?: undefined }
+  | { readonly id: number; readonly scanned: unknown; readonly result?: undefined; readonly error?: undefined }
   | { readonly id: number; readonly error: PlainError; readonly result?: undefined };
 
 type SuccessReply = Exclude<WorkerReply, { error: PlainError }>;
@@ -42,14 +42,14 @@ interface PendingReply {
 
 /** Which worker a result came from, and what goes back to it. */
 interface ResultOrigin {
-  readonly member: PoolWorker;
+  readonly worker: PoolWorker;
   readonly borrowed: ArrayBuffer[];
 }
 
 interface PoolWorker {
   readonly worker: Worker;
   readonly waiting: Map<number, PendingReply>;
-  readonly opened: Set<number>;
+  readonly openTasks: Set<number>;
 }
 
 // Always the built file: a worker cannot run TypeScript.
@@ -60,45 +60,45 @@ const workerResourceLimits = { maxYoungGenerationSizeMb: 8 };
 
 /** Runs tasks on worker threads. A piece of work goes to the member with the least to do. */
 export class PoolExecutor implements Executor {
-  readonly width: number;
-  private members: PoolWorker[] = [];
+  readonly parallelism: number;
+  private workers: PoolWorker[] = [];
   private tasks = 0;
   private pieces = 0;
   private failure: unknown;
   private readonly origins = new WeakMap<PieceResult, ResultOrigin>();
-  private readonly drain = new BufferReleaser();
+  private readonly bufferReleaser = new BufferReleaser();
 
   constructor(private readonly threads: number) {
-    this.width = threads;
+    this.parallelism = threads;
   }
 
   /** Begins the threads, unless they are there. @param likely what they load meanwhile */
   start(likely?: PreloadFormats): void {
-    if (this.members.length > 0) return;
-    this.members = Array.from({ length: this.threads }, () => {
-      const member: PoolWorker = {
+    if (this.workers.length > 0) return;
+    this.workers = Array.from({ length: this.threads }, () => {
+      const worker: PoolWorker = {
         worker: new Worker(workerPath, { resourceLimits: workerResourceLimits }),
         waiting: new Map(),
-        opened: new Set(),
+        openTasks: new Set(),
       };
-      member.worker.on("message", (reply: WorkerReply) => {
-        const waiting = member.waiting.get(reply.id);
-        member.waiting.delete(reply.id);
+      worker.worker.on("message", (reply: WorkerReply) => {
+        const waiting = worker.waiting.get(reply.id);
+        worker.waiting.delete(reply.id);
         if (reply.error) waiting?.reject(fromPlainError(reply.error));
         else {
-          if (reply.result) this.origins.set(reply.result, { member, borrowed: reply.borrowed });
+          if (reply.result) this.origins.set(reply.result, { worker, borrowed: reply.borrowed });
           waiting?.resolve(reply);
         }
       });
       const died = (error: unknown) => {
         this.failure ??= error;
-        for (const waiting of member.waiting.values()) waiting.reject(error);
-        member.waiting.clear();
+        for (const waiting of worker.waiting.values()) waiting.reject(error);
+        worker.waiting.clear();
       };
-      member.worker.on("error", died);
-      member.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
-      if (likely) member.worker.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
-      return member;
+      worker.worker.on("error", died);
+      worker.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
+      if (likely) worker.worker.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
+      return worker;
     });
   }
 
@@ -108,39 +108,39 @@ export class PoolExecutor implements Executor {
     return {
       run: (work) => this.run(task, spec, work),
       close: async () => {
-        for (const member of this.members) {
-          if (member.opened.delete(task)) member.worker.postMessage({ kind: "close", task } satisfies WorkerRequest);
+        for (const member of this.workers) {
+          if (member.openTasks.delete(task)) member.worker.postMessage({ kind: "close", task } satisfies WorkerRequest);
         }
       },
     };
   }
 
-  private async run(task: number, spec: TaskSpec, work: Piece): Promise<PieceResult> {
-    const member = this.idlest();
-    if (!member.opened.has(task)) {
-      member.opened.add(task);
+  private async run(task: number, spec: TaskSpec, piece: Piece): Promise<PieceResult> {
+    const member = this.leastBusy();
+    if (!member.openTasks.has(task)) {
+      member.openTasks.add(task);
       member.worker.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
     }
     const id = this.pieces++;
-    const { result } = await this.ask(member, { kind: "run", task, id, work }, transferableBuffers(work));
+    const { result } = await this.request(member, { kind: "run", task, id, piece }, transferableBuffers(piece));
     return result!;
   }
 
-  prescan(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
+  scanParts(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
     this.start();
-    return mapInOrder(pieces, this.width + 1, async (piece) => {
-      const answer = await this.ask(this.idlest(), { kind: "prescan", id: this.pieces++, spec, piece });
-      return "found" in answer ? answer.found : undefined;
+    return mapInOrder(pieces, this.parallelism + 1, async (piece) => {
+      const answer = await this.request(this.leastBusy(), { kind: "prescan", id: this.pieces++, spec, piece });
+      return "scanned" in answer ? answer.scanned : undefined;
     });
   }
 
   /** @throws what ended a thread */
-  private idlest(): PoolWorker {
+  private leastBusy(): PoolWorker {
     if (this.failure) throw this.failure;
-    return this.members.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+    return this.workers.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
   }
 
-  private ask(
+  private request(
     member: PoolWorker,
     request: WorkerRequest & { id: number },
     handed: ArrayBuffer[] = [],
@@ -152,18 +152,18 @@ export class PoolExecutor implements Executor {
   }
 
   /** What a worker had borrowed goes back to it. */
-  release(result: PieceResult): void {
+  releaseBuffers(result: PieceResult): void {
     const origin = this.origins.get(result);
     const buffers = new Set(transferableBuffers(result.chunks));
     for (const buffer of origin?.borrowed ?? []) buffers.delete(buffer);
-    this.drain.free([...buffers]);
+    this.bufferReleaser.free([...buffers]);
     if (!origin || origin.borrowed.length === 0) return;
-    const { member, borrowed } = origin;
-    member.worker.postMessage({ kind: "memory", buffers: borrowed } satisfies WorkerRequest, borrowed);
+    const { worker, borrowed } = origin;
+    worker.worker.postMessage({ kind: "memory", buffers: borrowed } satisfies WorkerRequest, borrowed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.drain.close();
-    await Promise.all(this.members.map((member) => member.worker.terminate()));
+    this.bufferReleaser.close();
+    await Promise.all(this.workers.map((member) => member.worker.terminate()));
   }
 }

@@ -15,53 +15,58 @@ export async function* processLayer(
   conversion: ConversionContext,
   open: OpenLayer,
   shape: StagePlan,
-  end: TaskSpec["end"],
+  end: TaskSpec["outcome"],
   limit: number,
 ): AsyncGenerator<PieceResult> {
   try {
     yield* processPieces(conversion, open, shape, end, limit);
   } catch (error) {
-    if (!open.existing) recordFailedInput(error, open.address);
+    if (!open.isExisting) recordFailedInput(error, open.address);
     throw error;
   }
 }
 
 async function* processPieces(
-  { request, host, executor, meter, writer }: ConversionContext,
+  { request, host, executor, progress, writer }: ConversionContext,
   open: OpenLayer,
   shape: StagePlan,
-  end: TaskSpec["end"],
+  outcome: TaskSpec["outcome"],
   limit: number,
 ): AsyncGenerator<PieceResult> {
-  const isLimited = Number.isFinite(limit) && !open.existing;
+  const isLimited = Number.isFinite(limit) && !open.isExisting;
   const stages = isLimited ? [...shape.stages, { name: "limit", settings: { count: limit } }] : shape.stages;
   const spec: TaskSpec = {
     source: open.source.spec,
     reader: open.reader,
-    blueprint: open.blueprint,
+    scanResult: open.scanResult,
     layer: open.index,
     layerName: open.layer.name,
     skipErrors: request.skipErrors ?? false,
-    keepsRows: nullsBadGeometry(request, writer.accepts),
+    keepsBadGeometries: nullsBadGeometry(request, writer.capabilities),
     stages,
-    wanted: requestedFields(request),
-    end,
+    requestedFields: requestedFields(request),
+    outcome,
     now: host.now.getTime(),
   };
-  meter.total += open.layer.bytes;
-  if (executor.spread && open.layer.splits && !open.existing && request.inputs.includes(open.source.spec.path)) {
-    yield* executor.spread(spec, layerPieces(open));
+  progress.total += open.layer.bytes;
+  if (
+    executor.runDistributed &&
+    open.layer.splits &&
+    !open.isExisting &&
+    request.inputs.includes(open.source.spec.path)
+  ) {
+    yield* executor.runDistributed(spec, layerPieces(open));
     return;
   }
   const task = await executor.open(spec);
-  const works = end.kind === "summary" && executor.width === 1 ? scanPieces(open) : layerPieces(open);
+  const works = outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open) : layerPieces(open);
   // What stands beyond a limit is told of as little as can be: readers tell what they meet on the way to the next piece.
-  const atOnce = isLimited ? executor.width + 1 : maxConcurrentPieces(executor, open.layer);
+  const atOnce = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
   try {
     yield* mapInOrder(works, atOnce, async (work) => {
       host.signal.throwIfAborted();
       const result = await task.run(work);
-      meter.done += work.split?.bytes ?? work.bytes ?? 0;
+      progress.done += work.split?.bytes ?? work.bytes ?? 0;
       return result;
     });
   } finally {

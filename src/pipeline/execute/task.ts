@@ -30,11 +30,11 @@ export interface ScanSpec {
   readonly reader: FormatRef;
   readonly skipErrors: boolean;
   /** Features whose geometry cannot be carried go on without it. */
-  readonly keepsRows: boolean;
+  readonly keepsBadGeometries: boolean;
 }
 
 export interface TaskSpec extends ScanSpec {
-  readonly blueprint: unknown;
+  readonly scanResult: unknown;
   /** Index of the layer in its dataset, and its name for reports. */
   readonly layer: number;
   readonly layerName: string;
@@ -42,8 +42,8 @@ export interface TaskSpec extends ScanSpec {
   /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
   readonly checks?: readonly StageSpec[];
   /** Names of fields that the request speaks of. */
-  readonly wanted?: readonly string[];
-  readonly end: { readonly kind: "summary"; readonly refine: boolean } | EncodeSpec;
+  readonly requestedFields?: readonly string[];
+  readonly outcome: { readonly kind: "summary"; readonly refinesTypes: boolean } | EncodeSpec;
   /** Milliseconds since 1970: what the run calls now. */
   readonly now: number;
 }
@@ -68,7 +68,7 @@ export interface EncodedChunk {
   readonly part: number;
   readonly features: number;
   /** Those of them that have a geometry. */
-  readonly located: number;
+  readonly withGeometry: number;
   readonly chunk: Chunk;
 }
 
@@ -76,11 +76,11 @@ export interface PieceResult extends Findings {
   /** Features that the reader met, before any stage: those it gave and those it rejected. */
   readonly read: number;
   /** The fields that were there, where the request speaks of any. */
-  readonly seen: readonly string[];
+  readonly seenFields: readonly string[];
   readonly chunks: readonly EncodedChunk[];
   readonly summary: SummaryState | null;
   /** Features with a geometry that came out of the stages. */
-  readonly located: number;
+  readonly withGeometry: number;
 }
 
 /** One round of the event loop. */
@@ -103,15 +103,15 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
     spec.layerName,
     signal,
     spec.skipErrors,
-    spec.blueprint,
+    spec.scanResult,
     new Date(spec.now),
-    spec.keepsRows,
+    spec.keepsBadGeometries,
   );
   const stageContext = new RejectCountingContext(spec.layerName, context);
   const build = (stages: readonly StageSpec[]) => Promise.all(stages.map((stage) => buildStage(stage, stageContext)));
   const stages = await build(spec.stages);
   const checks = await build(spec.checks ?? []);
-  const encoders = spec.end.kind === "encode" ? await openEncoders(spec.end, findFormat, context) : [];
+  const encoders = spec.outcome.kind === "encode" ? await openEncoders(spec.outcome, findFormat, context) : [];
   return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
 }
 
@@ -124,20 +124,20 @@ class RejectCountingContext implements StageContext {
     private readonly host: HostContext,
   ) {}
 
-  get keepsRows(): boolean {
-    return this.host.keepsRows;
+  get keepsBadGeometries(): boolean {
+    return this.host.keepsBadGeometries;
   }
 
-  lose(...loss: Parameters<StageContext["lose"]>): void {
-    this.host.lose(...loss);
+  reportLoss(...loss: Parameters<StageContext["reportLoss"]>): void {
+    this.host.reportLoss(...loss);
   }
 
-  notice(...notice: Parameters<StageContext["notice"]>): void {
-    this.host.notice(...notice);
+  reportNotice(...notice: Parameters<StageContext["reportNotice"]>): void {
+    this.host.reportNotice(...notice);
   }
 
-  went(...use: Parameters<StageContext["went"]>): void {
-    this.host.went(...use);
+  countOperation(...use: Parameters<StageContext["countOperation"]>): void {
+    this.host.countOperation(...use);
   }
 
   reject(...reject: Parameters<StageContext["reject"]>): void {
@@ -148,15 +148,15 @@ class RejectCountingContext implements StageContext {
 
 /** Looks at a piece of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
 export async function scanPart(
-  { source: where, reader: ref, skipErrors, keepsRows }: ScanSpec,
+  { source: where, reader: ref, skipErrors, keepsBadGeometries }: ScanSpec,
   piece: unknown,
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
   const source = createSource(where);
   const reader = await loadReader(ref, findFormat);
-  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsRows);
-  return reader.prescan!(source, piece, context);
+  await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
+  return reader.scanPart!(source, piece, context);
 }
 
 async function loadReader(ref: FormatRef, findFormat: FindFormat): Promise<ReaderModule<OptionValues<OptionTable>>> {
@@ -181,7 +181,7 @@ class OpenedTask implements Task {
     private readonly signal: AbortSignal,
     private readonly context: HostContext,
     private readonly stageContext: RejectCountingContext,
-    private readonly machinery: StagePipeline,
+    private readonly pipeline: StagePipeline,
   ) {}
 
   private async open(): Promise<Dataset> {
@@ -217,40 +217,45 @@ class OpenedTask implements Task {
 
   async run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
     const { spec, stageContext } = this;
-    const { stages, checks } = this.machinery;
+    const { stages, checks } = this.pipeline;
     const seen = new Set<string>();
     const chunks: EncodedChunk[] = [];
-    const summariser = spec.end.kind === "summary" ? new Summarizer(spec.end.refine) : null;
+    const summariser = spec.outcome.kind === "summary" ? new Summarizer(spec.outcome.refinesTypes) : null;
     let read = 0;
-    let located = 0;
+    let withGeometry = 0;
     let lastRecord = 0;
     stageContext.rejected = 0;
     for await (const batch of this.batches(work, await fetched)) {
       this.signal.throwIfAborted();
       read += batch.length;
-      if (spec.wanted?.length) for (const { name } of batch.fields) seen.add(name);
+      if (spec.requestedFields?.length) for (const { name } of batch.fields) seen.add(name);
       if (batch.length > 0) lastRecord = batch.recordAt(batch.length - 1);
       const shaped = applyStages(stages, batch);
       if (shaped.length === 0) continue;
-      located += countGeometries(shaped);
+      withGeometry += countGeometries(shaped);
       if (checks.length > 0) applyStages(checks, shaped);
       summariser?.add(shaped);
-      const encoded = spec.end.kind === "encode" ? this.encode(shaped, spec.end.fit) : [];
+      const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fit) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
       // What was written of the results before goes on meanwhile.
       await yieldToEventLoop();
     }
-    const found = this.context.take(lastRecord);
+    const found = this.context.takeFindings(lastRecord);
     read += countDropped(found.rejects) - stageContext.rejected;
-    return { ...found, read, seen: [...seen], located, chunks, summary: summariser?.state ?? null };
+    return { ...found, read, seenFields: [...seen], withGeometry, chunks, summary: summariser?.state ?? null };
   }
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
     for (const [part, fitted] of fitBatch(plan, batch, this.stageContext)) {
-      const located = countGeometries(fitted);
-      encoded.push({ part, features: fitted.length, located, chunk: this.machinery.encoders[part]!.encode(fitted) });
+      const withGeometry = countGeometries(fitted);
+      encoded.push({
+        part,
+        features: fitted.length,
+        withGeometry,
+        chunk: this.pipeline.encoders[part]!.encode(fitted),
+      });
     }
     return encoded;
   }

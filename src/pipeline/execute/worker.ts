@@ -31,7 +31,7 @@ function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
     tasks.set(request.task, task);
     return task;
   }
-  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.work));
+  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.piece));
   // A failure comes again, and is told, when a task wants it.
   if (request.kind === "load") return preloadFormats(request.formats);
   return undefined;
@@ -64,7 +64,7 @@ async function sendReply(request: WorkerRequest, begun: Promise<unknown> | undef
 async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promise<unknown>): Promise<WorkerReply> {
   try {
     const task = await tasks.get(request.task)!;
-    const result = await task.run(request.work, fetched);
+    const result = await task.run(request.piece, fetched);
     return { id: request.id, result, borrowed: transferableBuffers(result.chunks).filter(isAcquired) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
@@ -73,7 +73,7 @@ async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promi
 
 async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "prescan" }): Promise<WorkerReply> {
   try {
-    return { id, found: await scanPart(spec, piece, findFormat, abortController.signal) };
+    return { id, scanned: await scanPart(spec, piece, findFormat, abortController.signal) };
   } catch (error) {
     return { id, error: toPlainError(error) };
   }

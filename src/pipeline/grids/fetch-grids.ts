@@ -45,13 +45,13 @@ async function extentOf(conversion: ConversionContext, open: OpenLayer): Promise
 
 async function summaryOf(conversion: ConversionContext, open: OpenLayer): Promise<LayerSummary> {
   const summariser = new Summarizer(false);
-  const untouched = { stages: [], crs: null, assumed: false };
-  const end = { kind: "summary", refine: false } as const;
+  const untouched = { stages: [], crs: null, isCrsAssumed: false };
+  const end = { kind: "summary", refinesTypes: false } as const;
   for await (const { summary } of processLayer(conversion, open, untouched, end, Number.POSITIVE_INFINITY)) {
     if (summary) summariser.merge(summary);
-    conversion.meter.tell("scan");
+    conversion.progress.report("scan");
   }
   // What the reader says of the layer is said again when it is read for good.
-  open.context.take(0);
+  open.context.takeFindings(0);
   return summariser.summary();
 }

@@ -24,9 +24,9 @@ export async function openAppendTarget(
   const { output } = request;
   if (!request.append || output === "-" || !existsSync(output) || isUpdatedInPlace(request, writer)) return null;
   const refuse = (reason: string) => createError("unsupported", { source: output, reason });
-  if (writer.accepts.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
-  const { shortLines = false } = writer.accepts;
-  const open = await openInputs([output], { from: writer.format.id, shortLines }, host, spool, true);
+  if (writer.capabilities.layers === "many") throw refuse(`appending to ${writer.format.label} is not possible`);
+  const { onePointLines = false } = writer.capabilities;
+  const open = await openInputs([output], { from: writer.format.id, onePointLines }, host, spool, true);
   if (open.layers.length === 1) return open;
   await open[Symbol.asyncDispose]();
   throw refuse("it has several layers; appending needs one");

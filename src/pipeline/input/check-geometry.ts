@@ -14,7 +14,7 @@ const usedGeometryOption = ({ sourceCrs, swapXy }: GeometrySettings): string | n
 function groupBySource(layers: readonly OpenLayer[]): Map<string, OpenLayer[]> {
   const sources = new Map<string, OpenLayer[]>();
   for (const open of layers) {
-    if (open.existing) continue;
+    if (open.isExisting) continue;
     const known = sources.get(open.source.name);
     if (known) known.push(open);
     else sources.set(open.source.name, [open]);
@@ -58,7 +58,7 @@ export function checkGeometryDeclared(layers: readonly OpenLayer[], request: Geo
 /** Features that went into outputs, and those of them that have a geometry. */
 export interface GeometryCounts {
   features: number;
-  located: number;
+  withGeometry: number;
   /** Why the first of the features whose geometries could not be carried has none now. */
   reason?: string;
 }
@@ -77,9 +77,9 @@ export function checkGeometryFound(
   const option = usedGeometryOption(request);
   if (option === null) return;
   for (const [source, opened] of groupBySource(layers)) {
-    const sum = (of: "features" | "located") =>
+    const sum = (of: "features" | "withGeometry") =>
       opened.reduce((total, open) => total + (counts.get(open)?.[of] ?? 0), 0);
-    if (sum("features") === 0 || sum("located") > 0) continue;
+    if (sum("features") === 0 || sum("withGeometry") > 0) continue;
     const reason = opened.map((open) => counts.get(open)?.reason).find((one) => one !== undefined);
     const names = new Set(opened.map(({ layer }) => layer.name));
     const advice = notices.find(({ code, layer }) => code === "zone-prefix" && names.has(layer))?.example;

@@ -28,7 +28,7 @@ export const parseMapInput = (text: string): string | null => /^map:(.*)$/s.exec
 function outputBaseName(address: string, registry: Registry): string {
   if (address === "-") return "stdin";
   const addressed = registry.ofAddress(address);
-  if (addressed) return addressed.addresses.stem(address).replaceAll(/[/\\]/g, "_");
+  if (addressed) return addressed.addresses.fileStem(address).replaceAll(/[/\\]/g, "_");
   const map = parseMapInput(address);
   // A name may have any characters.
   if (map !== null) return map.replaceAll(/[/\\]/g, "_");

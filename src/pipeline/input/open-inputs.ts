@@ -27,9 +27,9 @@ export interface OpenLayer {
   readonly index: number;
   readonly source: HostSource;
   readonly reader: FormatRef;
-  readonly blueprint: unknown;
+  readonly scanResult: unknown;
   /** What is in the output already and is added to: it passes untouched. */
-  readonly existing: boolean;
+  readonly isExisting: boolean;
   /** Whether its source has no other layer. */
   readonly isOnly: boolean;
   /** The feature ids shall become this attribute. */
@@ -62,11 +62,11 @@ type OpenInputsRequest = Pick<
   "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
 > & {
   /** Features whose geometry cannot be read go on without it. */
-  readonly keepsRows?: boolean;
+  readonly keepsBadGeometries?: boolean;
   /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
-  readonly shortLines?: boolean;
+  readonly onePointLines?: boolean;
   /** Refuses more fields than the target can have. @throws unsupported */
-  readonly checkFields?: (source: string, count: number) => void;
+  readonly checkFieldCount?: (source: string, count: number) => void;
   /** Threads that look at the inputs, too. */
   readonly executor?: Executor | undefined;
 };
@@ -77,8 +77,8 @@ function isDatasetFolder(path: string, from: string | undefined, registry: Regis
 }
 
 /** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
-function readerOptionsFor({ reader }: Format, { readerOptions = {}, shortLines }: OpenInputsRequest) {
-  const hasChoice = shortLines === true && reader?.options.shortLines?.type === "boolean";
+function readerOptionsFor({ reader }: Format, { readerOptions = {}, onePointLines }: OpenInputsRequest) {
+  const hasChoice = onePointLines === true && reader?.options.shortLines?.type === "boolean";
   return hasChoice ? { shortLines: "yes", ...readerOptions } : readerOptions;
 }
 
@@ -91,7 +91,7 @@ export async function openInputs(
   request: OpenInputsRequest,
   host: Host,
   spool: Spool,
-  existing = false,
+  isExisting = false,
   /** Also those that have to be asked for by name. */
   everyLayer = false,
 ): Promise<OpenInputs> {
@@ -107,21 +107,21 @@ export async function openInputs(
     const { options, fid } = parseReaderOptions(format, readerOptionsFor(format, request));
     const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
     const skipErrors = request.skipErrors ?? false;
-    const { keepsRows = false } = request;
-    const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsRows };
+    const { keepsBadGeometries = false } = request;
+    const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsBadGeometries };
     const { executor } = request;
-    const prescan = executor?.prescan && ((pieces: AsyncIterable<unknown>) => executor.prescan!(spec, pieces));
-    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsRows, prescan);
-    context.statedCrs =
+    const prescan = executor?.scanParts && ((pieces: AsyncIterable<unknown>) => executor.scanParts!(spec, pieces));
+    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsBadGeometries, prescan);
+    context.requestedCrs =
       request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
     context.swapsXy = request.swapXy ?? false;
-    context.fieldsKnown = (count) => request.checkFields?.(source.name, count);
+    context.onFieldCount = (count) => request.checkFieldCount?.(source.name, count);
     contexts.push(context);
     const reader = await format.reader.load();
     const dataset = await reader.open(source, options, context);
     datasets.push(dataset);
-    findings.push(context.take(0));
-    if (!existing) findings.push(omittedContent(dataset, source.name, request.layers));
+    findings.push(context.takeFindings(0));
+    if (!isExisting) findings.push(omittedContent(dataset, source.name, request.layers));
     dataset.layers.forEach((layer, index) => {
       layers.push({
         address,
@@ -129,10 +129,10 @@ export async function openInputs(
         index,
         source,
         reader: ref,
-        blueprint: dataset.blueprint,
+        scanResult: dataset.scanResult,
         fid,
         context,
-        existing,
+        isExisting,
         isOnly: dataset.layers.length === 1,
       });
     });
@@ -157,7 +157,7 @@ export async function openInputs(
 
   async function openAddress(address: string): Promise<void> {
     const format = registry.ofAddress(address)!;
-    format.addresses.stem(address);
+    format.addresses.fileStem(address);
     if (request.from !== undefined && registry.get(request.from).id !== format.id)
       throw createError("usage", {
         reason: `${address}: is an address of ${format.label}; leave --from ${request.from} away`,
@@ -176,7 +176,7 @@ export async function openInputs(
     const members = await openInput(address, {
       spool,
       signal,
-      ...(host.names ? { names: host.names } : {}),
+      ...(host.displayNames ? { names: host.displayNames } : {}),
       ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
       isPrimary: (name) => registry.isPrimary(name),
       isCompanion: (name) => registry.isCompanion(name),
@@ -228,19 +228,19 @@ function skippedEntries(source: string, names: readonly string[]): Findings {
   const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
   const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
   const notice = { code: "zip-entries-ignored", layer: source, count: names.length, example };
-  return { losses: [], notices: [notice], rejects: [], gaps: [], records: 0, lines: 0 };
+  return { losses: [], notices: [notice], rejects: [], skippedRanges: [], records: 0, lines: 0 };
 }
 
 /** What a dataset has beside its layers, as far as it belongs to those that are asked for. */
-function omittedContent({ leftOut = [] }: Dataset, source: string, wanted: readonly string[] | undefined): Findings {
+function omittedContent({ omitted = [] }: Dataset, source: string, wanted: readonly string[] | undefined): Findings {
   const names = wanted && wanted.length > 0 ? new Set(wanted.flatMap((text) => [text, ...splitList(text)])) : null;
-  const told = leftOut.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
+  const told = omitted.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
   const of = (kind: OmittedContent["kind"]) =>
     told.flatMap((each) => {
       const { code, layer = source, count, example } = each;
       return each.kind === kind ? [{ code, layer, count, example }] : [];
     });
-  return { losses: of("loss"), notices: of("note"), rejects: [], gaps: [], records: 0, lines: 0 };
+  return { losses: of("loss"), notices: of("note"), rejects: [], skippedRanges: [], records: 0, lines: 0 };
 }
 
 function chooseLayers(
@@ -259,7 +259,7 @@ function chooseLayers(
 
 /** @throws usage where all that there is has to be asked for, unsupported where there is nothing */
 function withoutExplicitOnly(layers: readonly OpenLayer[], source: string): readonly OpenLayer[] {
-  const taken = layers.filter((open) => !open.layer.aside);
+  const taken = layers.filter((open) => !open.layer.explicitOnly);
   if (taken.length > 0) return taken;
   if (layers.length === 0)
     throw createError("unsupported", { source, reason: "there is no table or layer in it that may be read" });

@@ -25,13 +25,13 @@ export function mergeFindings(second: Findings, first: Findings | undefined): Fi
     ...second,
     losses: [...second.losses, ...only("losses")],
     notices: [...second.notices, ...only("notices")],
-    gaps: [...second.gaps, ...(first?.gaps ?? [])],
+    skippedRanges: [...second.skippedRanges, ...(first?.skippedRanges ?? [])],
   };
 }
 
 /** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
 export const needsSummary = (accepts: WriterCapabilities): boolean =>
-  accepts.needs !== "nothing" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
+  accepts.requiredScan !== "nothing" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
 
 /** Stages that leave fields, types and kinds as they are. */
 const schemaPreservingStages = new Set([
@@ -65,10 +65,10 @@ export async function readerSummary(
   open: OpenLayer,
   shape: StagePlan,
   points: boolean,
-  asked: Omit<SummaryRequest, "within">,
+  asked: Omit<SummaryRequest, "unchangedExtent">,
 ): Promise<LayerSummary | null> {
   if (!open.layer.summary || shape.stages.some((stage) => !schemaPreservingStages.has(stage.name))) return null;
-  const told = await open.layer.summary({ ...asked, within: points ? pointPreservingExtent(shape) : null });
+  const told = await open.layer.summary({ ...asked, unchangedExtent: points ? pointPreservingExtent(shape) : null });
   if (!told || told.kinds[Kind.GeometryCollection]!.count > 0) return null;
   const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
   const summary = moved ? { ...told, extent: null } : told;

@@ -10,10 +10,10 @@ export function checkFieldCount(
   source: string,
   count: number,
   { select }: Pick<ConvertRequest, "select">,
-  { accepts: { mostFields }, format }: Pick<ChosenWriter, "accepts" | "format">,
+  { capabilities: { maxFields }, format }: Pick<ChosenWriter, "capabilities" | "format">,
 ): void {
-  if (mostFields === undefined || select || count <= mostFields) return;
-  const reason = `${format.label} holds at most ${mostFields} fields, and there are ${count}; choose some with --select, or write GeoJSON or CSV`;
+  if (maxFields === undefined || select || count <= maxFields) return;
+  const reason = `${format.label} holds at most ${maxFields} fields, and there are ${count}; choose some with --select, or write GeoJSON or CSV`;
   throw createError("unsupported", { source, reason });
 }
 
@@ -31,11 +31,11 @@ export function checkCellCount(
   source: string,
   summary: LayerSummary,
   fit: FitPlan,
-  { accepts: { everyCell }, format }: Pick<ChosenWriter, "accepts" | "format">,
+  { capabilities: { storesEveryCell }, format }: Pick<ChosenWriter, "capabilities" | "format">,
 ): void {
   const fields = fit.fields?.length ?? 0;
   const cells = summary.featureCount * fields;
-  if (!everyCell || cells < maxCells) return;
+  if (!storesEveryCell || cells < maxCells) return;
   const values = summary.fields.reduce((sum, field) => sum + field.values, 0);
   if (values * maxCellsPerValue >= cells) return;
   const reason = `${format.label} has a cell for each of ${groupDigits(fields)} fields in each of ${groupDigits(summary.featureCount)} features, ${groupDigits(cells)} in all, and ${groupDigits(values)} of them have a value; choose fields with --select, or write GeoJSON or KML, where a feature has only its own`;

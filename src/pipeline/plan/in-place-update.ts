@@ -16,10 +16,10 @@ export interface InPlaceUpdate extends InPlaceTarget {
 }
 
 /** Whether the output is changed in place; if not it is written anew, whatever it was. */
-export function isUpdatedInPlace(request: ConvertRequest, { accepts, format, stem }: ChosenWriter): boolean {
+export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format, stem }: ChosenWriter): boolean {
   if (stem !== null) return true;
   const { append, replaceLayer, overwrite, output } = request;
-  if (!accepts.updates || overwrite || !(append || replaceLayer)) return false;
+  if (!capabilities.updatesInPlace || overwrite || !(append || replaceLayer)) return false;
   return output !== "-" && existsSync(output) && zipOptions(output, format).zip === undefined;
 }
 

@@ -22,17 +22,17 @@ function describeElementCounts(elements: readonly MetadataElements[]): string[] 
 
 /** The metadata of an output layer; what its inputs do not have alike, or the target has no place for, is lost. */
 export function mergeMetadata(
-  { gathered, writer, request }: ConversionContext,
+  { reportBuilder, writer, request }: ConversionContext,
   { name, inputs }: OutputLayer,
   fit: Pick<FitPlan, "fields">,
 ): LayerMetadata | null {
   const sources = inputs
-    .filter(({ existing }) => !existing)
+    .filter(({ isExisting }) => !isExisting)
     .map(
       ({ layer }) =>
         layer.metadata && renameColumns(layer.metadata, outputColumnNames(request, fit, layer.columnNames)),
     );
-  const held = writer.accepts.metadata ?? [];
+  const held = writer.capabilities.metadata ?? [];
   const kept: [MetadataTerm, unknown][] = [];
   const homeless: string[] = [];
   const different: string[] = [];
@@ -47,7 +47,7 @@ export function mergeMetadata(
     else kept.push([term, JSON.parse(value)]);
   }
   const lose = (what: string, terms: readonly string[]) =>
-    gathered.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${terms.join(", ")}`);
+    reportBuilder.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${terms.join(", ")}`);
   if (homeless.length > 0) lose(`${writer.format.label} has no place for what the file says of itself`, homeless);
   if (different.length > 0) lose("the inputs of the layer do not say the same of themselves", different);
   return kept.length > 0 ? (Object.fromEntries(kept) as LayerMetadata) : null;
@@ -55,7 +55,7 @@ export function mergeMetadata(
 
 /** What the inputs of a layer call the columns of ids and geometries; null where they do not say the same. */
 export function commonColumnNames({ inputs }: OutputLayer): ColumnNames | null {
-  const names = inputs.filter(({ existing }) => !existing).map(({ layer }) => layer.columnNames ?? null);
+  const names = inputs.filter(({ isExisting }) => !isExisting).map(({ layer }) => layer.columnNames ?? null);
   const [first = null, ...others] = [...new Set(names.map((each) => JSON.stringify(each)))];
   return first === null || others.length > 0 ? null : (JSON.parse(first) as ColumnNames | null);
 }

@@ -32,7 +32,7 @@ interface PlannedWrite {
   readonly file: string;
   /** The same in one way of writing it. */
   readonly key: string;
-  readonly use: "output" | "rejects";
+  readonly purpose: "output" | "rejects";
   /** Whether a file that is there may be replaced. */
   readonly replaces: boolean;
 }
@@ -77,23 +77,25 @@ const refuseCircularLink: PathRule = ({ path, file }) =>
     ? createError("output-failed", { output: path, reason: describeSystemError({ code: "ELOOP" }) })
     : null;
 
-const refuseExisting: PathRule = ({ path, file, use, replaces }) =>
-  !replaces && pathExists(file) ? createError("output-exists", { output: path, use }) : null;
+const refuseExisting: PathRule = ({ path, file, purpose, replaces }) =>
+  !replaces && pathExists(file) ? createError("output-exists", { output: path, use: purpose }) : null;
 
-const refuseInput: PathRule = ({ path, file, use }, { reads }) => {
-  if (!reads.some((read) => isSameFile(read, file))) return null;
-  if (use === "output") return createError("output-is-input", { output: path });
+const refuseInput: PathRule = ({ path, file, purpose }, { inputFiles }) => {
+  if (!inputFiles.some((read) => isSameFile(read, file))) return null;
+  if (purpose === "output") return createError("output-is-input", { output: path });
   return createError("usage", {
     reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
   });
 };
 
 /** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
-const refuseInputCompanion: PathRule = ({ path, file, use }, { places, format }) => {
+const refuseInputCompanion: PathRule = ({ path, file, purpose }, { inputPaths, format }) => {
   // Of an output that is there the companions are its own.
-  if (use !== "output" || !format.companions || pathExists(file)) return null;
+  if (purpose !== "output" || !format.companions || pathExists(file)) return null;
   const [stem] = splitExtension(resolve(path), format);
-  const beside = places.some((input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input));
+  const beside = inputPaths.some(
+    (input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input),
+  );
   const taken = beside ? filesBeside(file, format.companions)[0] : undefined;
   return taken === undefined ? null : createError("output-is-input", { output: taken });
 };
@@ -102,7 +104,7 @@ const refuseDuplicate: PathRule = ({ path, key }, plan) => {
   if (!plan.isClaimed(key)) return null;
   return createError("output-collision", {
     output: path,
-    inputs: [plan.inputs.join(", "), "another input or layer"],
+    inputs: [plan.inputNames.join(", "), "another input or layer"],
   });
 };
 
@@ -143,13 +145,13 @@ export interface PathPlanOptions {
   /** Whether files that are there may be replaced. */
   readonly replaces: boolean;
   /** Whether the named output may be there all the same: it is changed in place, or added to. */
-  readonly changes: boolean;
+  readonly changesInPlace: boolean;
   /** The output is an address, and rejects go into a file called after this, in the current folder. */
   readonly stem: string | null;
   /** What other conversions of the same run write. */
-  readonly claims: OutputReservations;
+  readonly reservations: OutputReservations;
   /** See `Host`. */
-  readonly standsAt?: (input: string) => string;
+  readonly originalPath?: (input: string) => string;
 }
 
 /** The inputs that are files, and what belongs to them: `roads.dbf` is read with `roads.shp`. */
@@ -163,34 +165,34 @@ function inputFiles(inputs: readonly string[], registry: Registry): string[] {
 
 export class PathPlan {
   /** As they may be told. */
-  readonly inputs: readonly string[];
+  readonly inputNames: readonly string[];
   /** Where they stand. */
-  readonly places: readonly string[];
+  readonly inputPaths: readonly string[];
   /** The files that are read. */
-  readonly reads: readonly string[];
+  readonly inputFiles: readonly string[];
   /** The output that was named, and whether there was a file of that name. */
-  readonly named: string;
-  readonly wasThere: boolean;
+  readonly outputName: string;
+  readonly outputExisted: boolean;
   /** Null where rejected features go nowhere. */
   readonly rejects: string | null;
   readonly format: Format;
   readonly replaces: boolean;
-  private readonly claims: OutputReservations;
-  private readonly written: PlannedWrite[] = [];
+  private readonly reservations: OutputReservations;
+  private readonly writes: PlannedWrite[] = [];
 
   /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
   constructor(request: ConvertRequest, rules: PathPlanOptions) {
-    const { format, registry, replaces, changes, claims, stem, standsAt = (input) => input } = rules;
+    const { format, registry, replaces, changesInPlace, reservations, stem, originalPath = (input) => input } = rules;
     this.format = format;
     this.replaces = replaces;
-    this.claims = claims;
+    this.reservations = reservations;
     const { output, overwrite = false } = request;
-    this.inputs = request.inputs.map((input) => redact(input, registry));
-    this.places = request.inputs.map(standsAt);
-    this.reads = inputFiles(this.places, registry);
-    this.named = output;
-    if (stem === null) this.add(output, "output", replaces || changes);
-    this.wasThere = stem === null && output !== "-" && pathExists(output);
+    this.inputNames = request.inputs.map((input) => redact(input, registry));
+    this.inputPaths = request.inputs.map(originalPath);
+    this.inputFiles = inputFiles(this.inputPaths, registry);
+    this.outputName = output;
+    if (stem === null) this.add(output, "output", replaces || changesInPlace);
+    this.outputExisted = stem === null && output !== "-" && pathExists(output);
     this.rejects = request.rejects ?? (output === "-" ? null : defaultRejectsPath(stem ?? output));
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw createError("usage", {
@@ -202,7 +204,7 @@ export class PathPlan {
 
   /** A part of the output beside the one that was named: of a layer, or of a kind of geometry. */
   addPart(path: string): void {
-    if (path !== this.named) this.add(path, "output", this.replaces);
+    if (path !== this.outputName) this.add(path, "output", this.replaces);
   }
 
   /** What an output will say of its CRS, once that is known. @throws usage */
@@ -210,17 +212,17 @@ export class PathPlan {
     if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
   }
 
-  private add(path: string, use: PlannedWrite["use"], replaces: boolean): void {
+  private add(path: string, purpose: PlannedWrite["purpose"], replaces: boolean): void {
     try {
       const file = resolveSymlinks(path);
-      const write: PlannedWrite = { path, file, key: canonicalKey(file), use, replaces };
+      const write: PlannedWrite = { path, file, key: canonicalKey(file), purpose, replaces };
       if (!refuseCircularLink(write, this) && isStream(path)) return;
       for (const rule of pathRules) {
         const refused = rule(write, this);
         if (refused) throw refused;
       }
-      this.written.push(write);
-      this.claims.add(write.key);
+      this.writes.push(write);
+      this.reservations.add(write.key);
     } catch (error) {
       throw outputError(path, error);
     }
@@ -228,15 +230,15 @@ export class PathPlan {
 
   /** Whether another conversion, or this one, writes the file of this canonical name. */
   isClaimed(key: string): boolean {
-    return this.claims.has(key);
+    return this.reservations.has(key);
   }
 
   /** Whether the plan has this file as one that is written or read. */
-  touches(path: string): boolean {
+  overlaps(path: string): boolean {
     const file = resolveSymlinks(path);
     return (
-      this.written.some((write) => canonicalKey(write.file) === canonicalKey(file)) ||
-      this.reads.some((read) => isSameFile(read, file))
+      this.writes.some((write) => canonicalKey(write.file) === canonicalKey(file)) ||
+      this.inputFiles.some((read) => isSameFile(read, file))
     );
   }
 }

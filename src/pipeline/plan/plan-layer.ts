@@ -27,7 +27,7 @@ function reprojectionGrids(conversion: ConversionContext, open: OpenLayer): Repr
       const { fetchMissingGrids } = await import("../grids/fetch-grids.js");
       for (const { name, licence } of await fetchMissingGrids(conversion, open, [from, to], options, grids)) {
         const example = `${name} (${licence}) was downloaded from ${redactUrl(grids.endpoint)} into ${grids.cache}`;
-        conversion.gathered.notices.add("grid-downloaded", open.layer.name, undefined, 1, example);
+        conversion.reportBuilder.notices.add("grid-downloaded", open.layer.name, undefined, 1, example);
       }
     },
   };
@@ -41,17 +41,17 @@ export interface PlannedPart {
   readonly layer: TargetLayer;
   readonly path: string;
   /** The layer that is there and is added to or replaced, where the file is changed in place. */
-  readonly held: LayerInfo | null;
+  readonly existingLayer: LayerInfo | null;
 }
 
 /** An output layer with all that is decided about it before its features are written. */
 export interface PlannedLayer {
   readonly inputs: readonly PlannedInput[];
-  readonly fit: FitPlan;
+  readonly fitPlan: FitPlan;
   readonly crs: Crs | null;
   readonly parts: readonly PlannedPart[];
   /** What the first reading said; empty where there was none. */
-  readonly said: LayerScan["said"];
+  readonly scanFindings: LayerScan["findings"];
 }
 
 /** @throws crs-unknown, crs-no-operation, crs-not-writable, field-missing, unsupported, usage, output-exists … */
@@ -60,92 +60,110 @@ export async function planLayer(
   path: string,
   layer: OutputLayer,
 ): Promise<PlannedLayer> {
-  const { request, writer, gathered, paths, update } = conversion;
-  const { accepts, format } = writer;
-  const held = findExistingLayer(update, layer.name);
-  const joins = update?.mode === "append" ? held : null;
-  const target = joins ? await existingLayerCrs(joins, request, conversion.target) : conversion.target;
-  if (update?.mode === "add" && held)
-    throw createError("output-exists", { output: `${request.output}: the table "${held.name}"` });
-  if (update?.mode === "replace" && request.replaceLayer && !held)
+  const { request, writer, reportBuilder, paths, update } = conversion;
+  const { capabilities, format } = writer;
+  const existingLayer = findExistingLayer(update, layer.name);
+  const joins = update?.mode === "append" ? existingLayer : null;
+  const target = joins ? await existingLayerCrs(joins, request, conversion.targetCrs) : conversion.targetCrs;
+  if (update?.mode === "add" && existingLayer)
+    throw createError("output-exists", { output: `${request.output}: the table "${existingLayer.name}"` });
+  if (update?.mode === "replace" && request.replaceLayer && !existingLayer)
     noteAddedLayer(conversion, layer.name, update.layers);
   checkNames(layer.inputs, request);
   const inputs = [];
-  for (const open of layer.inputs) {
-    const grids = reprojectionGrids(conversion, open);
-    const shape = await withFailedInput(open.address, () => planStages(open, request, target, gathered, grids));
-    inputs.push({ open, shape: { ...shape, stages: [...shape.stages, ...writerStages(conversion, shape.crs)] } });
+  for (const openLayer of layer.inputs) {
+    const grids = reprojectionGrids(conversion, openLayer);
+    const shape = await withFailedInput(openLayer.address, () =>
+      planStages(openLayer, request, target, reportBuilder, grids),
+    );
+    inputs.push({
+      openLayer,
+      stagePlan: { ...shape, stages: [...shape.stages, ...writerStages(conversion, shape.crs)] },
+    });
   }
-  const all = inputs.map((input) => input.shape.crs);
+  const all = inputs.map((input) => input.stagePlan.crs);
   const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
   const crs = joins?.crs ?? common;
-  for (const { open } of inputs) noteCoordinateColumns(conversion, open);
-  if (crs === null) for (const input of inputs) noteUndeclaredCrs(conversion, layer.name, input.shape.crs);
-  const first = joins || needsSummary(accepts) ? await scanLayers(conversion, inputs) : null;
+  for (const { openLayer } of inputs) noteCoordinateColumns(conversion, openLayer);
+  if (crs === null) for (const input of inputs) noteUndeclaredCrs(conversion, layer.name, input.stagePlan.crs);
+  const first = joins || needsSummary(capabilities) ? await scanLayers(conversion, inputs) : null;
   const summary = first?.summary ?? null;
-  const alone = planFit(summary, accepts, format.label, request.append === true);
-  const fit = joins ? adoptExistingFields(alone, joins.fields ?? []) : alone;
-  if (summary) checkCellCount(layer.inputs.map(({ source }) => source.name).join(", "), summary, fit, writer);
-  noteRenamedLayer(conversion, layer, held);
-  reportFit(conversion, layer.name, fit);
-  const adds = layer.inputs.some((open) => open.existing);
+  const alone = planFit(summary, capabilities, format.label, request.append === true);
+  const fitPlan = joins ? adoptExistingFields(alone, joins.fields ?? []) : alone;
+  if (summary) checkCellCount(layer.inputs.map(({ source }) => source.name).join(", "), summary, fitPlan, writer);
+  noteRenamedLayer(conversion, layer, existingLayer);
+  reportFit(conversion, layer.name, fitPlan);
+  const adds = layer.inputs.some((open) => open.isExisting);
   const columnNames = commonColumnNames(layer);
-  const metadata = mergeMetadata(conversion, layer, fit);
-  const parts = fit.parts.map((part): PlannedPart => {
+  const metadata = mergeMetadata(conversion, layer, fitPlan);
+  const parts = fitPlan.parts.map((part): PlannedPart => {
     const suffix = part.name === "" ? "" : `_${part.name}`;
-    const own = accepts.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
-    if (own !== path && adds) throw geometryConflictError(path, fit);
+    const own = capabilities.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
+    if (own !== path && adds) throw geometryConflictError(path, fitPlan);
     if (own !== path) paths.addPart(own);
     paths.declareCrs(own, crs);
     return {
       layer: {
-        name: `${held?.name ?? layer.name}${suffix}`,
+        name: `${existingLayer?.name ?? layer.name}${suffix}`,
         crs,
-        fields: fit.fields && targetFields(fit.fields),
-        summary: summary && summaryOfPart(fit, part, summary),
+        fields: fitPlan.fields && targetFields(fitPlan.fields),
+        summary: summary && summaryOfPart(fitPlan, part, summary),
         ...(metadata && { metadata }),
         ...(columnNames && { columnNames }),
       },
       path: own,
-      held,
+      existingLayer,
     };
   });
-  return { inputs, fit, crs, parts, said: first?.said ?? new Map() };
+  return { inputs, fitPlan, crs, parts, scanFindings: first?.findings ?? new Map() };
 }
 
 /** A table becomes one without geometry, although some of its columns look like coordinates. */
-function noteCoordinateColumns({ gathered }: ConversionContext, { layer }: OpenLayer): void {
+function noteCoordinateColumns({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
   for (const example of coordinateAdvice(layer))
-    gathered.notices.add("coordinates-left-out", layer.name, undefined, 1, example);
+    reportBuilder.notices.add("coordinates-left-out", layer.name, undefined, 1, example);
 }
 
 function noteRenamedLayer(
-  { gathered, writer }: ConversionContext,
-  { name, wanted }: OutputLayer,
+  { reportBuilder, writer }: ConversionContext,
+  { name, requestedName }: OutputLayer,
   held: LayerInfo | null,
 ): void {
-  if (name === wanted || held?.name === wanted) return;
-  const { format, accepts } = writer;
-  const why = accepts.layerName?.(wanted) === name ? `${format.label} does not take it` : "another layer is called so";
-  gathered.losses.add("layer-renamed", name, undefined, 1, `the layer "${wanted}" became "${name}", since ${why}`);
+  if (name === requestedName || held?.name === requestedName) return;
+  const { format, capabilities } = writer;
+  const why =
+    capabilities.layerName?.(requestedName) === name
+      ? `${format.label} does not take it`
+      : "another layer is called so";
+  reportBuilder.losses.add(
+    "layer-renamed",
+    name,
+    undefined,
+    1,
+    `the layer "${requestedName}" became "${name}", since ${why}`,
+  );
 }
 
 /** Who reads the output takes its coordinates for longitude and latitude, and --no-reproject left them what they were. */
-function noteUndeclaredCrs({ gathered, writer, request }: ConversionContext, layer: string, crs: Crs | null): void {
-  if (request.reproject !== false || crs === null || writer.accepts.crs === "any" || isWgs84(crs)) return;
+function noteUndeclaredCrs(
+  { reportBuilder, writer, request }: ConversionContext,
+  layer: string,
+  crs: Crs | null,
+): void {
+  if (request.reproject !== false || crs === null || writer.capabilities.crs === "any" || isWgs84(crs)) return;
   const example = `the coordinates are in ${crs.id ?? crs.name}, and ${writer.format.label} says longitude and latitude in WGS 84 of all that it holds; leave --no-reproject away, or choose another format`;
-  gathered.losses.add("crs-undeclared", layer, undefined, 1, example);
+  reportBuilder.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 
 /** A mistyped name would leave the layer that was meant as it was. */
-function noteAddedLayer({ gathered }: ConversionContext, layer: string, there: readonly LayerInfo[]): void {
+function noteAddedLayer({ reportBuilder }: ConversionContext, layer: string, there: readonly LayerInfo[]): void {
   const more = there.length > maxListedNames ? ` and ${there.length - maxListedNames} more` : "";
   const names = `${there
     .slice(0, maxListedNames)
     .map(({ name }) => `"${name}"`)
     .join(", ")}${more}`;
   const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${there.length === 1 ? "is" : "are"} ${names}`;
-  if (there.length > 0) gathered.notices.add("layer-added", layer, undefined, 1, example);
+  if (there.length > 0) reportBuilder.notices.add("layer-added", layer, undefined, 1, example);
 }
 
 function geometryConflictError(path: string, fit: FitPlan): Error {
@@ -156,12 +174,12 @@ function geometryConflictError(path: string, fit: FitPlan): Error {
 
 /** What the writer's limits ask of every geometry before the layer is summed up. */
 function writerStages({ writer, request }: ConversionContext, crs: Crs | null): StageSpec[] {
-  const { geometryTypes, shortLines = false, degreesOnly = false, z } = writer.accepts;
+  const { geometryTypes, onePointLines = false, degreesOnly = false, z } = writer.capabilities;
   const stages: StageSpec[] = [];
   if (degreesOnly && request.reproject === false)
     stages.push({ name: "check-coordinates", settings: { mode: "wgs84", untouched: crs !== null && !isWgs84(crs) } });
   // Before collections are merged, for what is left of them.
-  stages.push({ name: "drop-degenerate", settings: { shortLines, z } });
+  stages.push({ name: "drop-degenerate", settings: { shortLines: onePointLines, z } });
   if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });
   return stages;
 }
@@ -177,7 +195,7 @@ function writableCrs(writer: ChosenWriter, target: Crs | null, all: readonly (Cr
     });
   }
   const common = alike ? first : null;
-  if (common === null || writer.accepts.crs === "any" || isWgs84(common)) return common;
+  if (common === null || writer.capabilities.crs === "any" || isWgs84(common)) return common;
   if (target === null) return null;
   throw createError("crs-not-writable", { format: writer.format.id, crs: common.id ?? common.name });
 }
@@ -189,7 +207,7 @@ function explainRename(source: string, fit: FitPlan): string {
 }
 
 /** Tells what a plan changes about names and ids. */
-function reportFit({ gathered: { losses, notices } }: ConversionContext, layer: string, fit: FitPlan): void {
+function reportFit({ reportBuilder: { losses, notices } }: ConversionContext, layer: string, fit: FitPlan): void {
   for (const { source, name } of fit.fields ?? []) {
     if (source === null) {
       const example = `${fit.target} has no place for these feature ids; they are in the field "${name}"`;

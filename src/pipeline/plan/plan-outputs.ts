@@ -13,8 +13,8 @@ import type { ConvertRequest, Host } from "../request.js";
 /** The writer of a conversion, its options parsed. */
 export interface ChosenWriter {
   readonly format: Format;
-  readonly ref: FormatRef;
-  readonly accepts: WriterCapabilities;
+  readonly formatRef: FormatRef;
+  readonly capabilities: WriterCapabilities;
   /** The output is an address, and this is what files beside it are called after; null of a file. */
   readonly stem: string | null;
 }
@@ -27,11 +27,11 @@ export const writableFormatIds = ({ registry }: Host): string[] =>
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
   const { registry } = host;
   const addressed = registry.ofAddress(request.output);
-  const stem = addressed?.addresses.stem(request.output) ?? null;
+  const stem = addressed?.addresses.fileStem(request.output) ?? null;
   const byName = addressed ?? registry.byExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
   if (format?.addresses && !addressed) {
-    const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.form}`;
+    const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.syntax}`;
     throw createError("usage", { reason });
   }
   if (addressed && format !== addressed)
@@ -40,11 +40,12 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
     });
   if (!format) throw formatUndecidedError(request.output, host);
   if (!format.writer) throw createError("format-cannot-write", { format: format.id });
-  const given = { ...format.writer.implied?.(request.output), ...request.writerOptions };
+  const given = { ...format.writer.impliedOptions?.(request.output), ...request.writerOptions };
   const options = parseOptions(format.id, format.writer.options, given);
-  const accepts = format.writer.accepts(options);
-  if (request.output === "-" && !accepts.stream) throw createError("output-not-stream", { format: format.id });
-  return { format, ref: { id: format.id, module: registry.moduleOf(format.id), options }, accepts, stem };
+  const capabilities = format.writer.capabilities(options);
+  if (request.output === "-" && !capabilities.supportsStreaming)
+    throw createError("output-not-stream", { format: format.id });
+  return { format, formatRef: { id: format.id, module: registry.moduleOf(format.id), options }, capabilities, stem };
 }
 
 function formatUndecidedError(output: string, host: Host): GeoferryError {
@@ -73,7 +74,7 @@ export function isDatasetFolderName(output: string, { folders = [] }: Format): b
 export interface OutputLayer {
   readonly name: string;
   /** What it would be called if the format took every name, and no other layer of it had this one. */
-  readonly wanted: string;
+  readonly requestedName: string;
   readonly inputs: readonly OpenLayer[];
 }
 
@@ -126,17 +127,17 @@ const toFileName = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
 export function planOutputs(layers: readonly OpenLayer[], request: ConvertRequest, writer: ChosenWriter): OutputFile[] {
   const { output } = request;
   const stem = output === "-" ? (layers[0]?.layer.name ?? "") : basename(splitExtension(output, writer.format)[0]);
-  if (writer.accepts.layers === "many") {
+  if (writer.capabilities.layers === "many") {
     const wanted = layers.map((open) => request.layerName ?? open.layer.name);
-    const names = makeUnique(wanted, writer.accepts.layerName ?? ((name) => name));
-    const named = layers.map((open, n) => ({ name: names[n]!, wanted: wanted[n]!, inputs: [open] }));
+    const names = makeUnique(wanted, writer.capabilities.layerName ?? ((name) => name));
+    const named = layers.map((open, n) => ({ name: names[n]!, requestedName: wanted[n]!, inputs: [open] }));
     return [{ path: output, layers: named }];
   }
   const of = (name: string, inputs: readonly OpenLayer[]): OutputLayer => {
-    const wanted = request.layerName ?? name;
-    return { name: wanted, wanted, inputs };
+    const requestedName = request.layerName ?? name;
+    return { name: requestedName, requestedName, inputs };
   };
-  const several = request.inputs.length > 1 || layers.some((open) => open.existing);
+  const several = request.inputs.length > 1 || layers.some((open) => open.isExisting);
   if (several || layers.length === 1)
     return [{ path: output, layers: [of(several ? stem : layers[0]!.layer.name, layers)] }];
   if (output === "-") {

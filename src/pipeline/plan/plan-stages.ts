@@ -25,7 +25,7 @@ export interface StagePlan {
   /** What the coordinates are in afterwards; null where nothing is claimed. */
   readonly crs: Crs | null;
   /** The source says no CRS and longitude/latitude is taken for granted as long as all coordinates fit. */
-  readonly assumed: boolean;
+  readonly isCrsAssumed: boolean;
 }
 
 /** The grids of the machine, for a layer. */
@@ -50,7 +50,7 @@ export async function planStages(
   gathered: ReportBuilder,
   grids: ReprojectionGrids,
 ): Promise<StagePlan> {
-  if (open.existing) return { stages: [], crs: target ?? open.layer.crs, assumed: false };
+  if (open.isExisting) return { stages: [], crs: target ?? open.layer.crs, isCrsAssumed: false };
   const stages: StageSpec[] = [];
   const add = (name: string, settings: Record<string, unknown>) => stages.push({ name, settings });
 
@@ -88,7 +88,7 @@ async function planCrs(
   gathered: ReportBuilder,
   grids: ReprojectionGrids,
   add: (name: string, settings: Record<string, unknown>) => void,
-): Promise<Pick<StagePlan, "crs" | "assumed">> {
+): Promise<Pick<StagePlan, "crs" | "isCrsAssumed">> {
   const said =
     request.sourceCrs === undefined ? open.layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
   if (said !== null && open.layer.crs !== null && said !== open.layer.crs && !(await isSameCrs(said, open.layer.crs))) {
@@ -96,7 +96,7 @@ async function planCrs(
     const example = `the input is in ${own} by its own account, and was taken to be in ${given}, as --source-crs asks`;
     gathered.notices.add("crs-overridden", open.layer.name, undefined, 1, example);
   }
-  if (target === null) return { crs: said, assumed: false };
+  if (target === null) return { crs: said, isCrsAssumed: false };
   const unknown = said === null ? unknownCrsError(open) : null;
   if (unknown !== null) throw unknown;
   const source = said ?? crsContext.wgs84;
@@ -112,7 +112,7 @@ async function planCrs(
   };
   await grids.prepare?.(source, target, options);
   const operation = await findOperationWithAdvice(source, target, options);
-  gathered.plan(open.layer.name, operation);
+  gathered.planOperation(open.layer.name, operation);
   const area = await areaCheckSettings(source);
   if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";
@@ -123,7 +123,7 @@ async function planCrs(
     const stated = request.sourceCrs !== undefined;
     add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite", ...(stated && { stated }) });
   }
-  return { crs: target, assumed: said === null };
+  return { crs: target, isCrsAssumed: said === null };
 }
 
 /** What a source is refused for that names a reference system which nobody understands; null where it names none. */
@@ -165,7 +165,7 @@ export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest
   const wanted = requestedFields(request);
   if (wanted.length === 0) return;
   const names = new Set<string>();
-  for (const { layer, fid } of layers.filter((open) => !open.existing)) {
+  for (const { layer, fid } of layers.filter((open) => !open.isExisting)) {
     if (!layer.fields) return;
     for (const field of layer.fields) names.add(field.name);
     if (fid !== undefined) names.add(fid);

@@ -42,7 +42,7 @@ const thresholds = [
     option: "--max-without-geometry",
     asked: ({ maxWithoutGeometry }: ConvertRequest) => maxWithoutGeometry,
     found: ({ withoutGeometry }: ReportBuilder) => withoutGeometry,
-    all: ({ carried }: ReportBuilder) => carried,
+    all: ({ writtenFeatures }: ReportBuilder) => writtenFeatures,
     refusal: (count: number, limit: string) => createError("guard-without-geometry", { count, limit }),
   },
 ] as const;

@@ -7,7 +7,7 @@ import { isDatasetFolderName, zipOptions } from "../plan/plan-outputs.js";
 /** The file of one or more parts under way. */
 export interface OpenAssembler {
   readonly assembler: Assembler;
-  readonly inPlace: boolean;
+  readonly isInPlace: boolean;
   readonly parts: readonly PlannedPart[];
   /** What the writer says. */
   readonly context: HostContext;
@@ -20,17 +20,17 @@ export async function openAssemblers(
   parts: readonly PlannedPart[],
   opened: (assembler: OpenAssembler) => void,
 ): Promise<void> {
-  if (conversion.writer.accepts.layers === "many") opened(await openAssembler(conversion, path, parts));
+  if (conversion.writer.capabilities.layers === "many") opened(await openAssembler(conversion, path, parts));
   else for (const part of parts) opened(await openAssembler(conversion, part.path, [part]));
 }
 
 async function openAssembler(
-  { request, host, writer: { format, ref, stem }, update, paths, outputs }: ConversionContext,
+  { request, host, writer: { format, formatRef, stem }, update, paths, outputs }: ConversionContext,
   path: string,
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
   const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
-  const adds = request.append === true && path === paths.named;
+  const adds = request.append === true && path === paths.outputName;
   const sink = await outputs.create(path, {
     overwrite: paths.replaces || adds,
     now: host.now,
@@ -40,6 +40,6 @@ async function openAssembler(
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);
-  const assembler = await module.assembler(sink, layers, ref.options, context);
-  return { assembler, inPlace: update !== null, parts, context };
+  const assembler = await module.assembler(sink, layers, formatRef.options, context);
+  return { assembler, isInPlace: update !== null, parts, context };
 }

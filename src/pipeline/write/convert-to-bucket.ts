@@ -32,7 +32,7 @@ export async function convertToBucket(
   const inside = (name: string) => (isBucketAddress(name) ? copy.pathOf(name) : name);
   const decisive = inside(isBucketAddress(output) ? output : rejects!);
   const notices = new Tally();
-  const deliver = async (report: ConvertReport) => {
+  const onCommitted = async (report: ConvertReport) => {
     const unconditional = await copy.publish(
       decisive,
       (name) => registry.isCompanion(name),
@@ -46,7 +46,7 @@ export async function convertToBucket(
     has: (name) => claims.has(copy.claimOf(name)),
     add: (name) => claims.add(copy.claimOf(name)),
   };
-  const standsAt = (input: string) => (isBucketAddress(input) && copy.placeOf(input)) || input;
+  const originalPath = (input: string) => (isBucketAddress(input) && copy.placeOf(input)) || input;
   try {
     for (const name of [output, rejects]) {
       if (name === undefined || !isBucketAddress(name)) continue;
@@ -58,7 +58,7 @@ export async function convertToBucket(
       output: inside(output),
       ...(rejects === undefined ? {} : { rejects: inside(rejects) }),
     };
-    const report = copy.told(await convert(asked, { ...others, deliver, standsAt }, own));
+    const report = copy.told(await convert(asked, { ...others, onCommitted, originalPath }, own));
     return { ...report, notices: [...report.notices, ...notices.list()] };
   } catch (error) {
     throw withAddresses(error, copy);

@@ -46,7 +46,7 @@ export class RejectsFile {
     /** What would have served the features that were rejected so far. */
     private readonly advice: () => Promise<readonly string[]>,
     /** Reasons name flags; those who read this file may have none. */
-    private readonly words: (sentence: string) => string = (sentence) => sentence,
+    private readonly rewriteMessage: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
   /** @throws guard-rejects */
@@ -62,7 +62,7 @@ export class RejectsFile {
     }
     const lines = rejects.map((reject) => {
       const { code, place, feature, text, kept, ...told } = toAbsolutePlace(reject, record, line);
-      const reason = this.words(told.reason);
+      const reason = this.rewriteMessage(told.reason);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
       return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;
     });
@@ -83,7 +83,7 @@ export class RejectsFile {
   }
 
   /** The path of the file, or null where there is none; then that of an earlier run goes. */
-  settle(): string | null {
+  close(): string | null {
     if (this.path === null || this.file) return this.path;
     this.outputs.remove(this.path);
     return null;

@@ -10,12 +10,12 @@ import type { ReportBuilder } from "../report.js";
 const maxListedNames = 5;
 
 /** Files beside the output that are called as its parts are: by a family of geometries, and by a layer where these are. */
-function findStaleParts(plan: PathPlan, { format, accepts }: ChosenWriter, written: readonly string[]): string[] {
-  const folder = dirname(plan.named);
+function findStaleParts(plan: PathPlan, { format, capabilities }: ChosenWriter, written: readonly string[]): string[] {
+  const folder = dirname(plan.outputName);
   const names = readdirSync(folder);
-  const [stem, extension] = splitExtension(basename(plan.named), format);
-  const families = (accepts.families ?? []).map((family) =>
-    withSuffix(basename(plan.named), `_${family.name}`, format),
+  const [stem, extension] = splitExtension(basename(plan.outputName), format);
+  const families = (capabilities.families ?? []).map((family) =>
+    withSuffix(basename(plan.outputName), `_${family.name}`, format),
   );
   const ofLayer = (name: string) => name.startsWith(`${stem}-`) && name.endsWith(extension);
   const byLayer = written.some((path) => ofLayer(basename(path)));
@@ -39,15 +39,15 @@ export function removeStaleOutput(
   gathered: ReportBuilder,
 ): string | null {
   if (written.includes("-") || written.length === 0) return null;
-  const split = !written.includes(plan.named);
-  const goes = split && plan.replaces && outputs.remove(plan.named, writer.format.companions);
+  const split = !written.includes(plan.outputName);
+  const goes = split && plan.replaces && outputs.remove(plan.outputName, writer.format.companions);
   // An output that was there is the whole of the run before it.
-  if (!split && (plan.wasThere || !plan.replaces)) return null;
-  const beside = findStaleParts(plan, writer, written).filter((path) => !plan.touches(path));
+  if (!split && (plan.outputExisted || !plan.replaces)) return null;
+  const beside = findStaleParts(plan, writer, written).filter((path) => !plan.overlaps(path));
   if (beside.length > 0) {
     const names = `${beside.slice(0, maxListedNames).join(", ")}${beside.length > maxListedNames ? " …" : ""}`;
     const example = `${names} was there before and is no part of what is written; remove it if an earlier run made it`;
-    gathered.notices.add("leftover-parts", basename(plan.named), undefined, beside.length, example);
+    gathered.notices.add("leftover-parts", basename(plan.outputName), undefined, beside.length, example);
   }
-  return goes ? plan.named : null;
+  return goes ? plan.outputName : null;
 }

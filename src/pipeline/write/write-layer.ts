@@ -20,88 +20,91 @@ export async function writeLayer(
   planned: PlannedLayer,
   append: AppendChunk,
 ): Promise<void> {
-  const { request, gathered, rejects } = conversion;
+  const { request, reportBuilder, rejects } = conversion;
   const seen = new Set<string>();
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   let read = 0;
   let written = 0;
-  for (const { open, shape } of planned.inputs) {
+  for (const { openLayer, stagePlan } of planned.inputs) {
     let record = 0;
     let line = 0;
-    const count: GeometryCounts = { features: 0, located: 0 };
-    gathered.located.set(open, count);
+    const count: GeometryCounts = { features: 0, withGeometry: 0 };
+    reportBuilder.geometryCounts.set(openLayer, count);
     const carried = { features: 0, located: 0 };
-    for await (const result of processLayer(conversion, open, shape, encodeSpec(conversion, planned), left)) {
-      gathered.add(result, record, line);
-      if (open.existing) requireCompleteRead(open, result);
-      if (!open.existing) {
-        gathered.read += result.read;
+    for await (const result of processLayer(conversion, openLayer, stagePlan, encodeSpec(conversion, planned), left)) {
+      reportBuilder.add(result, record, line);
+      if (openLayer.isExisting) requireCompleteRead(openLayer, result);
+      if (!openLayer.isExisting) {
+        reportBuilder.read += result.read;
         read += result.read;
       }
-      for (const name of result.seen) seen.add(name);
-      await rejects.add(open.source.name, open.layer.name, result.rejects, record, line);
+      for (const name of result.seenFields) seen.add(name);
+      await rejects.add(openLayer.source.name, openLayer.layer.name, result.rejects, record, line);
       count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
       for (const chunk of result.chunks) {
         await append(chunk);
         written += chunk.features;
         count.features += chunk.features;
-        if (open.existing) continue;
+        if (openLayer.isExisting) continue;
         left -= chunk.features;
         carried.features += chunk.features;
-        carried.located += chunk.located;
+        carried.located += chunk.withGeometry;
       }
-      conversion.executor.release(result);
+      conversion.executor.releaseBuffers(result);
       record += result.records;
       line += result.lines;
-      count.located += result.located;
-      conversion.meter.tell("convert");
+      count.withGeometry += result.withGeometry;
+      conversion.progress.report("convert");
       if (left <= 0) break;
     }
-    await addReaderFindings(conversion, planned, open);
-    gathered.carried += carried.features;
-    gathered.withoutGeometry += carried.features - carried.located;
-    if (carried.located === 0) noteMissingGeometries(conversion, open, carried.features);
-    if (shape.assumed && count.located > 0) noteAssumedCrs(conversion, open);
+    await addReaderFindings(conversion, planned, openLayer);
+    reportBuilder.writtenFeatures += carried.features;
+    reportBuilder.withoutGeometry += carried.features - carried.located;
+    if (carried.located === 0) noteMissingGeometries(conversion, openLayer, carried.features);
+    if (stagePlan.isCrsAssumed && count.withGeometry > 0) noteAssumedCrs(conversion, openLayer);
   }
   if (read > 0 && request.limit === undefined) checkRequestedFields(conversion, planned, seen);
   if (written === 0) await noteFieldsOfEmptyLayer(conversion, planned);
 }
 
-function encodeSpec({ writer }: ConversionContext, { fit, parts }: PlannedLayer): EncodeSpec {
-  return { kind: "encode", fit, writer: writer.ref, targets: parts.map((part) => part.layer) };
+function encodeSpec({ writer }: ConversionContext, { fitPlan, parts }: PlannedLayer): EncodeSpec {
+  return { kind: "encode", fit: fitPlan, writer: writer.formatRef, targets: parts.map((part) => part.layer) };
 }
 
 /** What the reader said on this thread. */
 async function addReaderFindings(
-  { gathered, rejects }: ConversionContext,
+  { reportBuilder, rejects }: ConversionContext,
   planned: PlannedLayer,
   open: OpenLayer,
 ): Promise<void> {
-  const said = mergeFindings(open.context.take(0), planned.said.get(open));
-  gathered.add(said);
-  if (open.existing) requireCompleteRead(open, said);
-  gathered.read += countDropped(said.rejects);
+  const said = mergeFindings(open.context.takeFindings(0), planned.scanFindings.get(open));
+  reportBuilder.add(said);
+  if (open.isExisting) requireCompleteRead(open, said);
+  reportBuilder.read += countDropped(said.rejects);
   await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
 }
 
-function noteAssumedCrs({ gathered }: ConversionContext, { layer }: OpenLayer): void {
+function noteAssumedCrs({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
   const example =
     "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
-  gathered.notices.add("crs-assumed", layer.name, undefined, 1, example);
+  reportBuilder.notices.add("crs-assumed", layer.name, undefined, 1, example);
 }
 
 /** A layer without any geometry is no mistake where its source declares that it has none. */
-function noteMissingGeometries({ gathered }: ConversionContext, { layer }: OpenLayer, features: number): void {
+function noteMissingGeometries({ reportBuilder }: ConversionContext, { layer }: OpenLayer, features: number): void {
   if (features === 0 || layer.geometryTypes?.length === 0) return;
   const types = layer.geometryTypes?.join(", ");
   const declared = types === undefined ? "" : `, although it is a layer of ${types}`;
   const example = `${features === 1 ? `the only feature of ${layer.name} has no geometry` : `none of the ${groupDigits(features)} features of ${layer.name} has a geometry`}${declared}`;
-  gathered.notices.add("no-geometry", layer.name, undefined, features, example);
+  reportBuilder.notices.add("no-geometry", layer.name, undefined, features, example);
 }
 
 /** What is appended to must come through whole. @throws input-corrupt */
-function requireCompleteRead(open: OpenLayer, { rejects, gaps }: Pick<Findings, "rejects" | "gaps">): void {
-  const [unread] = [...rejects, ...gaps];
+function requireCompleteRead(
+  open: OpenLayer,
+  { rejects, skippedRanges }: Pick<Findings, "rejects" | "skippedRanges">,
+): void {
+  const [unread] = [...rejects, ...skippedRanges];
   if (!unread) return;
   const reason = `${unread.reason}; nothing was appended, since what is there must be read whole first`;
   throw createError("input-corrupt", { source: open.source.name, place: unread.place, reason });
@@ -111,7 +114,7 @@ function requireCompleteRead(open: OpenLayer, { rejects, gaps }: Pick<Findings, 
 function checkRequestedFields({ request }: ConversionContext, planned: PlannedLayer, seen: ReadonlySet<string>): void {
   const wanted = requestedFields(request);
   if (wanted.length === 0) return;
-  const layers = planned.inputs.map((input) => input.open);
+  const layers = planned.inputs.map((input) => input.openLayer);
   const declared = layers.flatMap((open) => [...(open.layer.fields ?? []).map((field) => field.name), open.fid]);
   for (const name of wanted) {
     if (!seen.has(name) && !declared.includes(name)) throw fieldMissingError(layers, request, name, [...seen]);
@@ -119,12 +122,15 @@ function checkRequestedFields({ request }: ConversionContext, planned: PlannedLa
 }
 
 /** A writer that needs no summary knows the fields by the features alone: without any, they are gone. */
-async function noteFieldsOfEmptyLayer({ gathered }: ConversionContext, { inputs, fit }: PlannedLayer): Promise<void> {
-  if (fit.fields) return;
-  for (const { open, shape } of inputs) {
-    const names = (await declaredFields(open, shape))?.fields.map((field) => field.name) ?? [];
+async function noteFieldsOfEmptyLayer(
+  { reportBuilder }: ConversionContext,
+  { inputs, fitPlan }: PlannedLayer,
+): Promise<void> {
+  if (fitPlan.fields) return;
+  for (const { openLayer, stagePlan } of inputs) {
+    const names = (await declaredFields(openLayer, stagePlan))?.fields.map((field) => field.name) ?? [];
     if (names.length === 0) continue;
-    const example = `${fit.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
-    gathered.losses.add("fields-dropped", open.layer.name, undefined, names.length, example);
+    const example = `${fitPlan.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+    reportBuilder.losses.add("fields-dropped", openLayer.layer.name, undefined, names.length, example);
   }
 }

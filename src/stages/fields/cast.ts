@@ -53,11 +53,16 @@ export function build(settings: Settings, context: StageContext): Stage {
  * Text made of blanks becomes null without a loss. JSON strings are unquoted as text, and text becomes a JSON string;
  * an int64 beyond 2^53 becomes a JSON string, since JSON numbers are read as doubles. Bytes are base64 as text.
  */
-export function castColumn(column: Column, to: FieldType, field: string, context: Pick<StageContext, "lose">): Column {
+export function castColumn(
+  column: Column,
+  to: FieldType,
+  field: string,
+  context: Pick<StageContext, "reportLoss">,
+): Column {
   if (column.type === to) return column;
   const costs = new CastLosses();
   const cast = castArrays(column, to, costs) ?? castEach(column, to, costs);
-  for (const [code, { count, example }] of costs.found) context.lose(code, field, example, count);
+  for (const [code, { count, example }] of costs.found) context.reportLoss(code, field, example, count);
   return cast;
 }
 

@@ -15,7 +15,7 @@ export function build(settings: Settings, context: StageContext): Stage {
     apply(batch: Batch): Batch {
       if (!batch.ids) return batch;
       const name = uniqueName(wanted, new Set(batch.fields.map((field) => field.name)));
-      if (name !== wanted) context.notice("field-renamed", wanted, `the feature ids go to "${name}"`);
+      if (name !== wanted) context.reportNotice("field-renamed", wanted, `the feature ids go to "${name}"`);
       return batch.with({
         ids: null,
         fields: [{ name, type: batch.ids.type }, ...batch.fields],

@@ -65,7 +65,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
         const advice = adviceFor === null ? suggestTargetCrs(longitude, latitude) : adviceFor(x, y);
         example = `${x}, ${y} is at longitude ${round(longitude)}°, latitude ${round(latitude)}°, far outside of the area of use of ${where}${advice && `; ${advice}`}`;
       }
-      if (count > 0) context.notice(code, undefined, example, count);
+      if (count > 0) context.reportNotice(code, undefined, example, count);
       return batch;
     },
   };

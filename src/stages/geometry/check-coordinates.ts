@@ -183,13 +183,13 @@ class RowChecker {
 function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageContext): Batch {
   const { geometry } = batch;
   const builder = new GeometryBuilder();
-  const copy = new DegeneratePartFilter({ leastLine: 0, closesHeights: false, finite: true });
+  const copy = new DegeneratePartFilter({ minLinePositions: 0, closesRingsInZ: false, requiresFinite: true });
   for (let row = 0; row < batch.length; row++) {
     const isWhole = check.fault(geometry, row)?.code !== "non-finite" || copy.add(geometry, row, builder) !== null;
     if (isWhole) builder.copy(geometry, row);
   }
   if (copy.dropped === 0) return batch;
-  context.lose("non-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
+  context.reportLoss("non-finite-part", undefined, `${copy.example} was left out`, copy.dropped);
   reportRepairs(copy, context);
   return batch.with({ geometry: builder.finish() });
 }
@@ -241,14 +241,14 @@ export function build(settings: Settings, context: StageContext): Stage {
       }
       if (check.snaps + turned === 0) return rejectGeometries(batch, faults, context);
       if (check.snaps > 0)
-        context.notice(
+        context.reportNotice(
           "snapped",
           undefined,
           "positions up to 1e-6° (11 cm) beyond the range were put on its edge",
           check.snaps,
         );
       if (turned > 0)
-        context.notice(
+        context.reportNotice(
           "longitude-turned",
           undefined,
           "longitudes run from 0° to 360° or go on beyond ±180°: those of features that lie there as a whole are written from −180° to 180°",

@@ -22,7 +22,7 @@ export interface DropDegenerateSettings {
  * - notice `empty-part`: parts without positions left out.
  */
 export function build(settings: Settings, context: StageContext): Stage {
-  const needs = { leastLine: settings.shortLines === true ? 1 : 2, closesHeights: settings.z === true };
+  const needs = { minLinePositions: settings.shortLines === true ? 1 : 2, closesRingsInZ: settings.z === true };
   return {
     apply: (batch) => (meetsRequirements(batch.geometry, needs) ? batch : dropDegenerate(batch, needs, context)),
   };
@@ -30,8 +30,8 @@ export function build(settings: Settings, context: StageContext): Stage {
 
 /** Notes what was closed and what was empty in the features copied. */
 export function reportRepairs({ closed, empty }: DegeneratePartFilter, context: StageContext): void {
-  if (closed > 0) context.notice("ring-closed", undefined, "the first position was repeated at the end", closed);
-  if (empty > 0) context.notice("empty-part", undefined, "a part without positions was left out", empty);
+  if (closed > 0) context.reportNotice("ring-closed", undefined, "the first position was repeated at the end", closed);
+  if (empty > 0) context.reportNotice("empty-part", undefined, "a part without positions was left out", empty);
 }
 
 export function dropDegenerate(batch: Batch, needs: GeometryRequirements, context: StageContext): Batch {
@@ -44,7 +44,7 @@ export function dropDegenerate(batch: Batch, needs: GeometryRequirements, contex
     builder.none();
     faults.set(row, { code: "degenerate-geometry", reason });
   }
-  if (copy.dropped > 0) context.lose("degenerate-part", undefined, `${copy.example} was left out`, copy.dropped);
+  if (copy.dropped > 0) context.reportLoss("degenerate-part", undefined, `${copy.example} was left out`, copy.dropped);
   reportRepairs(copy, context);
   return rejectGeometries(batch.with({ geometry: builder.finish() }), faults, context, batch);
 }

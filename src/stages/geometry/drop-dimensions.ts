@@ -46,7 +46,7 @@ export function build(settings: Settings, context: StageContext): Stage {
     if (!columnHasDimension(geometry, dimension)) return;
     let features = 0;
     for (let row = 0; row < geometry.length; row++) if (rowHasDimension(geometry, dimension, row)) features++;
-    if (features > 0) context.lose(`${dimension}-dropped`, undefined, `${words} are not carried`, features);
+    if (features > 0) context.reportLoss(`${dimension}-dropped`, undefined, `${words} are not carried`, features);
   };
 
   return {

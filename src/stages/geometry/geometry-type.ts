@@ -61,7 +61,7 @@ export function build(settings: Settings, context: StageContext): Stage {
     const leftOut = batch.length - kept.length;
     if (leftOut > 0) {
       const example = `features whose geometry is not ${familyNames[family]} were left out, as --geometry-type asks`;
-      context.notice("geometry-type-left-out", undefined, example, leftOut);
+      context.reportNotice("geometry-type-left-out", undefined, example, leftOut);
     }
     return kept;
   };

@@ -25,13 +25,13 @@ export async function build(_settings: Settings, context: StageContext): Promise
       const repair = repairColumn(geos, batch.geometry);
       if (!repair) return batch;
       const { column, repaired, failed, collapsed, measured } = repair;
-      if (repaired.size > 0) context.notice("made-valid", undefined, firstReason(repaired), repaired.size);
+      if (repaired.size > 0) context.reportNotice("made-valid", undefined, firstReason(repaired), repaired.size);
       if (collapsed.size > 0) {
         const example = "parts without area, or lines without length, were left out of repaired geometries";
-        context.lose("collapsed-part", undefined, example, collapsed.size);
+        context.reportLoss("collapsed-part", undefined, example, collapsed.size);
       }
       if (measured.size > 0) {
-        context.lose("m-dropped", undefined, "repaired geometries have no measures", measured.size);
+        context.reportLoss("m-dropped", undefined, "repaired geometries have no measures", measured.size);
       }
       const faults = new Map([...failed].map(([row, reason]) => [row, { code: "not-repairable", reason }]));
       return rejectGeometries(batch.with({ geometry: column }), faults, context, batch);

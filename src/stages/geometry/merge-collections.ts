@@ -27,9 +27,9 @@ function mergeCollections(batch: Batch, context: StageContext): Batch {
   const { merged, empty } = counts;
   if (merged > 0) {
     const example = "a GeometryCollection of points, lines or polygons only became their Multi* type";
-    context.lose("collection-merged", undefined, example, merged);
+    context.reportLoss("collection-merged", undefined, example, merged);
   }
-  if (empty > 0) context.lose("geometry-empty", undefined, "a geometry without positions became null", empty);
+  if (empty > 0) context.reportLoss("geometry-empty", undefined, "a geometry without positions became null", empty);
   return batch.with({ geometry: builder.finish() });
 }
 

@@ -54,11 +54,11 @@ function reportUses({ from, to, routes }: Operation, tally: PositionCounter, con
   const [source, target] = [from.id ?? from.name, to.id ?? to.name];
   for (const route of [...routes.keys(), null]) {
     const positions = tally.positions(route);
-    if (positions > 0) context.went({ from: source, to: target, route, positions, box: tally.box(route) });
+    if (positions > 0) context.countOperation({ from: source, to: target, route, positions, box: tally.box(route) });
   }
   if (tally.beside > 0) {
     const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
-    context.notice("outside-operation-area", undefined, example, tally.beside);
+    context.reportNotice("outside-operation-area", undefined, example, tally.beside);
   }
   tally.clear();
 }
@@ -84,7 +84,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
     const place = Float64Array.of(x, y);
     locate?.(place);
     const advice = Number.isFinite(place[0]! + place[1]!) ? "" : zoneAdvice(x, y);
-    if (advice !== "") context.notice("zone-prefix", undefined, advice, 1);
+    if (advice !== "") context.reportNotice("zone-prefix", undefined, advice, 1);
   };
   return {
     apply(batch: Batch): Batch {

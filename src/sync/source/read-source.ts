@@ -106,7 +106,7 @@ export async function readSource(
   const names = inputs.map((input) => redact(input, host.registry));
   index.outOfScope.check(names.join(", "), index.features);
   for await (const rejected of rejects.readFeatures()) index.hash.update(JSON.stringify(rejected));
-  const { gaps, read: readCount, withoutGeometry } = report;
+  const { skippedRanges, read: readCount, withoutGeometry } = report;
   // Where there are no features, the spool has no fields; nor would the map.
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isLimited = request.source.limit !== undefined;
@@ -117,10 +117,10 @@ export async function readSource(
     withoutGeometry,
     outOfScope: index.outOfScope.count,
     rejects,
-    gaps,
+    gaps: skippedRanges,
     losses,
     notices: [...report.notices, ...outOfScopeNotices(request, index.outOfScope.count)],
-    complete: gaps.length === 0 && rejects.count === 0 && !isLimited,
+    complete: skippedRanges.length === 0 && rejects.count === 0 && !isLimited,
     isLimited,
     fingerprint: index.hash.digest("hex"),
     files: await readSourceFileDigests(inputs, host.registry),

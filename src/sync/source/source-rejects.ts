@@ -70,12 +70,18 @@ export class SourceRejects {
         format: host.registry.get("geojsonseq"),
         registry: host.registry,
         replaces: false,
-        changes: false,
-        claims: new Set(),
+        changesInPlace: false,
+        reservations: new Set(),
         stem: null,
       },
     );
-    return new SourceRejects(path, spooled, overwrite, parseThreshold("--max-rejects", maxRejects), host.words);
+    return new SourceRejects(
+      path,
+      spooled,
+      overwrite,
+      parseThreshold("--max-rejects", maxRejects),
+      host.rewriteMessage,
+    );
   }
 
   /** Rejects a feature that was read well. */

@@ -38,10 +38,10 @@ export function checkDeclaration({ format, check }: CheckSubject): void {
   const { writer } = format;
   if (!writer) return;
   check("accepts what can be accepted, with every choice of its options", async () => {
-    checkCapabilities(writer.accepts(parseOptions(format.id, writer.options, {})));
+    checkCapabilities(writer.capabilities(parseOptions(format.id, writer.options, {})));
     for (const [name, spec] of Object.entries(writer.options)) {
       for (const text of optionValues(spec)) {
-        checkCapabilities(writer.accepts(parseOptions(format.id, writer.options, { [name]: text })));
+        checkCapabilities(writer.capabilities(parseOptions(format.id, writer.options, { [name]: text })));
       }
     }
   });
@@ -73,14 +73,15 @@ function checkCapabilities(accepts: WriterCapabilities): void {
     assert.ok(choices.includes(value), `accepts.${member} is ${String(value)}, not one of ${choices.join(", ")}`);
   oneOf(accepts.crs, ["any", "wgs84"], "crs");
   oneOf(accepts.layers, ["one", "many"], "layers");
-  oneOf(accepts.needs, ["nothing", "summary", "extent"], "needs");
-  for (const member of ["nullGeometry", "z", "m", "stream"] as const) oneOf(accepts[member], [true, false], member);
+  oneOf(accepts.requiredScan, ["nothing", "summary", "extent"], "requiredScan");
+  for (const member of ["nullGeometry", "z", "m", "supportsStreaming"] as const)
+    oneOf(accepts[member], [true, false], member);
   for (const type of accepts.geometryTypes) oneOf(type, geometryTypes.slice(1), "geometryTypes");
   for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");
   assert.ok(accepts.geometryTypes.length > 0 || accepts.nullGeometry, "accepts neither a geometry nor none");
   assert.ok(accepts.fieldTypes.includes("text"), "accepts.fieldTypes must have text, which other types are cast to");
   const { ids } = accepts;
-  const idField = typeof ids === "object" ? ids.otherwise : ids;
+  const idField = typeof ids === "object" ? ids.fallbackField : ids;
   assert.ok(idField === true || (typeof idField === "string" && idField !== ""), "accepts.ids is a name or true");
   if (typeof ids === "object") for (const type of ids.types) oneOf(type, fieldTypes, "ids.types");
   if (fieldNames?.maxBytes !== undefined) {

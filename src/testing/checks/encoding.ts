@@ -75,7 +75,7 @@ export function checkEncoding(subject: CheckSubject): void {
     });
   });
 
-  if (!capabilitiesOf(subject).stream) return;
+  if (!capabilitiesOf(subject).supportsStreaming) return;
   check("writes to a stream what it writes to a file", async () => {
     await withTemporaryFolder(async (scratch) => {
       const batch = generatedBatch(subject, 100);

@@ -123,7 +123,7 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
   }
   const context = new RecordingContext();
   await using dataset = await openDataset(format, path, context, options);
-  const blueprint: unknown = structuredClone(dataset.blueprint);
+  const blueprint: unknown = structuredClone(dataset.scanResult);
   // Opened as another thread does it; the splits come from the first.
   await using elsewhere = await openDataset(format, path, new RecordingContext(false, blueprint), options);
   for (const [index, layer] of dataset.layers.entries()) {

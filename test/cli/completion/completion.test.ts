@@ -203,7 +203,7 @@ describe("a line of bash is read as bash does", () => {
       words,
       current,
       quote,
-      kept,
+      keptLength: kept,
       columns: 100,
     });
   });

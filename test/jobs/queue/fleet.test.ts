@@ -114,14 +114,14 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     const named = new Redis(fleet.redis.url, { connectionName: connectionName("p", worker) });
     const reconnected: string[] = [];
     const lost = new LostWorkers(redis, "p", "one", () => reconnected.push("again"));
-    await lost.look([], 0);
+    await lost.check([], 0);
     await named.subscribe("a channel");
-    await lost.look([], 1);
+    await lost.check([], 1);
     expect([await listConnectedWorkers(redis, "p"), reconnected]).toEqual([[worker], []]);
     named.disconnect();
     await waitUntil(async () => (await listConnectedWorkers(redis, "p"))!.length === 0);
-    await lost.look([], 2);
-    await lost.look([], 3);
+    await lost.check([], 2);
+    await lost.check([], 3);
     expect(reconnected).toEqual(["again"]);
     redis.disconnect();
   });

@@ -46,14 +46,17 @@ test("none is known where there was none", async () => {
 test.each(["out/a.geojson", "s3://bucket/out/a.geojson"])(
   "of %s, once it is written, nothing is waited for any more",
   async (output) => {
-    const written = { settings: "s", sources: null, files: [] };
+    const readOutput = { settings: "s", sources: null, files: [] };
     using state = await JobState.open(folder);
-    state.handOut("step", [{ output, written }]);
-    state.begin("step", output, written);
-    expect([state.handed("step", output), state.begun("step", output)]).toEqual([written, written]);
-    state.wrote("step", output, written);
-    expect(state.written("step", output)).toEqual(written);
-    expect([state.handed("step", output), state.begun("step", output)]).toEqual([null, null]);
+    state.saveDispatched("step", [{ output, readOutput }]);
+    state.savePendingCommit("step", output, readOutput);
+    expect([state.readDispatched("step", output), state.readPendingCommit("step", output)]).toEqual([
+      readOutput,
+      readOutput,
+    ]);
+    state.saveOutput("step", output, readOutput);
+    expect(state.readOutput("step", output)).toEqual(readOutput);
+    expect([state.readDispatched("step", output), state.readPendingCommit("step", output)]).toEqual([null, null]);
   },
 );
 

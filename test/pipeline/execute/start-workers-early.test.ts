@@ -24,7 +24,7 @@ truncateSync(large, 192 * 1024 * 1024);
 async function begun(request: Partial<ConvertRequest>): Promise<number> {
   const whole = { inputs: [small], output: scratch.path("out.geojson"), ...request };
   await using pool = await startWorkersEarly(whole, host, chooseWriter(whole, host));
-  return pool?.width ?? 0;
+  return pool?.parallelism ?? 0;
 }
 
 describe("threads begin before the inputs are opened", () => {

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 function counting(executor: LocalExecutor): Executor {
   return {
-    width: executor.width,
+    parallelism: executor.parallelism,
     async open(spec) {
       const task = await executor.open(spec);
       return {
@@ -61,7 +61,7 @@ function counting(executor: LocalExecutor): Executor {
         close: () => task.close(),
       };
     },
-    release: (result) => executor.release(result),
+    releaseBuffers: (result) => executor.releaseBuffers(result),
     [Symbol.asyncDispose]: () => executor[Symbol.asyncDispose](),
   };
 }

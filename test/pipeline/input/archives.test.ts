@@ -47,7 +47,7 @@ const pairs = defineFormat({
   },
   writer: {
     options: {},
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "one",
       geometryTypes: ["Point"],
@@ -56,8 +56,8 @@ const pairs = defineFormat({
       m: false,
       fieldTypes: [],
       ids: "fid",
-      needs: "nothing",
-      stream: true,
+      requiredScan: "nothing",
+      supportsStreaming: true,
     }),
     load: async () => ({
       encoder: async () => ({

@@ -29,7 +29,7 @@ export async function readFile(
   { length, skipErrors = false, stated = null, swapXy = false }: More = {},
 ): Promise<Read> {
   const recording = new RecordingContext(skipErrors);
-  recording.statedCrs = stated;
+  recording.requestedCrs = stated;
   recording.swapsXy = swapXy;
   const dataset = await open(FileSource.at(path), parseOptions("csv", readerOptions, options), recording, length);
   try {

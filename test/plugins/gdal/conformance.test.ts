@@ -30,7 +30,7 @@ const drivers: readonly Driver[] = [
 describe.skipIf(!hasGdal)("through GDAL", () => {
   for (const { name, leftOut: own, ...options } of hasGdal ? drivers : []) {
     const [family] = gdal as readonly Format[];
-    const format = family!.family!.member(name)!;
+    const format = family!.family!.find(name)!;
     const declare: CheckOptions["test"] = (title, run) => {
       if (chosen.test(title) && !own?.test(title)) test(title, run, 60_000);
     };

@@ -126,7 +126,7 @@ describe("batches", () => {
     writeFileSync(path, JSON.stringify({ name: "n", ...collection(...made) }));
     const source = FileSource.at(path);
     await using first = await open(source, { fid: undefined }, new RecordingContext());
-    const blueprint = structuredClone(first.blueprint);
+    const blueprint = structuredClone(first.scanResult);
     await using second = await open(source, { fid: undefined }, new RecordingContext(false, blueprint));
     expect(second.layers[0]!.name).toBe("n");
     expect(await readFeatures(second)).toEqual(made);

@@ -41,7 +41,7 @@ function blob(geometry: Geometry): Buffer {
 }
 
 /** What a layer of these geometries tells of itself, each with its number as a name and as a value. */
-async function summaryOf(geometries: readonly (Buffer | null)[], within: Extent | null = null) {
+async function summaryOf(geometries: readonly (Buffer | null)[], unchangedExtent: Extent | null = null) {
   const path = scratch.path(`s${files++}.gpkg`);
   const database = newPackage(path);
   database.exec("CREATE TABLE t (fid INTEGER PRIMARY KEY, geom GEOMETRY, name TEXT, n MEDIUMINT)");
@@ -51,7 +51,7 @@ async function summaryOf(geometries: readonly (Buffer | null)[], within: Extent 
   database.close();
   const context = new RecordingContext(false);
   await using dataset = await openDataset(geopackage, path, context);
-  const summary = await dataset.layers[0]!.summary!({ within, isLimited: false, withExtent: false });
+  const summary = await dataset.layers[0]!.summary!({ unchangedExtent, isLimited: false, withExtent: false });
   expect(context.losses).toEqual([]);
   return summary;
 }
@@ -110,7 +110,7 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
   const told = async () => {
     await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
     const { fields, idBytes } = (await dataset.layers[0]!.summary!({
-      within: null,
+      unchangedExtent: null,
       isLimited: false,
       withExtent: false,
     }))!;
@@ -196,7 +196,7 @@ it("of points is what a full reading says", async () => {
       const full = new Summarizer(false);
       full.add(packFeatures([], 1, layer.fields));
       for await (const batch of layer.batches()) full.add(batch as Batch);
-      const told = await layer.summary!({ within: globe, isLimited: false, withExtent: false });
+      const told = await layer.summary!({ unchangedExtent: globe, isLimited: false, withExtent: false });
       expect(told ?? "nothing").toEqual(full.summary());
     }),
     { numRuns: 60 },

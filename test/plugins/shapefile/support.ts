@@ -36,7 +36,7 @@ export async function readBySplits(path: string, context = new RecordingContext(
   await using worker = await openAt(
     path,
     {},
-    new RecordingContext(context.skipErrors, structuredClone(dataset.blueprint)),
+    new RecordingContext(context.skipErrors, structuredClone(dataset.scanResult)),
   );
   const batches: Batch[] = [];
   for await (const split of dataset.layers[0]!.splits!()) {

@@ -23,7 +23,7 @@ export async function readOutcome(
         featureCount,
         geometryTypes,
         extent,
-        summary: await layer.summary?.({ within: null, isLimited: false, withExtent: false }),
+        summary: await layer.summary?.({ unchangedExtent: null, isLimited: false, withExtent: false }),
         features,
       });
       for await (const batch of isFetched ? prefetchedBatches(layer) : readBatches(layer, true)) {

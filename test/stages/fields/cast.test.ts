@@ -160,8 +160,8 @@ test("bytes survive the way through text and back", () => {
 
 test("counts a batch's losses in one call, with an example", () => {
   const calls: unknown[][] = [];
-  const lose = (...call: unknown[]) => void calls.push(call);
-  castColumn(columnOf("text", ["a", "1", "b", null, undefined]), "int32", "f", { lose });
+  const reportLoss = (...call: unknown[]) => void calls.push(call);
+  castColumn(columnOf("text", ["a", "1", "b", null, undefined]), "int32", "f", { reportLoss });
   expect(calls).toEqual([["cast-failed", "f", expect.stringContaining('"a"'), 2]]);
 });
 

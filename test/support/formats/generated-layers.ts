@@ -170,11 +170,11 @@ const field = fc.constantFrom(...types).chain((type) =>
   }),
 );
 
-const coordinate = (most: number) =>
+const coordinate = (max: number) =>
   fc.oneof(
-    fc.integer({ min: -most, max: most }),
-    fc.integer({ min: -most * 1e6, max: most * 1e6 }).map((n) => n / 1e6),
-    fc.double({ min: -most, max: most, noNaN: true }),
+    fc.integer({ min: -max, max }),
+    fc.integer({ min: -max * 1e6, max: max * 1e6 }).map((n) => n / 1e6),
+    fc.double({ min: -max, max, noNaN: true }),
   );
 const x = coordinate(170);
 const y = coordinate(80);

@@ -90,7 +90,7 @@ export const ledger = defineFormat({
   },
   writer: {
     options: {},
-    accepts: () => ({
+    capabilities: () => ({
       crs: "any",
       layers: "many",
       geometryTypes: geometryTypes.filter((type) => type !== null),
@@ -99,9 +99,9 @@ export const ledger = defineFormat({
       m: false,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       ids: true,
-      needs: "summary",
-      stream: false,
-      updates: true,
+      requiredScan: "summary",
+      supportsStreaming: false,
+      updatesInPlace: true,
     }),
     load: async () => ({
       encoder: async () => ({ encode: (batch: Batch) => ({ features: [...batch.features()] }) }),

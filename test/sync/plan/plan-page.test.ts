@@ -73,13 +73,15 @@ test("of large plans small classes are shown whole, and the others share the roo
     source: [...many(50, 0), pointFeature(9, 9, { ref: "moved" })],
     map: [...many(40, 1000), pointFeature(8, 8, { ref: "moved" })],
   });
-  const { rows, left } = await collectRows(opened, { rows: 21, characters: 1e6 });
+  const { rows, remaining } = await collectRows(opened, { rows: 21, characters: 1e6 });
   expect(rows.map((row) => row.class).join(" ")).toBe(
     [...Array(10).fill("create"), "update", ...Array(10).fill("delete")].join(" "),
   );
-  expect(left).toEqual({ create: 40, update: 0, delete: 30, unmanaged: 0 });
+  expect(remaining).toEqual({ create: 40, update: 0, delete: 30, unmanaged: 0 });
   expect(
-    renderPlanPage(opened, { rows, actions: [], left }).includes("40 of create, 30 of delete. The plan's file has"),
+    renderPlanPage(opened, { rows, actions: [], remaining }).includes(
+      "40 of create, 30 of delete. The plan's file has",
+    ),
   ).toBe(true);
 });
 

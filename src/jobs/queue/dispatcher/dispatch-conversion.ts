@@ -39,11 +39,11 @@ export async function dispatchConversion(
   rider: SyncStep | null,
 ): Promise<readonly OutputResult[]> {
   const { signal } = host;
-  const { request, conversions, refused } = await planConversions(step.request, host);
-  const finished: OutputResult[] = refused.map(({ input, output, error }) => ({
+  const { request, conversions, failed } = await planConversions(step.request, host);
+  const finished: OutputResult[] = failed.map(({ input, output, error }) => ({
     input,
     output,
-    converted: null,
+    record: null,
     error: error!,
   }));
   const limit = pLimit(concurrentDecisions);
@@ -59,7 +59,7 @@ export async function dispatchConversion(
     for (let from = 0; from < dues.length; from += jobsPerMessage) {
       const some = dues.slice(from, from + jobsPerMessage);
       expect(some);
-      await withAbort(handOut.desk.add(some.map(({ entry }) => entry)), signal);
+      await withAbort(handOut.dispatcher.add(some.map(({ entry }) => entry)), signal);
     }
   };
   try {
@@ -68,7 +68,7 @@ export async function dispatchConversion(
         limit(async () => {
           const one = { ...request, inputs, output };
           const due = await decide(handOut, step, one, books, signal);
-          if ("converted" in due) return due;
+          if ("record" in due) return due;
           held.push(due);
           // With a rider all go at once, or it might go before some are there.
           if (rider === null && held.length >= jobsPerMessage) await send(held.splice(0));
@@ -77,7 +77,7 @@ export async function dispatchConversion(
       ),
     );
     finished.push(...decided.filter((one) => one !== null));
-    if (rider !== null && held.length > 0 && finished.every(({ converted }) => converted)) {
+    if (rider !== null && held.length > 0 && finished.every(({ record }) => record)) {
       expect(held);
       const entries = held.map(({ entry }) => entry);
       await withAbort(dispatchDependent(handOut, rider, entries), signal);
@@ -86,7 +86,7 @@ export async function dispatchConversion(
   } finally {
     await Promise.allSettled(awaited);
     if (signal.aborted) {
-      await handOut.withdraw(step.name);
+      await handOut.cancelStep(step.name);
       for (const { output, entry } of handed) removeChunks(chunkFolder(output, entry.id));
     }
   }
@@ -98,10 +98,10 @@ function recordDispatched(
   handOut: DistributedRun,
   step: ConversionStep,
   dues: readonly DueConversion[],
-  { about }: OutputRecords,
+  { describe }: OutputRecords,
 ): void {
-  const outputs = dues.map(({ output }) => ({ output, written: { ...about(output), files: [] } }));
-  handOut.options.state.handOut(step.name, outputs);
+  const outputs = dues.map(({ output }) => ({ output, readOutput: { ...describe(output), files: [] } }));
+  handOut.options.state.saveDispatched(step.name, outputs);
 }
 
 async function decide(
@@ -118,24 +118,24 @@ async function decide(
     signal.throwIfAborted();
     const decided = await books.decide(request);
     if (decided === null) {
-      return { input, output, converted: upToDateRecord };
+      return { input, output, record: upToDateRecord };
     }
-    const entry = handOut.entry(
+    const entry = handOut.createEntry(
       step,
       workQueueName,
       {
-        takes: "conversion",
+        kind: "conversion",
         inputs: toInputNames(decided.inputs, step.request.inputs, registry),
         output: output === step.request.output ? null : output,
         overwrite: decided.overwrite ?? false,
-        sources: toStarterStats(books.about(output).sources, registry),
+        sources: toStarterStats(books.describe(output).sources, registry),
       },
       input,
     );
     return { input, output, entry };
   } catch (error) {
     const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
-    return { input, output, converted: null, error: told };
+    return { input, output, record: null, error: told };
   }
 }
 
@@ -148,26 +148,26 @@ async function awaitResult(
 ): Promise<OutputResult> {
   let finished: OutputResult;
   try {
-    const ending = await handOut.ending(entry, signal);
+    const ending = await handOut.dispatch(entry, signal);
     if ("answer" in ending) {
       const { worker, converted } = ending.answer;
-      finished = { input, output, worker, converted: converted!, digests: converted!.digests };
+      finished = { input, output, worker, record: converted!, digests: converted!.digests };
     } else {
       const { failure } = ending;
       const { worker } = failure;
       finished = {
         input,
         output,
-        converted: null,
+        record: null,
         error: errorFromFailure(failure),
         ...(worker === null ? {} : { worker }),
       };
     }
-    books.keep(finished);
+    books.save(finished);
     // Not before: until it is kept, the next run would ask the queue what became of it.
-    handOut.desk.forget([entry]);
+    handOut.dispatcher.removeJob([entry]);
     return finished;
   } catch (error) {
-    return { input, output, converted: null, error: asGeoferryError(error) };
+    return { input, output, record: null, error: asGeoferryError(error) };
   }
 }

@@ -21,8 +21,8 @@ async function entryOf(
 ): Promise<JobEntry> {
   const { url: service, insecureHttp } = await handOut.settings.service();
   const { map } = step.request;
-  const work = { takes: "synchronisation", service, insecureHttp, state: handOut.stateId, sources } as const;
-  return handOut.entry(step, mapQueueName(service, map), work, `map:${map}`);
+  const work = { kind: "synchronisation", service, insecureHttp, state: handOut.stateId, sources } as const;
+  return handOut.createEntry(step, mapQueueName(service, map), work, `map:${map}`);
 }
 
 /** Hands a step out with the jobs that must be done before it. */
@@ -32,40 +32,40 @@ export async function dispatchDependent(
   children: readonly JobEntry[],
 ): Promise<void> {
   const entry = await entryOf(handOut, rider, null);
-  await handOut.desk.addFlow(entry, children);
-  handOut.ride(rider, entry);
+  await handOut.dispatcher.addFlow(entry, children);
+  handOut.scheduleDependent(rider, entry);
 }
 
 /** Never throws but for what stops it before it is handed out. */
 export async function dispatchSync(handOut: DistributedRun, step: SyncStep, host: Host): Promise<ItemReport> {
-  const { desk } = handOut;
+  const { dispatcher } = handOut;
   const { signal } = host;
   const item = {
     source: redactInputs(step.request.source.inputs, host.registry),
     target: `map:${step.request.map}`,
     ...emptyFindingLists,
   };
-  const boarded = handOut.boarded(step);
+  const boarded = handOut.takeDependent(step);
   const entry = boarded ?? (await entryOf(handOut, step, await sourcesOf(step, host)));
   try {
-    const ended = handOut.ending(entry, signal);
+    const ended = handOut.dispatch(entry, signal);
     // It may be interrupted while the queue is asked.
     ended.catch(() => {});
-    const isThere = boarded !== null && (await withAbort(desk.lookFor(entry.queue, entry.id), signal));
+    const isThere = boarded !== null && (await withAbort(dispatcher.findResult(entry.queue, entry.id), signal));
     // Where Redis has lost the one that was to ride.
-    if (!isThere) desk.add([entry]).catch(() => {});
+    if (!isThere) dispatcher.add([entry]).catch(() => {});
     const ending = await ended;
-    desk.forget([entry]);
-    if ("answer" in ending) return { ...ending.answer.item!, worker: ending.answer.worker };
+    dispatcher.removeJob([entry]);
+    if ("answer" in ending) return { ...ending.answer.itemReport!, worker: ending.answer.worker };
     const { failure } = ending;
     const worker = failure.worker === null ? {} : { worker: failure.worker };
     const error = toErrorReport(errorFromFailure(failure));
-    return { ...item, result: "failed", counts: {}, ...failure.item, error, ...worker };
+    return { ...item, result: "failed", counts: {}, ...failure.itemReport, error, ...worker };
   } catch (error) {
     const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
     return { ...item, result: "failed", counts: {}, error: toErrorReport(told) };
   } finally {
-    if (signal.aborted) await handOut.withdraw(step.name);
+    if (signal.aborted) await handOut.cancelStep(step.name);
   }
 }
 

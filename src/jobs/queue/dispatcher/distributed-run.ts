@@ -32,7 +32,7 @@ export interface QueueSettings extends DispatcherSettings {
 export interface DistributedProgress {
   readonly step: string;
   readonly done: number;
-  readonly all: number;
+  readonly total: number;
   /** Names of those at work. */
   readonly workers: readonly string[];
 }
@@ -50,25 +50,25 @@ export interface DistributedRunOptions {
 }
 
 export class DistributedRun implements AsyncDisposable {
-  private readonly run = randomBytes(6).toString("hex");
-  private numbers = 0;
+  private readonly runId = randomBytes(6).toString("hex");
+  private nextJobNumber = 0;
   /** By step, what has not ended. */
-  private readonly live = new Map<string, Map<string, JobEntry>>();
-  private readonly steps = new Map<string, { done: number; all: number; tries: number; workers: Set<string> }>();
+  private readonly pendingJobs = new Map<string, Map<string, JobEntry>>();
+  private readonly steps = new Map<string, { done: number; total: number; tries: number; workers: Set<string> }>();
   /** Jobs of steps that workers do when those before them are done. */
-  private readonly riders = new Map<string, JobEntry>();
-  private readonly marked: string[];
+  private readonly dependents = new Map<string, JobEntry>();
+  private readonly formatIds: string[];
 
   private constructor(
     readonly settings: QueueSettings,
     readonly options: DistributedRunOptions,
-    readonly desk: JobDispatcher,
+    readonly dispatcher: JobDispatcher,
     private readonly digest: string,
     readonly stateId: string,
   ) {
     // Those of another state belong to another job, whatever its file is called.
     this.jobKey = digestText(`${stateId}\n${options.folder}`).slice(0, 16);
-    this.marked = options.host.registry.all().map(({ id }) => id);
+    this.formatIds = options.host.registry.all().map(({ id }) => id);
   }
 
   readonly jobKey: string;
@@ -80,7 +80,7 @@ export class DistributedRun implements AsyncDisposable {
     const { signal } = options.host;
     const opening = JobDispatcher.open(settings, {
       onNotice,
-      onUnderway: (entry, underway) => handOut?.tellUnderway(entry, underway),
+      onJobProgress: (entry, underway) => handOut?.onJobProgress(entry, underway),
     });
     const desk = await withAbort(opening, signal).catch((error: unknown) => {
       // Nobody waits for it any more.
@@ -97,12 +97,12 @@ export class DistributedRun implements AsyncDisposable {
       );
       await withAbort(recoverStalledJobs(handOut), signal);
       const workers = await withAbort(desk.workers(), signal);
-      if (workers !== null) onNotice(describeWorkers(workers, version, settings.address.told));
+      if (workers !== null) onNotice(describeWorkers(workers, version, settings.address.displayUrl));
       return handOut;
     } catch (error) {
-      if (signal.aborted && !(await desk.answers()))
+      if (signal.aborted && !(await desk.ping()))
         onNotice(
-          `${settings.address.told} does not answer: what an earlier run of the job has handed out stays there, and the next run takes it back`,
+          `${settings.address.displayUrl} does not answer: what an earlier run of the job has handed out stays there, and the next run takes it back`,
         );
       await desk[Symbol.asyncDispose]();
       throw error;
@@ -123,14 +123,14 @@ export class DistributedRun implements AsyncDisposable {
   }
 
   /** How often its jobs were tried at most. */
-  triesOf = (step: string): number => this.steps.get(step)?.tries ?? 1;
+  getTries = (step: string): number => this.steps.get(step)?.tries ?? 1;
 
   /** A job of a step, not yet handed out. @param first whether it goes before files of all runs */
-  entry(step: Step, queue: string, work: Work, what: string, first = false): JobEntry {
+  createEntry(step: Step, queue: string, work: Work, label: string, first = false): JobEntry {
     const { host, file } = this.options;
     const trace = activeTraceHeaders();
-    const handed: JobPayload = {
-      ...{ version, formats: this.marked, run: this.run, starter: `${hostname()} (process ${process.pid})` },
+    const payload: JobPayload = {
+      ...{ version, formats: this.formatIds, runId: this.runId, startedBy: `${hostname()} (process ${process.pid})` },
       ...{
         file,
         digest: this.digest,
@@ -142,7 +142,7 @@ export class DistributedRun implements AsyncDisposable {
       },
     };
     return {
-      ...{ queue, handed, what, id: jobId(this.jobKey, this.run, this.numbers++) },
+      ...{ queue, payload, label, id: jobId(this.jobKey, this.runId, this.nextJobNumber++) },
       options: {
         attempts: step.retries + 1,
         backoff: { type: "exponential", delay: step.retryDelay },
@@ -153,82 +153,82 @@ export class DistributedRun implements AsyncDisposable {
   }
 
   /** What becomes of a job that is being handed out. @throws interrupted */
-  async ending(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
-    const { step } = entry.handed;
-    const known = this.stepOf(step);
+  async dispatch(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
+    const { step } = entry.payload;
+    const known = this.getStep(step);
     // One for each job that is out.
     setMaxListeners(0, signal);
-    known.all++;
-    this.liveOf(step).set(entry.id, entry);
-    const ending = await this.desk.ending(entry, signal);
-    this.liveOf(step).delete(entry.id);
+    known.total++;
+    this.pendingJobsOf(step).set(entry.id, entry);
+    const ending = await this.dispatcher.dispatch(entry, signal);
+    this.pendingJobsOf(step).delete(entry.id);
     known.done++;
     const tries = "answer" in ending ? ending.answer.tries : ending.tries;
     known.tries = Math.max(known.tries, tries);
-    this.tellProgress(step);
+    this.reportProgress(step);
     return ending;
   }
 
   /** Takes back what a step still has out. */
-  async withdraw(step: string): Promise<void> {
-    const entries = [...this.liveOf(step).values()];
-    this.live.delete(step);
-    if (entries.length > 0) await this.takeBack(step, entries);
+  async cancelStep(step: string): Promise<void> {
+    const entries = [...this.pendingJobsOf(step).values()];
+    this.pendingJobs.delete(step);
+    if (entries.length > 0) await this.cancelJobs(step, entries);
   }
 
-  private async takeBack(step: string, entries: readonly JobEntry[]): Promise<void> {
-    const left = await this.desk.cancel({ run: this.run, step }, entries, (job) => keepFinished(this, job));
+  private async cancelJobs(step: string, entries: readonly JobEntry[]): Promise<void> {
+    const left = await this.dispatcher.cancel({ runId: this.runId, step }, entries, (job) => keepFinished(this, job));
     if (left === 0) return;
-    const why = (await this.desk.answers()) ? "workers do not let go of them" : "the queue does not answer";
+    const why = (await this.dispatcher.ping()) ? "workers do not let go of them" : "the queue does not answer";
     this.options.onNotice(
-      `${step}: ${left} of the jobs that were handed out stay with ${this.settings.address.told}, since ${why}: workers may still do them, and the next run of the job takes them back`,
+      `${step}: ${left} of the jobs that were handed out stay with ${this.settings.address.displayUrl}, since ${why}: workers may still do them, and the next run of the job takes them back`,
     );
   }
 
   /** The step is done by workers when those of another one are done. */
-  ride(step: SyncStep, entry: JobEntry): void {
-    this.riders.set(step.name, entry);
+  scheduleDependent(step: SyncStep, entry: JobEntry): void {
+    this.dependents.set(step.name, entry);
   }
 
   /** The job that was handed out beforehand for the step, if one was. */
-  boarded(step: SyncStep): JobEntry | null {
-    const entry = this.riders.get(step.name) ?? null;
-    this.riders.delete(step.name);
+  takeDependent(step: SyncStep): JobEntry | null {
+    const entry = this.dependents.get(step.name) ?? null;
+    this.dependents.delete(step.name);
     return entry;
   }
 
   /** The step is not to be done after all. */
-  async leave(step: string): Promise<void> {
-    const entry = this.riders.get(step);
-    this.riders.delete(step);
-    if (entry) await this.takeBack(step, [entry]);
+  async cancelDependent(step: string): Promise<void> {
+    const entry = this.dependents.get(step);
+    this.dependents.delete(step);
+    if (entry) await this.cancelJobs(step, [entry]);
   }
 
-  private liveOf(step: string): Map<string, JobEntry> {
-    const live = this.live.get(step) ?? new Map<string, JobEntry>();
-    this.live.set(step, live);
+  private pendingJobsOf(step: string): Map<string, JobEntry> {
+    const live = this.pendingJobs.get(step) ?? new Map<string, JobEntry>();
+    this.pendingJobs.set(step, live);
     return live;
   }
 
-  private stepOf(step: string) {
-    const known = this.steps.get(step) ?? { done: 0, all: 0, tries: 1, workers: new Set<string>() };
+  private getStep(step: string) {
+    const known = this.steps.get(step) ?? { done: 0, total: 0, tries: 1, workers: new Set<string>() };
     this.steps.set(step, known);
     return known;
   }
 
-  private tellUnderway({ handed: { step }, what }: JobEntry, { worker, notice }: JobProgress): void {
-    this.stepOf(step).workers.add(worker);
-    if (notice !== undefined) this.options.onNotice(`${what}, on ${worker}: ${notice}`);
-    this.tellProgress(step);
+  private onJobProgress({ payload: { step }, label }: JobEntry, { worker, notice }: JobProgress): void {
+    this.getStep(step).workers.add(worker);
+    if (notice !== undefined) this.options.onNotice(`${label}, on ${worker}: ${notice}`);
+    this.reportProgress(step);
   }
 
-  private tellProgress(step: string): void {
-    const { done, all, workers } = this.stepOf(step);
-    this.options.onProgress?.({ step, done, all, workers: [...workers] });
+  private reportProgress(step: string): void {
+    const { done, total, workers } = this.getStep(step);
+    this.options.onProgress?.({ step, done, total, workers: [...workers] });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const step of [...this.riders.keys()]) await this.leave(step);
-    await this.desk[Symbol.asyncDispose]();
+    for (const step of [...this.dependents.keys()]) await this.cancelDependent(step);
+    await this.dispatcher[Symbol.asyncDispose]();
   }
 }

@@ -29,17 +29,17 @@ export type JobOutcome = { readonly answer: JobAnswer } | { readonly failure: Jo
 export interface JobEntry {
   readonly queue: string;
   readonly id: string;
-  readonly handed: JobPayload;
+  readonly payload: JobPayload;
   readonly options: JobsOptions;
   /** What it is of, for people. */
-  readonly what: string;
+  readonly label: string;
 }
 
 interface PendingJob {
   readonly entry: JobEntry;
-  readonly settle: (ending: JobOutcome) => void;
+  readonly resolve: (ending: JobOutcome) => void;
   /** Looks that have not found it. */
-  missed: number;
+  missedChecks: number;
 }
 
 interface OpenQueue {
@@ -55,7 +55,7 @@ export interface DispatcherSettings {
 /** Told of what workers do. */
 export interface DispatcherEvents {
   onNotice(sentence: string): void;
-  onUnderway(entry: JobEntry, underway: JobProgress): void;
+  onJobProgress(entry: JobEntry, underway: JobProgress): void;
 }
 
 /** Milliseconds between two looks for what no event told. */
@@ -82,23 +82,23 @@ const keyOf = ({ queue, id }: Pick<JobEntry, "queue" | "id">): string => `${queu
 
 export class JobDispatcher implements AsyncDisposable {
   private readonly queues = new Map<string, Promise<OpenQueue>>();
-  private readonly waiting = new Map<string, PendingJob>();
+  private readonly pending = new Map<string, PendingJob>();
   private readonly flows: FlowProducer;
   private readonly removals = new Set<Promise<unknown>>();
   private readonly timer: NodeJS.Timeout;
-  private looking: Promise<void> = Promise.resolve();
-  private lastSign = Date.now();
+  private polling: Promise<void> = Promise.resolve();
+  private lastActivity = Date.now();
   private closed = false;
 
   private constructor(
     readonly settings: DispatcherSettings,
     private readonly redis: Redis,
-    private readonly watcher: DispatcherEvents,
+    private readonly events: DispatcherEvents,
   ) {
     this.flows = new FlowProducer(this.options);
     this.flows.on("error", noop);
     this.timer = setInterval(() => {
-      this.looking = this.looking.then(() => this.look()).catch(noop);
+      this.polling = this.polling.then(() => this.poll()).catch(noop);
     }, pollIntervalMs);
   }
 
@@ -128,18 +128,18 @@ export class JobDispatcher implements AsyncDisposable {
     });
     events.on("error", noop);
     events.on("completed", ({ jobId, returnvalue }) => {
-      this.settle({ queue: name, id: jobId }, { answer: returnvalue as unknown as JobAnswer });
+      this.resolveJob({ queue: name, id: jobId }, { answer: returnvalue as unknown as JobAnswer });
     });
-    events.on("failed", ({ jobId }) => void this.lookFor(name, jobId).catch(noop));
-    events.on("delayed", ({ jobId }) => void this.tellRetry(name, jobId).catch(noop));
+    events.on("failed", ({ jobId }) => void this.findResult(name, jobId).catch(noop));
+    events.on("delayed", ({ jobId }) => void this.reportRetry(name, jobId).catch(noop));
     events.on("stalled", ({ jobId }) => {
-      const found = this.waiting.get(keyOf({ queue: name, id: jobId }));
-      if (found) this.watcher.onNotice(`${found.entry.what}: its worker does not answer any more; another takes over`);
+      const found = this.pending.get(keyOf({ queue: name, id: jobId }));
+      if (found) this.events.onNotice(`${found.entry.label}: its worker does not answer any more; another takes over`);
     });
     events.on("progress", ({ jobId, data }) => {
-      const found = this.waiting.get(keyOf({ queue: name, id: jobId }));
-      this.lastSign = Date.now();
-      if (found) this.watcher.onUnderway(found.entry, data as unknown as JobProgress);
+      const found = this.pending.get(keyOf({ queue: name, id: jobId }));
+      this.lastActivity = Date.now();
+      if (found) this.events.onJobProgress(found.entry, data as unknown as JobProgress);
     });
     await Promise.all([queue.waitUntilReady(), events.waitUntilReady()]);
     // A map has one writer.
@@ -150,22 +150,22 @@ export class JobDispatcher implements AsyncDisposable {
   /** Hands out jobs; all of them, or none: then they have failed. */
   async add(entries: readonly JobEntry[]): Promise<void> {
     try {
-      await this.put(entries);
+      await this.addJob(entries);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       for (const entry of entries) this.refuse(entry, error);
     }
   }
 
-  private async put(entries: readonly JobEntry[]): Promise<void> {
+  private async addJob(entries: readonly JobEntry[]): Promise<void> {
     const [first] = entries;
     if (!first) return;
     const { queue } = await this.open(first.queue);
-    await this.announce(first.queue);
+    await this.announceMap(first.queue);
     await queue.addBulk(
-      entries.map(({ handed, id, options }) => ({
-        name: handed.step,
-        data: handed,
+      entries.map(({ payload, id, options }) => ({
+        name: payload.step,
+        data: payload,
         opts: jobOptions(id, options),
       })),
     );
@@ -173,12 +173,12 @@ export class JobDispatcher implements AsyncDisposable {
 
   /** Hands out a job with those that must have been done before it; where one of them fails it is not done. */
   async addFlow(parent: JobEntry, children: readonly JobEntry[]): Promise<void> {
-    const jobOf = ({ queue, handed, id, options }: JobEntry): FlowJob => ({
-      ...{ name: handed.step, queueName: queue, data: handed },
+    const jobOf = ({ queue, payload, id, options }: JobEntry): FlowJob => ({
+      ...{ name: payload.step, queueName: queue, data: payload },
       opts: jobOptions(id, options),
     });
     await Promise.all([parent, ...children].map(({ queue }) => this.open(queue)));
-    for (const name of new Set([parent, ...children].map(({ queue }) => queue))) await this.announce(name);
+    for (const name of new Set([parent, ...children].map(({ queue }) => queue))) await this.announceMap(name);
     await this.flows.add({
       ...jobOf(parent),
       children: children.map((child) => {
@@ -189,12 +189,12 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** Lets workers, and later runs, know of a queue. */
-  private async announce(name: string): Promise<void> {
+  private async announceMap(name: string): Promise<void> {
     await this.redis.zadd(queuesKey(this.settings.prefix), Date.now(), name);
   }
 
   /** Names of the queues, of all versions, that have had a job lately. */
-  announced(): Promise<string[]> {
+  announcedMaps(): Promise<string[]> {
     return this.redis.zrangebyscore(queuesKey(this.settings.prefix), "-inf", "+inf");
   }
 
@@ -204,38 +204,38 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** What becomes of a job. @param signal takes it back @throws interrupted */
-  async ending(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
+  async dispatch(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
     const key = keyOf(entry);
-    const ended = new Promise<JobOutcome>((settle) => this.waiting.set(key, { entry, settle, missed: 0 }));
+    const ended = new Promise<JobOutcome>((resolve) => this.pending.set(key, { entry, resolve, missedChecks: 0 }));
     try {
       return await withAbort(ended, signal);
     } finally {
-      this.waiting.delete(key);
+      this.pending.delete(key);
     }
   }
 
   /** Looks for a job at once: it may have ended before anybody waited for it. @returns whether it is there */
-  async lookFor(queueName: string, id: string): Promise<boolean> {
+  async findResult(queueName: string, id: string): Promise<boolean> {
     const { queue } = await this.open(queueName);
     const job = await queue.getJob(id);
     if (!job) return false;
     if (job.finishedOn === undefined || job.finishedOn === null) return true;
-    const what = this.waiting.get(keyOf({ queue: queueName, id }))?.entry.what ?? id;
-    this.settle({ queue: queueName, id }, readOutcome(job, what));
+    const what = this.pending.get(keyOf({ queue: queueName, id }))?.entry.label ?? id;
+    this.resolveJob({ queue: queueName, id }, readOutcome(job, what));
     return true;
   }
 
-  private settle(at: Pick<JobEntry, "queue" | "id">, ending: JobOutcome): void {
-    this.lastSign = Date.now();
+  private resolveJob(at: Pick<JobEntry, "queue" | "id">, ending: JobOutcome): void {
+    this.lastActivity = Date.now();
     const key = keyOf(at);
-    const found = this.waiting.get(key);
+    const found = this.pending.get(key);
     if (!found) return;
-    this.waiting.delete(key);
-    found.settle(ending);
+    this.pending.delete(key);
+    found.resolve(ending);
   }
 
   /** What has been told of is not needed any more. */
-  forget(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
+  removeJob(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
     for (const { queue: name, id } of entries) {
       const removal = this.open(name)
         .then(({ queue }) => queue.remove(id))
@@ -245,42 +245,42 @@ export class JobDispatcher implements AsyncDisposable {
     }
   }
 
-  private async tellRetry(name: string, id: string): Promise<void> {
-    const found = this.waiting.get(keyOf({ queue: name, id }));
+  private async reportRetry(name: string, id: string): Promise<void> {
+    const found = this.pending.get(keyOf({ queue: name, id }));
     if (!found) return;
     const job = await (await this.open(name)).queue.getJob(id);
     if (!job?.failedReason) return;
-    const { message } = readFailure(job.failedReason, found.entry.what);
-    this.watcher.onNotice(`${found.entry.what}: ${message}; tried again in ${Math.round(job.delay / 100) / 10} s`);
+    const { message } = readFailure(job.failedReason, found.entry.label);
+    this.events.onNotice(`${found.entry.label}: ${message}; tried again in ${Math.round(job.delay / 100) / 10} s`);
   }
 
   /** Events that were missed, jobs that Redis has lost, workers that are not there. */
-  private async look(): Promise<void> {
-    if (this.closed || this.waiting.size === 0 || this.redis.status !== "ready") return;
-    const some = [...this.waiting].slice(0, jobsPerPoll);
-    await Promise.all(some.map(([key, waiting]) => this.lookAgain(key, waiting)));
+  private async poll(): Promise<void> {
+    if (this.closed || this.pending.size === 0 || this.redis.status !== "ready") return;
+    const some = [...this.pending].slice(0, jobsPerPoll);
+    await Promise.all(some.map(([key, waiting]) => this.pollJob(key, waiting)));
     // Those behind them have their turn next.
     for (const [key] of some) {
-      const waiting = this.waiting.get(key);
+      const waiting = this.pending.get(key);
       if (!waiting) continue;
-      this.waiting.delete(key);
-      this.waiting.set(key, waiting);
+      this.pending.delete(key);
+      this.pending.set(key, waiting);
     }
-    if (Date.now() - this.lastSign > noWorkerWarningMs) await this.tellLonely();
+    if (Date.now() - this.lastActivity > noWorkerWarningMs) await this.warnWithoutWorkers();
   }
 
-  private async lookAgain(key: string, waiting: PendingJob): Promise<void> {
+  private async pollJob(key: string, waiting: PendingJob): Promise<void> {
     const { entry } = waiting;
-    if (await this.lookFor(entry.queue, entry.id)) {
-      waiting.missed = 0;
+    if (await this.findResult(entry.queue, entry.id)) {
+      waiting.missedChecks = 0;
       return;
     }
-    waiting.missed++;
-    if (waiting.missed < 2 || !this.waiting.has(key)) return;
-    waiting.missed = 0;
+    waiting.missedChecks++;
+    if (waiting.missedChecks < 2 || !this.pending.has(key)) return;
+    waiting.missedChecks = 0;
     if (await this.isRefused(entry)) return;
     const { parent: _, ...options } = entry.options;
-    this.watcher.onNotice(`${entry.what}: Redis has forgotten it; it is handed out again`);
+    this.events.onNotice(`${entry.label}: Redis has forgotten it; it is handed out again`);
     await this.add([{ ...entry, options }]);
   }
 
@@ -296,14 +296,14 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   private refuse(entry: JobEntry, error: unknown): void {
-    this.settle(entry, { failure: toJobFailure(toConnectionError(this.settings.address, error), null), tries: 1 });
+    this.resolveJob(entry, { failure: toJobFailure(toConnectionError(this.settings.address, error), null), tries: 1 });
   }
 
-  private async tellLonely(): Promise<void> {
-    this.lastSign = Date.now() + 6 * noWorkerWarningMs;
+  private async warnWithoutWorkers(): Promise<void> {
+    this.lastActivity = Date.now() + 6 * noWorkerWarningMs;
     const workers = await this.workers();
     if (workers?.every((worker) => worker.version !== version))
-      this.watcher.onNotice(describeWorkers(workers, version, this.settings.address.told));
+      this.events.onNotice(describeWorkers(workers, version, this.settings.address.displayUrl));
   }
 
   /**
@@ -319,10 +319,10 @@ export class JobDispatcher implements AsyncDisposable {
   ): Promise<number> {
     const until = Date.now() + cancelTimeoutMs;
     let left = [...entries];
-    if (!(await this.answers())) return left.length;
-    const away = this.away();
+    if (!(await this.ping())) return left.length;
+    const away = this.waitForDisconnect();
     while (left.length > 0 && Date.now() < until) {
-      const round = this.stop(what).then(() => Promise.all(left.map((entry) => this.take(entry, keep))));
+      const round = this.stop(what).then(() => Promise.all(left.map((entry) => this.removeWaiting(entry, keep))));
       round.catch(noop);
       const gone = await Promise.race([round, away]);
       if (gone === null) break;
@@ -333,7 +333,7 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** Whether Redis is there, and answers within a moment. */
-  async answers(): Promise<boolean> {
+  async ping(): Promise<boolean> {
     if (this.redis.status !== "ready") return false;
     const answered = this.redis.ping().then(
       () => true,
@@ -343,9 +343,9 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** When Redis answers no longer. */
-  private async away(): Promise<null> {
+  private async waitForDisconnect(): Promise<null> {
     do await pause(pingTimeoutMs, undefined, { ref: false });
-    while (await this.answers());
+    while (await this.ping());
     return null;
   }
 
@@ -355,7 +355,7 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** Removes a job unless a worker is at it. @returns whether it is gone */
-  async take(at: Pick<JobEntry, "queue" | "id">, keep: (job: DispatchedJob) => void = noop): Promise<boolean> {
+  async removeWaiting(at: Pick<JobEntry, "queue" | "id">, keep: (job: DispatchedJob) => void = noop): Promise<boolean> {
     const { queue: name, id } = at;
     const { queue } = await this.open(name);
     if (await this.isHeld(at)) return false;
@@ -380,8 +380,8 @@ export class JobDispatcher implements AsyncDisposable {
     this.closed = true;
     clearInterval(this.timer);
     // A server that is away is not waited for.
-    if (this.removals.size > 0 && (await this.answers()))
-      await Promise.race([Promise.all(this.removals), this.away(), pause(cancelTimeoutMs)]);
+    if (this.removals.size > 0 && (await this.ping()))
+      await Promise.race([Promise.all(this.removals), this.waitForDisconnect(), pause(cancelTimeoutMs)]);
     await Promise.race([this.close(), pause(closeTimeoutMs)]);
     this.redis.disconnect();
   }

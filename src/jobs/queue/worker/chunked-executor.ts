@@ -12,7 +12,7 @@ export const maxChunkBytes = 16 * 1024 * 1024;
 
 /** Thrown where pieces must be done before the conversion can go on: it begins again when they are. */
 export class ChunksPending extends Error {
-  constructor(readonly pieces: readonly ChunkWork[]) {
+  constructor(readonly chunks: readonly ChunkWork[]) {
     super("pieces are to be done first");
   }
 }
@@ -22,14 +22,14 @@ export class ChunksPending extends Error {
  * That holds since a layer has the same pieces at every reading.
  */
 export class ChunkedExecutor implements Executor {
-  readonly width = 1;
+  readonly parallelism = 1;
   private readonly local: LocalExecutor;
   private tasks = 0;
 
   constructor(
     private readonly folder: string,
     /** Of input, of one job. */
-    private readonly bytes: number,
+    private readonly chunkBytes: number,
     registry: Registry,
     signal: AbortSignal,
   ) {
@@ -40,24 +40,24 @@ export class ChunkedExecutor implements Executor {
     return this.local.open(spec);
   }
 
-  release(result: PieceResult): void {
-    this.local.release(result);
+  releaseBuffers(result: PieceResult): void {
+    this.local.releaseBuffers(result);
   }
 
   /** @throws PiecesWanted */
-  async *spread(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncGenerator<PieceResult> {
-    const { bytes } = this;
-    const folder = sizedChunkFolder(this.folder, bytes);
+  async *runDistributed(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncGenerator<PieceResult> {
+    const { chunkBytes } = this;
+    const folder = sizedChunkFolder(this.folder, chunkBytes);
     const task = this.tasks++;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const wanted: ChunkWork[] = [];
     let groups = 0;
-    for await (const works of groupBySize(pieces, bytes)) {
+    for await (const works of groupBySize(pieces, chunkBytes)) {
       const group = groups++;
       if (hasResults(folder, task, group)) continue;
       if (wanted.length === 0) writeTask(folder, task, spec);
       writeWork(folder, task, group, works);
-      wanted.push({ takes: "pieces", folder, task, group });
+      wanted.push({ kind: "pieces", folder, task, group });
     }
     if (wanted.length > 0) throw new ChunksPending(wanted);
     for (let group = 0; group < groups; group++) yield* readResults(folder, task, group);

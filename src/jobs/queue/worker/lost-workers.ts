@@ -12,16 +12,16 @@ export class LostWorkers {
   /** By id of the worker: when it was first seen to have a job and no connection. */
   private readonly missingSince = new Map<string, number>();
 
-  private wasSeen = false;
+  private seenWorkers = false;
 
   /**
-   * @param own id of the worker that looks: where it does not find itself, the list says nothing of others
+   * @param ownId id of the worker that looks: where it does not find itself, the list says nothing of others
    * @param reconnect is called where Redis has closed its connection and the network has not said so
    */
   constructor(
     private readonly redis: Redis,
     private readonly prefix: string,
-    private readonly own: string,
+    private readonly ownId: string,
     private readonly reconnect: () => void,
   ) {}
 
@@ -31,24 +31,24 @@ export class LostWorkers {
   }
 
   /** @param queues those whose jobs count @param now milliseconds of a clock that is never set back */
-  async look(queues: readonly string[], now: number): Promise<void> {
+  async check(queues: readonly string[], now: number): Promise<void> {
     const workers = await listConnectedWorkers(this.redis, this.prefix);
     const ids = new Set(workers?.map(({ id }) => id));
-    if (!ids.has(this.own)) {
+    if (!ids.has(this.ownId)) {
       // Others would take its jobs.
-      if (workers !== null && this.wasSeen) this.reconnect();
-      this.wasSeen = false;
+      if (workers !== null && this.seenWorkers) this.reconnect();
+      this.seenWorkers = false;
       return this.reset();
     }
-    this.wasSeen = true;
+    this.seenWorkers = true;
     for (const id of ids) this.missingSince.delete(id);
     for (const queue of queues) {
       const active = await this.redis.lrange(`${this.prefix}:${queue}:active`, 0, -1);
-      for (const job of active) await this.lookAt(`${this.prefix}:${queue}:${job}`, ids, now);
+      for (const job of active) await this.checkWorker(`${this.prefix}:${queue}:${job}`, ids, now);
     }
   }
 
-  private async lookAt(job: string, connected: ReadonlySet<string>, now: number): Promise<void> {
+  private async checkWorker(job: string, connected: ReadonlySet<string>, now: number): Promise<void> {
     const found = await this.redis.multi().hget(job, "pb").get(`${job}:lock`).exec();
     const [holder, token] = (found ?? []).map(([, value]) => value as string | null);
     if (!holder || !token || connected.has(holder)) return;

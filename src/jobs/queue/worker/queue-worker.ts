@@ -75,28 +75,28 @@ const healthIntervalMs = 60_000;
 
 export class QueueWorker {
   private readonly workers = new Map<string, { readonly worker: Worker; used: number }>();
-  private readonly active = new Map<string, ActiveJob>();
+  private readonly activeJobs = new Map<string, ActiveJob>();
   /** What was cancelled a moment ago: a job of it may be on its way. */
   private readonly cancelled = new Map<string, number>();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly counts = { done: 0, failed: 0 };
-  private isAway = false;
+  private isDisconnected = false;
   private closing = false;
-  private returning = false;
+  private isReturningJobs = false;
 
   private readonly refusals: Refusals;
-  private readonly lost: LostWorkers;
+  private readonly lostWorkers: LostWorkers;
 
   private constructor(
     private readonly settings: WorkerSettings,
     private readonly id: string,
     private readonly redis: Redis,
     private readonly listener: Redis,
-    private readonly hands: WorkerPool,
-    private readonly tell: (news: WorkerEvent) => void,
+    private readonly processes: WorkerPool,
+    private readonly onEvent: (news: WorkerEvent) => void,
   ) {
     this.refusals = new Refusals(id, () => listConnectedWorkers(redis, settings.prefix));
-    this.lost = new LostWorkers(redis, settings.prefix, id, () => {
+    this.lostWorkers = new LostWorkers(redis, settings.prefix, id, () => {
       if (listener.status === "ready") listener.disconnect(true);
     });
   }
@@ -112,29 +112,29 @@ export class QueueWorker {
     const id = randomUUID();
     const listener = openReconnectingRedis(settings.address, connectionName(settings.prefix, { id, version }));
     const worker = new QueueWorker(settings, id, redis, listener, hands, tell);
-    await worker.begin();
+    await worker.start();
     return worker;
   }
 
-  private async begin(): Promise<void> {
+  private async start(): Promise<void> {
     const { prefix, concurrency } = this.settings;
     this.redis.on("close", () => {
-      this.lost.reset();
-      this.tellAway(true);
+      this.lostWorkers.reset();
+      this.reportDisconnect(true);
     });
-    this.redis.on("ready", () => this.tellAway(false));
-    this.listener.on("message", (_, text) => this.hear(text));
+    this.redis.on("ready", () => this.reportDisconnect(false));
+    this.listener.on("message", (_, text) => this.onMessage(text));
     await this.listener.subscribe(cancelChannel(prefix));
     await this.listen(workQueueName, concurrency);
     let looking: Promise<void> = Promise.resolve();
     const look = () => {
-      looking = looking.then(() => this.lookForMaps()).catch(noop);
-      looking = looking.then(() => this.lookForLost()).catch(noop);
+      looking = looking.then(() => this.pollMapQueues()).catch(noop);
+      looking = looking.then(() => this.pollLostWorkers()).catch(noop);
     };
     look();
     this.timers.push(
       setInterval(look, pollIntervalMs),
-      setInterval(() => this.tellHealth(), healthIntervalMs),
+      setInterval(() => this.reportHealth(), healthIntervalMs),
     );
   }
 
@@ -143,25 +143,29 @@ export class QueueWorker {
     const options = { connection: connectionOptions(address), prefix, skipVersionCheck: true };
     const queue = new Queue(name, { connection: this.redis, prefix, skipVersionCheck: true });
     queue.on("error", noop);
-    const worker: Worker = new Worker(name, (job, token, signal) => this.take(worker, queue, job, token!, signal!), {
-      ...options,
-      // Redis keeps the name with each job that the worker takes.
-      ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
-      ...{ lockDuration: stalledAfter, lockRenewTime: Math.min(pollIntervalMs, stalledAfter / lockRenewals) },
-      stalledInterval: pollIntervalMs,
-      ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
-    });
+    const worker: Worker = new Worker(
+      name,
+      (job, token, signal) => this.processJob(worker, queue, job, token!, signal!),
+      {
+        ...options,
+        // Redis keeps the name with each job that the worker takes.
+        ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
+        ...{ lockDuration: stalledAfter, lockRenewTime: Math.min(pollIntervalMs, stalledAfter / lockRenewals) },
+        stalledInterval: pollIntervalMs,
+        ...{ runRetryDelay: 1000, removeOnFail: { age: 24 * 3600 } },
+      },
+    );
     worker.on("error", noop);
-    worker.on("stalled", (job) => this.tell({ type: "stalled", job }));
+    worker.on("stalled", (job) => this.onEvent({ type: "stalled", job }));
     // Another worker has it: two must not write.
     worker.on("lockRenewalFailed", (jobs) => {
-      for (const id of jobs) this.active.get(`${name}/${id}`)?.lose();
+      for (const id of jobs) this.activeJobs.get(`${name}/${id}`)?.onLockLost();
     });
     this.workers.set(name, { worker, used: Date.now() });
     await worker.waitUntilReady();
   }
 
-  private async take(
+  private async processJob(
     worker: Worker,
     queue: Queue,
     job: WorkerJob,
@@ -171,15 +175,15 @@ export class QueueWorker {
     const key = `${queue.name}/${job.id}`;
     const known = this.workers.get(queue.name);
     if (known) known.used = Date.now();
-    const { run, step } = job.data;
-    const isCancelled = this.cancelled.has(run) || this.cancelled.has(`${run}/${step}`);
+    const { runId, step } = job.data;
+    const isCancelled = this.cancelled.has(runId) || this.cancelled.has(`${runId}/${step}`);
     const taken = takeJob({
-      ...{ job, queue, token, signal, isCancelled, hands: this.hands, tell: this.tell },
+      ...{ job, queue, token, signal, isCancelled, processes: this.processes, onEvent: this.onEvent },
       ...{ worker: this.settings.name, lockDuration: this.settings.stalledAfter },
-      isReturning: () => this.returning,
+      isShuttingDown: () => this.isReturningJobs,
       refusals: this.refusals,
     });
-    this.active.set(key, taken.active);
+    this.activeJobs.set(key, taken.active);
     try {
       const answer = await taken.answer;
       this.counts.done++;
@@ -188,13 +192,13 @@ export class QueueWorker {
       if (!/^(Waiting|Delayed)/.test((error as Error).name)) this.counts.failed++;
       throw error;
     } finally {
-      this.active.delete(key);
+      this.activeJobs.delete(key);
       const still = this.workers.get(queue.name);
       if (still?.worker === worker) still.used = Date.now();
     }
   }
 
-  private hear(text: string): void {
+  private onMessage(text: string): void {
     try {
       this.cancel(JSON.parse(text) as Cancellation);
     } catch {
@@ -202,14 +206,14 @@ export class QueueWorker {
     }
   }
 
-  private cancel({ run, step }: Cancellation): void {
-    this.cancelled.set(step === null ? run : `${run}/${step}`, Date.now());
-    for (const active of this.active.values())
-      if (active.handed.run === run && (step === null || active.handed.step === step)) active.stop();
+  private cancel({ runId, step }: Cancellation): void {
+    this.cancelled.set(step === null ? runId : `${runId}/${step}`, Date.now());
+    for (const active of this.activeJobs.values())
+      if (active.payload.runId === runId && (step === null || active.payload.step === step)) active.stop();
   }
 
   /** Listens to the queues of maps that have work, and no longer to those that have had none for a while. */
-  private async lookForMaps(): Promise<void> {
+  private async pollMapQueues(): Promise<void> {
     if (this.closing || this.redis.status !== "ready") return;
     const now = Date.now();
     const key = queuesKey(this.settings.prefix);
@@ -229,9 +233,9 @@ export class QueueWorker {
     await this.redis.zremrangebyscore(key, 0, now - queueMemoryMs);
   }
 
-  private async lookForLost(): Promise<void> {
-    if (this.closing || this.redis.status !== "ready") return this.lost.reset();
-    await this.lost.look([...this.workers.keys()], performance.now());
+  private async pollLostWorkers(): Promise<void> {
+    if (this.closing || this.redis.status !== "ready") return this.lostWorkers.reset();
+    await this.lostWorkers.check([...this.workers.keys()], performance.now());
   }
 
   private async hasWork(name: string): Promise<boolean> {
@@ -247,23 +251,23 @@ export class QueueWorker {
     return (found ?? []).some(([, count]) => Number(count) > 0);
   }
 
-  private tellAway(isAway: boolean): void {
-    if (this.isAway === isAway || this.returning) return;
-    this.isAway = isAway;
-    this.tell({ type: isAway ? "away" : "back" });
+  private reportDisconnect(isAway: boolean): void {
+    if (this.isDisconnected === isAway || this.isReturningJobs) return;
+    this.isDisconnected = isAway;
+    this.onEvent({ type: isAway ? "away" : "back" });
   }
 
-  private tellHealth(): void {
-    this.tell({ type: "health", active: this.active.size, ...this.counts, redis: this.redis.status });
+  private reportHealth(): void {
+    this.onEvent({ type: "health", active: this.activeJobs.size, ...this.counts, redis: this.redis.status });
   }
 
   /** Ends when nothing is left to be handed back, or Redis is not there to take it: then others take it over. */
-  private async handBack(patience: number, ended: AbortSignal): Promise<void> {
+  private async requeueActiveJobs(patience: number, ended: AbortSignal): Promise<void> {
     await pause(patience, undefined, { signal: ended }).catch(noop);
-    this.returning = true;
-    for (const active of this.active.values()) active.stop();
+    this.isReturningJobs = true;
+    for (const active of this.activeJobs.values()) active.stop();
     const until = Date.now() + shutdownTimeoutMs;
-    while (!ended.aborted && Date.now() < until && (this.redis.status === "ready" || this.active.size > 0))
+    while (!ended.aborted && Date.now() < until && (this.redis.status === "ready" || this.activeJobs.size > 0))
       await pause(100);
   }
 
@@ -274,10 +278,10 @@ export class QueueWorker {
     const workers = [...this.workers.values()].map(({ worker }) => worker);
     const closed = Promise.all(workers.map((worker) => worker.close()));
     const ended = new AbortController();
-    await Promise.race([closed, this.handBack(patience, ended.signal)]);
+    await Promise.race([closed, this.requeueActiveJobs(patience, ended.signal)]);
     ended.abort();
-    this.returning = true;
-    await this.hands[Symbol.asyncDispose]();
+    this.isReturningJobs = true;
+    await this.processes[Symbol.asyncDispose]();
     this.listener.disconnect();
     this.redis.disconnect();
   }

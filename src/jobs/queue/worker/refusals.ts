@@ -19,7 +19,7 @@ export class Refusals {
   ) {}
 
   /** @param refusedBy ids of workers that cannot do a job @returns whether one is connected that may be able to */
-  async mayGoTo(refusedBy: readonly string[]): Promise<boolean> {
+  async hasOtherWorker(refusedBy: readonly string[]): Promise<boolean> {
     const workers = (await this.connected()) ?? [];
     return workers.some((worker) => worker.version === version && !refusedBy.includes(worker.id));
   }
@@ -31,7 +31,7 @@ export class Refusals {
     await pause(duration, undefined, { signal }).catch(noop);
   }
 
-  accepted(): void {
+  reset(): void {
     this.nextPause = minPauseMs;
   }
 

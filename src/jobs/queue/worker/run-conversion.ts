@@ -29,16 +29,21 @@ export async function runConversion(
   superior: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { handed, worker, gone } = order;
-  const work = handed.work as ConversionWork;
+  const { payload, worker, previousProcessMark } = order;
+  const work = payload.work as ConversionWork;
   const { registry } = tools.host;
   const asked = (step as ConversionStep).request;
   const output = work.output ?? asked.output;
   const isPath = !isAddress(output, registry) && !isBucketAddress(output);
   const folder = dirname(output);
-  if (gone !== null && isPath && existsSync(folder)) recoverAbandonedOutputs(folder, gone);
-  if (work.begun && work.begun.files.length > 0 && (await areUnmodified(work.begun.files, signal)))
-    return { kind: "converted", converted: work.begun.done };
+  if (previousProcessMark !== null && isPath && existsSync(folder))
+    recoverAbandonedOutputs(folder, previousProcessMark);
+  if (
+    work.pendingCommit &&
+    work.pendingCommit.files.length > 0 &&
+    (await areUnmodified(work.pendingCommit.files, signal))
+  )
+    return { kind: "converted", converted: work.pendingCommit.done };
   const difference = work.sources && findDifference(work.sources);
   if (difference !== null) throw createError("worker-incompatible", { worker, reason: difference });
   const request: ConvertRequest = {
@@ -47,29 +52,29 @@ export async function runConversion(
     ...(work.overwrite ? { overwrite: true } : {}),
   };
   const pieces = isPath ? chunkFolder(output, order.id) : null;
-  const isSpread = pieces !== null && (work.spread !== undefined || isLarge(request, tools.host, splitAbove));
-  const bytes = work.spread ?? Math.min(splitAbove, maxChunkBytes);
+  const isSpread = pieces !== null && (work.chunkBytes !== undefined || isLarge(request, tools.host, splitAbove));
+  const chunkBytes = work.chunkBytes ?? Math.min(splitAbove, maxChunkBytes);
   try {
     const digests = await digestSources(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
     let committed: ConversionRecord["files"] = [];
     const host: Host = {
-      ...{ ...tools.host, signal, now: new Date(handed.now) },
+      ...{ ...tools.host, signal, now: new Date(payload.now) },
       onProgress: ({ features }) => superior.progress(features),
       async onCommit(_, files, report) {
         committed = stampFiles(files);
-        await superior.commit({ files: committed, done: { ...withFiles(report, committed), digests } });
+        await superior.requestCommit({ files: committed, done: { ...withFiles(report, committed), digests } });
         signal.throwIfAborted();
       },
     };
     const [failed] = order.failures;
     if (failed !== undefined) throw errorFromFailure(readFailure(failed, output));
-    const executor = isSpread ? new ChunkedExecutor(pieces, bytes, registry, signal) : undefined;
+    const executor = isSpread ? new ChunkedExecutor(pieces, chunkBytes, registry, signal) : undefined;
     const report = await convert(request, host, executor);
     const converted = { ...toConversionRecord(report, request, registry, committed), digests };
     if (isSpread) removeChunks(pieces);
     return { kind: "converted", converted };
   } catch (error) {
-    if (error instanceof ChunksPending) return { kind: "pieces", pieces: error.pieces, bytes };
+    if (error instanceof ChunksPending) return { kind: "pieces", chunks: error.chunks, chunkBytes };
     // Where this worker has to let go of it, another one may be using them.
     if (isSpread && !signal.aborted) removeChunks(pieces);
     throw error;

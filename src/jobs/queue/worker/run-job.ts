@@ -36,7 +36,7 @@ export interface WorkerContext {
 /** Whom a hand asks and tells. */
 export interface ParentChannel {
   /** Asks whether outputs may get their names: the job is still this worker's. @throws interrupted */
-  commit(begun: CommitRequest): Promise<void>;
+  requestCommit(begun: CommitRequest): Promise<void>;
   progress(features: number): void;
   notice(sentence: string): void;
 }
@@ -48,10 +48,10 @@ export function runJob(
   superior: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { handed, worker } = order;
-  const { takes } = handed.work;
-  const attributes = { "geoferry.worker": worker, "geoferry.step": handed.step, "geoferry.takes": takes };
-  return withSpan("work", { attributes, ...(handed.trace && { parent: handed.trace }) }, async (span) => {
+  const { payload, worker } = order;
+  const { kind } = payload.work;
+  const attributes = { "geoferry.worker": worker, "geoferry.step": payload.step, "geoferry.takes": kind };
+  return withSpan("work", { attributes, ...(payload.trace && { parent: payload.trace }) }, async (span) => {
     const done = await verifyAndRun(order, shop, superior, signal);
     if (done.kind === "failed") span.fail(done.failure.code, done.failure.message);
     return done;
@@ -64,12 +64,12 @@ async function verifyAndRun(
   superior: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { handed, worker } = order;
+  const { payload, worker } = order;
   let step: Step | null = null;
   try {
     checkWorker(order, shop);
-    if (handed.work.takes === "pieces") {
-      await runChunks(handed.work, shop.registry, signal);
+    if (payload.work.kind === "pieces") {
+      await runChunks(payload.work, shop.registry, signal);
       return { kind: "piece" };
     }
     const job = await jobOf(order);
@@ -77,9 +77,9 @@ async function verifyAndRun(
     return await withNetworkSettings(step.network, () => runStep(job, step!, order, shop, superior, signal));
   } catch (error) {
     const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
-    const again = step === null ? transientKinds.includes(told.kind) : isRepeatable(step, told.kind);
+    const mayRetry = step === null ? transientKinds.includes(told.kind) : isRepeatable(step, told.kind);
     const refusal = told.code === "worker-incompatible" ? ({ isRefusal: true } as const) : {};
-    return { kind: "failed", failure: toJobFailure(told, worker), again, ...refusal };
+    return { kind: "failed", failure: toJobFailure(told, worker), mayRetry, ...refusal };
   }
 }
 
@@ -91,8 +91,8 @@ function runStep(
   superior: ParentChannel,
   signal: AbortSignal,
 ) {
-  const { work } = order.handed;
-  if (work.takes === "synchronisation") return runSync(order, step, shop.toolsFor(job, work), superior, signal);
+  const { work } = order.payload;
+  if (work.kind === "synchronisation") return runSync(order, step, shop.toolsFor(job, work), superior, signal);
   return runConversion(order, step, shop.toolsFor(job, null), shop, superior, signal);
 }
 
@@ -101,7 +101,7 @@ const workerUnfitError = ({ worker }: JobRequest, reason: string, cause?: unknow
 
 /** @throws worker-incompatible */
 function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext): void {
-  const { version: wanted, formats, file, work } = order.handed;
+  const { version: wanted, formats, file, work } = order.payload;
   if (wanted !== version)
     throw workerUnfitError(
       order,
@@ -119,7 +119,7 @@ function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext):
   } catch (error) {
     throw workerUnfitError(order, `${dirname(file)}: ${describeSystemError(error)}: is the storage shared?`, error);
   }
-  if (work.takes !== "synchronisation" || readStateId(stateRoot) === work.state) return;
+  if (work.kind !== "synchronisation" || readStateId(stateRoot) === work.state) return;
   throw workerUnfitError(
     order,
     `its folder of states, ${stateRoot}, is not that of the command that started the run: give both the same --state on shared storage, or journals of maps would be missed`,
@@ -128,7 +128,7 @@ function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext):
 
 /** The job as this machine reads it: references are resolved in the worker's own environment. @throws worker-incompatible */
 async function jobOf(order: JobRequest): Promise<Job> {
-  const { file, digest } = order.handed;
+  const { file, digest } = order.payload;
   let text: string;
   try {
     text = await readFile(file, "utf8");
@@ -149,7 +149,7 @@ async function jobOf(order: JobRequest): Promise<Job> {
 
 /** @throws worker-incompatible */
 function stepOf({ steps }: Job, order: JobRequest, { registry }: WorkerContext): Step {
-  const { step: name, settings }: JobPayload = order.handed;
+  const { step: name, settings }: JobPayload = order.payload;
   const step = steps.find((one) => one.name === name);
   if (step && digestStep(step, registry) === settings) return step;
   throw workerUnfitError(
@@ -165,26 +165,26 @@ async function runSync(
   superior: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { handed, worker } = order;
-  const work = handed.work as SyncWork;
+  const { payload, worker } = order;
+  const work = payload.work as SyncWork;
   const { map, mode } = (step as SyncStep).request;
   const isAppended = mode === "append";
-  if (isAppended && order.isCut) throw createError("append-interrupted", { map });
+  if (isAppended && order.isInterrupted) throw createError("append-interrupted", { map });
   const difference = work.sources && findDifference(work.sources);
   if (difference !== null) throw workerUnfitError(order, difference);
-  const host = { ...tools.host, signal, now: new Date(handed.now) };
+  const host = { ...tools.host, signal, now: new Date(payload.now) };
   const onNotice = (sentence: string) => superior.notice(sentence);
   const done = await runSyncStep(step as SyncStep, { ...tools, host, onNotice });
-  const [item] = mergeItems(work.before ? [work.before] : [], [done]);
+  const [item] = mergeItems(work.previousResult ? [work.previousResult] : [], [done]);
   const { error } = item!;
   const isStopped = error?.kind === "interrupted";
   // Another worker would append again what this one has.
   if (isStopped && isAppended)
     return {
       kind: "synchronised",
-      item: { ...item!, error: toErrorReport(createError("append-interrupted", { map })) },
+      itemReport: { ...item!, error: toErrorReport(createError("append-interrupted", { map })) },
     };
-  const again = error !== null && isRepeatable(step, error.kind);
-  if (error === null || !(again || isStopped)) return { kind: "synchronised", item: item! };
-  return { kind: "failed", failure: { ...error, code: error.code as never, worker, item: item! }, again };
+  const mayRetry = error !== null && isRepeatable(step, error.kind);
+  if (error === null || !(mayRetry || isStopped)) return { kind: "synchronised", itemReport: item! };
+  return { kind: "failed", failure: { ...error, code: error.code as never, worker, itemReport: item! }, mayRetry };
 }

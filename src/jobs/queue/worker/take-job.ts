@@ -19,11 +19,11 @@ export type WorkerJob = Job<JobPayload>;
 
 /** A job under way. */
 export interface ActiveJob {
-  readonly handed: JobPayload;
+  readonly payload: JobPayload;
   /** Stops it: it was cancelled, or is to be handed back. */
   stop(): void;
   /** Stops it: it is another worker's. */
-  lose(): void;
+  onLockLost(): void;
 }
 
 interface JobContext {
@@ -33,12 +33,12 @@ interface JobContext {
   /** BullMQ's own. */
   readonly signal: AbortSignal;
   readonly isCancelled: boolean;
-  readonly hands: WorkerPool;
+  readonly processes: WorkerPool;
   readonly worker: string;
   readonly lockDuration: number;
-  readonly tell: (news: WorkerEvent) => void;
+  readonly onEvent: (news: WorkerEvent) => void;
   /** Whether the worker is ending. */
-  readonly isReturning: () => boolean;
+  readonly isShuttingDown: () => boolean;
   readonly refusals: Refusals;
 }
 
@@ -52,11 +52,11 @@ const refusalDelayMs = 500;
 const discardResult = { removeOnComplete: true, removeOnFail: { age: 3600 } } as const;
 
 const describeWork = ({ work, step }: JobPayload): string =>
-  work.takes === "pieces"
+  work.kind === "pieces"
     ? `${step}: pieces ${work.task}/${work.group}`
-    : work.takes === "synchronisation"
+    : work.kind === "synchronisation"
       ? `${step}: the map`
-      : `${step}: ${work.inputs.map((name) => (typeof name === "string" ? name : `source ${name.of + 1}${name.rest}`)).join(", ")}`;
+      : `${step}: ${work.inputs.map((name) => (typeof name === "string" ? name : `source ${name.textIndex + 1}${name.rest}`)).join(", ")}`;
 
 /** @returns the job, and its answer: an object that the starter reads, or an error as BullMQ takes it */
 export function takeJob(taking: JobContext): {
@@ -66,9 +66,9 @@ export function takeJob(taking: JobContext): {
   const aborter = new AbortController();
   let isLost = false;
   const active: ActiveJob = {
-    handed: taking.job.data,
+    payload: taking.job.data,
     stop: () => aborter.abort(),
-    lose: () => {
+    onLockLost: () => {
       isLost = true;
       aborter.abort();
     },
@@ -83,68 +83,70 @@ async function runInProcess(
   stopped: AbortSignal,
   isLost: () => boolean,
 ): Promise<JobAnswer | object> {
-  const { job, worker, tell, hands } = taking;
+  const { job, worker, onEvent, processes } = taking;
   const began = performance.now();
   const what = describeWork(job.data);
   const told = { job: job.id!, what };
   const seconds = () => Math.round(performance.now() - began) / 1000;
   await requeueRefused(taking, stopped);
-  const hand = await hands.take();
-  tell({ type: "took", ...told });
-  const before = (job.progress as unknown as JobProgress | undefined)?.hand ?? null;
+  const hand = await processes.acquire();
+  onEvent({ type: "took", ...told });
+  const before = (job.progress as unknown as JobProgress | undefined)?.processMark ?? null;
   try {
     for (;;) {
       // Redis is told before the hand can have left anything, since what one connection says comes in its order.
-      job.updateProgress({ worker, hand: hand.marks } satisfies JobProgress).catch(() => {});
+      job.updateProgress({ worker, processMark: hand.mark } satisfies JobProgress).catch(() => {});
       const order: JobRequest = {
-        ...{ id: job.id!, handed: job.data, worker },
-        ...{ gone: before === hand.marks ? null : before, isCut: before !== null },
+        ...{ id: job.id!, payload: job.data, worker },
+        ...{ previousProcessMark: before === hand.mark ? null : before, isInterrupted: before !== null },
         failures: await failuresOf(job),
       };
-      const done = await hand.work(order, createCallbacks(taking, hand.marks, isLost), stopped);
+      const done = await hand.run(order, createCallbacks(taking, hand.mark, isLost), stopped);
       if (done.kind === "pieces" && !stopped.aborted) {
         await dispatchChunks(taking, done);
         continue;
       }
       if (done.kind === "failed" && done.isRefusal) await handleRefusal(taking, done.failure, stopped);
-      else taking.refusals.accepted();
+      else taking.refusals.reset();
       const isOpen = done.kind === "failed" || done.kind === "pieces";
       // Whoever takes it next need not clear up after this one, unless it was ended in the middle of it.
-      if (isOpen && hand.isAlive && !isLost()) await job.updateProgress({ worker, hand: null } satisfies JobProgress);
-      if (isOpen && stopped.aborted && taking.isReturning() && !isLost()) {
+      if (isOpen && hand.isAlive && !isLost())
+        await job.updateProgress({ worker, processMark: null } satisfies JobProgress);
+      if (isOpen && stopped.aborted && taking.isShuttingDown() && !isLost()) {
         await keepItem(job, done);
         await job.moveToWait(taking.token);
-        tell({ type: "returned", ...told, seconds: seconds() });
+        onEvent({ type: "returned", ...told, seconds: seconds() });
         throw new WaitingError();
       }
       const answer = await toAnswer(taking, done);
-      tell({ type: "done", ...told, seconds: seconds() });
+      onEvent({ type: "done", ...told, seconds: seconds() });
       return answer;
     }
   } catch (error) {
     const { name, message } = error as Error;
-    if (error instanceof DelayedError) tell({ type: "refused", ...told, seconds: seconds(), message: error.message });
-    else if (error instanceof WaitingChildrenError) tell({ type: "spread", ...told, seconds: seconds() });
-    else if (!/^Waiting/.test(name)) tell({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
+    if (error instanceof DelayedError)
+      onEvent({ type: "refused", ...told, seconds: seconds(), message: error.message });
+    else if (error instanceof WaitingChildrenError) onEvent({ type: "spread", ...told, seconds: seconds() });
+    else if (!/^Waiting/.test(name)) onEvent({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
     throw error;
   } finally {
-    await hands.giveBack(hand);
+    await processes.release(hand);
   }
 }
 
 /** Nothing where no other worker may be able to do the job: then it has failed. @throws DelayedError */
 async function handleRefusal(taking: JobContext, failure: JobFailure, stopped: AbortSignal): Promise<void> {
   const { job, refusals, worker } = taking;
-  const { refusedBy = [], run } = job.data;
+  const { refusedBy = [], runId } = job.data;
   const all = [...new Set([...refusedBy, refusals.id])];
-  if (stopped.aborted || !(await refusals.mayGoTo(all))) {
+  if (stopped.aborted || !(await refusals.hasOtherWorker(all))) {
     // The next try is for all workers again.
     if (refusedBy.length > 0) await job.updateData({ ...job.data, refusedBy: [] });
     return;
   }
   await job.updateData({ ...job.data, refusedBy: all });
-  const notice = refusals.isNew(run, failure.message) ? { notice: `${failure.message}; it is left to others` } : {};
-  await job.updateProgress({ worker, hand: null, ...notice } satisfies JobProgress);
+  const notice = refusals.isNew(runId, failure.message) ? { notice: `${failure.message}; it is left to others` } : {};
+  await job.updateProgress({ worker, processMark: null, ...notice } satisfies JobProgress);
   await delayForOthers(taking, failure.message, stopped);
 }
 
@@ -152,7 +154,7 @@ async function handleRefusal(taking: JobContext, failure: JobFailure, stopped: A
 async function requeueRefused(taking: JobContext, stopped: AbortSignal): Promise<void> {
   const { job, refusals } = taking;
   const { refusedBy = [] } = job.data;
-  if (stopped.aborted || !refusedBy.includes(refusals.id) || !(await refusals.mayGoTo(refusedBy))) return;
+  if (stopped.aborted || !refusedBy.includes(refusals.id) || !(await refusals.hasOtherWorker(refusedBy))) return;
   await delayForOthers(taking, "it was refused before", stopped);
 }
 
@@ -178,48 +180,55 @@ function toldOf(message: string): string {
 /** Of a large input whose pieces were handed out. */
 async function failuresOf(job: WorkerJob): Promise<string[]> {
   const { work } = job.data;
-  if (work.takes !== "conversion" || !work.spread) return [];
+  if (work.kind !== "conversion" || !work.chunkBytes) return [];
   return Object.values(await job.getIgnoredChildrenFailures());
 }
 
-const mergeWork = (job: WorkerJob, more: Partial<ConversionWork> | { readonly before: unknown }): JobPayload => {
+const mergeWork = (
+  job: WorkerJob,
+  more: Partial<ConversionWork> | { readonly previousResult: unknown },
+): JobPayload => {
   return { ...job.data, work: { ...job.data.work, ...more } as Work };
 };
 
 /** What a try has done on a map is told with what the next one does. */
 async function keepItem(job: WorkerJob, done: JobResult): Promise<void> {
-  if (done.kind === "failed" && done.failure.item) await job.updateData(mergeWork(job, { before: done.failure.item }));
+  if (done.kind === "failed" && done.failure.itemReport)
+    await job.updateData(mergeWork(job, { previousResult: done.failure.itemReport }));
 }
 
-function createCallbacks({ job, token, lockDuration, worker }: JobContext, hand: string, isLost: () => boolean) {
+function createCallbacks({ job, token, lockDuration, worker }: JobContext, processMark: string, isLost: () => boolean) {
   let last = Date.now();
   return {
-    async commit(begun: CommitRequest): Promise<boolean> {
+    async onCommit(pendingCommit: CommitRequest): Promise<boolean> {
       // Should this worker end now, the next one knows the files.
       if ((await job.extendLock(token, lockDuration)) <= 0 || isLost()) return false;
-      await job.updateData(mergeWork(job, { begun }));
+      await job.updateData(mergeWork(job, { pendingCommit }));
       return !isLost();
     },
-    progress(features: number): void {
+    onProgress(features: number): void {
       if (Date.now() - last < progressIntervalMs) return;
       last = Date.now();
-      job.updateProgress({ worker, hand, features } satisfies JobProgress).catch(() => {});
+      job.updateProgress({ worker, processMark, features } satisfies JobProgress).catch(() => {});
     },
-    notice(sentence: string): void {
-      job.updateProgress({ worker, hand, notice: sentence } satisfies JobProgress).catch(() => {});
+    onNotice(sentence: string): void {
+      job.updateProgress({ worker, processMark, notice: sentence } satisfies JobProgress).catch(() => {});
       job.log(sentence).catch(() => {});
     },
   };
 }
 
 /** The job waits for its pieces, and is taken again when they are done. @throws WaitingChildrenError */
-async function dispatchChunks(taking: JobContext, { pieces, bytes }: JobResult & { kind: "pieces" }): Promise<void> {
+async function dispatchChunks(
+  taking: JobContext,
+  { chunks, chunkBytes }: JobResult & { kind: "pieces" },
+): Promise<void> {
   const { job, queue, token } = taking;
-  await job.updateData(mergeWork(job, { spread: bytes }));
+  await job.updateData(mergeWork(job, { chunkBytes }));
   const { attempts, backoff } = job.opts;
   const parent = { id: job.id!, queue: job.queueQualifiedName };
   await queue.addBulk(
-    pieces.map((work) => ({
+    chunks.map((work) => ({
       name: job.name,
       data: { ...job.data, work } satisfies JobPayload,
       opts: {
@@ -245,14 +254,14 @@ async function toAnswer({ job, worker }: JobContext, done: JobResult): Promise<J
     case "converted":
       return { worker, tries, converted: done.converted };
     case "synchronised":
-      return { worker, tries, item: done.item };
+      return { worker, tries, itemReport: done.itemReport };
     case "pieces":
       throw new UnrecoverableError(JSON.stringify(toJobFailure(createError("interrupted", {}), worker)));
     case "failed": {
-      const { failure, again } = done;
+      const { failure, mayRetry } = done;
       await keepItem(job, done);
       const text = JSON.stringify(failure);
-      throw again ? new Error(text) : new UnrecoverableError(text);
+      throw mayRetry ? new Error(text) : new UnrecoverableError(text);
     }
   }
 }

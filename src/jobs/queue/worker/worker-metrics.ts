@@ -19,22 +19,22 @@ export class WorkerMetrics {
     help: "Jobs of the queue that are being done",
     registers: [this.registry],
   });
-  private readonly takenOver = new Counter({
+  private readonly stalledJobs = new Counter({
     name: "geoferry_worker_jobs_taken_over_total",
     help: "Jobs of the queue whose worker did not answer any more",
     registers: [this.registry],
   });
-  private readonly up = new Gauge({
+  private readonly redisUp = new Gauge({
     name: "geoferry_worker_queue_up",
     help: "1 while Redis answers",
     registers: [this.registry],
   });
 
   constructor() {
-    this.up.set(1);
+    this.redisUp.set(1);
   }
 
-  heed(news: WorkerEvent): void {
+  record(news: WorkerEvent): void {
     switch (news.type) {
       case "took":
         this.active.inc();
@@ -48,11 +48,11 @@ export class WorkerMetrics {
         this.jobs.observe({ outcome: news.type }, news.seconds);
         break;
       case "stalled":
-        this.takenOver.inc();
+        this.stalledJobs.inc();
         break;
       case "away":
       case "back":
-        this.up.set(news.type === "back" ? 1 : 0);
+        this.redisUp.set(news.type === "back" ? 1 : 0);
     }
   }
 }

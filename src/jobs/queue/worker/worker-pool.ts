@@ -11,9 +11,9 @@ import type { CommitRequest, FromWorkerProcess, JobRequest, JobResult, ToWorkerP
 /** Whom a hand asks and tells while it works. */
 export interface JobCallbacks {
   /** @returns whether outputs may get their names */
-  commit(begun: CommitRequest): Promise<boolean>;
-  progress(features: number): void;
-  notice(sentence: string): void;
+  onCommit(begun: CommitRequest): Promise<boolean>;
+  onProgress(features: number): void;
+  onNotice(sentence: string): void;
 }
 
 /** Milliseconds that a hand has to stop what it is told to stop. */
@@ -23,14 +23,14 @@ export class WorkerProcess {
   private constructor(
     private readonly child: ChildProcess,
     /** How the marks of its temporary files begin. */
-    readonly marks: string,
+    readonly mark: string,
   ) {}
 
-  static async begin(child: ChildProcess): Promise<WorkerProcess> {
+  static async start(child: ChildProcess): Promise<WorkerProcess> {
     const [first] = (await Promise.race([once(child, "message"), once(child, "exit").then(() => [null])])) as [
       FromWorkerProcess | null,
     ];
-    if (first?.kind === "ready") return new WorkerProcess(child, first.marks);
+    if (first?.kind === "ready") return new WorkerProcess(child, first.processMark);
     throw createError("internal", { reason: "a process for the work of a worker did not begin" });
   }
 
@@ -39,18 +39,18 @@ export class WorkerProcess {
   }
 
   /** Does a job; never throws. @param signal stops it */
-  async work(order: JobRequest, overseer: JobCallbacks, signal: AbortSignal): Promise<JobResult> {
+  async run(request: JobRequest, overseer: JobCallbacks, signal: AbortSignal): Promise<JobResult> {
     const { child } = this;
     let timer: NodeJS.Timeout | undefined;
     const stop = () => {
-      this.tell({ kind: "stop" });
+      this.send({ kind: "stop" });
       timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
     };
-    const { listen, heard } = this.listen(overseer, order.worker);
+    const { listen, heard } = this.listen(overseer, request.worker);
     child.on("message", listen);
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.tell({ kind: "order", order });
+      this.send({ kind: "order", request });
       if (signal.aborted) stop();
       return await heard;
     } finally {
@@ -70,29 +70,29 @@ export class WorkerProcess {
         worker,
         reason: `its process for the job ended with ${killed ?? code}`,
       });
-      settle({ kind: "failed", failure: toJobFailure(error, worker), again: true });
+      settle({ kind: "failed", failure: toJobFailure(error, worker), mayRetry: true });
     };
     this.child.once("exit", exited);
     void heard.then(() => this.child.off("exit", exited));
     const listen = (message: FromWorkerProcess) => {
-      if (message.kind === "done") settle(message.done);
-      else if (message.kind === "progress") overseer.progress(message.features);
-      else if (message.kind === "notice") overseer.notice(message.sentence);
+      if (message.kind === "done") settle(message.result);
+      else if (message.kind === "progress") overseer.onProgress(message.features);
+      else if (message.kind === "notice") overseer.onNotice(message.sentence);
       else if (message.kind === "commit")
-        overseer.commit(message.begun).then(
-          (may) => this.tell({ kind: "answer", may }),
-          () => this.tell({ kind: "answer", may: false }),
+        overseer.onCommit(message.pendingCommit).then(
+          (mayCommit) => this.send({ kind: "answer", mayCommit }),
+          () => this.send({ kind: "answer", mayCommit: false }),
         );
     };
     return { listen, heard };
   }
 
-  private tell(message: ToWorkerProcess): void {
+  private send(message: ToWorkerProcess): void {
     // One that has ended says so itself.
     if (this.isAlive) this.child.send(message, () => {});
   }
 
-  async end(): Promise<void> {
+  async stop(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, "exit");
     this.child.disconnect();
@@ -102,25 +102,25 @@ export class WorkerProcess {
 
 /** Hands at work and at rest. */
 export class WorkerPool implements AsyncDisposable {
-  private readonly resting: WorkerProcess[] = [];
+  private readonly idle: WorkerProcess[] = [];
 
-  /** @param fork begins a process @param kept so many are kept while there is nothing to do */
+  /** @param fork begins a process @param maxIdle so many are kept while there is nothing to do */
   constructor(
     private readonly fork: () => ChildProcess,
-    private readonly kept: number,
+    private readonly maxIdle: number,
   ) {}
 
-  async take(): Promise<WorkerProcess> {
-    for (let hand = this.resting.pop(); hand; hand = this.resting.pop()) if (hand.isAlive) return hand;
-    return WorkerProcess.begin(this.fork());
+  async acquire(): Promise<WorkerProcess> {
+    for (let hand = this.idle.pop(); hand; hand = this.idle.pop()) if (hand.isAlive) return hand;
+    return WorkerProcess.start(this.fork());
   }
 
-  async giveBack(hand: WorkerProcess): Promise<void> {
-    if (hand.isAlive && this.resting.length < this.kept) this.resting.push(hand);
-    else await hand.end();
+  async release(hand: WorkerProcess): Promise<void> {
+    if (hand.isAlive && this.idle.length < this.maxIdle) this.idle.push(hand);
+    else await hand.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.resting.splice(0).map((hand) => hand.end()));
+    await Promise.all(this.idle.splice(0).map((hand) => hand.stop()));
   }
 }

@@ -30,9 +30,9 @@ class Threaded extends RecordingContext {
     super(skipErrors, undefined, signal);
   }
 
-  async *prescan(pieces: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  async *scanParts(pieces: AsyncIterable<unknown>): AsyncGenerator<unknown> {
     for await (const piece of pieces) {
-      const found = await reader.prescan(this.source, structuredClone(piece), new RecordingContext(this.skipErrors));
+      const found = await reader.scanPart(this.source, structuredClone(piece), new RecordingContext(this.skipErrors));
       this.counts[found.found ? "taken" : "again"]++;
       yield structuredClone(found);
     }
@@ -45,7 +45,7 @@ async function planOf(path: string, length: number, skipErrors: boolean, counts:
   const context = counts ? new Threaded(skipErrors, source, counts) : new RecordingContext(skipErrors);
   try {
     await using dataset = await reader.open(source, parseOptions("csv", readerOptions, {}), context, length);
-    return { plan: dataset.blueprint as CsvPlan, notices: context.notices };
+    return { plan: dataset.scanResult as CsvPlan, notices: context.notices };
   } catch (error) {
     if (!(error instanceof GeoferryError)) throw error;
     return { error: error.message, details: error.details };
@@ -148,9 +148,9 @@ describe("a CSV in pieces", () => {
     const interrupt = new AbortController();
     const counts = { taken: 0, again: 0 };
     const context = new Threaded(false, source, counts, interrupt.signal);
-    const { prescan } = context;
-    context.prescan = async function* (pieces) {
-      for await (const found of prescan.call(context, pieces)) {
+    const { scanParts } = context;
+    context.scanParts = async function* (pieces) {
+      for await (const found of scanParts.call(context, pieces)) {
         if (counts.taken === 3) interrupt.abort(new Error("interrupted"));
         yield found;
       }

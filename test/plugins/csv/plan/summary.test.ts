@@ -34,7 +34,7 @@ async function summaries(
   const summariser = new Summarizer(false);
   for await (const batch of readBatches(layer, true)) summariser.add(batch);
   return {
-    told: await layer.summary!({ within: null, isLimited: false, withExtent: false }),
+    told: await layer.summary!({ unchangedExtent: null, isLimited: false, withExtent: false }),
     full: summariser.summary(),
   };
 }

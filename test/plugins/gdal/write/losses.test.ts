@@ -59,7 +59,7 @@ function withFields(batches: readonly Batch[], names: ReadonlySet<string>): Batc
 
 describe.skipIf(!hasGdal)("what a driver of GDAL does not keep is told", () => {
   test.each(hasGdal ? formats().map((format) => [nameOf(format), format] as const) : [])("%s", async (name, format) => {
-    const accepts = format.writer!.accepts({});
+    const accepts = format.writer!.capabilities({});
     const type = accepts.geometryTypes.includes("LineString") ? "LineString" : accepts.geometryTypes[0];
     const batch = sampleBatch({
       features: 24,

@@ -28,7 +28,12 @@ interface Summaries {
 /** @param padding white space before the text, which makes it a file that is not looked through when it is opened */
 async function summaries(
   text: string | Uint8Array,
-  { splitSize = 1 << 21, within = globe as Extent | null, name = "skimmed.geojson", padding = 1 << 20 } = {},
+  {
+    splitSize = 1 << 21,
+    within: unchangedExtent = globe as Extent | null,
+    name = "skimmed.geojson",
+    padding = 1 << 20,
+  } = {},
 ): Promise<Summaries> {
   const path = scratch.path(name);
   writeFileSync(path, Buffer.concat([Buffer.alloc(padding, " "), Buffer.from(text)]));
@@ -40,7 +45,12 @@ async function summaries(
   const passed = (bytes: number) => {
     looked += bytes;
   };
-  const told = await skimmed.layers[0]!.summary!({ within, isLimited: false, withExtent: false, looked: passed });
+  const told = await skimmed.layers[0]!.summary!({
+    unchangedExtent,
+    isLimited: false,
+    withExtent: false,
+    onBytesScanned: passed,
+  });
   expect([looking.rejects, looking.losses, looking.notices]).toEqual([[], [], []]);
   const full = await read(await opened(new RecordingContext(false)));
   if (told) {
@@ -292,7 +302,12 @@ describe("skimming", () => {
       new RecordingContext(skipErrors),
       1 << 21,
     );
-    const summary = await dataset.layers[0]!.summary!({ within: globe, isLimited: false, withExtent: false, ...asked });
+    const summary = await dataset.layers[0]!.summary!({
+      unchangedExtent: globe,
+      isLimited: false,
+      withExtent: false,
+      ...asked,
+    });
     expect(summary).toBeNull();
   });
 
@@ -303,7 +318,7 @@ describe("skimming", () => {
     const context = new RecordingContext(false);
     await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 1 << 21);
     const [layer] = dataset.layers;
-    expect(await layer!.summary!({ within: globe, isLimited: false, withExtent: false })).not.toBeNull();
+    expect(await layer!.summary!({ unchangedExtent: globe, isLimited: false, withExtent: false })).not.toBeNull();
     expect(context.losses).toEqual([]);
     for await (const _ of layer!.batches());
     expect(context.losses).toMatchObject([{ code: "foreign-member", field: "beside", count: 1 }]);

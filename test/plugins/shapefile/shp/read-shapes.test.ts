@@ -132,7 +132,7 @@ describe("shapes", () => {
 
   it("without positions or with coordinates that are no numbers are null geometries, and told", async () => {
     const context = new RecordingContext();
-    context.keepsRows = true;
+    context.keepsBadGeometries = true;
     const path = writeShapefile(
       scratch,
       "empty",
