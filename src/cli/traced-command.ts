@@ -9,7 +9,10 @@ import { tell } from "./output/print.js";
 const longRunningCommands = ["serve", "worker"];
 
 /** @returns the exit status */
-export async function runTraced({ command, args }: ParsedCommand, { exporter, unmet }: TraceSettings): Promise<number> {
+export async function runTraced(
+  { command, args }: ParsedCommand,
+  { exporter, unsupported: unmet }: TraceSettings,
+): Promise<number> {
   const warn = (sentence: string) => tell(args, `geoferry: ${sentence}`);
   for (const sentence of unmet) warn(sentence);
   if (exporter === null) return await command.run(args);

@@ -80,7 +80,7 @@ export class Admin implements AsyncDisposable {
   async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
     checkName("NAME", name);
     const { id: account } = await this.account(owner);
-    return createMap(this.store, { name, private: hidden }, this.doneFor(account));
+    return createMap(this.store, { name, private: hidden }, this.auditContext(account));
   }
 
   /** All maps, or those of one account; by name. @throws account-unknown */
@@ -100,7 +100,7 @@ export class Admin implements AsyncDisposable {
     if (!map) throw createError("map-unknown", { store: this.place, map: id });
     const { name, features, owner } = map;
     if (features > 0 && !withFeatures) throw createError("guard-map", { map: id, features });
-    if (!(await deleteMap(this.store, map, this.doneFor(owner))))
+    if (!(await deleteMap(this.store, map, this.auditContext(owner))))
       throw createError("map-unknown", { store: this.place, map: id });
     return { name, features };
   }
@@ -139,7 +139,7 @@ export class Admin implements AsyncDisposable {
   }
 
   /** As if it were the account itself; without an address, as it came from this machine, not from a client. */
-  private doneFor(account: string): AuditContext {
+  private auditContext(account: string): AuditContext {
     return { account, now: this.now(), address: null };
   }
 }

@@ -77,7 +77,7 @@ export async function registerApi(scope: FastifyInstance, options: ApiOptions): 
   const readers = [known, counted];
   const owners = [known, requireOwner, counted];
   const loops = new PaginationTracker(store, settings.loopSeconds, now);
-  registerReadRoutes(scope, { bodies, loops, publicUrl, admit: readers });
+  registerReadRoutes(scope, { bodies, pagination: loops, publicUrl, admit: readers });
   registerWriteRoutes(scope, { store, now, admit: owners });
   registerMapRoutes(scope, { store, publicUrl, now, readers, owners });
 }

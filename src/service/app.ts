@@ -63,7 +63,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     const refused = rejectOtherMethods(request, reply);
     if (refused) return refused;
     const found = notFound(request);
-    if (found.statusCode === 404 && pages.wantsPage(request)) return pages.sayNotFound(request, reply);
+    if (found.statusCode === 404 && pages.wantsPage(request)) return pages.renderNotFound(request, reply);
     throw found;
   });
   app.decorateRequest("bearer", null);

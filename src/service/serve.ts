@@ -58,9 +58,9 @@ export interface RunningService {
   /** Where people reach it: `https://maps.example.org`. */
   readonly url: string;
   /** A link that makes the first account, while there is none. */
-  readonly setup: string | null;
+  readonly setupUrl: string | null;
   /** Takes the certificate that lies in the files now; does nothing without TLS. @throws certificate-invalid */
-  renewCertificate(): void;
+  reloadCertificate(): void;
   /** Answers what was asked, within a limit, and lets go of port and store. */
   close(): Promise<void>;
 }
@@ -78,8 +78,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const metrics = new Metrics(version);
   let log: FastifyBaseLogger | undefined;
   const opened = await openStore(options.store, {
-    threadEnded: (end) => log && logThreadExit(log, end),
-    keysRead(news) {
+    onThreadExit: (end) => log && logThreadExit(log, end),
+    onKeyIndex(news) {
       metrics.countKeys(news);
       if (log) logKeyIndexProgress(log, news);
     },
@@ -114,8 +114,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     app.log.info({ store: store.name, listening, url }, "started");
     return {
       url,
-      setup,
-      renewCertificate: () =>
+      setupUrl: setup,
+      reloadCertificate: () =>
         tls && (app.server as unknown as TlsServer).setSecureContext(readCertificate(tls, Date.now())),
       async close() {
         ending = true;

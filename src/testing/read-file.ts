@@ -17,11 +17,11 @@ export interface ReadFileOptions {
   /** Split by split, where the layer has splits; records are made absolute, as the host does. */
   readonly bySplits?: boolean;
   /** Called for every batch; throws where it has seen enough. */
-  readonly each?: (batch: Batch) => void;
+  readonly onBatch?: (batch: Batch) => void;
   /** Keep no batches: `each` has seen them. */
   readonly discard?: boolean;
   /** Called at every read of a file. */
-  readonly look?: () => void;
+  readonly onDataset?: () => void;
 }
 
 /** A layer and all that is in it. */
@@ -71,7 +71,7 @@ export async function openDataset(
 /** Reads every layer of a file to its end, and sees that no file stays open. */
 export async function readFile(format: Format, path: string, wanted: ReadFileOptions = {}): Promise<LayerContent[]> {
   const context = new RecordingContext(wanted.skipErrors);
-  const watch = new SourceMonitor(wanted.look);
+  const watch = new SourceMonitor(wanted.onDataset);
   try {
     await using dataset = await openDataset(format, path, context, wanted.options, watch);
     return await readDataset(dataset, context, wanted);
@@ -123,7 +123,7 @@ async function readPiece(
   const firstReject = context.rejects.length;
   let last = 0;
   for await (const batch of layerBatches(layer, split)) {
-    wanted.each?.(batch);
+    wanted.onBatch?.(batch);
     if (!wanted.discard) {
       into.batches.push(batch);
       for (let row = 0; row < batch.length; row++) into.records.push(before + batch.recordAt(row));

@@ -13,7 +13,7 @@ export class RecordingContext implements ReadContext, WriteContext {
   readonly decoder = findDecoder;
   readonly encoder = findEncoder;
   readonly rejects: Reject[] = [];
-  readonly gaps: SkippedRange[] = [];
+  readonly skippedRanges: SkippedRange[] = [];
   /** What a request would say of the coordinates. */
   requestedCrs: Crs | null = null;
   swapsXy = false;
@@ -58,7 +58,7 @@ export class RecordingContext implements ReadContext, WriteContext {
   }
 
   skipRange(gap: SkippedRange): void {
-    this.gaps.push(gap);
+    this.skippedRanges.push(gap);
   }
 
   splitFinished(records: number, lines: number): void {

@@ -4,7 +4,7 @@ import type { Source, SourceFile } from "../plugin/format.js";
 export class SourceMonitor {
   private readonly open = new Map<object, string>();
 
-  constructor(private readonly look: () => void = () => {}) {}
+  constructor(private readonly check: () => void = () => {}) {}
 
   /** Names of the files that are still open. */
   stillOpen(): string[] {
@@ -37,7 +37,7 @@ export class SourceMonitor {
     return {
       size: file.size,
       read: (position, length) => {
-        this.look();
+        this.check();
         return file.read(position, length);
       },
       close,

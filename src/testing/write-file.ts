@@ -31,7 +31,7 @@ export interface WrittenFile {
   /** The target layer's name. */
   readonly layer: string;
   /** What the writer was given, after it was fitted to what the format accepts. */
-  readonly given: readonly Batch[];
+  readonly input: readonly Batch[];
   readonly losses: readonly Loss[];
 }
 
@@ -39,13 +39,13 @@ export interface WrittenFile {
 export interface OpenWriter {
   readonly module: WriterModule<OptionValues<OptionTable>>;
   readonly options: OptionValues<OptionTable>;
-  readonly accepts: WriterCapabilities;
+  readonly capabilities: WriterCapabilities;
 }
 
 export async function openWriter(format: Format, given: Readonly<Record<string, string>> = {}): Promise<OpenWriter> {
   assert.ok(format.writer, `${format.id} has no writer`);
   const options: OptionValues<OptionTable> = parseOptions(format.id, format.writer.options, given);
-  return { module: await format.writer.load(), options, accepts: format.writer.capabilities(options) };
+  return { module: await format.writer.load(), options, capabilities: format.writer.capabilities(options) };
 }
 
 /** A layer as the writer gets it: the plan that fits batches to it, and its description. */
@@ -116,7 +116,7 @@ export async function writeFile(
   const { name = "sample", crs = crsContext.wgs84, batchSize = 1000, throughThreads = false } = wanted;
   const writer = await openWriter(format, wanted.options);
   const written: WrittenFile[] = [];
-  for (const target of planTargets(format, writer.accepts, batch, name, crs)) {
+  for (const target of planTargets(format, writer.capabilities, batch, name, crs)) {
     const given = fittedBatches(target, batch, batchSize);
     const path = join(folder, `${target.layer.name}.${format.extensions[0]}`);
     const context = new RecordingContext();
@@ -127,7 +127,7 @@ export async function writeFile(
     } finally {
       await sink.close();
     }
-    written.push({ path, layer: target.layer.name, given, losses: context.losses });
+    written.push({ path, layer: target.layer.name, input: given, losses: context.losses });
   }
   return written;
 }

@@ -132,7 +132,7 @@ class OpenTelemetryTracer implements Tracer {
     return trace.getSpan(around) ? injectHeaders(around) : null;
   }
 
-  begin(name: string, { kind = "internal", attributes = {}, parent }: SpanOptions): OpenSpan {
+  startSpan(name: string, { kind = "internal", attributes = {}, parent }: SpanOptions): OpenSpan {
     // What is asked from outside is part of nothing that goes on here.
     const own = kind === "server" ? ROOT_CONTEXT : context.active();
     const around = parent?.traceparent ? propagator.extract(ROOT_CONTEXT, parent, carrierGetter) : own;
@@ -155,11 +155,11 @@ function injectHeaders(around: Context): Readonly<Record<string, string>> {
 class RecordedSpan implements OpenSpan {
   constructor(
     private readonly span: Recorded,
-    private readonly around: Context,
+    private readonly parentContext: Context,
   ) {}
 
   get headers(): Readonly<Record<string, string>> {
-    return injectHeaders(this.around);
+    return injectHeaders(this.parentContext);
   }
 
   set(attributes: Attributes): void {
@@ -175,8 +175,8 @@ class RecordedSpan implements OpenSpan {
     this.span.setStatus({ code: SpanStatusCode.ERROR, ...(message ? { message } : {}) });
   }
 
-  within<T>(act: () => T): T {
-    return context.with(this.around, act);
+  run<T>(act: () => T): T {
+    return context.with(this.parentContext, act);
   }
 
   end(): void {

@@ -20,7 +20,7 @@ export interface Span {
 /** A span that whoever began it ends. */
 export interface OpenSpan extends Span {
   /** Runs something whose spans are children of this one. */
-  within<T>(act: () => T): T;
+  run<T>(act: () => T): T;
   end(): void;
 }
 
@@ -35,7 +35,7 @@ export interface SpanOptions {
 export interface Tracer {
   /** Headers of the span that is under way; null where none is. */
   active(): Readonly<Record<string, string>> | null;
-  begin(name: string, options: SpanOptions): OpenSpan;
+  startSpan(name: string, options: SpanOptions): OpenSpan;
 }
 
 let currentTracer: Tracer | null = null;
@@ -53,18 +53,18 @@ export const activeTraceHeaders = (): Carrier | null => currentTracer?.active() 
 
 export const isTracingEnabled = (): boolean => currentTracer !== null;
 
-const noopSpan: OpenSpan = { set() {}, event() {}, fail() {}, headers: {}, within: (act) => act(), end() {} };
+const noopSpan: OpenSpan = { set() {}, event() {}, fail() {}, headers: {}, run: (act) => act(), end() {} };
 
 /** A span to be ended by the caller. */
 export const startSpan = (name: string, options: SpanOptions = {}): OpenSpan =>
-  currentTracer?.begin(name, options) ?? noopSpan;
+  currentTracer?.startSpan(name, options) ?? noopSpan;
 
 /** Does something within a span, which is marked as failed by what it throws. */
 export async function withSpan<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T> {
   if (currentTracer === null) return act(noopSpan);
-  const span = currentTracer.begin(name, options);
+  const span = currentTracer.startSpan(name, options);
   try {
-    return await span.within(() => act(span));
+    return await span.run(() => act(span));
   } catch (error) {
     const { code, name: kind, message } = error as { code?: unknown; name?: string; message?: string };
     span.fail(typeof code === "string" ? code : (kind ?? "Error"), message);

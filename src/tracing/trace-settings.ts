@@ -9,7 +9,7 @@ export interface TraceSettings {
   /** Null where none is sent. */
   readonly exporter: TraceExporter | null;
   /** What the environment asks for and cannot have: a sentence each. */
-  readonly unmet: readonly string[];
+  readonly unsupported: readonly string[];
 }
 
 const exporterNames: Readonly<Record<string, TraceExporter | null>> = { otlp: "otlp", console: "console", none: null };
@@ -27,12 +27,15 @@ export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings
   if (named === undefined || named === "none") return null;
   if (!Object.hasOwn(exporterNames, named)) {
     const known = Object.keys(exporterNames).join(", ");
-    return { exporter: null, unmet: [`OTEL_TRACES_EXPORTER is ${named}, and can be ${known}: no traces are sent`] };
+    return {
+      exporter: null,
+      unsupported: [`OTEL_TRACES_EXPORTER is ${named}, and can be ${known}: no traces are sent`],
+    };
   }
   const protocol = setting("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? setting("OTEL_EXPORTER_OTLP_PROTOCOL");
   const isOther = named === "otlp" && protocol !== undefined && protocol !== "http/json";
   const unmet = isOther
     ? [`traces are sent by http/json, which collectors take beside http/protobuf; not by ${protocol}`]
     : [];
-  return { exporter: exporterNames[named]!, unmet };
+  return { exporter: exporterNames[named]!, unsupported: unmet };
 }

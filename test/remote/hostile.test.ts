@@ -28,7 +28,7 @@ async function readMap(id: string, settings: { readonly maxBytes?: number } = {}
   const spool = new Spool(scratch.folder);
   const workspace = await Workspace.create(spool);
   try {
-    const traffic = { ...impatient, rate: null, concurrency: 4, firstWait: 1 };
+    const traffic = { ...impatient, rate: null, concurrency: 4, firstRetryDelay: 1 };
     const client = createServiceClient(
       { url: server.url, clientId: "a", clientSecret: "a-secret" },
       traffic,

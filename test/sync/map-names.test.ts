@@ -34,10 +34,10 @@ async function run(...args: string[]) {
 test("a name costs one request, an id none, and an id wins over the same name", async () => {
   const one = service();
   expect(await resolveMapId(one, streets)).toBe(streets);
-  expect(one.sent.GET).toBe(0);
+  expect(one.requestCount.GET).toBe(0);
   expect(await resolveMapId(one, "Road network")).toBe(streets);
   expect(await resolveMapId(one, "Road network")).toBe(streets);
-  expect(one.sent.GET).toBe(1);
+  expect(one.requestCount.GET).toBe(1);
 });
 
 test("a name that several maps have is refused, and their ids are listed", async () => {

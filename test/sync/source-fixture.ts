@@ -124,7 +124,7 @@ export class Reading {
       rounding: roundingForPrecision(this.request.precision),
       exact: false,
     });
-    this.held = stored.facts;
+    this.held = stored.stats;
     return this;
   }
 

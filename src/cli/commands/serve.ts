@@ -80,7 +80,7 @@ export const serveCommand: Command<ServeArguments> = {
   },
 };
 
-function announce({ url, setup }: RunningService, args: ServeArguments): void {
+function announce({ url, setupUrl: setup }: RunningService, args: ServeArguments): void {
   if (args.json) process.stdout.write(`${JSON.stringify({ url, ...(setup === null ? {} : { setup }) })}\n`);
   if (args.quiet) return;
   process.stderr.write(`geoferry: serving at ${url}\n`);
@@ -90,7 +90,7 @@ function announce({ url, setup }: RunningService, args: ServeArguments): void {
 
 function reloadCertificate(service: RunningService): void {
   try {
-    service.renewCertificate();
+    service.reloadCertificate();
   } catch (error) {
     process.stderr.write(`geoferry: ${(error as Error).message}; the old certificate stays in use\n`);
   }

@@ -55,7 +55,12 @@ export interface SyncArguments extends SourceArguments {
 }
 
 export const mapOption = {
-  map: { ...text, accepts: "map", describe: "Id of the map, or its name where no other map has it", demandOption: true },
+  map: {
+    ...text,
+    accepts: "map",
+    describe: "Id of the map, or its name where no other map has it",
+    demandOption: true,
+  },
 } as const;
 
 /** How features of the input are known on the map. */

@@ -47,7 +47,7 @@ async function runInSession(asked: SyncRequest, mode: PlanMode, args: RunArgumen
   const onInterruptedUpdatesFinished = (earlier: ApplyReport) => {
     display.clear();
     tell(args, `map ${request.map}: features that an earlier run had deleted to create them anew:`);
-    renderApplied({ map: request.map }, earlier, run.context.service.sent, args);
+    renderApplied({ map: request.map }, earlier, run.context.service.requestCount, args);
     if (earlier.failed > 0) status = exitStatus.rejected;
   };
   const onConflict = (report: ApplyReport) => {
@@ -85,7 +85,7 @@ export async function mayDelete({ header, counts }: OpenPlan, args: RunArguments
 /** @returns the exit status */
 export function tellApplied(report: ApplyReport, map: string, run: SyncRun, args: RunArguments): number {
   const { failed, error } = report;
-  renderApplied({ map }, report, run.context.service.sent, args);
+  renderApplied({ map }, report, run.context.service.requestCount, args);
   if (!error) return failed > 0 ? exitStatus.rejected : 0;
   renderError(withSessionFlags(error, args), args, { map });
   return exitStatus[error.kind];

@@ -71,7 +71,7 @@ export function httpStatusError(source: string, { status, reason: phrase }: Http
 /** @param isFirst whether no server has answered yet */
 export function networkError(source: string, error: unknown, isFirst: boolean): GeoferryError {
   const failure = error instanceof NoResponseError ? error.failure : classifyNetworkError(error);
-  const { reason, passes } = isFirst ? classifyFirstFailure(failure, source) : failure;
+  const { reason, isTransient: passes } = isFirst ? classifyFirstFailure(failure, source) : failure;
   return createError(passes ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
@@ -85,7 +85,7 @@ export interface HttpResponse {
   readonly url: URL;
   /** As it comes, still in its encodings. @throws Unanswered; the reason of the signal */
   body(): AsyncGenerator<Buffer>;
-  drop(): void;
+  discard(): void;
 }
 
 export interface HttpRequestOptions {
@@ -93,7 +93,7 @@ export interface HttpRequestOptions {
   readonly method?: "GET" | "HEAD";
   readonly headers?: Readonly<Record<string, string>>;
   /** Called when a server has answered, be it with a redirect. */
-  readonly onAnswer?: () => void;
+  readonly onResponse?: () => void;
   /** What is not among them is as `network()` says. */
   readonly limits?: Partial<NetworkSettings>;
 }
@@ -103,7 +103,7 @@ export interface HttpRequestOptions {
  * @throws input-download; Unanswered; the reason of the signal
  */
 export async function sendRequest(asked: URL, source: string, asking: HttpRequestOptions): Promise<HttpResponse> {
-  const { signal, method = "GET", onAnswer } = asking;
+  const { signal, method = "GET", onResponse: onAnswer } = asking;
   const refuse = (reason: string) => createError("input-download", { source, reason });
   const credentials = `${percentDecode(asked.username)}:${percentDecode(asked.password)}`;
   const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
@@ -112,8 +112,8 @@ export async function sendRequest(asked: URL, source: string, asking: HttpReques
   for (let hops = 0; hops <= maxRedirects; hops += 1) {
     const own: Record<string, string> = authorization && url.origin === origin ? { authorization } : {};
     const headers = { accept: "*/*", ...asking.headers, ...own };
-    const exchange = await HttpExchange.begin({ method, url, headers }, signal, asking.limits);
-    const response = await exchange.answer().catch((error: unknown) => exchange.failed(error));
+    const exchange = await HttpExchange.start({ method, url, headers }, signal, asking.limits);
+    const response = await exchange.waitForResponse().catch((error: unknown) => exchange.toFailure(error));
     onAnswer?.();
     if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
     exchange.destroy();
@@ -144,8 +144,8 @@ const toHttpResponse = (exchange: HttpExchange, response: IncomingMessage, url: 
   reason: response.statusMessage ?? "",
   headers: response.headers,
   url,
-  body: () => exchange.bodyOf(response),
-  drop: () => exchange.destroy(),
+  body: () => exchange.readBody(response),
+  discard: () => exchange.destroy(),
 });
 
 /** What servers answer where there is no such file: stores that may not be listed say 403. */
@@ -177,7 +177,7 @@ async function fetchFile(
   const asking = {
     signal,
     headers: { "accept-encoding": acceptedEncodings },
-    onAnswer: () => {
+    onResponse: () => {
       isAnswered = true;
     },
   };
@@ -185,14 +185,14 @@ async function fetchFile(
     const answer = await sendRequest(asked, shown, asking);
     const { status, headers, url } = answer;
     if (status !== 200) {
-      answer.drop();
+      answer.discard();
       if (optional && missingFileStatuses.has(status)) return null;
       throw httpStatusError(shown, answer);
     }
     const length = headers["content-encoding"] === undefined ? headers["content-length"] : undefined;
     const total = length !== undefined && /^\d+$/.test(length) ? Number(length) : null;
     if (maxBytes !== undefined && total !== null && total > maxBytes) {
-      answer.drop();
+      answer.discard();
       throw createError("input-too-large", { source: shown, limit: maxBytes, option: "--max-input" });
     }
     const path = place(url, headers);

@@ -22,9 +22,9 @@ export class NoResponseError extends Error {
   constructor(
     readonly failure: NetworkFailure,
     /** Whether no byte of the request can have reached the server: there was no connection to it. */
-    readonly unsent: boolean,
+    readonly isUnsent: boolean,
     /** Whether the time that the server was given is over. */
-    readonly late: boolean,
+    readonly isTimeout: boolean,
     cause?: unknown,
   ) {
     super(failure.reason, { cause });
@@ -32,7 +32,7 @@ export class NoResponseError extends Error {
 }
 
 /** Whether a server was given all the time that it may take. */
-export const isTimeoutError = (error: unknown): boolean => error instanceof NoResponseError && error.late;
+export const isTimeoutError = (error: unknown): boolean => error instanceof NoResponseError && error.isTimeout;
 
 /** Bytes of a request that are handed to the operating system at once. */
 const chunkBytes = 128 * 1024;
@@ -40,8 +40,8 @@ const chunkBytes = 128 * 1024;
 /** A request on its way. To be closed whatever becomes of it. */
 export class HttpExchange {
   private readonly sent: ClientRequest;
-  readonly watch: TransferTimeout;
-  private readonly stop = () => this.sent.destroy();
+  readonly timeout: TransferTimeout;
+  private readonly removeListeners = () => this.sent.destroy();
 
   private constructor(
     private readonly request: HttpRequest,
@@ -53,12 +53,12 @@ export class HttpExchange {
     // Without a length Node.js gives the body of a DELETE no frame at all.
     const length = body && { "content-length": body.length };
     this.sent = send(url, { method, headers: { "user-agent": "geoferry", ...headers, ...length } });
-    this.watch = new TransferTimeout(this.sent, limits, body !== undefined);
-    signal.addEventListener("abort", this.stop, { once: true });
+    this.timeout = new TransferTimeout(this.sent, limits, body !== undefined);
+    signal.addEventListener("abort", this.removeListeners, { once: true });
   }
 
   /** @throws the reason of `signal` */
-  static async begin(
+  static async start(
     request: HttpRequest,
     signal: AbortSignal,
     limits: Partial<NetworkSettings> = {},
@@ -72,12 +72,12 @@ export class HttpExchange {
   }
 
   /** Sends the request. @returns the answer when its head has come @throws what `failed` is given */
-  answer(): Promise<IncomingMessage> {
+  waitForResponse(): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       this.sent.on("error", reject);
       this.sent.on("close", () => reject(connectionClosedError()));
       this.sent.on("response", (response) => {
-        this.watch.answered();
+        this.timeout.onResponse();
         response.once("close", () => this.close());
         resolve(response);
       });
@@ -87,37 +87,37 @@ export class HttpExchange {
 
   private sendBody(): void {
     const { body } = this.request;
-    this.sent.once("finish", () => this.watch.sent());
+    this.sent.once("finish", () => this.timeout.onRequestSent());
     if (!body || body.length <= chunkBytes) {
       this.sent.end(body);
       return;
     }
     for (let start = 0; start < body.length; start += chunkBytes) {
       const bytes = body.subarray(start, start + chunkBytes);
-      this.sent.write(bytes, () => this.watch.carried(bytes.length));
+      this.sent.write(bytes, () => this.timeout.onBytes(bytes.length));
     }
     this.sent.end();
   }
 
   /** Closes it. @throws Unanswered with what is known of an error; the reason of `signal` */
-  failed(error: unknown): never {
+  toFailure(error: unknown): never {
     this.close();
     this.signal.throwIfAborted();
-    const { failure, isConnected } = this.watch;
+    const { failure, isConnected } = this.timeout;
     throw new NoResponseError(failure ?? classifyNetworkError(error), !isConnected, failure !== null, error);
   }
 
   /** The body as it comes, still in its encodings. @throws as `failed` */
-  async *bodyOf(response: IncomingMessage): AsyncGenerator<Buffer> {
+  async *readBody(response: IncomingMessage): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
-        this.watch.carried(chunk.length);
-        this.watch.pause();
+        this.timeout.onBytes(chunk.length);
+        this.timeout.pause();
         yield chunk;
-        this.watch.resume();
+        this.timeout.resume();
       }
     } catch (error) {
-      this.failed(error);
+      this.toFailure(error);
     } finally {
       this.close();
     }
@@ -130,10 +130,10 @@ export class HttpExchange {
   }
 
   close(): void {
-    this.signal.removeEventListener("abort", this.stop);
+    this.signal.removeEventListener("abort", this.removeListeners);
     // Who has answered may never read the rest, and the connection would stay, with all that waits to be sent.
     if (!this.sent.writableFinished) this.sent.destroy();
-    this.watch.stop();
+    this.timeout.stop();
   }
 
   /** Ends it, and the connection, whatever is still to come. */

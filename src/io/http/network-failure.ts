@@ -3,9 +3,9 @@
 export interface NetworkFailure {
   readonly reason: string;
   /** Whether another attempt may go better. */
-  readonly passes: boolean;
+  readonly isTransient: boolean;
   /** The server's certificate is not to be trusted. */
-  readonly untrusted: boolean;
+  readonly isUntrusted: boolean;
 }
 
 const connectionClosed = "the server broke off the connection";
@@ -52,14 +52,14 @@ export function classifyNetworkError(error: unknown, plain = "http"): NetworkFai
   const failure = rootCause(error);
   const { code, message } = failure;
   const otherwise = protocolMismatchReason(failure, plain);
-  if (otherwise !== null) return { reason: otherwise, passes: false, untrusted: false };
+  if (otherwise !== null) return { reason: otherwise, isTransient: false, isUntrusted: false };
   const reason =
     (code && reasonsByCode[code]) || (message === "terminated" ? connectionClosed : withoutOpenSslPrefix(message));
   const untrusted = code !== undefined && certificateErrorCode.test(code);
   return {
     reason,
-    passes: code !== undefined ? !permanentErrorCode.test(code) : reason === connectionClosed,
-    untrusted,
+    isTransient: code !== undefined ? !permanentErrorCode.test(code) : reason === connectionClosed,
+    isUntrusted: untrusted,
   };
 }
 

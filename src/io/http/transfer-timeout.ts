@@ -22,15 +22,15 @@ export class TransferTimeout {
   isConnected = false;
   private phase: Phase = "connecting";
   private timer: NodeJS.Timeout;
-  private readonly carriedIn: number[] = [];
-  private carriedNow = 0;
+  private readonly periodStart: number[] = [];
+  private periodBytes = 0;
   private isPaused = false;
 
-  /** @param sends whether the request has a body */
+  /** @param hasRequestBody whether the request has a body */
   constructor(
     private readonly request: ClientRequest,
     private readonly limits: TransferLimits,
-    private readonly sends: boolean,
+    private readonly hasRequestBody: boolean,
   ) {
     const { connectTimeout } = limits;
     this.timer = setTimeout(() => {
@@ -38,25 +38,25 @@ export class TransferTimeout {
     }, connectTimeout);
     request.once("socket", (socket) => {
       // Before certificates are agreed on, nothing is sent.
-      if (socket.connecting) socket.once("encrypted" in socket ? "secureConnect" : "connect", () => this.connected());
-      else this.connected();
+      if (socket.connecting) socket.once("encrypted" in socket ? "secureConnect" : "connect", () => this.onConnected());
+      else this.onConnected();
     });
   }
 
   /** Counts bytes of a body. */
-  carried(bytes: number): void {
-    this.carriedNow += bytes;
+  onBytes(bytes: number): void {
+    this.periodBytes += bytes;
   }
 
   /** The body of the request is sent. */
-  sent(): void {
-    if (this.phase === "sending") this.enter("waiting");
+  onRequestSent(): void {
+    if (this.phase === "sending") this.startPhase("waiting");
   }
 
   /** The head of the answer is there. */
-  answered(): void {
+  onResponse(): void {
     this.isConnected = true;
-    if (this.phase !== "over") this.enter("receiving");
+    if (this.phase !== "over") this.startPhase("receiving");
   }
 
   /** While what has come is worked on, the server cannot send. */
@@ -73,38 +73,38 @@ export class TransferTimeout {
     clearTimeout(this.timer);
   }
 
-  private connected(): void {
+  private onConnected(): void {
     if (this.phase !== "connecting") return;
     this.isConnected = true;
-    this.enter(this.sends ? "sending" : "waiting");
+    this.startPhase(this.hasRequestBody ? "sending" : "waiting");
   }
 
-  private enter(phase: Phase): void {
+  private startPhase(phase: Phase): void {
     clearTimeout(this.timer);
     this.phase = phase;
-    this.carriedIn.length = 0;
-    this.carriedNow = 0;
+    this.periodStart.length = 0;
+    this.periodBytes = 0;
     const { timeout } = this.limits;
-    this.timer = setTimeout(() => this.look(), phase === "waiting" ? timeout : timeout / checksPerTimeout);
+    this.timer = setTimeout(() => this.check(), phase === "waiting" ? timeout : timeout / checksPerTimeout);
   }
 
-  private look(): void {
+  private check(): void {
     const { timeout } = this.limits;
     if (this.phase === "waiting") this.end(`no answer within ${formatSeconds(timeout)} (--timeout)`);
     else {
-      this.timer = setTimeout(() => this.look(), timeout / checksPerTimeout);
-      if (!this.isPaused) this.weigh();
+      this.timer = setTimeout(() => this.check(), timeout / checksPerTimeout);
+      if (!this.isPaused) this.checkRate();
     }
   }
 
-  private weigh(): void {
+  private checkRate(): void {
     const { timeout, minimumRate } = this.limits;
-    this.carriedIn.push(this.carriedNow);
-    this.carriedNow = 0;
-    if (this.carriedIn.length < checksPerTimeout) return;
-    const carried = this.carriedIn.reduce((sum, bytes) => sum + bytes, 0);
+    this.periodStart.push(this.periodBytes);
+    this.periodBytes = 0;
+    if (this.periodStart.length < checksPerTimeout) return;
+    const carried = this.periodStart.reduce((sum, bytes) => sum + bytes, 0);
     if (carried < Math.max(1, (minimumRate * timeout) / 1000)) this.end(this.tooSlow(carried));
-    this.carriedIn.shift();
+    this.periodStart.shift();
   }
 
   private tooSlow(carried: number): string {
@@ -117,7 +117,7 @@ export class TransferTimeout {
 
   private end(reason: string): void {
     this.stop();
-    this.failure = { reason, passes: true, untrusted: false };
+    this.failure = { reason, isTransient: true, isUntrusted: false };
     this.request.destroy();
   }
 }

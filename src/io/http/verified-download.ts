@@ -23,7 +23,7 @@ export interface VerifiedDownloadOptions {
   /** Bytes that have arrived. */
   readonly progress?: (done: number) => void;
   /** What is thrown where the file is another one than expected. */
-  readonly altered: (source: string, reason: string) => Error;
+  readonly createChecksumError: (source: string, reason: string) => Error;
 }
 
 /** Milliseconds of the first pause between two attempts, each of which is twice the last, and of the longest. */
@@ -95,12 +95,12 @@ export async function isVerified(path: string, { bytes, sha256 }: Omit<ExpectedF
 /** One file on its way, over as many connections as it takes. */
 class ResumableDownload {
   private readonly url: URL;
-  private readonly shown: string;
+  private readonly displayUrl: string;
   private done = 0;
   private hash = createHash("sha256");
   /** By which the server knows again what it has sent so far; null where it does not say. */
   private entityTag: string | null = null;
-  private isAnswered = false;
+  private hasResponse = false;
 
   constructor(
     private readonly file: ExpectedFile,
@@ -109,7 +109,7 @@ class ResumableDownload {
     private readonly options: VerifiedDownloadOptions,
   ) {
     this.url = new URL(file.url);
-    this.shown = redactUrl(file.url);
+    this.displayUrl = redactUrl(file.url);
   }
 
   async run(): Promise<void> {
@@ -122,7 +122,7 @@ class ResumableDownload {
         break;
       } catch (error) {
         if (signal.aborted) throw createError("interrupted", {}, error);
-        const passes = error instanceof GeoferryError && error.code === "input-unavailable" && this.isAnswered;
+        const passes = error instanceof GeoferryError && error.code === "input-unavailable" && this.hasResponse;
         if (!passes || attempt > retries) throw error;
         if (isTimeoutError(error.cause) && ++late > maxTimeoutRetries) throw error;
         await delay(Math.min(firstRetryDelayMs * 2 ** (attempt - 1), maxRetryDelayMs), undefined, { signal }).catch(
@@ -134,29 +134,33 @@ class ResumableDownload {
     }
     const found = this.hash.digest("hex");
     const { sha256 } = this.file;
-    if (found !== sha256) throw this.altered(`its SHA-256 is ${found}, and ${sha256} is expected`);
+    if (found !== sha256) throw this.checksumError(`its SHA-256 is ${found}, and ${sha256} is expected`);
   }
 
-  private altered(reason: string): Error {
-    return this.options.altered(this.shown, reason);
+  private checksumError(reason: string): Error {
+    return this.options.createChecksumError(this.displayUrl, reason);
   }
 
   private async attempt(): Promise<void> {
     const { signal } = this.options;
     try {
       const onAnswer = () => {
-        this.isAnswered = true;
+        this.hasResponse = true;
       };
-      const answer = await sendRequest(this.url, this.shown, { signal, headers: this.headers(), onAnswer });
-      this.begin(answer);
-      for await (const chunk of answer.body()) await this.take(chunk);
+      const answer = await sendRequest(this.url, this.displayUrl, {
+        signal,
+        headers: this.headers(),
+        onResponse: onAnswer,
+      });
+      this.start(answer);
+      for await (const chunk of answer.body()) await this.receive(chunk);
     } catch (error) {
       if (error instanceof GeoferryError || signal.aborted) throw error;
-      throw networkError(this.shown, error, !this.isAnswered);
+      throw networkError(this.displayUrl, error, !this.hasResponse);
     }
     if (this.done < this.file.bytes)
       throw createError("input-unavailable", {
-        source: this.shown,
+        source: this.displayUrl,
         reason: `${this.done} of ${this.file.bytes} bytes arrived`,
       });
   }
@@ -169,20 +173,20 @@ class ResumableDownload {
   }
 
   /** Decides by the answer's head whether its body goes on where the last one ended, or begins again. */
-  private begin(answer: HttpResponse): void {
+  private start(answer: HttpResponse): void {
     const { status, headers } = answer;
     const { bytes } = this.file;
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
     const goesOn = status === 206 && range !== null && Number(range[1]) === this.done && Number(range[2]) === bytes;
     if (goesOn) return;
     if (status !== 200) {
-      answer.drop();
-      throw httpStatusError(this.shown, answer);
+      answer.discard();
+      throw httpStatusError(this.displayUrl, answer);
     }
     const length = headers["content-length"];
     if (length !== undefined && /^\d+$/.test(length) && Number(length) !== bytes) {
-      answer.drop();
-      throw this.altered(`it has ${length} bytes, and ${bytes} are expected`);
+      answer.discard();
+      throw this.checksumError(`it has ${length} bytes, and ${bytes} are expected`);
     }
     const tag = headers.etag;
     // A weak one does not promise that the bytes are the same (RFC 9110, 13.1.5).
@@ -191,9 +195,10 @@ class ResumableDownload {
     this.hash = createHash("sha256");
   }
 
-  private async take(chunk: Uint8Array): Promise<void> {
+  private async receive(chunk: Uint8Array): Promise<void> {
     const { bytes } = this.file;
-    if (this.done + chunk.length > bytes) throw this.altered(`it has more than the ${bytes} bytes that are expected`);
+    if (this.done + chunk.length > bytes)
+      throw this.checksumError(`it has more than the ${bytes} bytes that are expected`);
     await this.write(chunk).catch((error: unknown) => {
       throw this.failed(error);
     });

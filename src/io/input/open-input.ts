@@ -15,7 +15,7 @@ export interface OpenedInput {
   /** The first 64 KiB, where they were looked at already. */
   readonly head?: Buffer;
   /** Inputs by their names that are in the same archive and were not taken. */
-  readonly passedOver?: readonly string[];
+  readonly ignoredEntries?: readonly string[];
 }
 
 export interface InputOptions {

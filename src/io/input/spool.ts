@@ -32,13 +32,13 @@ export class Spool implements AsyncDisposable {
   private root: string | null = null;
   private folders = 0;
   private closed = false;
-  private keep = (): void => {};
+  private keepOnExit = (): void => {};
 
   /** @param parent where its folder is made; that of the system for temporary files where absent */
   constructor(private readonly parent?: string) {}
 
   /** @throws output-failed where the folder for temporary files cannot be written */
-  private get folderOfAll(): string {
+  private get sharedFolder(): string {
     if (this.closed) throw createError("internal", { reason: "the spool is used after it was disposed" });
     if (this.root === null) {
       const parent = this.parent ?? tmpdir();
@@ -50,14 +50,14 @@ export class Spool implements AsyncDisposable {
         throw spoolError(root, error);
       }
       this.root = root;
-      this.keep = removeOnExit(root);
+      this.keepOnExit = removeOnExit(root);
     }
     return this.root;
   }
 
   /** The path of this name, relative to the spool or within it; its folders exist, the file is the caller's to make. */
   file(name: string): string {
-    const root = this.folderOfAll;
+    const root = this.sharedFolder;
     const path = resolve(root, name);
     if (!path.startsWith(root + sep) || name.includes("\0")) {
       throw createError("internal", { reason: `the spool file ${JSON.stringify(name)} would be outside the spool` });
@@ -80,7 +80,7 @@ export class Spool implements AsyncDisposable {
     this.closed = true;
     if (this.root === null) return;
     await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
-    this.keep();
+    this.keepOnExit();
     this.root = null;
   }
 }

@@ -103,13 +103,13 @@ class ZipExtractor {
       const found = await this.list(zip, source);
       const archive = this.options.archiveOf?.(source.name);
       const main = archive?.main;
-      const chosen = main ? this.chooseMain(found, { ...archive, main }, source) : this.choose(found, source);
-      this.weigh(chosen.extract, source);
+      const chosen = main ? this.selectMain(found, { ...archive, main }, source) : this.selectEntries(found, source);
+      this.checkLimits(chosen.extract, source);
       const root = this.options.spool.folder();
       const files = new Map<string, FileSource>();
       for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
       const members: OpenedInput[] = [];
-      if (main) return this.dataset(found, chosen, files, source);
+      if (main) return this.datasetEntries(found, chosen, files, source);
       for (const { path } of chosen.members) {
         const file = files.get(path);
         if (file) members.push(...(await this.inside(file, depth)));
@@ -143,7 +143,7 @@ class ZipExtractor {
   }
 
   /** The entries that are inputs, and with them those that belong to one. */
-  private choose(found: readonly ZipEntry[], source: FileSource): SelectedEntries {
+  private selectEntries(found: readonly ZipEntry[], source: FileSource): SelectedEntries {
     const { isPrimary = () => true, isCompanion = () => false } = this.options;
     const paths = new Set(found.map(({ path }) => path.toLowerCase()));
     const describesAnother = (path: string) => {
@@ -166,12 +166,12 @@ class ZipExtractor {
     const extract = found.filter(
       (each) => chosen.has(each) || possibleStems(each.path).some((stem) => stems.has(stem)),
     );
-    this.refuseClashes(extract, source);
+    this.checkNameClashes(extract, source);
     return { extract, members };
   }
 
   /** The one entry that the archive of a format is read from, those of its stem, and those that it may link to. */
-  private chooseMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): SelectedEntries {
+  private selectMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): SelectedEntries {
     const path = archive.main(found.map((each) => each.path));
     const member = found.find((each) => each.path === path);
     if (!member) {
@@ -182,12 +182,12 @@ class ZipExtractor {
     const isLinked = (each: ZipEntry) => each !== member && archive.linked?.(each.path) === true;
     const extract = found.filter((each) => possibleStems(each.path).includes(stem) || isLinked(each));
     const linked = extract.filter(isLinked);
-    this.refuseClashes(extract, source);
+    this.checkNameClashes(extract, source);
     return { extract, members: [member], linked };
   }
 
   /** The archive goes by its own name: `places.kmz`, and not the `doc.kml` in it. */
-  private dataset(
+  private datasetEntries(
     found: readonly ZipEntry[],
     { members, extract, linked = [] }: SelectedEntries,
     files: ReadonlyMap<string, FileSource>,
@@ -204,7 +204,7 @@ class ZipExtractor {
     });
   }
 
-  private refuseClashes(entries: readonly ZipEntry[], source: FileSource): void {
+  private checkNameClashes(entries: readonly ZipEntry[], source: FileSource): void {
     const folders = new Map<string, string>();
     for (const { path } of entries) {
       for (let at = posix.dirname(path); at !== "."; at = posix.dirname(at)) folders.set(foldCase(at), at);
@@ -221,7 +221,7 @@ class ZipExtractor {
   }
 
   /** Refuses what would grow beyond the limits before a byte of it is inflated; inflating holds the sizes to it. */
-  private weigh(entries: readonly ZipEntry[], source: FileSource): void {
+  private checkLimits(entries: readonly ZipEntry[], source: FileSource): void {
     const { totalBytes, ratio } = this.limits;
     const size = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
     this.inflated += size;

@@ -19,7 +19,7 @@ const syncIntervalBytes = 1 << 24;
 export class BufferedFile {
   private buffer: Buffer | null = null;
   private spare: Buffer | null = null;
-  private filled = 0;
+  private used = 0;
   /** Bytes handed to the system, or on their way. */
   private flushed = 0;
   private pending: Promise<unknown> | null = null;
@@ -41,22 +41,22 @@ export class BufferedFile {
 
   /** Bytes appended so far. */
   get size(): number {
-    return this.flushed + this.filled;
+    return this.flushed + this.used;
   }
 
   async write(bytes: Uint8Array): Promise<void> {
-    if (bytes.length > bufferCapacity - this.filled) {
+    if (bytes.length > bufferCapacity - this.used) {
       await this.startFlush();
       if (bytes.length >= minDirectWriteBytes) {
-        await this.settle();
-        await this.put(bytes, this.flushed);
+        await this.waitForFlush();
+        await this.writeFully(bytes, this.flushed);
         this.flushed += bytes.length;
         return;
       }
     }
     this.buffer ??= acquireBuffer();
-    this.buffer.set(bytes, this.filled);
-    this.filled += bytes.length;
+    this.buffer.set(bytes, this.used);
+    this.used += bytes.length;
   }
 
   async patch(position: number, bytes: Uint8Array): Promise<void> {
@@ -68,15 +68,15 @@ export class BufferedFile {
       return;
     }
     if (position + bytes.length > this.flushed) await this.startFlush();
-    await this.settle();
-    await this.put(bytes, position);
+    await this.waitForFlush();
+    await this.writeFully(bytes, position);
   }
 
   /** Hands everything to the system. */
   async flush(): Promise<void> {
     await this.startFlush();
     await this.syncing;
-    await this.settle();
+    await this.waitForFlush();
   }
 
   async close(): Promise<void> {
@@ -92,26 +92,26 @@ export class BufferedFile {
   }
 
   private async startFlush(): Promise<void> {
-    await this.settle();
-    if (this.filled === 0 || !this.buffer) return;
+    await this.waitForFlush();
+    if (this.used === 0 || !this.buffer) return;
     const full = this.buffer;
-    const writing = this.put(full.subarray(0, this.filled), this.flushed);
+    const writing = this.writeFully(full.subarray(0, this.used), this.flushed);
     writing.catch(() => {});
     this.pending = writing;
-    this.flushed += this.filled;
-    this.filled = 0;
+    this.flushed += this.used;
+    this.used = 0;
     this.buffer = this.spare;
     this.spare = full;
   }
 
   /** Waits for the write under way. A failure stays: every later call meets it again. */
-  private async settle(): Promise<void> {
+  private async waitForFlush(): Promise<void> {
     await this.pending;
     if (this.syncFailure) throw this.syncFailure;
   }
 
   /** The system may write less than asked for, as when the disk is nearly full. */
-  private async put(bytes: Uint8Array, position: number): Promise<void> {
+  private async writeFully(bytes: Uint8Array, position: number): Promise<void> {
     let written = 0;
     while (written < bytes.length) {
       const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, position + written);

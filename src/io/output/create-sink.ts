@@ -17,7 +17,7 @@ export interface HostSink extends Sink, AsyncDisposable {
   /** Of a folder: gives it its name, after all files have theirs. @throws output-failed, output-exists */
   publish?(): Promise<void>;
   /** Undoes `publish`, as far as it came. */
-  takeBack?(): Promise<void>;
+  rollBack?(): Promise<void>;
   /** It has its name: nothing is to be removed any more but what it replaced. */
   published(): void | Promise<void>;
   /** Puts everything under its final name, on the disk. @throws output-failed, output-exists, with nothing left behind */

@@ -70,7 +70,7 @@ export class FileSink implements HostSink {
   }
 
   /** A companion stands beside the main file, or where a link of its name points. */
-  private finalOf(extension: string | undefined): string {
+  private finalPath(extension: string | undefined): string {
     if (extension === undefined) return this.main;
     const beside = (path: string) => join(dirname(path), `${outputStem(path)}.${extension}`);
     const given = beside(this.name);
@@ -79,16 +79,16 @@ export class FileSink implements HostSink {
 
   async create(extension?: string): Promise<SinkFile> {
     try {
-      const final = this.finalOf(extension);
-      if (this.state !== "open" || this.parts.some((part) => part.final === final)) {
+      const final = this.finalPath(extension);
+      if (this.state !== "open" || this.parts.some((part) => part.finalPath === final)) {
         throw createError("internal", { reason: `${final} cannot be created now or again` });
       }
       refuseExistingFolder(final, final);
       const replaced = lstatOrNull(final);
       if (replaced && !this.options.overwrite) throw createError("output-exists", { output: final });
       const isMain = extension === undefined;
-      if (isMain) this.names.decideBy(final);
-      const temporary = this.names.of(final, "tmp");
+      if (isMain) this.names.setCommitPoint(final);
+      const temporary = this.names.nameFor(final, "tmp");
       // Never more open than the file to be replaced, and always writable by the path.
       const mode = replaced ? (replaced.mode & 0o777) | 0o600 : 0o666;
       const file = await BufferedFile.create(temporary, mode).catch(async (error: unknown) => {
@@ -116,14 +116,14 @@ export class FileSink implements HostSink {
   }
 
   files(): FileSet {
-    const written = new Set(this.parts.map((part) => part.final));
+    const written = new Set(this.parts.map((part) => part.finalPath));
     const companions = this.oldCompanions().filter((path) => !written.has(resolveSymlinks(path)));
     const old = [...new Set([this.main, ...companions, ...written])].filter((path) => lstatOrNull(path));
     for (const path of old) refuseExistingFolder(path, path);
     const { name, main, names, parts } = this;
     const { overwrite } = this.options;
     if (!overwrite && old.length > 0) throw createError("output-exists", { output: old[0] ?? name });
-    return { name, main, names, parts, overwrite, old: parts.length > 0 ? old : [] };
+    return { name, main, names, parts, overwrite, obsolete: parts.length > 0 ? old : [] };
   }
 
   published(): void {

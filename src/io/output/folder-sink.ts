@@ -19,24 +19,24 @@ export class FolderSink implements HostSink {
   readonly update = null;
   readonly isStream = false;
   readonly folder: string;
-  private readonly final: string;
-  private readonly aside: string;
-  private readonly keep: () => void;
+  private readonly finalPath: string;
+  private readonly backupPath: string;
+  private readonly keepOnExit: () => void;
   private replaced = false;
-  private given = false;
+  private isPublished = false;
   private releaseFolder = () => {};
 
   private constructor(
     readonly name: string,
     private readonly overwrite: boolean,
   ) {
-    this.final = resolveSymlinks(name.replace(/[/\\]+$/, ""));
+    this.finalPath = resolveSymlinks(name.replace(/[/\\]+$/, ""));
     // Of the run's own: what other outputs of the run do does not settle what becomes of a folder.
     const names = new TemporaryNames();
-    names.decideBy(this.final);
-    this.folder = names.of(this.final, "tmp");
-    this.aside = names.of(this.final, "old");
-    this.keep = removeOnExit(this.folder);
+    names.setCommitPoint(this.finalPath);
+    this.folder = names.nameFor(this.finalPath, "tmp");
+    this.backupPath = names.nameFor(this.finalPath, "old");
+    this.keepOnExit = removeOnExit(this.folder);
   }
 
   /** @throws output-exists, output-failed */
@@ -44,10 +44,10 @@ export class FolderSink implements HostSink {
     let sink: FolderSink | undefined;
     try {
       sink = new FolderSink(name, overwrite);
-      const parent = dirname(sink.final);
+      const parent = dirname(sink.finalPath);
       sink.releaseFolder = createFolder(parent);
       recoverAbandonedOutputs(parent);
-      const there = lstatOrNull(sink.final);
+      const there = lstatOrNull(sink.finalPath);
       if (there && !overwrite) throw createError("output-exists", { output: name });
       if (there && !there.isDirectory())
         throw createError("output-failed", { output: name, reason: "it is a file, and becomes a folder" });
@@ -81,31 +81,31 @@ export class FolderSink implements HostSink {
 
   async publish(): Promise<void> {
     try {
-      if (lstatOrNull(this.final)) {
+      if (lstatOrNull(this.finalPath)) {
         if (!this.overwrite) throw createError("output-exists", { output: this.name });
-        await rename(this.final, this.aside);
+        await rename(this.finalPath, this.backupPath);
         this.replaced = true;
       }
-      await rename(this.folder, this.final);
-      this.given = true;
-      await syncFolder(dirname(this.final));
+      await rename(this.folder, this.finalPath);
+      this.isPublished = true;
+      await syncFolder(dirname(this.finalPath));
     } catch (error) {
       throw outputError(this.name, error);
     }
   }
 
-  async takeBack(): Promise<void> {
-    if (this.given) await rename(this.final, this.folder).catch(() => {});
-    if (this.replaced) await rename(this.aside, this.final).catch(() => {});
-    this.given = false;
+  async rollBack(): Promise<void> {
+    if (this.isPublished) await rename(this.finalPath, this.folder).catch(() => {});
+    if (this.replaced) await rename(this.backupPath, this.finalPath).catch(() => {});
+    this.isPublished = false;
     this.replaced = false;
   }
 
   async published(): Promise<void> {
-    this.keep();
+    this.keepOnExit();
     this.releaseFolder();
     // What cannot be removed now is removed by the next run that writes here.
-    if (this.replaced) await rm(this.aside, { recursive: true, force: true }).catch(() => {});
+    if (this.replaced) await rm(this.backupPath, { recursive: true, force: true }).catch(() => {});
   }
 
   commit(): Promise<void> {
@@ -113,9 +113,9 @@ export class FolderSink implements HostSink {
   }
 
   async abort(): Promise<void> {
-    if (this.given) return;
+    if (this.isPublished) return;
     await rm(this.folder, { recursive: true, force: true }).catch(() => {});
-    this.keep();
+    this.keepOnExit();
     this.releaseFolder();
   }
 

@@ -7,17 +7,17 @@ import { journalSuffixes, outputError } from "./temporary-names.js";
 
 /** A file in the making, beside the place that it will have. */
 export class OutputPart implements SinkFile {
-  private readonly keep: () => void;
+  private readonly keepOnExit: () => void;
   private used = false;
 
   constructor(
     private readonly output: string,
     private readonly file: BufferedFile,
-    readonly final: string,
+    readonly finalPath: string,
     readonly isMain: boolean,
     private readonly replaced: Stats | null,
   ) {
-    this.keep = removeOnExit(file.path);
+    this.keepOnExit = removeOnExit(file.path);
   }
 
   get path(): string {
@@ -67,12 +67,12 @@ export class OutputPart implements SinkFile {
 
   /** From here on its fate is settled by what is found in the folder, also when the process ends. */
   release(): void {
-    this.keep();
+    this.keepOnExit();
   }
 
   async discard(): Promise<void> {
     await this.file.close().catch(() => {});
     for (const suffix of ["", ...journalSuffixes]) await rm(this.path + suffix, { force: true }).catch(() => {});
-    this.keep();
+    this.keepOnExit();
   }
 }

@@ -10,7 +10,7 @@ export class OutputSet {
   private readonly removals: Removal[] = [];
   private readonly names = new Map<string, TemporaryNames>();
 
-  private readonly namesIn = (folder: string): TemporaryNames => {
+  private readonly temporaryNames = (folder: string): TemporaryNames => {
     const key = resolve(folder);
     const names = this.names.get(key) ?? new TemporaryNames();
     this.names.set(key, names);
@@ -19,7 +19,7 @@ export class OutputSet {
 
   /** @throws output-exists, output-failed */
   async create(path: string, options: Omit<SinkOptions, "names">): Promise<HostSink> {
-    const sink = await createSink(path, { ...options, names: this.namesIn });
+    const sink = await createSink(path, { ...options, names: this.temporaryNames });
     this.sinks.push(sink);
     return sink;
   }
@@ -30,7 +30,10 @@ export class OutputSet {
    */
   remove(path: string, companions: readonly string[] = []): boolean {
     if (!lstatOrNull(path)?.isFile()) return false;
-    this.removals.push({ paths: [path, ...findCompanions(path, companions)], names: this.namesIn(dirname(path)) });
+    this.removals.push({
+      paths: [path, ...findCompanions(path, companions)],
+      names: this.temporaryNames(dirname(path)),
+    });
     return true;
   }
 

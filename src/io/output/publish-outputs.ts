@@ -15,7 +15,7 @@ export interface FileSet {
   readonly overwrite: boolean;
   readonly parts: readonly OutputPart[];
   /** What is there of an older output: the main file first. */
-  readonly old: readonly string[];
+  readonly obsolete: readonly string[];
   readonly names: TemporaryNames;
 }
 
@@ -49,7 +49,7 @@ async function unlinkIfExists(path: string): Promise<void> {
 }
 
 /** A single file with nothing around it: another can take its place in one step, and nobody ever finds none. */
-const isSingleFile = ({ parts, old, main }: FileSet): boolean =>
+const isSingleFile = ({ parts, obsolete: old, main }: FileSet): boolean =>
   parts.length === 1 && old.every((path) => path === main);
 
 /**
@@ -64,7 +64,7 @@ class Publication {
   private readonly markers: string[] = [];
   private readonly spent: string[] = [];
   /** The inodes of the files that have their names. */
-  private readonly given = new Map<string, number | undefined>();
+  private readonly published = new Map<string, number | undefined>();
   private readonly sets: readonly FileSet[];
   /** Whether names have changed that what comes next counts on. */
   private changed: boolean;
@@ -74,7 +74,7 @@ class Publication {
     sets: readonly FileSet[],
     private readonly removals: readonly Removal[],
   ) {
-    const decides = (set: FileSet) => Number(names.decides(set.main));
+    const decides = (set: FileSet) => Number(names.isCommitPoint(set.main));
     this.sets = [...sets].sort((a, b) => decides(b) - decides(a));
     // What tells the next run that a set is incomplete is its temporary main file; of one file nothing can be missing.
     this.changed = sets.length !== 1 || !sets.every(isSingleFile);
@@ -85,29 +85,29 @@ class Publication {
     for (const { parts } of this.sets) for (const part of parts) this.spent.push(part.path);
     // Without an output beside them nothing would tell the next run what they were: they go at the end.
     const gone = this.sets.length > 0 ? this.removals.flatMap(({ paths }) => paths) : [];
-    for (const set of this.sets) if (!isSingleFile(set)) this.refuseSecond(set);
-    for (const set of this.sets) for (const path of set.old.slice(0, 1)) await this.stepAside(path, set);
-    for (const path of gone) await this.stepAside(path);
+    for (const set of this.sets) if (!isSingleFile(set)) this.checkNotPublished(set);
+    for (const set of this.sets) for (const path of set.obsolete.slice(0, 1)) await this.moveAside(path, set);
+    for (const path of gone) await this.moveAside(path);
     await this.sync();
-    for (const set of this.sets) for (const path of set.old.slice(1)) await this.stepAside(path, set);
-    for (const set of this.sets) for (const part of set.parts) if (!part.isMain) await this.giveName(part, set);
+    for (const set of this.sets) for (const path of set.obsolete.slice(1)) await this.moveAside(path, set);
+    for (const set of this.sets) for (const part of set.parts) if (!part.isMain) await this.rename(part, set);
     await this.sync();
     for (const set of this.sets.toReversed())
-      for (const part of set.parts) if (part.isMain) await this.giveName(part, set);
+      for (const part of set.parts) if (part.isMain) await this.rename(part, set);
     await this.sync();
   }
 
   /** Makes everything as it was. */
-  async takeBack(): Promise<void> {
+  async rollBack(): Promise<void> {
     for (const step of this.undo.reverse()) await step().catch(() => {});
     for (const path of this.markers) await rm(path, { force: true }).catch(() => {});
   }
 
   /** The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones. */
-  async tidy(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const removed = this.sets.length > 0 ? [] : this.removals.flatMap(({ paths }) => paths);
     const spent = [...this.spent, ...this.markers, ...removed];
-    const decides = (path: string) => this.names.isOfDecisive(path);
+    const decides = (path: string) => this.names.belongsToCommitPoint(path);
     try {
       await Promise.all(spent.filter((path) => !decides(path)).map(unlinkIfExists));
       for (const path of spent) if (decides(path)) await unlinkIfExists(path);
@@ -119,21 +119,21 @@ class Publication {
   private async sync(): Promise<void> {
     if (!this.changed) return;
     this.changed = false;
-    const paths = this.sets.flatMap((set) => [...set.parts.map((part) => part.final), ...set.old]);
+    const paths = this.sets.flatMap((set) => [...set.parts.map((part) => part.finalPath), ...set.obsolete]);
     const removed = this.removals.flatMap((removal) => removal.paths);
     await Promise.all([...new Set([...paths, ...removed].map((path) => dirname(path)))].map(syncFolder));
   }
 
   /** Before anything is touched: what another process took aside from here tells that it is in the middle of this. */
-  private refuseSecond({ main, old }: FileSet): void {
+  private checkNotPublished({ main, obsolete: old }: FileSet): void {
     if (old.length > 0 && isBeingReplaced(main)) throw writtenMeanwhileError(main);
   }
 
-  private async stepAside(path: string, set?: FileSet): Promise<void> {
+  private async moveAside(path: string, set?: FileSet): Promise<void> {
     this.changed = true;
-    const aside = this.names.of(path, "old");
+    const aside = this.names.nameFor(path, "old");
     try {
-      await this.noteName(path);
+      await this.writeMarker(path);
       const linked = set !== undefined && isSingleFile(set) && (await linkIfPossible(path, aside));
       if (!linked) await rename(path, aside);
     } catch (error) {
@@ -150,8 +150,8 @@ class Publication {
   }
 
   /** The next run must know what to put back where the name aside is too short to say it. */
-  private async noteName(path: string): Promise<void> {
-    const note = this.names.noteFor(path, "old");
+  private async writeMarker(path: string): Promise<void> {
+    const note = this.names.markerFor(path, "old");
     if (note === null) return;
     this.markers.push(note);
     await writeFile(note, basename(path), { flush: true });
@@ -162,49 +162,49 @@ class Publication {
    * not another's. Where there are no hard links it is a plain rename, and a marker says that nothing had the name
    * before (where something had, it stepped aside).
    */
-  private async giveName(part: OutputPart, set: FileSet): Promise<void> {
+  private async rename(part: OutputPart, set: FileSet): Promise<void> {
     this.changed = true;
-    const had = set.old.includes(part.final);
+    const had = set.obsolete.includes(part.finalPath);
     try {
-      if (had && isSingleFile(set)) await rename(part.path, part.final);
-      else await this.giveSecondName(part, set, had);
+      if (had && isSingleFile(set)) await rename(part.path, part.finalPath);
+      else await this.link(part, set, had);
     } catch (error) {
       throw outputError(set.name, error);
     }
-    this.given.set(part.final, lstatOrNull(part.final)?.ino);
+    this.published.set(part.finalPath, lstatOrNull(part.finalPath)?.ino);
     // Where one took the other's place, putting that back is one step, too.
     if (had && isSingleFile(set)) return;
     this.undo.push(async () => {
-      if (this.isOwn(part.final)) await rm(part.final, { force: true });
+      if (this.isOwn(part.finalPath)) await rm(part.finalPath, { force: true });
     });
   }
 
   /** Whether a file is still the one that this run gave the name. */
   private isOwn(path: string): boolean {
-    const inode = this.given.get(path);
+    const inode = this.published.get(path);
     return inode !== undefined && inode === lstatOrNull(path)?.ino;
   }
 
-  private async giveSecondName(part: OutputPart, { overwrite }: FileSet, had: boolean): Promise<void> {
+  private async link(part: OutputPart, { overwrite }: FileSet, had: boolean): Promise<void> {
     // What was there has stepped aside: a file that is there now belongs to somebody else, and so may those around it.
     const taken = (cause?: unknown) =>
       overwrite
-        ? writtenMeanwhileError(part.final, cause)
-        : createError("output-exists", { output: part.final }, cause);
+        ? writtenMeanwhileError(part.finalPath, cause)
+        : createError("output-exists", { output: part.finalPath }, cause);
     try {
-      await link(part.path, part.final);
+      await link(part.path, part.finalPath);
       return;
     } catch (error) {
       if (systemErrorCode(error) === "EEXIST") throw taken(error);
       if (!noHardLinkCodes.has(systemErrorCode(error))) throw error;
-      if (lstatOrNull(part.final)) throw taken();
+      if (lstatOrNull(part.finalPath)) throw taken();
     }
     if (!had) {
-      const marker = this.names.of(part.final, "none");
+      const marker = this.names.nameFor(part.finalPath, "none");
       this.markers.push(marker);
       await writeFile(marker, "");
     }
-    await rename(part.path, part.final);
+    await rename(part.path, part.finalPath);
   }
 }
 
@@ -233,11 +233,11 @@ function groupByFolder(sets: readonly FileSet[], removals: readonly Removal[]): 
 /** One file for another, or for none: one rename, before which nothing is seen and after which nothing is left. */
 async function replaceSingleFile({ name, parts: [part] }: FileSet): Promise<void> {
   try {
-    await rename(part!.path, part!.final);
+    await rename(part!.path, part!.finalPath);
   } catch (error) {
     throw outputError(name, error);
   }
-  await syncFolder(dirname(part!.final));
+  await syncFolder(dirname(part!.finalPath));
 }
 
 /**
@@ -281,11 +281,11 @@ export async function commitAll(
       await last?.();
     }
   } catch (error) {
-    for (const sink of sinks.toReversed()) await sink.takeBack?.();
-    for (const publication of publications.toReversed()) await publication.takeBack();
+    for (const sink of sinks.toReversed()) await sink.rollBack?.();
+    for (const publication of publications.toReversed()) await publication.rollBack();
     await Promise.allSettled(sinks.map((sink) => sink.abort()));
     throw error;
   }
   for (const sink of sinks) await sink.published();
-  for (const publication of publications) await publication.tidy();
+  for (const publication of publications) await publication.cleanUp();
 }

@@ -56,30 +56,32 @@ const originalNameSuffix = "-name";
  */
 export class TemporaryNames {
   private readonly mark = newMark();
-  private decisive: string | undefined;
+  private commitPoint: string | undefined;
 
   /** The first main file decides. */
-  decideBy(main: string): void {
-    this.decisive ??= main;
+  setCommitPoint(main: string): void {
+    this.commitPoint ??= main;
   }
 
-  decides(final: string): boolean {
-    return this.decisive === final;
+  isCommitPoint(final: string): boolean {
+    return this.commitPoint === final;
   }
 
-  of(final: string, kind: "tmp" | "old" | "none"): string {
-    return temporaryPath(final, this.mark, this.decides(final) ? `main.${kind}` : kind);
+  nameFor(final: string, kind: "tmp" | "old" | "none"): string {
+    return temporaryPath(final, this.mark, this.isCommitPoint(final) ? `main.${kind}` : kind);
   }
 
   /** Where the name of a temporary file does not tell that of the final one: the file that is to say it; else null. */
-  noteFor(final: string, kind: "old"): string | null {
+  markerFor(final: string, kind: "old"): string | null {
     const name = basename(final);
-    return temporaryBase(name) === name ? null : this.of(final, kind) + originalNameSuffix;
+    return temporaryBase(name) === name ? null : this.nameFor(final, kind) + originalNameSuffix;
   }
 
-  isOfDecisive(temporary: string): boolean {
-    const main = this.decisive;
-    return main !== undefined && (["tmp", "old", "none"] as const).some((kind) => temporary === this.of(main, kind));
+  belongsToCommitPoint(temporary: string): boolean {
+    const main = this.commitPoint;
+    return (
+      main !== undefined && (["tmp", "old", "none"] as const).some((kind) => temporary === this.nameFor(main, kind))
+    );
   }
 }
 
@@ -137,11 +139,11 @@ export function findCompanions(path: string, extensions: readonly string[]): str
 
 interface AbandonedFile {
   readonly path: string;
-  readonly final: string;
+  readonly finalPath: string;
   readonly role: TemporaryRole;
 }
 
-function restoreOriginal({ path, final }: AbandonedFile): void {
+function restoreOriginal({ path, finalPath: final }: AbandonedFile): void {
   renameSync(path, final);
   // Two names of one file stay two.
   rmSync(path, { force: true });
@@ -152,18 +154,18 @@ function recoverSet(files: readonly AbandonedFile[]): void {
   const withRole = (role: TemporaryRole) => files.filter((file) => file.role === role);
   const [main] = withRole("main.tmp");
   const oldMain = withRole("main.old");
-  const published = main ? isSameFile(main.path, main.final) : [...oldMain, ...withRole("main.none")].length > 0;
+  const published = main ? isSameFile(main.path, main.finalPath) : [...oldMain, ...withRole("main.none")].length > 0;
   if (main && !published) {
-    for (const file of withRole("tmp")) if (isSameFile(file.path, file.final)) rmSync(file.final);
-    for (const file of withRole("none")) rmSync(file.final, { force: true });
+    for (const file of withRole("tmp")) if (isSameFile(file.path, file.finalPath)) rmSync(file.finalPath);
+    for (const file of withRole("none")) rmSync(file.finalPath, { force: true });
   }
   // A main file that is there in spite of it, and was not before, was put there by somebody since: it stays.
   const kept = (final: string) => oldMain.some((file) => isSameFile(file.path, final));
-  const restore = main !== undefined && !published && (!lstatOrNull(main.final) || kept(main.final));
+  const restore = main !== undefined && !published && (!lstatOrNull(main.finalPath) || kept(main.finalPath));
   for (const file of [...withRole("old"), ...oldMain]) {
     if (restore) restoreOriginal(file);
     // Without a word of the main file, which a link has put elsewhere, the only copy is not thrown away.
-    else if (main || published || lstatOrNull(file.final)) rmSync(file.path);
+    else if (main || published || lstatOrNull(file.finalPath)) rmSync(file.path);
   }
   const spent: readonly TemporaryRole[] = ["tmp", "none", "main.none", "main.tmp"];
   for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
@@ -244,7 +246,7 @@ export function recoverAbandonedOutputs(folder: string, gone?: string): void {
     else {
       names ??= originalNames(folder, entries);
       const final = join(folder, names.get(base) ?? base);
-      groups.set(mark, [...(groups.get(mark) ?? []), { path, final, role: role as TemporaryRole }]);
+      groups.set(mark, [...(groups.get(mark) ?? []), { path, finalPath: final, role: role as TemporaryRole }]);
     }
   }
   for (const files of groups.values()) recoverSet(files);

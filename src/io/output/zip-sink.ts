@@ -25,7 +25,7 @@ export class ZipSink implements HostSink {
   readonly update = null;
   readonly isStream = false;
   private readonly mark = newMark();
-  private readonly members = new Map<string, { readonly file: BufferedFile; readonly keep: () => void }>();
+  private readonly members = new Map<string, { readonly file: BufferedFile; readonly keepOnExit: () => void }>();
 
   private constructor(
     readonly name: string,
@@ -53,7 +53,7 @@ export class ZipSink implements HostSink {
     try {
       const path = temporaryPath(join(dirname(this.name), entry), this.mark, "tmp");
       const file = await BufferedFile.create(path, 0o600);
-      this.members.set(entry, { file, keep: removeOnExit(path) });
+      this.members.set(entry, { file, keepOnExit: removeOnExit(path) });
       return {
         path,
         get size() {
@@ -109,7 +109,7 @@ export class ZipSink implements HostSink {
   }
 
   private async discardMembers(): Promise<void> {
-    for (const { file, keep } of this.members.values()) {
+    for (const { file, keepOnExit: keep } of this.members.values()) {
       await file.close().catch(() => {});
       await rm(file.path, { force: true }).catch(() => {});
       keep();

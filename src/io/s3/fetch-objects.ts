@@ -25,7 +25,7 @@ export interface FetchOptions {
  * @throws input-changed where there is another version by now
  */
 async function* readObject({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const errand = { bucket, key, use: "read", signal } as const;
+  const errand = { bucket, key, purpose: "read", signal } as const;
   const source = formatBucketAddress({ bucket, key });
   const { retries } = networkSettings();
   let done = 0;

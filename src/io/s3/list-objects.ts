@@ -48,15 +48,15 @@ async function listObjects({ prefix, flat, ...errand }: ListRequest): Promise<Bu
 
 /** The objects and folders directly below `start.key`, which ends with a `/` or is empty. */
 export const listFolder = (start: BucketAddress, signal: AbortSignal): Promise<BucketFolder> =>
-  listObjects({ ...start, prefix: start.key, flat: true, use: "read", signal });
+  listObjects({ ...start, prefix: start.key, flat: true, purpose: "read", signal });
 
 /** Every object whose key begins with `start.key`, however deep. */
 export const listAll = async (
   start: BucketAddress,
   signal: AbortSignal,
-  use: S3Operation["use"] = "read",
+  use: S3Operation["purpose"] = "read",
 ): Promise<readonly StoredObject[]> =>
-  (await listObjects({ ...start, prefix: start.key, flat: false, use, signal })).objects;
+  (await listObjects({ ...start, prefix: start.key, flat: false, purpose: use, signal })).objects;
 
 /** The objects in the same folder whose keys begin with `prefix`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
 export const listSiblings = async (errand: S3Operation, prefix: string): Promise<readonly StoredObject[]> =>
@@ -65,7 +65,7 @@ export const listSiblings = async (errand: S3Operation, prefix: string): Promise
 /** Whether there is anything below a prefix. */
 export async function prefixExists({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<boolean> {
   const prefix = `${key.replace(/\/$/, "")}/`;
-  return runS3Operation({ bucket, key: prefix, use: "read", signal }, async (client, options) => {
+  return runS3Operation({ bucket, key: prefix, purpose: "read", signal }, async (client, options) => {
     const input = { Bucket: bucket, Prefix: prefix };
     for await (const page of paginateListObjectsV2({ client, pageSize: 1 }, input, options)) {
       return (page.Contents ?? []).length > 0;
@@ -83,7 +83,7 @@ export async function headObject(
   signal: AbortSignal,
 ): Promise<(StoredObject & { readonly writing: string | null }) | null> {
   try {
-    const found = await runS3Operation({ bucket, key, use: "read", signal }, (client, options) =>
+    const found = await runS3Operation({ bucket, key, purpose: "read", signal }, (client, options) =>
       client.send(new HeadObjectCommand({ Bucket: bucket, Key: key }), options),
     );
     const { ETag = "", ContentLength = 0, LastModified, Metadata } = found;

@@ -17,7 +17,7 @@ import { checkCurrentObject, type ExpectedObject, isConditionFailure, Upload } f
 export interface ObjectChange {
   readonly to: BucketAddress;
   /** Null of one that goes. */
-  readonly file: { readonly path: string; readonly size: number; readonly writing: string } | null;
+  readonly file: { readonly path: string; readonly size: number; readonly writeId: string } | null;
   /** What is there now. */
   readonly old: StoredObject | null;
   /** What belongs together has the same here. */
@@ -29,13 +29,13 @@ export interface ObjectChange {
 const neverAborted = new AbortController().signal;
 
 const deleteObject = ({ bucket, key }: BucketAddress): Promise<unknown> =>
-  runS3Operation({ bucket, key, use: "write", signal: neverAborted }, (client) =>
+  runS3Operation({ bucket, key, purpose: "write", signal: neverAborted }, (client) =>
     client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })),
   );
 
 /** @param etag of the version that is copied; whatever is there where absent */
 const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: string): Promise<unknown> =>
-  runS3Operation({ bucket, key, use: "write", signal: neverAborted }, (client) => {
+  runS3Operation({ bucket, key, purpose: "write", signal: neverAborted }, (client) => {
     const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
     const condition = etag === undefined ? {} : { CopySourceIfMatch: etag };
     return client.send(new CopyObjectCommand({ Bucket: bucket, Key: key, CopySource, ...condition }));
@@ -51,9 +51,9 @@ class BucketPublication {
   private readonly mark = newMark();
   private readonly uploads = new Map<ObjectChange, Upload>();
   /** What was there, and where it is kept. */
-  private readonly asides: { readonly old: StoredObject; readonly aside: BucketAddress; readonly isMain: boolean }[] =
+  private readonly backups: { readonly old: StoredObject; readonly backup: BucketAddress; readonly isMain: boolean }[] =
     [];
-  private readonly given: BucketAddress[] = [];
+  private readonly published: BucketAddress[] = [];
   /** What was written where the store took no condition. */
   readonly unconditional: BucketAddress[] = [];
 
@@ -61,7 +61,7 @@ class BucketPublication {
   constructor(private readonly changes: readonly ObjectChange[]) {
     for (const change of changes)
       if (change.file) {
-        const { path, size, writing } = change.file;
+        const { path, size, writeId: writing } = change.file;
         this.uploads.set(change, new Upload(change.to, path, size, writing));
       }
   }
@@ -75,7 +75,7 @@ class BucketPublication {
   async publish(): Promise<void> {
     const [only] = this.changes;
     if (this.changes.length === 1 && only?.file) return this.complete(only, only.old);
-    for (const { old, isMain } of this.changes) if (old) await this.putAside(old, isMain);
+    for (const { old, isMain } of this.changes) if (old) await this.backUp(old, isMain);
     const gone = new Set<ObjectChange>();
     for (const change of this.changes) {
       if (!change.old || (change.file && !this.hasCompanions(change))) continue;
@@ -85,26 +85,26 @@ class BucketPublication {
       gone.add(change);
     }
     for (const change of this.changes) {
-      if (change.file) await this.giveName(change, gone.has(change) ? null : change.old);
+      if (change.file) await this.publishObject(change, gone.has(change) ? null : change.old);
       else if (!gone.has(change)) {
         await checkCurrentObject(change.to, change.old);
         await deleteObject(change.to);
       }
     }
-    await Promise.allSettled(this.asides.map(({ aside }) => deleteObject(aside)));
-    await this.sweepAsides().catch(() => {});
+    await Promise.allSettled(this.backups.map(({ backup: aside }) => deleteObject(aside)));
+    await this.deleteStaleBackups().catch(() => {});
   }
 
   /**
    * What runs have kept aside that were killed: there is an output again. Only of those that wrote what this one has
    * written: of another output with such a name (`roads2.shp`) it may be all that is left.
    */
-  private async sweepAsides(): Promise<void> {
+  private async deleteStaleBackups(): Promise<void> {
     const first = this.changes.at(-1)!.to;
     const written = new Set(this.changes.map(({ to }) => to.key));
     const prefixes = new Set(this.changes.map(({ to }) => `${folderPrefix(to.key)}.${objectName(stemOf(to.key))}`));
     for (const prefix of prefixes) {
-      const beside = await listSiblings({ ...first, use: "write", signal: neverAborted }, prefix);
+      const beside = await listSiblings({ ...first, purpose: "write", signal: neverAborted }, prefix);
       const asides = beside.flatMap((object) => {
         const { name, mark } = backupKeyPattern.exec(objectName(object.key))?.groups ?? {};
         if (name === undefined || mark === undefined || !isAbandoned(mark, object.modified)) return [];
@@ -116,16 +116,16 @@ class BucketPublication {
   }
 
   /** Makes everything as it was, but for what others have written since. @throws output-not-restored where it cannot be done */
-  async takeBack(reason: string): Promise<void> {
+  async rollBack(reason: string): Promise<void> {
     for (const upload of this.uploads.values()) await upload.abort();
-    const kept = this.asides.map(({ aside }) => formatBucketAddress(aside));
+    const kept = this.backups.map(({ backup: aside }) => formatBucketAddress(aside));
     try {
-      const replaced = new Set(this.asides.map(({ old }) => formatBucketAddress(old)));
-      for (const to of this.given.toReversed())
+      const replaced = new Set(this.backups.map(({ old }) => formatBucketAddress(old)));
+      for (const to of this.published.toReversed())
         if (!replaced.has(formatBucketAddress(to)) && (await this.isOwn(to))) await deleteObject(to);
-      for (const { old, aside } of [...this.asides].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
+      for (const { old, backup: aside } of [...this.backups].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
         if (await this.isOwn(old, true)) await copyObject(aside, old);
-      await Promise.allSettled(this.asides.map(({ aside }) => deleteObject(aside)));
+      await Promise.allSettled(this.backups.map(({ backup: aside }) => deleteObject(aside)));
     } catch (error) {
       const output = formatBucketAddress(this.changes.at(-1)!.to);
       if (kept.length > 0) throw createError("output-not-restored", { output, reason, kept }, error);
@@ -135,16 +135,16 @@ class BucketPublication {
   /** Whether what is there is of this publication. @param orNone also where nothing is there */
   private async isOwn(at: BucketAddress, orNone = false): Promise<boolean> {
     const now = await headObject(at, neverAborted);
-    return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writing === now.writing);
+    return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writeId === now.writing);
   }
 
   private hasCompanions({ set }: ObjectChange): boolean {
     return this.changes.some((other) => !other.isMain && other.set === set);
   }
 
-  private async putAside(old: StoredObject, isMain: boolean): Promise<void> {
+  private async backUp(old: StoredObject, isMain: boolean): Promise<void> {
     const aside = { bucket: old.bucket, key: `${folderPrefix(old.key)}.${objectName(old.key)}.${this.mark}.old` };
-    this.asides.push({ old, aside, isMain });
+    this.backups.push({ old, backup: aside, isMain });
     try {
       await copyObject(old, aside, old.etag);
     } catch (error) {
@@ -154,8 +154,8 @@ class BucketPublication {
     }
   }
 
-  private async giveName(change: ObjectChange, expected: ExpectedObject): Promise<void> {
-    this.given.push(change.to);
+  private async publishObject(change: ObjectChange, expected: ExpectedObject): Promise<void> {
+    this.published.push(change.to);
     await this.complete(change, expected);
   }
 
@@ -183,7 +183,7 @@ export async function publishObjects(
     await publication.publish();
     return publication.unconditional;
   } catch (error) {
-    await publication.takeBack(error instanceof Error ? error.message : String(error));
+    await publication.rollBack(error instanceof Error ? error.message : String(error));
     throw error;
   }
 }

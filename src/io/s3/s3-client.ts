@@ -66,7 +66,7 @@ export interface S3Operation {
   readonly bucket: string;
   /** Of an object, or what keys begin with. */
   readonly key: string;
-  readonly use: "read" | "write";
+  readonly purpose: "read" | "write";
   readonly signal: AbortSignal;
 }
 
@@ -95,11 +95,11 @@ const transientErrorName =
   /^(SlowDown|Throttling|RequestLimitExceeded|RequestTimeout|TimeoutError|InternalError|ServiceUnavailable)/;
 
 /** @throws nothing: what comes back is thrown */
-export function bucketError(error: unknown, { bucket, key, use, signal }: S3Operation): GeoferryError {
+export function bucketError(error: unknown, { bucket, key, purpose: use, signal }: S3Operation): GeoferryError {
   if (error instanceof GeoferryError) return error;
   if (signal.aborted) return createError("interrupted", {}, error);
   const address = formatBucketAddress({ bucket, key });
-  if (error instanceof NoResponseError && error.failure.passes)
+  if (error instanceof NoResponseError && error.failure.isTransient)
     return createError("bucket-unavailable", { address, reason: error.failure.reason }, error);
   const { status, name, reason } = toS3Failure(error);
   if (status === 401 || status === 403 || credentialErrorName.test(name))
@@ -112,7 +112,7 @@ export function bucketError(error: unknown, { bucket, key, use, signal }: S3Oper
   if (/not a valid URI|Invalid URL/i.test(reason))
     return createError("bucket-settings", { address, reason: invalidEndpointReason }, error);
   if (status === null || (status >= 200 && status < 300)) {
-    const { reason, passes } = classifyNetworkError(error);
+    const { reason, isTransient: passes } = classifyNetworkError(error);
     if (passes) return createError("bucket-unavailable", { address, reason }, error);
     return bucketSettingsError(address, use, reason, error);
   }
@@ -129,7 +129,7 @@ const invalidEndpointReason =
 
 const bucketSettingsError = (
   address: string,
-  use: S3Operation["use"],
+  use: S3Operation["purpose"],
   reason: string,
   cause: unknown,
 ): GeoferryError =>

@@ -66,12 +66,12 @@ async function handleRequest(
   const { expect: _, Expect: __, "content-length": ___, ...headers } = request.headers;
   const body = toBuffer(request.body);
   const sent = { method, url: formatUrl(request), headers, ...(body && { body }) };
-  const exchange = await HttpExchange.begin(sent, abortSignal, transferLimitsFor(method));
-  const response = await exchange.answer().catch((error: unknown) => exchange.failed(error));
+  const exchange = await HttpExchange.start(sent, abortSignal, transferLimitsFor(method));
+  const response = await exchange.waitForResponse().catch((error: unknown) => exchange.toFailure(error));
   // It has no body that would be read to its end.
   if (method === "HEAD") exchange.drain(response);
   const stream =
-    method === "HEAD" ? Readable.from([]) : Readable.from(exchange.bodyOf(response), { objectMode: false });
+    method === "HEAD" ? Readable.from([]) : Readable.from(exchange.readBody(response), { objectMode: false });
   return { response: { statusCode: response.statusCode!, headers: joinHeaders(response), body: stream } };
 }
 
@@ -89,7 +89,7 @@ const maxRetryDelayMs = 20_000;
 
 interface RetryToken {
   readonly retries: number;
-  readonly late: number;
+  readonly timeouts: number;
   readonly delay: number;
   getRetryCount(): number;
   getRetryCost(): number;
@@ -97,7 +97,7 @@ interface RetryToken {
 }
 
 const createRetryToken = (retries: number, late: number, delay: number): RetryToken => ({
-  ...{ retries, late, delay },
+  ...{ retries, timeouts: late, delay },
   getRetryCount: () => retries,
   getRetryCost: () => 0,
   getRetryDelay: () => delay,
@@ -117,7 +117,9 @@ function maxRetries({ AWS_MAX_ATTEMPTS }: NodeJS.ProcessEnv): number {
 }
 
 const isRetryable = ({ error, errorType }: RetryErrorInfo): boolean =>
-  error instanceof NoResponseError ? error.failure.passes : errorType === "THROTTLING" || errorType === "TRANSIENT";
+  error instanceof NoResponseError
+    ? error.failure.isTransient
+    : errorType === "THROTTLING" || errorType === "TRANSIENT";
 
 export const retryStrategy = {
   mode: "standard",
@@ -125,7 +127,7 @@ export const retryStrategy = {
   /** @throws what is not to be tried again */
   async refreshRetryTokenForRetry(last: RetryToken, failure: RetryErrorInfo): Promise<RetryToken> {
     const { error, retryAfterHint } = failure;
-    const late = last.late + (isTimeoutError(error) ? 1 : 0);
+    const late = last.timeouts + (isTimeoutError(error) ? 1 : 0);
     if (!isRetryable(failure) || last.retries >= maxRetries(process.env) || late > maxTimeoutRetries) throw error;
     const asked = retryAfterHint ? retryAfterHint.getTime() - Date.now() : 0;
     const wait = Math.random() * firstRetryDelayMs * 2 ** last.retries;

@@ -34,7 +34,7 @@ async function findSiblings(
   const stem = stemOf(key);
   if (extensions.length === 0) return [];
   try {
-    const beside = await listSiblings({ bucket, key, use: "read", signal }, `${stem}.`);
+    const beside = await listSiblings({ bucket, key, purpose: "read", signal }, `${stem}.`);
     for (const extension of extensions) {
       const alike = beside.filter((object) => object.key.slice(stem.length + 1).toLowerCase() === extension);
       const sibling = alike.find((object) => object.key.endsWith(`.${extension}`)) ?? alike[0];

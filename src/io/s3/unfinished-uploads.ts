@@ -69,7 +69,7 @@ async function abortLoggedUploads(path: string, signal: AbortSignal): Promise<bo
       const { bucket, key, id } = upload;
       if (upload.endpoint !== customEndpoint(process.env)) all = false;
       else
-        await runS3Operation({ bucket, key, use: "read", signal }, (client, options) =>
+        await runS3Operation({ bucket, key, purpose: "read", signal }, (client, options) =>
           client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }), options),
         );
     } catch (error) {

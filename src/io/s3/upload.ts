@@ -37,12 +37,12 @@ export class Upload {
   private id: string | undefined;
   private readonly parts: { PartNumber: number; ETag: string | undefined }[] = [];
 
-  /** @param writing says which writing the object is of */
+  /** @param writeId says which writing the object is of */
   constructor(
     readonly to: BucketAddress,
     private readonly path: string,
     readonly size: number,
-    private readonly writing: string,
+    private readonly writeId: string,
   ) {}
 
   /** Parts that are larger where there would be too many of them. */
@@ -50,25 +50,25 @@ export class Upload {
     return Math.max(minPartBytes, Math.ceil(this.size / maxParts / minPartBytes) * minPartBytes);
   }
 
-  private errand(signal: AbortSignal): S3Operation {
-    return { ...this.to, use: "write", signal };
+  private operation(signal: AbortSignal): S3Operation {
+    return { ...this.to, purpose: "write", signal };
   }
 
-  private get named(): { Bucket: string; Key: string } {
+  private get target(): { Bucket: string; Key: string } {
     return { Bucket: this.to.bucket, Key: this.to.key };
   }
 
   /** What is said of the object beside its bytes. */
-  private get labels(): { Metadata: Record<string, string>; ContentType: string } {
-    return { Metadata: { [writeIdKey]: this.writing }, ContentType: mediaTypeOf(this.to.key) };
+  private get objectMetadata(): { Metadata: Record<string, string>; ContentType: string } {
+    return { Metadata: { [writeIdKey]: this.writeId }, ContentType: mediaTypeOf(this.to.key) };
   }
 
   /** Sends the parts of a large file. @throws bucket-forbidden, bucket-unavailable, output-failed, interrupted */
   async send(signal: AbortSignal): Promise<void> {
     const { size, partSize } = this;
     if (size <= partSize) return;
-    const started = await runS3Operation(this.errand(signal), (client, options) =>
-      client.send(new CreateMultipartUploadCommand({ ...this.named, ...this.labels }), options),
+    const started = await runS3Operation(this.operation(signal), (client, options) =>
+      client.send(new CreateMultipartUploadCommand({ ...this.target, ...this.objectMetadata }), options),
     );
     this.id = started.UploadId;
     recordUpload({ ...this.to, id: this.id! });
@@ -80,8 +80,8 @@ export class Upload {
         stopped.throwIfAborted();
         const start = (number - 1) * partSize;
         const Body = await this.read(file, start, Math.min(partSize, size - start));
-        const input = { ...this.named, UploadId: this.id, PartNumber: number, Body };
-        const { ETag } = await runS3Operation(this.errand(stopped), (client, options) =>
+        const input = { ...this.target, UploadId: this.id, PartNumber: number, Body };
+        const { ETag } = await runS3Operation(this.operation(stopped), (client, options) =>
           client.send(new UploadPartCommand(input), options),
         );
         this.parts[number - 1] = { PartNumber: number, ETag };
@@ -112,13 +112,13 @@ export class Upload {
     for (const condition of conditionsFor(expected)) {
       try {
         await this.name(condition);
-        this.settle();
+        this.onPartDone();
         return Object.keys(condition).length > 0;
       } catch (error) {
         if (!isConditionFailure(error)) throw error;
         // The answer to an earlier try was lost.
-        if ((await headObject(this.to, neverAborted))?.writing === this.writing) {
-          this.settle();
+        if ((await headObject(this.to, neverAborted))?.writing === this.writeId) {
+          this.onPartDone();
           return true;
         }
         // Where all is as expected, it is the condition that the store does not understand.
@@ -130,18 +130,20 @@ export class Upload {
   }
 
   private async name(condition: WriteCondition): Promise<void> {
-    const errand = this.errand(neverAborted);
-    const input = { ...this.named, ...condition };
+    const errand = this.operation(neverAborted);
+    const input = { ...this.target, ...condition };
     if (this.id === undefined) {
-      const Body = await this.whole();
-      await runS3Operation(errand, (client) => client.send(new PutObjectCommand({ ...input, ...this.labels, Body })));
+      const Body = await this.uploadWhole();
+      await runS3Operation(errand, (client) =>
+        client.send(new PutObjectCommand({ ...input, ...this.objectMetadata, Body })),
+      );
     } else {
       const completed = { ...input, UploadId: this.id, MultipartUpload: { Parts: this.parts } };
       await runS3Operation(errand, (client) => client.send(new CompleteMultipartUploadCommand(completed)));
     }
   }
 
-  private settle(): void {
+  private onPartDone(): void {
     if (this.id !== undefined) removeUploadRecord(this.id);
     this.id = undefined;
   }
@@ -149,8 +151,8 @@ export class Upload {
   /** Takes back what has been sent, as far as the store can be asked. What was completed stays. */
   async abort(): Promise<void> {
     if (this.id === undefined) return;
-    const input = { ...this.named, UploadId: this.id };
-    const sent = await runS3Operation(this.errand(neverAborted), (client, options) =>
+    const input = { ...this.target, UploadId: this.id };
+    const sent = await runS3Operation(this.operation(neverAborted), (client, options) =>
       client.send(new AbortMultipartUploadCommand(input), options),
     ).catch(() => null);
     // What cannot be taken back now is by the next run.
@@ -158,7 +160,7 @@ export class Upload {
     this.id = undefined;
   }
 
-  private async whole(): Promise<Buffer> {
+  private async uploadWhole(): Promise<Buffer> {
     const file = await this.open();
     try {
       return await this.read(file, 0, this.size);

@@ -48,13 +48,13 @@ const stemOf = (name: string): string => {
 export class WorkingCopy implements AsyncDisposable {
   private readonly spool = new Spool();
   private readonly root = this.spool.folder();
-  private readonly laidOut = new Map<string, MaterializedObject>();
+  private readonly materialized = new Map<string, MaterializedObject>();
 
   constructor(private readonly signal: AbortSignal) {}
 
   /** Where the file of an address is. @throws usage where no file can be called as the object is */
   pathOf(address: string): string {
-    const path = this.placeOf(address);
+    const path = this.localPath(address);
     if (path !== null) return path;
     throw createError("usage", {
       reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
@@ -62,7 +62,7 @@ export class WorkingCopy implements AsyncDisposable {
   }
 
   /** Where the file of an address is, be there one or not; null where none can be called as the object is. */
-  placeOf(address: string): string | null {
+  localPath(address: string): string | null {
     const { bucket, key } = parseBucketAddress(address);
     const parts = key.split("/");
     const isUnfit = (part: string) =>
@@ -71,7 +71,7 @@ export class WorkingCopy implements AsyncDisposable {
   }
 
   /** By what all working copies know what one is written to: an address for the canonical name of a file in here. */
-  claimOf(name: string): string {
+  reservation(name: string): string {
     const root = realpathSync(this.root).toLowerCase() + sep;
     return name.startsWith(root) ? `s3://${name.slice(root.length)}` : name;
   }
@@ -83,15 +83,15 @@ export class WorkingCopy implements AsyncDisposable {
   }
 
   /** A value in whose texts the paths of the working copy are addresses again. */
-  told<T>(value: T): T {
+  displayName<T>(value: T): T {
     if (typeof value === "string") return value.replaceAll(this.root + sep, "s3://") as T;
-    if (Array.isArray(value)) return value.map((each) => this.told(each)) as T;
+    if (Array.isArray(value)) return value.map((each) => this.displayName(each)) as T;
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.told(each)])) as T;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, this.displayName(each)])) as T;
   }
 
   /** @throws usage, and what listing and fetching throw */
-  async layOut(address: string, { content, folder }: CopyScope): Promise<void> {
+  async materialize(address: string, { content, folder }: CopyScope): Promise<void> {
     await abortAbandonedUploads(this.signal);
     const path = this.pathOf(address);
     const { bucket, key } = parseBucketAddress(address);
@@ -99,7 +99,7 @@ export class WorkingCopy implements AsyncDisposable {
     await withSpoolErrors(path, mkdir(dirname(path), { recursive: true, mode: 0o700 }));
     const beside = folder
       ? await listAll({ bucket, key: `${key}/` }, this.signal, "write")
-      : await listSiblings({ bucket, key, use: "write", signal: this.signal }, stem);
+      : await listSiblings({ bucket, key, purpose: "write", signal: this.signal }, stem);
     const objects = beside.filter(
       ({ key }) => !key.endsWith("/") && Buffer.byteLength(objectName(key)) <= maxNameBytes,
     );
@@ -107,7 +107,7 @@ export class WorkingCopy implements AsyncDisposable {
     // An output and its rejects may stand side by side.
     const files = objects
       .map((object) => ({ object, path: this.pathOf(formatBucketAddress(object)) }))
-      .filter(({ path }) => !this.laidOut.has(path));
+      .filter(({ path }) => !this.materialized.has(path));
     await fetchObjects(
       files.filter(({ object }) => isOfSet(object)),
       { signal: this.signal },
@@ -116,7 +116,7 @@ export class WorkingCopy implements AsyncDisposable {
       if (!isOfSet(object)) await withSpoolErrors(path, createPlaceholder(object, path));
       const time = new Date(object.modified);
       await withSpoolErrors(path, utimes(path, time, time));
-      this.laidOut.set(path, { object, stat: statSync(path) });
+      this.materialized.set(path, { object, stat: statSync(path) });
     }
   }
 
@@ -138,7 +138,7 @@ export class WorkingCopy implements AsyncDisposable {
     const unconditional = await publishObjects(changes, this.signal, () =>
       ready(
         changes.flatMap(({ to, file }) =>
-          file ? [{ path: file.path, final: formatBucketAddress(to), stamp: file.writing }] : [],
+          file ? [{ path: file.path, finalPath: formatBucketAddress(to), stamp: file.writeId }] : [],
         ),
       ),
     );
@@ -150,19 +150,19 @@ export class WorkingCopy implements AsyncDisposable {
     const present = [...this.files()].sort();
     // Of a folder that is one dataset one file decides, as the `.shp` of a Shapefile does.
     const isWithin = (path: string) => path.startsWith(decisive + sep);
-    const decides = new Set([decisive, present.find(isWithin), [...this.laidOut.keys()].sort().find(isWithin)]);
+    const decides = new Set([decisive, present.find(isWithin), [...this.materialized.keys()].sort().find(isWithin)]);
     const belonging = (path: string) => ({
       set: isWithin(path) ? decisive : join(dirname(path), stemOfSet(basename(path))),
       isMain: decides.has(path) || !(isWithin(path) || isCompanion(basename(path))),
     });
     for (const path of present) {
       const stat = statSync(path);
-      const before = this.laidOut.get(path);
+      const before = this.materialized.get(path);
       if (before && isUnchanged(before.stat, stat)) continue;
-      const file = { path, size: stat.size, writing: randomUUID() };
+      const file = { path, size: stat.size, writeId: randomUUID() };
       changes.push({ to: this.addressOf(path), file, old: before?.object ?? null, ...belonging(path) });
     }
-    for (const [path, { object }] of this.laidOut)
+    for (const [path, { object }] of this.materialized)
       if (!existsSync(path)) changes.push({ to: object, file: null, old: object, ...belonging(path) });
     const isLast = ({ to }: ObjectChange) => Number(decides.has(this.pathOf(formatBucketAddress(to))));
     return changes.sort((a, b) => isLast(a) - isLast(b));

@@ -64,7 +64,7 @@ async function post(address: string, report: RunReport, status: number): Promise
     const headers = { "content-type": "application/json", ...(login === ":" ? {} : { authorization }) };
     const body = Buffer.from(JSON.stringify({ ...report, status }));
     const timeout = Math.min(networkSettings().timeout, notifyTimeoutMs);
-    exchange = await HttpExchange.begin(
+    exchange = await HttpExchange.start(
       { method: "POST", url, headers, body },
       AbortSignal.timeout(maxNotifyTimeoutMs),
       {
@@ -72,10 +72,10 @@ async function post(address: string, report: RunReport, status: number): Promise
       },
     );
     // What it says beside its status is of no use.
-    const { statusCode = 0 } = await exchange.answer();
+    const { statusCode = 0 } = await exchange.waitForResponse();
     return statusCode >= 200 && statusCode < 300 ? null : `the webhook of onFailure answered ${statusCode}`;
   } catch (error) {
-    const failure = exchange?.watch.failure ?? classifyNetworkError(error);
+    const failure = exchange?.timeout.failure ?? classifyNetworkError(error);
     return `the webhook of onFailure cannot be reached: ${failure.reason}`;
   } finally {
     exchange?.destroy();

@@ -173,13 +173,13 @@ async function fetchVersion(address: string, signal: AbortSignal): Promise<strin
     const timeout = Math.min(networkSettings().timeout, statTimeoutMs);
     const headers = { "accept-encoding": "identity" };
     const answer = await sendRequest(new URL(address), shown, { signal, method: "HEAD", headers, limits: { timeout } });
-    answer.drop();
+    answer.discard();
     const { etag, "last-modified": modified, "content-length": length } = answer.headers;
     if (answer.status !== 200 || (etag === undefined && modified === undefined)) return null;
     return [etag, modified, length].map((each) => each ?? "").join(" ");
   } catch (error) {
     // Where there is no connection a download finds none either; of anything else it says what is wrong.
-    if (error instanceof NoResponseError && error.unsent && error.failure.passes)
+    if (error instanceof NoResponseError && error.isUnsent && error.failure.isTransient)
       throw networkError(shown, error, true);
     return null;
   }

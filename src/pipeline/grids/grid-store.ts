@@ -51,7 +51,7 @@ export async function fetchGrid(grid: PublishedGrid, store: GridStore, options: 
   await downloadVerified({ url: gridUrl(store.endpoint, grid), bytes, sha256 }, path, {
     signal,
     ...(progress ? { progress: (done) => progress(done, bytes) } : {}),
-    altered: (source, reason) => createError("grid-checksum-mismatch", { source, reason }),
+    createChecksumError: (source, reason) => createError("grid-checksum-mismatch", { source, reason }),
   });
   clearFolderListing(store.cache);
   return true;

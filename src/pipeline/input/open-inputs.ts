@@ -188,7 +188,7 @@ export async function openInputs(
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });
     if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.names() });
-    for (const { source, head, passedOver = [] } of members) {
+    for (const { source, head, ignoredEntries: passedOver = [] } of members) {
       await openSource(address, source, request.from, head).catch((error: unknown) => {
         throw listZipEntries(error, address, members, registry);
       });

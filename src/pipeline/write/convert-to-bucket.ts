@@ -36,29 +36,29 @@ export async function convertToBucket(
     const unconditional = await copy.publish(
       decisive,
       (name) => registry.isCompanion(name),
-      (files) => host.onCommit?.(output, files, copy.told(report)),
+      (files) => host.onCommit?.(output, files, copy.displayName(report)),
     );
     for (const address of unconditional)
       notices.add("unconditional-write", address, undefined, 1, unconditionalWriteNotice);
   };
   const { onCommit: _, ...others } = host;
   const own: OutputReservations = {
-    has: (name) => claims.has(copy.claimOf(name)),
-    add: (name) => claims.add(copy.claimOf(name)),
+    has: (name) => claims.has(copy.reservation(name)),
+    add: (name) => claims.add(copy.reservation(name)),
   };
-  const originalPath = (input: string) => (isBucketAddress(input) && copy.placeOf(input)) || input;
+  const originalPath = (input: string) => (isBucketAddress(input) && copy.localPath(input)) || input;
   try {
     for (const name of [output, rejects]) {
       if (name === undefined || !isBucketAddress(name)) continue;
       const content = name === output && Boolean(append || replaceLayer);
-      await copy.layOut(name, { content, folder: registry.isDatasetFolder(name) });
+      await copy.materialize(name, { content, folder: registry.isDatasetFolder(name) });
     }
     const asked = {
       ...request,
       output: inside(output),
       ...(rejects === undefined ? {} : { rejects: inside(rejects) }),
     };
-    const report = copy.told(await convert(asked, { ...others, onCommitted, originalPath }, own));
+    const report = copy.displayName(await convert(asked, { ...others, onCommitted, originalPath }, own));
     return { ...report, notices: [...report.notices, ...notices.list()] };
   } catch (error) {
     throw withAddresses(error, copy);
@@ -68,7 +68,7 @@ export async function convertToBucket(
 /** An error in the words of who asked: with addresses for the paths of the working copy. */
 function withAddresses(error: unknown, copy: WorkingCopy): unknown {
   if (!(error instanceof GeoferryError)) return error;
-  const details = copy.told(error.details);
+  const details = copy.displayName(error.details);
   if (JSON.stringify(details) === JSON.stringify(error.details)) return error;
   const code = (error.cause as NodeJS.ErrnoException | undefined)?.code;
   const reason = isDiskFull(code) ? { reason: `${String(details.reason)}${temporaryFolderHint}` } : {};

@@ -6,7 +6,7 @@ export interface CompleteSetSource {
   /** JSON texts of the features. It throws where the reading breaks off. */
   texts(): Iterable<string> | AsyncIterable<string>;
   /** Features of the source that are not among the texts: those that were rejected or could not be read. */
-  readonly missing: number;
+  readonly missingCount: number;
 }
 
 /** Bytes of features in one request, a little under the 10 MiB that services take. */
@@ -31,7 +31,7 @@ export async function readCompleteSet(
     if (features.length === maxFeaturesPerRequest || bytes > mostBytes) return null;
     features.push(text);
   }
-  if (reader.missing !== 0) return null;
+  if (reader.missingCount !== 0) return null;
   // The mark is one of types alone.
   return { features, remoteField } as unknown as CompleteSet;
 }

@@ -29,18 +29,18 @@ export class FeaturesResource implements MapClient {
   async page(number: number, tag?: string | null): Promise<MapPage | null> {
     const answer = await this.get(number, pageSize.most, ifNoneMatchHeader(tag));
     if (answer.status === 304 && tag) return null;
-    if (answer.status === 404 || answer.status === 410 || answer.status === 403) throw this.missing();
-    if (!answer.isSuccess) throw this.odd(this.transport.describe(answer));
+    if (answer.status === 404 || answer.status === 410 || answer.status === 403) throw this.notFound();
+    if (!answer.isSuccess) throw this.protocolError(this.transport.describe(answer));
     try {
       const features = parsePage(answer);
       return { features, etag: parseEntityTag(answer.headers), texts: () => splitFeatureTexts(answer.text) };
     } catch (error) {
-      if (error instanceof InvalidPage) throw this.odd(`page ${number} of map ${this.id} ${error.message}`);
+      if (error instanceof InvalidPage) throw this.protocolError(`page ${number} of map ${this.id} ${error.message}`);
       throw error;
     }
   }
 
-  async announced(): Promise<number | null> {
+  async pageCount(): Promise<number | null> {
     const { addresses } = this.transport;
     const maps = await readMapList((query) => this.transport.read(`${addresses.api}/maps${query}`));
     return maps?.find(({ id }) => id === this.id)?.features ?? null;
@@ -77,22 +77,22 @@ export class FeaturesResource implements MapClient {
 
   private async write(method: WriteMethod, body: string, headers: Headers): Promise<WriteOutcome> {
     const answer = await this.transport.write(method, this.address, body, headers);
-    if ("doubt" in answer) return { kind: "in-doubt", reason: answer.doubt };
+    if ("reason" in answer) return { kind: "in-doubt", reason: answer.reason };
     const outcome = parseWriteOutcome(answer, this.transport.describe(answer));
     if (outcome === "forbidden") throw createError("remote-forbidden", { service: this.url, map: this.id });
     if (outcome === "full") throw createError("remote-full", { service: this.url });
     if (outcome !== "missing") return outcome;
     // Not the map, where that can be read: what was asked for.
     const { isSuccess } = await this.get(1, 1);
-    if (!isSuccess) throw this.missing();
+    if (!isSuccess) throw this.notFound();
     return { kind: "not-offered", status: answer.status };
   }
 
-  private missing() {
+  private notFound() {
     return createError("remote-map-missing", { service: this.url, map: this.id });
   }
 
-  private odd(reason: string) {
+  private protocolError(reason: string) {
     return createError("remote-protocol-error", { service: this.url, reason });
   }
 }

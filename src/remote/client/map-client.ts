@@ -83,7 +83,7 @@ export interface MapClient {
   /** `per_page` is 500. @returns null where the map still has this entity tag */
   page(number: number, ifNoneMatch?: string | null): Promise<MapPage | null>;
   /** Features that the service says the map has, beside its pages (an extension); null where it says nothing. */
-  announced?(): Promise<number | null>;
+  pageCount?(): Promise<number | null>;
   /** POST (4.3). @param features JSON texts, at most 1000 @param idempotencyKey the same for the same batch, always, of letters, digits and hyphens */
   create(features: readonly string[], idempotencyKey: string, condition?: Condition): Promise<WriteOutcome>;
   /** PATCH (4.5). @param features JSON texts with `id`, or the property `remoteField`; at most 1000 */
@@ -103,7 +103,7 @@ export interface MapClient {
 export interface ServiceClient {
   readonly url: string;
   /** Requests sent so far, by method; those for tokens by themselves. */
-  readonly sent: Readonly<Record<"GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "token", number>>;
+  readonly requestCount: Readonly<Record<"GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "token", number>>;
   map(id: string): MapClient;
   /** An extension of the interface. @returns null where the service has it not */
   maps(): Promise<readonly WireMap[] | null>;
@@ -122,7 +122,7 @@ export interface Traffic extends Pick<NetworkSettings, "timeout" | "retries"> {
   /** Requests under way at once; 4. */
   readonly concurrency: number;
   /** Milliseconds before something is sent again for the first time, at most; 500, doubled with every time. */
-  readonly firstWait?: number;
+  readonly firstRetryDelay?: number;
 }
 
 export const defaultTraffic: Traffic = {

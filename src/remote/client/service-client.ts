@@ -16,7 +16,7 @@ export function createServiceClient(connection: Connection, traffic: Traffic, si
   const transport = new Transport(connection, traffic, signal);
   return {
     url: transport.service,
-    sent: transport.sent,
+    requestCount: transport.requestCount,
     map: (id) => new FeaturesResource(transport, id),
     maps: () => readMapList((query) => transport.read(`${transport.addresses.api}/maps${query}`)),
     signIn: () => transport.signIn(),

@@ -11,7 +11,7 @@ export interface AccessToken {
   /** By `performance.now`. */
   readonly expires: number;
   /** Whether a request with it was let in. */
-  worked: boolean;
+  wasAccepted: boolean;
 }
 
 /** Milliseconds before its end that a token is replaced, and the share of its life where that is short. */
@@ -22,31 +22,31 @@ const maxTokenRetries = 2;
 
 export class AccessTokenCache {
   private current: AccessToken | null = null;
-  private asking: Promise<AccessToken> | null = null;
-  private stopped: GeoferryError | null = null;
+  private pending: Promise<AccessToken> | null = null;
+  private failure: GeoferryError | null = null;
 
   constructor(
     private readonly service: string,
-    private readonly ask: () => Promise<AccessToken>,
+    private readonly request: () => Promise<AccessToken>,
   ) {}
 
   /** A token that lives for a while; whoever asks meanwhile gets the same. */
   async get(): Promise<AccessToken> {
-    if (this.stopped) throw this.stopped;
+    if (this.failure) throw this.failure;
     if (this.current && this.current.expires > performance.now()) return this.current;
-    this.asking ??= this.renew().finally(() => {
-      this.asking = null;
+    this.pending ??= this.renew().finally(() => {
+      this.pending = null;
     });
-    return this.asking;
+    return this.pending;
   }
 
   private async renew(): Promise<AccessToken> {
     try {
-      this.current = await this.ask();
+      this.current = await this.request();
       return this.current;
     } catch (error) {
       // Services count failed attempts, and lock out who goes on.
-      if (error instanceof GeoferryError && error.code === "remote-credentials") this.stopped = error;
+      if (error instanceof GeoferryError && error.code === "remote-credentials") this.failure = error;
       throw error;
     }
   }
@@ -56,11 +56,11 @@ export class AccessTokenCache {
    * @param times that this request was refused
    * @throws remote-credentials where another would not help; from then on for everybody
    */
-  refuse(token: AccessToken, times: number, reason: string): void {
-    if (this.stopped) throw this.stopped;
-    if (token === this.current && (!token.worked || times > maxTokenRetries)) {
-      this.stopped = createError("remote-credentials", { service: this.service, reason });
-      throw this.stopped;
+  fail(token: AccessToken, times: number, reason: string): void {
+    if (this.failure) throw this.failure;
+    if (token === this.current && (!token.wasAccepted || times > maxTokenRetries)) {
+      this.failure = createError("remote-credentials", { service: this.service, reason });
+      throw this.failure;
     }
     if (token === this.current) this.current = null;
   }
@@ -104,7 +104,7 @@ export function parseTokenResponse(
     createError("remote-protocol-error", { service, reason: `asked for a token at ${address}, ${reason}` });
   if (!answer.isSuccess || isHtmlPage(answer)) throw odd(reason);
   // Torn on its way.
-  if (json === undefined) return { again: reason, odd: true };
+  if (json === undefined) return { isRetryable: reason, protocolError: true };
   const token = parseToken(json, asked);
   if (!token) throw odd("it gives none that a program can use");
   return { done: token };
@@ -118,5 +118,5 @@ function parseToken(json: unknown, asked: number): AccessToken | null {
   if (type !== undefined && !(typeof type === "string" && type.toLowerCase() === "bearer")) return null;
   const given = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) : Number.NaN;
   const life = (given > 0 ? given : tokenLifetimeSeconds) * 1000;
-  return { text, expires: asked + life - Math.min(renewalMargin.most, life * renewalMargin.share), worked: false };
+  return { text, expires: asked + life - Math.min(renewalMargin.most, life * renewalMargin.share), wasAccepted: false };
 }

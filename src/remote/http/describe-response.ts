@@ -48,8 +48,8 @@ const isInProgress = ({ status, json }: Pick<ServiceResponse, "status" | "json">
 
 /** To be asked again when the service says. */
 export const toRetry = ({ status, json, headers }: ServiceResponse, reason: string): RetryReason => ({
-  again: reason,
-  after: parseRetryAfter(headers),
-  ...(isInProgress({ status, json }) && { underWay: true }),
-  ...(status === 409 && { inUse: true }),
+  isRetryable: reason,
+  retryAfterMs: parseRetryAfter(headers),
+  ...(isInProgress({ status, json }) && { isInProgress: true }),
+  ...(status === 409 && { isKeyInUse: true }),
 });

@@ -15,7 +15,7 @@ export async function waitOrAbort(milliseconds: number, signal: AbortSignal): Pr
 export class RateLimiter {
   /** When the next request may go out; milliseconds of `performance.now`. */
   private next = 0;
-  private heldUntil = 0;
+  private pausedUntil = 0;
   private readonly interval: number;
 
   /** @param rate requests a second; null for as many as there are */
@@ -24,17 +24,17 @@ export class RateLimiter {
   }
 
   /** Resolves when a request may go out. @throws the reason of `signal` */
-  async turn(signal: AbortSignal): Promise<void> {
+  async wait(signal: AbortSignal): Promise<void> {
     const at = Math.max(performance.now(), this.next);
     this.next = at + this.interval;
     await waitOrAbort(at - performance.now(), signal);
     // Others may have been told to wait meanwhile.
-    while (this.heldUntil > performance.now()) await waitOrAbort(this.heldUntil - performance.now(), signal);
+    while (this.pausedUntil > performance.now()) await waitOrAbort(this.pausedUntil - performance.now(), signal);
   }
 
   /** Keeps every request back for so many milliseconds. */
-  hold(milliseconds: number): void {
-    this.heldUntil = Math.max(this.heldUntil, performance.now() + Math.min(milliseconds, maxRetryAfterMs));
+  pauseUntil(milliseconds: number): void {
+    this.pausedUntil = Math.max(this.pausedUntil, performance.now() + Math.min(milliseconds, maxRetryAfterMs));
   }
 }
 

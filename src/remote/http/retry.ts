@@ -8,17 +8,17 @@ import { backoffMs, maxRetryAfterMs, waitOrAbort } from "./rate-limiter.js";
 export type AttemptResult<T> = { readonly done: T } | RetryReason;
 
 export interface RetryReason {
-  readonly again: string;
+  readonly isRetryable: string;
   /** The service let the time pass that it was given. */
-  readonly late?: boolean;
+  readonly isTimeout?: boolean;
   /** The service answers, but with something else than it should: waiting longer is no remedy. */
-  readonly odd?: boolean;
+  readonly protocolError?: boolean;
   /** The service does something for the request meanwhile: it is no failure, and may take long. */
-  readonly underWay?: boolean;
+  readonly isInProgress?: boolean;
   /** An earlier request with the same Idempotency-Key is being carried out: nobody knows what becomes of it. */
-  readonly inUse?: boolean;
+  readonly isKeyInUse?: boolean;
   /** Milliseconds that the service asks for. */
-  readonly after?: number | null;
+  readonly retryAfterMs?: number | null;
 }
 
 /** How often a service may say that it is still about it. Ours does so after some 20 seconds each time. */
@@ -38,19 +38,23 @@ export async function retry<T>(
   for (let attempt = 1; ; attempt++) {
     const found = await once();
     if ("done" in found) return found.done;
-    if (found.underWay && waits++ < maxInProgressWaits) {
+    if (found.isInProgress && waits++ < maxInProgressWaits) {
       attempt = 0;
-      await waitOrAbort(found.after ?? 0, signal);
+      await waitOrAbort(found.retryAfterMs ?? 0, signal);
       continue;
     }
-    if (found.late) late++;
-    if (attempt > traffic.retries || late > maxTimeoutRetries || (found.after ?? 0) > maxRetryAfterMs)
+    if (found.isTimeout) late++;
+    if (attempt > traffic.retries || late > maxTimeoutRetries || (found.retryAfterMs ?? 0) > maxRetryAfterMs)
       throw retriesExhaustedError(service, found, attempt);
-    await waitOrAbort(backoffMs(attempt, traffic.firstWait ?? defaultFirstRetryDelayMs), signal);
+    await waitOrAbort(backoffMs(attempt, traffic.firstRetryDelay ?? defaultFirstRetryDelayMs), signal);
   }
 }
 
-function retriesExhaustedError(service: string, { again, odd }: RetryReason, times: number): GeoferryError {
+function retriesExhaustedError(
+  service: string,
+  { isRetryable: again, protocolError: odd }: RetryReason,
+  times: number,
+): GeoferryError {
   const reason = times > 1 ? `${again} (tried ${times} times)` : again;
   const code = odd ? "remote-protocol-error" : "remote-unavailable";
   return createError(code, { service, reason });

@@ -60,18 +60,18 @@ export async function sendRequest(
   signal: AbortSignal,
 ): Promise<ServiceResponse> {
   const bytes = body === undefined ? {} : { body: Buffer.from(body) };
-  const sent = await HttpExchange.begin({ ...request, ...bytes }, signal, limits);
+  const sent = await HttpExchange.start({ ...request, ...bytes }, signal, limits);
   try {
-    const response = await sent.answer();
+    const response = await sent.waitForResponse();
     const { statusCode = 0, headers } = response;
-    const carried = (length: number) => sent.watch.carried(length);
+    const carried = (length: number) => sent.timeout.onBytes(length);
     if (statusCode >= 400) return new ServiceResponse(statusCode, headers, await readErrorBody(response, carried));
     const body = await readBody(response, maxResponseBytes, carried);
     return new ServiceResponse(statusCode, headers, await decodeText(body, headers, maxResponseBytes));
   } catch (error) {
     if (error instanceof ResponseTooLarge || error instanceof InvalidUtf8)
-      throw new NoResponseError({ reason: error.message, passes: false, untrusted: false }, false, false, error);
-    return sent.failed(error);
+      throw new NoResponseError({ reason: error.message, isTransient: false, isUntrusted: false }, false, false, error);
+    return sent.toFailure(error);
   } finally {
     sent.close();
   }

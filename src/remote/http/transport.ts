@@ -21,10 +21,10 @@ import { sendTracedRequest } from "./send-traced-request.js";
 
 /** What was sent, and nobody knows what came of it. */
 export interface UncertainRequest {
-  readonly doubt: string;
+  readonly reason: string;
 }
 
-type RequestKind = keyof ServiceClient["sent"];
+type RequestKind = keyof ServiceClient["requestCount"];
 
 /** Redirects that are followed, within one origin. */
 const maxRedirects = 5;
@@ -34,11 +34,11 @@ const noAbortSignal = new AbortController().signal;
 
 export class Transport {
   readonly addresses: ServiceUrls;
-  readonly sent: Record<RequestKind, number> = { GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 0 };
-  private readonly pace: RateLimiter;
+  readonly requestCount: Record<RequestKind, number> = { GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 0 };
+  private readonly rateLimiter: RateLimiter;
   private readonly tokens: AccessTokenCache;
   private readonly slots: <T>(run: () => Promise<T>) => Promise<T>;
-  private latest: AccessToken | null = null;
+  private lastToken: AccessToken | null = null;
   /** Headers of all requests. */
   private readonly common: Readonly<Record<string, string>>;
 
@@ -50,8 +50,8 @@ export class Transport {
   ) {
     this.addresses = resolveServiceUrls(connection);
     this.common = { accept: acceptHeader, ...acceptEncodingHeader(this.addresses.base) };
-    this.pace = new RateLimiter(traffic.rate);
-    this.tokens = new AccessTokenCache(this.addresses.base, () => this.askForToken());
+    this.rateLimiter = new RateLimiter(traffic.rate);
+    this.tokens = new AccessTokenCache(this.addresses.base, () => this.requestToken());
     this.slots = pLimit(traffic.concurrency);
   }
 
@@ -63,12 +63,12 @@ export class Transport {
   /** What no message may show, also as it is written in a form. */
   get secrets(): readonly string[] {
     const { clientSecret } = this.connection;
-    return [clientSecret, encodeURIComponent(clientSecret), this.latest?.text ?? ""];
+    return [clientSecret, encodeURIComponent(clientSecret), this.lastToken?.text ?? ""];
   }
 
   /** @throws remote-credentials, remote-protocol-error, remote-unavailable, remote-untrusted, interrupted */
   async signIn(): Promise<void> {
-    await this.interruptible(() => this.tokens.get());
+    await this.withAbort(() => this.tokens.get());
   }
 
   /**
@@ -77,7 +77,7 @@ export class Transport {
    */
   read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ServiceResponse> {
     const request = { method: "GET", url, headers: { ...this.common, ...headers } } as const;
-    return this.interruptible(() => this.slots(() => this.repeat(() => this.attemptRead(request))));
+    return this.withAbort(() => this.slots(() => this.retry(() => this.attemptRead(request))));
   }
 
   /**
@@ -95,11 +95,12 @@ export class Transport {
     let inUse = null as UncertainRequest | null;
     const once = async () => {
       const attempt = await this.attemptWrite(request);
-      if ("again" in attempt && attempt.inUse && "idempotency-key" in headers) inUse = { doubt: attempt.again };
+      if ("isRetryable" in attempt && attempt.isKeyInUse && "idempotency-key" in headers)
+        inUse = { reason: attempt.isRetryable };
       return attempt;
     };
     try {
-      return await this.interruptible(() => this.slots(() => this.repeat(once)));
+      return await this.withAbort(() => this.slots(() => this.retry(once)));
     } catch (error) {
       if (inUse) return inUse;
       throw error;
@@ -107,52 +108,57 @@ export class Transport {
   }
 
   private async attemptRead(request: ServiceRequest): Promise<AttemptResult<ServiceResponse>> {
-    const answer = await this.authorised(request, this.signal).catch(asUnanswered);
-    if (answer instanceof NoResponseError) return this.unread(answer);
+    const answer = await this.authorizedHeaders(request, this.signal).catch(asUnanswered);
+    if (answer instanceof NoResponseError) return this.toReadError(answer);
     if (isRetryLater(answer) || answer.status >= 500) return toRetry(answer, this.describe(answer));
-    if (answer.isSuccess && answer.json === undefined) return { again: this.describe(answer), odd: true };
+    if (answer.isSuccess && answer.json === undefined)
+      return { isRetryable: this.describe(answer), protocolError: true };
     return { done: answer };
   }
 
   private async attemptWrite(request: ServiceRequest): Promise<AttemptResult<ServiceResponse | UncertainRequest>> {
-    const answer = await this.authorised(request, noAbortSignal).catch(asUnanswered);
+    const answer = await this.authorizedHeaders(request, noAbortSignal).catch(asUnanswered);
     if (answer instanceof NoResponseError) {
-      if (!answer.unsent) return { done: { doubt: answer.failure.reason } };
-      return this.unread(answer);
+      if (!answer.isUnsent) return { done: { reason: answer.failure.reason } };
+      return this.toReadError(answer);
     }
     return isRetryLater(answer) ? toRetry(answer, this.describe(answer)) : { done: answer };
   }
 
-  private unread(error: NoResponseError, isFirst = false): RetryReason {
-    const { untrusted, reason, passes } = isFirst ? classifyFirstFailure(error.failure, this.service) : error.failure;
+  private toReadError(error: NoResponseError, isFirst = false): RetryReason {
+    const {
+      isUntrusted: untrusted,
+      reason,
+      isTransient: passes,
+    } = isFirst ? classifyFirstFailure(error.failure, this.service) : error.failure;
     if (untrusted) throw createError("remote-untrusted", { service: this.service, reason }, error);
     if (!passes) throw createError("remote-protocol-error", { service: this.service, reason }, error);
-    return { again: reason, ...(error.late && { late: true }) };
+    return { isRetryable: reason, ...(error.isTimeout && { isTimeout: true }) };
   }
 
   describe(answer: ServiceResponse): string {
     return describeResponse(answer, this.secrets);
   }
 
-  private repeat<T>(once: () => Promise<AttemptResult<T>>): Promise<T> {
+  private retry<T>(once: () => Promise<AttemptResult<T>>): Promise<T> {
     return retry(this.service, this.traffic, this.signal, once);
   }
 
   /** With a token, and with another one where that is refused. */
-  private async authorised(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
+  private async authorizedHeaders(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
     for (let refusals = 1; ; refusals++) {
       const token = await this.tokens.get();
       const headers = { ...request.headers, authorization: `Bearer ${token.text}` };
       const answer = await this.send({ ...request, headers }, request.method, signal);
       if (answer.status !== 401) {
-        token.worked = true;
+        token.wasAccepted = true;
         return answer;
       }
-      this.tokens.refuse(token, refusals, this.describe(answer));
+      this.tokens.fail(token, refusals, this.describe(answer));
     }
   }
 
-  private async askForToken(): Promise<AccessToken> {
+  private async requestToken(): Promise<AccessToken> {
     const { clientId, clientSecret } = this.connection;
     const request = {
       method: "POST",
@@ -161,14 +167,14 @@ export class Transport {
       body: tokenRequestBody(clientId, clientSecret),
     } as const;
     const at = { service: this.service, address: request.url, secrets: this.secrets };
-    const token = await this.repeat(async (): Promise<AttemptResult<AccessToken>> => {
+    const token = await this.retry(async (): Promise<AttemptResult<AccessToken>> => {
       const asked = performance.now();
       const answer = await this.send(request, "token", this.signal).catch(asUnanswered);
       return answer instanceof NoResponseError
-        ? this.unread(answer, this.latest === null)
+        ? this.toReadError(answer, this.lastToken === null)
         : parseTokenResponse(answer, asked, at);
     });
-    this.latest = token;
+    this.lastToken = token;
     return token;
   }
 
@@ -176,10 +182,10 @@ export class Transport {
   private async send(request: ServiceRequest, counted: RequestKind, signal: AbortSignal): Promise<ServiceResponse> {
     let { url } = request;
     for (let redirects = 0; ; redirects++) {
-      await this.pace.turn(this.signal);
-      this.sent[counted]++;
+      await this.rateLimiter.wait(this.signal);
+      this.requestCount[counted]++;
       const answer = await sendTracedRequest({ ...request, url }, this.traffic, signal);
-      this.heed(answer);
+      this.applyRetryAfter(answer);
       if (!isRedirect(answer, request.method)) return answer;
       const next = new URL(answer.headers.location!, url);
       if (next.origin !== new URL(url).origin || redirects === maxRedirects)
@@ -189,13 +195,13 @@ export class Transport {
   }
 
   /** What the service says of its load counts for every request. */
-  private heed({ status, headers }: ServiceResponse): void {
+  private applyRetryAfter({ status, headers }: ServiceResponse): void {
     const asked = status === 429 || status === 503 ? parseRetryAfter(headers) : null;
     const wait = Math.max(asked ?? 0, parseRateLimitReset(headers) ?? 0);
-    if (wait > 0) this.pace.hold(wait);
+    if (wait > 0) this.rateLimiter.pauseUntil(wait);
   }
 
-  private async interruptible<T>(act: () => Promise<T>): Promise<T> {
+  private async withAbort<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
     } catch (error) {

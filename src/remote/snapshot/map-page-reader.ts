@@ -26,14 +26,14 @@ export interface NumberedPage extends MapPage {
 export class MapPageReader {
   /** Pages that were read. */
   pages = 0;
-  private readonly tags = new Set<string | null>();
+  private readonly etags = new Set<string | null>();
   private readonly seen = new Set<string>();
   private firstTag: string | null = null;
 
-  /** @param known pages that the map had when it was read before: so many are asked for without waiting for each */
+  /** @param knownEtag pages that the map had when it was read before: so many are asked for without waiting for each */
   constructor(
     private readonly client: MapClient,
-    private readonly known = 1,
+    private readonly knownEtag = 1,
   ) {}
 
   /** Whether no write can have come between two pages, since there is one or all say that they are of one state. */
@@ -43,7 +43,7 @@ export class MapPageReader {
 
   /** Of the map: of its only page, or that which all pages have; null where there is none. */
   get etag(): string | null {
-    return this.tags.size === 1 ? this.firstTag : null;
+    return this.etags.size === 1 ? this.firstTag : null;
   }
 
   /**
@@ -62,29 +62,29 @@ export class MapPageReader {
       underWay.push(answer);
     };
     for (let number = 1; ; number++) {
-      while (asked < number || (asked < this.known && underWay.length < concurrentRequests)) ask();
+      while (asked < number || (asked < this.knownEtag && underWay.length < concurrentRequests)) ask();
       const page = await underWay.shift()!;
       this.pages = number;
-      this.note(page.etag, number);
+      this.record(page.etag, number);
       const isLast = page.features.length < pageSize.most;
       repeated = !isLast && this.isRepeated(page.features) ? repeated + 1 : 0;
       if (repeated === 2) return;
       if (!isLast && asked === number) ask();
       if (repeated === 0) yield { ...page, number };
       if (isLast) return;
-      if (number === featureCountCheckPage) most = await this.mostPages();
-      if (number >= most) throw this.endless(number);
+      if (number === featureCountCheckPage) most = await this.maxPages();
+      if (number >= most) throw this.endlessPagesError(number);
     }
   }
 
   /** Twice as many as the service says the map has, which others may write to meanwhile. */
-  private async mostPages(): Promise<number> {
-    const announced = await this.client.announced?.();
+  private async maxPages(): Promise<number> {
+    const announced = await this.client.pageCount?.();
     if (typeof announced !== "number") return maxPages;
     return Math.max(featureCountCheckPage, Math.ceil((announced * 2) / pageSize.most)) + featureCountCheckPage;
   }
 
-  private endless(number: number) {
+  private endlessPagesError(number: number) {
     const reason = `page ${number} of map ${this.client.id} is not the last one, and the service says that the map has far fewer features, or nothing of them`;
     return createError("remote-protocol-error", { service: this.client.url, reason });
   }
@@ -103,9 +103,9 @@ export class MapPageReader {
     return page;
   }
 
-  private note(etag: string | null, number: number): void {
+  private record(etag: string | null, number: number): void {
     if (number === 1) this.firstTag = etag;
-    this.tags.add(etag === null ? null : weakTag(etag));
+    this.etags.add(etag === null ? null : weakTag(etag));
   }
 
   private isRepeated(features: readonly WireFeature[]): boolean {

@@ -96,7 +96,7 @@ export async function readSnapshot(
   throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }
 
-const createSnapshot = ({ facts, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
+const createSnapshot = ({ stats: facts, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
   features: facts.features,
   etag,
   fingerprint,

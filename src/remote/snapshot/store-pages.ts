@@ -34,7 +34,7 @@ function writtenTexts({ features, texts }: NumberedPage, { exact }: Manner): rea
 
 /** What is known of the features in the table of a map. */
 export interface StoredMap {
-  readonly facts: SnapshotStats;
+  readonly stats: SnapshotStats;
   readonly fingerprint: string;
 }
 
@@ -75,7 +75,7 @@ export async function storePages(
       const { features, number: page } = one;
       const written = writtenTexts(one, manner);
       const texts: string[] = [];
-      workspace.together(() => {
+      workspace.transaction(() => {
         let start = file.size;
         for (const [n, feature] of features.entries()) {
           const text = written[n] ?? JSON.stringify(feature);
@@ -100,7 +100,9 @@ export async function storePages(
   } finally {
     await file.close();
   }
-  return removeDuplicateIds(workspace) ? readStoredMap(workspace) : { facts, fingerprint: fingerprint.toString() };
+  return removeDuplicateIds(workspace)
+    ? readStoredMap(workspace)
+    : { stats: facts, fingerprint: fingerprint.toString() };
 }
 
 /** Leaves the last row of each id. @returns whether any was dropped */
@@ -121,7 +123,7 @@ function readStoredMap({ map }: Workspace): StoredMap {
     facts.add({ geometry, properties: properties ?? {} });
     fingerprint.toggle(row.id!, row.digest);
   }
-  return { facts, fingerprint: fingerprint.toString() };
+  return { stats: facts, fingerprint: fingerprint.toString() };
 }
 
 /** Whether pages have the features that are stored, with the same digests, and no others; in any order. */

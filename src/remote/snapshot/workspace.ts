@@ -32,7 +32,7 @@ export class Workspace implements Disposable {
   }
 
   /** Runs many writes as one; a thousand rows a call are a good measure. */
-  together<T>(write: () => T): T {
+  transaction<T>(write: () => T): T {
     return this.database.transaction(write)();
   }
 

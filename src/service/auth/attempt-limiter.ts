@@ -31,7 +31,7 @@ interface AttemptCounter {
   active: number;
   /** Failures that the store counted last, and the window in which they count. */
   failures: number;
-  from: number;
+  since: number;
   until: number;
 }
 
@@ -42,9 +42,9 @@ export class AttemptLimiter {
   readonly #store: Pick<AccountStore, "countAttempt" | "forgetAttempts">;
   readonly #settings: Settings;
   readonly #now: () => number;
-  readonly #known = new Map<string, AttemptCounter>();
+  readonly #counters = new Map<string, AttemptCounter>();
   /** Guesses that wait until others are checked. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waitingCount = new Set<() => void>();
 
   constructor(store: Pick<AccountStore, "countAttempt" | "forgetAttempts">, settings: Settings, now: () => number) {
     this.#store = store;
@@ -60,12 +60,12 @@ export class AttemptLimiter {
   async check<T>(attempt: Attempt, guess: () => Promise<T | null>): Promise<AttemptResult<T>> {
     const limits = this.#limitsOf(attempt);
     for (;;) {
-      const seconds = this.#wait(limits);
+      const seconds = this.#remainingSeconds(limits);
       if (seconds > 0) return { kind: "wait", seconds };
-      if (limits.every(([name, limit]) => this.#hasRoom(name, limit))) break;
-      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      if (limits.every(([name, limit]) => this.#hasCapacity(name, limit))) break;
+      await new Promise<void>((resolve) => this.#waitingCount.add(resolve));
     }
-    const known = limits.map(([name]) => this.#of(name));
+    const known = limits.map(([name]) => this.#getCounter(name));
     for (const one of known) one.active++;
     try {
       const value = await guess();
@@ -75,8 +75,8 @@ export class AttemptLimiter {
     } finally {
       for (const one of known) one.active--;
       this.#prune();
-      const waiting = [...this.#waiting];
-      this.#waiting.clear();
+      const waiting = [...this.#waitingCount];
+      this.#waitingCount.clear();
       for (const resume of waiting) resume();
     }
   }
@@ -84,7 +84,7 @@ export class AttemptLimiter {
   /** Forgets what failed for this name; what failed for others from the same address still counts. */
   async succeeded(attempt: Attempt): Promise<void> {
     const { one } = counterNames(attempt);
-    this.#of(one).failures = 0;
+    this.#getCounter(one).failures = 0;
     await this.#store.forgetAttempts([one]);
   }
 
@@ -97,23 +97,23 @@ export class AttemptLimiter {
   }
 
   /** Seconds until another attempt is possible; 0 for at once. */
-  #wait(limits: readonly (readonly [name: string, limit: number])[]): number {
+  #remainingSeconds(limits: readonly (readonly [name: string, limit: number])[]): number {
     const now = this.#now();
     const ends = limits.map(([name, limit]) => {
-      const known = this.#known.get(name);
+      const known = this.#counters.get(name);
       return known && currentFailures(known, now) >= limit ? known.until : now;
     });
     return Math.ceil((Math.max(...ends) - now) / 1000);
   }
 
-  #hasRoom(name: string, limit: number): boolean {
-    const known = this.#known.get(name);
+  #hasCapacity(name: string, limit: number): boolean {
+    const known = this.#counters.get(name);
     return !known || known.active < limit - currentFailures(known, this.#now());
   }
 
-  #of(name: string): AttemptCounter {
-    const known = this.#known.get(name) ?? { active: 0, failures: 0, from: 0, until: 0 };
-    this.#known.set(name, known);
+  #getCounter(name: string): AttemptCounter {
+    const known = this.#counters.get(name) ?? { active: 0, failures: 0, since: 0, until: 0 };
+    this.#counters.set(name, known);
     return known;
   }
 
@@ -121,23 +121,23 @@ export class AttemptLimiter {
     const now = this.#now();
     const window = this.#settings.attemptSeconds * 1000;
     const { count, until } = await this.#store.countAttempt({ names: [name], now, window });
-    const known = this.#of(name);
+    const known = this.#getCounter(name);
     // Answers of the store may overtake each other.
     const failures = known.until === until ? Math.max(known.failures, count) : count;
     Object.assign(known, { failures, from: now, until });
   }
 
   #prune(): void {
-    if (this.#known.size < pruneThreshold) return;
+    if (this.#counters.size < pruneThreshold) return;
     const now = this.#now();
-    for (const [name, known] of this.#known) {
-      if (known.active === 0 && currentFailures(known, now) === 0) this.#known.delete(name);
+    for (const [name, known] of this.#counters) {
+      if (known.active === 0 && currentFailures(known, now) === 0) this.#counters.delete(name);
     }
   }
 }
 
 /** A clock that was set back is before the window: what was counted then must not block for longer than the window. */
-const currentFailures = ({ failures, from, until }: AttemptCounter, now: number): number =>
+const currentFailures = ({ failures, since: from, until }: AttemptCounter, now: number): number =>
   from <= now && now < until ? failures : 0;
 
 /** Names of one length, whatever was sent. */

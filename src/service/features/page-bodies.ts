@@ -30,7 +30,7 @@ const maxSpoolAttempts = 3;
 
 export interface PageBody extends PageMetadata {
   /** Version of the map at which its place was found; a large page may be of a later one. */
-  readonly measured: string;
+  readonly measuredVersion: string;
   /** Bytes with what stands around them. */
   readonly length: number;
   /** Whether it is read from a file. */
@@ -64,7 +64,7 @@ export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
 
 const measuredPage = (facts: PageMetadata, tail: PageSuffix): PageBody => ({
   ...facts,
-  measured: facts.version,
+  measuredVersion: facts.version,
   length: pagePrefix.length + facts.bytes + tail(facts).length,
   isLarge: true,
   send: () => Readable.from([]),
@@ -75,7 +75,7 @@ function memoryPage({ text, ...facts }: FeaturePage, tail: PageSuffix): Omit<Pag
   const end = tail(facts);
   return {
     ...facts,
-    measured: facts.version,
+    measuredVersion: facts.version,
     length: pagePrefix.length + text.length + end.length,
     isLarge: false,
     send: () => Buffer.concat([pagePrefix, text, end]),
@@ -89,7 +89,7 @@ function isDiskFullError(error: unknown): boolean {
 
 /** A page in a file without a name, for as long as it has readers. */
 interface SpooledPage {
-  readonly facts: PageMetadata;
+  readonly metadata: PageMetadata;
   readonly file: FileHandle;
   readers: number;
   readonly close: () => void;
@@ -118,7 +118,7 @@ export class PageBodyReader {
    * @throws overloaded where there is no room in memory or on the disk; bad-query where the page is too large
    */
   async read(question: PageRequest, account: string, method: string, tail: PageSuffix): Promise<PageBody | null> {
-    const page = await this.#options.store.page({ ...question, most: maxMemoryPageBytes });
+    const page = await this.#options.store.page({ ...question, maxBytes: maxMemoryPageBytes });
     if (page === null) return null;
     if (page.text.length === page.bytes) return this.#fromMemory(page, account, tail);
     if (method === "HEAD") return measuredPage(page, tail);
@@ -130,7 +130,7 @@ export class PageBodyReader {
 
   /** Without its text. Null where there is no such map. */
   measure(question: PageRequest): Promise<PageMetadata | null> {
-    return this.#options.store.page({ ...question, most: -1 });
+    return this.#options.store.page({ ...question, maxBytes: -1 });
   }
 
   #fromMemory(page: FeaturePage, account: string, tail: PageSuffix): PageBody {
@@ -157,7 +157,7 @@ export class PageBodyReader {
     const release = memory.take(account, 2 * bytes);
     if (!release) throw memory.refuse(cause);
     try {
-      const page = await store.page({ ...question, most: bytes });
+      const page = await store.page({ ...question, maxBytes: bytes });
       if (page !== null && page.text.length < page.bytes) throw memory.refuse(cause);
       if (page !== null) return { ...memoryPage(page, tail), release };
     } catch (error) {
@@ -174,7 +174,7 @@ export class PageBodyReader {
     if (!releaseMemory) throw memory.refuse();
     try {
       const spool = await this.#spoolOf(page, question, account);
-      const { facts, file } = spool;
+      const { metadata: facts, file } = spool;
       const end = tail(facts);
       let isReleased = false;
       const release = () => {
@@ -196,7 +196,7 @@ export class PageBodyReader {
       }
       const length = pagePrefix.length + facts.bytes + end.length;
       const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
-      return { ...facts, measured: page.version, length, isLarge: true, send, release };
+      return { ...facts, measuredVersion: page.version, length, isLarge: true, send, release };
     } catch (error) {
       releaseMemory();
       throw error;
@@ -237,9 +237,9 @@ export class PageBodyReader {
         void file.close();
       };
       try {
-        const asked = { map: question.map, size: question.size, after: page.first! - 1, most };
+        const asked = { map: question.map, size: question.size, after: page.first! - 1, maxBytes: most };
         const facts = await store.spool(asked, file.fd);
-        if (facts && facts.bytes <= most) return { facts, file, readers: 1, close };
+        if (facts && facts.bytes <= most) return { metadata: facts, file, readers: 1, close };
         if (!facts) throw problem("map-not-found", {});
         most = facts.bytes;
         close();

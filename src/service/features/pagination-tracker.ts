@@ -14,9 +14,9 @@ import { chooseCursor } from "../store/pagination-cursors.js";
 
 /** A page as it is read in a loop. */
 export interface TrackedPage {
-  readonly question: PageRequest;
+  readonly request: PageRequest;
   readonly page: number;
-  readonly loop: PaginationSession;
+  readonly session: PaginationSession;
   /** Of the page before; null where it was not read lately. */
   readonly end: PaginationCursor | null;
 }
@@ -36,23 +36,23 @@ export class PaginationTracker {
   /** Where the page of a number begins for a client. */
   async find(map: string, size: number, page: number, { credential, expires }: Bearer): Promise<TrackedPage> {
     const loop = { map, size, credential, token: expires };
-    const byNumber = { question: { map, size, page }, page, loop, end: null };
+    const byNumber = { request: { map, size, page }, page, session: loop, end: null };
     if (page === 1) return byNumber;
     const now = this.#now();
-    const ends = await this.#store.pageEnds({ loop, page: page - 1, since: now - this.#milliseconds });
+    const ends = await this.#store.findCursors({ loop, page: page - 1, since: now - this.#milliseconds });
     const end = chooseCursor(ends, loop, now);
-    return end ? { ...byNumber, question: { map, size, after: end.after }, end } : byNumber;
+    return end ? { ...byNumber, request: { map, size, after: end.after }, end } : byNumber;
   }
 
   /** After a page was read: where the next one begins. A page alone, not the first, begins nothing. */
-  async keep({ page, loop, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
+  async save({ page, session: loop, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
     const now = this.#now();
     if (page > 1 && end === null) return;
     const isFull = facts.count === loop.size;
     if (page === 1 && !isFull) return;
     const { version, last } = facts;
     const kept = isFull && { token: loop.token, after: last!, version, isExact: follows === null, at: now };
-    await this.#store.keepPageEnd({ loop, page, end: kept || null, now });
+    await this.#store.saveCursor({ loop, page, end: kept || null, now });
   }
 }
 

@@ -63,7 +63,7 @@ const idPrefix = ',"id":';
 class CollectionParser {
   private at = 0;
   private readonly names: NameCache = createNameCache();
-  private readonly turn = new TimeSlice();
+  private readonly timeSlice = new TimeSlice();
 
   /** Of the collection itself. */
   private members = 0;
@@ -80,23 +80,23 @@ class CollectionParser {
   /** Null where it is no object, or no JSON. */
   async read(): Promise<object | null> {
     const members = new Map<string, unknown>();
-    if (!this.takes(openBrace)) return null;
+    if (!this.accept(openBrace)) return null;
     do {
       const name = this.anyName();
       if (name === undefined) return null;
       this.members = countOneMember(this.members, this.limits);
       this.skipBlanks();
       const isList = name === "features" && this.text.charCodeAt(this.at) === openBracket;
-      const value = isList ? await this.features() : this.otherMember();
+      const value = isList ? await this.features() : this.skipMember();
       if (value === undefined) return null;
       members.set(name, value);
-    } while (this.takes(comma));
-    if (!this.takes(closeBrace)) return null;
+    } while (this.accept(comma));
+    if (!this.accept(closeBrace)) return null;
     this.skipBlanks();
     return this.at === this.text.length ? Object.fromEntries(members) : null;
   }
 
-  private otherMember(): unknown {
+  private skipMember(): unknown {
     const text = this.textOfValue();
     this.members = enforceJsonLimits(text, this.limits, 1, this.members);
     return this.parsed(text);
@@ -104,38 +104,38 @@ class CollectionParser {
 
   private async features(): Promise<unknown[] | undefined> {
     const features: unknown[] = [];
-    if (!this.takes(openBracket)) return undefined;
-    if (this.takes(closeBracket)) return features;
+    if (!this.accept(openBracket)) return undefined;
+    if (this.accept(closeBracket)) return features;
     do {
       this.skipBlanks();
       const feature = this.feature();
       if (feature === undefined) return undefined;
       features.push(feature);
-      if (this.turn.isOverAfter(features.length)) await this.turn.pass();
-    } while (this.takes(comma));
-    return this.takes(closeBracket) ? features : undefined;
+      if (this.timeSlice.isOverAfter(features.length)) await this.timeSlice.pass();
+    } while (this.accept(comma));
+    return this.accept(closeBracket) ? features : undefined;
   }
 
   /** Undefined where it is no JSON. */
   private feature(): ValidFeature | UnparsedFeature | undefined {
     const start = this.at;
-    let plain = this.usualFeature();
+    let plain = this.parseCommonFeature();
     if (!plain) {
       this.at = start;
-      plain = this.plainFeature();
+      plain = this.parsePlainFeature();
     }
     if (plain) {
-      if (!isBelowMemberLimit(this.at - start, this.limits)) this.expectFew(this.text.slice(start, this.at));
+      if (!isBelowMemberLimit(this.at - start, this.limits)) this.checkMemberCount(this.text.slice(start, this.at));
       return plain;
     }
     this.at = start;
     const text = this.textOfValue();
-    this.expectFew(text);
+    this.checkMemberCount(text);
     const feature = this.parsed(text);
     return feature === undefined ? undefined : (normalizeFeature(feature) ?? new UnparsedFeature(text));
   }
 
-  private expectFew(feature: string): void {
+  private checkMemberCount(feature: string): void {
     enforceJsonLimits(feature, this.limits, featureDepth);
   }
 
@@ -154,7 +154,7 @@ class CollectionParser {
   }
 
   /** What `plainFeature` reads, as most programs write it. */
-  private usualFeature(): ValidFeature | null {
+  private parseCommonFeature(): ValidFeature | null {
     const { text, at: start, levels } = this;
     if (levels < maxGeometryDepth || !text.startsWith(geometryPrefix, start)) return null;
     const geometry = start + geometryPrefix.length;
@@ -171,36 +171,36 @@ class CollectionParser {
     return new ValidFeature(id, text.slice(geometry, geometryEnd), text.slice(properties, end));
   }
 
-  private plainFeature(): ValidFeature | null {
+  private parsePlainFeature(): ValidFeature | null {
     let type: string | null | undefined;
     let id: string | null | undefined;
     let geometry: string | null = null;
     let properties: string | null = null;
     const { levels } = this;
-    if (!this.takes(openBrace)) return null;
+    if (!this.accept(openBrace)) return null;
     do {
       const name = this.name();
       this.skipBlanks();
       if (name === "type" && type === undefined) type = this.sentText();
       else if (name === "id" && id === undefined) id = this.sentText();
       else if (name === "geometry" && geometry === null && levels >= maxGeometryDepth)
-        geometry = this.upTo(canonicalGeometryEnd(this.text, this.at));
+        geometry = this.readUntil(canonicalGeometryEnd(this.text, this.at));
       else if (name === "properties" && properties === null)
-        properties = this.upTo(canonicalObjectEnd(this.text, this.at, this.names, levels));
+        properties = this.readUntil(canonicalObjectEnd(this.text, this.at, this.names, levels));
       else return null;
       if (id === null || type === null) return null;
-    } while (this.takes(comma));
-    if (!this.takes(closeBrace) || type !== "Feature" || geometry === null || properties === null) return null;
+    } while (this.accept(comma));
+    if (!this.accept(closeBrace) || type !== "Feature" || geometry === null || properties === null) return null;
     return new ValidFeature(id, geometry, properties);
   }
 
   /** A text without escapes; null for all else. */
   private sentText(): string | null {
-    const quoted = this.upTo(canonicalStringEnd(this.text, this.at));
+    const quoted = this.readUntil(canonicalStringEnd(this.text, this.at));
     return quoted === null || quoted.includes("\\") ? null : quoted.slice(1, -1);
   }
 
-  private upTo(end: number): string | null {
+  private readUntil(end: number): string | null {
     if (end < 0) return null;
     const passed = this.text.slice(this.at, end);
     this.at = end;
@@ -212,7 +212,7 @@ class CollectionParser {
     this.skipBlanks();
     if (this.text.charCodeAt(this.at) !== quote) return null;
     const name = this.sentText();
-    return this.takes(colon) ? name : null;
+    return this.accept(colon) ? name : null;
   }
 
   /** The same of any name, undefined where there is none. */
@@ -223,10 +223,10 @@ class CollectionParser {
     if (end < 0) return undefined;
     const name = this.parsed(this.text.slice(start, end));
     this.at = end;
-    return typeof name === "string" && this.takes(colon) ? name : undefined;
+    return typeof name === "string" && this.accept(colon) ? name : undefined;
   }
 
-  private takes(unit: number): boolean {
+  private accept(unit: number): boolean {
     this.skipBlanks();
     if (this.text.charCodeAt(this.at) !== unit) return false;
     this.at++;

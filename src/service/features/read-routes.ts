@@ -14,7 +14,7 @@ import * as schemas from "./schemas.js";
 
 export interface ReadRouteOptions {
   readonly bodies: PageBodyReader;
-  readonly loops: PaginationTracker;
+  readonly pagination: PaginationTracker;
   readonly publicUrl: string | null;
   /** Hooks for who reads. */
   readonly admit: readonly onRequestAsyncHookHandler[];
@@ -24,7 +24,7 @@ type PageQueryParameters = Static<typeof schemas.PageQuery>;
 
 export function registerReadRoutes(
   scope: FastifyInstance,
-  { bodies, loops, publicUrl, admit }: ReadRouteOptions,
+  { bodies, pagination: loops, publicUrl, admit }: ReadRouteOptions,
 ): void {
   scope.get<{ Querystring: PageQueryParameters }>("/v1/maps/:mapId/features", {
     onRequest: [...admit],
@@ -36,7 +36,7 @@ export function registerReadRoutes(
       params: schemas.MapParams,
       querystring: schemas.PageQuery,
       headers: schemas.ReadHeaders,
-      answers: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
+      responses: { 200: { type: "application/geo+json", schema: schemas.Page }, 304: {} },
       problems: [400, 401, 404, 412, 429, 503],
     }),
     handler: async (request, reply) => {
@@ -46,9 +46,9 @@ export function registerReadRoutes(
       reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
       checkIfMatch(parseIfMatch(headers["if-match"]), version);
       const inLoop = after === undefined ? await loops.find(id, size, number, getBearer(request)) : null;
-      const question = inLoop?.question ?? { map: id, size, after: after! };
+      const question = inLoop?.request ?? { map: id, size, after: after! };
       const keep = async (facts: PageMetadata, follows: number | null) => {
-        if (inLoop && method === "GET") await loops.keep(inLoop, facts, follows);
+        if (inLoop && method === "GET") await loops.save(inLoop, facts, follows);
       };
       const unchanged = (follows: number | null) =>
         reply.code(304).header("etag", formatEntityTag(version, follows)).send();
@@ -66,7 +66,7 @@ export function registerReadRoutes(
       const page = await bodies.read(question, getBearer(request).account, method, () => pageSuffix);
       if (!page) throw problem("map-not-found", {});
       releaseOnClose(reply, page);
-      const follows = inLoop && continuationPosition(inLoop, page, page.measured);
+      const follows = inLoop && continuationPosition(inLoop, page, page.measuredVersion);
       await keep(page, follows);
       reply.header("etag", formatEntityTag(page.version, follows));
       if (page.more)

@@ -32,7 +32,7 @@ const checkContent = (feature: unknown, demand: ValidationMode): FeatureCheck =>
 export interface WriteItems {
   readonly items: readonly WriteItem[];
   /** Those that cannot be told from others: places in the request. */
-  readonly unnamed: readonly number[];
+  readonly withoutId: readonly number[];
 }
 
 export async function toWriteItems(
@@ -51,7 +51,7 @@ export async function toWriteItems(
     items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
     if (turn.isOverAfter(index)) await turn.pass();
   }
-  return { items, unnamed };
+  return { items, withoutId: unnamed };
 }
 
 function identifyFeature(feature: unknown, kind: WriteKind, remoteField: string | null): FeatureIdentity {

@@ -69,7 +69,7 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
     remoteField: string | null,
     nulls?: WriteRequest["nulls"],
   ) => {
-    const { items, unnamed } = await toWriteItems(kind, features, remoteField);
+    const { items, withoutId: unnamed } = await toWriteItems(kind, features, remoteField);
     if (kind === "synchronise" && unnamed.length > 0) {
       const key = remoteField === null ? "id" : `property ${JSON.stringify(remoteField)}`;
       throw problem(
@@ -93,7 +93,7 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
         params: schemas.MapParams,
         headers: method === "POST" || method === "PATCH" ? schemas.WriteOnceHeaders : schemas.WriteHeaders,
         body: schemas.collectionSchema(feature),
-        answers: method === "POST" ? { 200: okResponse, 201: okResponse } : { 200: okResponse },
+        responses: method === "POST" ? { 200: okResponse, 201: okResponse } : { 200: okResponse },
         problems: writeProblems,
       }),
       handler: async (request, reply) => {
@@ -112,7 +112,7 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
       params: schemas.FeatureParams,
       headers: schemas.WriteOnceHeaders,
       body: schemas.SingleFeatureChange,
-      answers: { 200: okResponse },
+      responses: { 200: okResponse },
       problems: writeProblems,
     }),
     handler: async (request, reply) => {

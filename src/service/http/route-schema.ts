@@ -13,7 +13,7 @@ export interface RouteDescription {
   readonly headers?: TSchema;
   /** As JSON; `application/geo+json` is taken, too. */
   readonly body?: TSchema;
-  readonly answers: Readonly<Record<number, { readonly type?: string; readonly schema?: TSchema }>>;
+  readonly responses: Readonly<Record<number, { readonly type?: string; readonly schema?: TSchema }>>;
   readonly problems: readonly number[];
   /** Ours, on top of the Map Features Service Interface. */
   readonly extension?: boolean;
@@ -41,7 +41,7 @@ const statusDescriptions: Readonly<Record<number, string>> = {
 };
 
 export function routeSchema(of: RouteDescription): FastifySchema {
-  const { id, summary, description, params, querystring, headers, body, answers, problems, extension } = of;
+  const { id, summary, description, params, querystring, headers, body, responses: answers, problems, extension } = of;
   const good = Object.entries(answers).map(([status, { type = "application/json", schema }]) => [
     status,
     { description: statusDescriptions[Number(status)], ...(schema ? jsonContent(schema, [type]) : { type: "null" }) },

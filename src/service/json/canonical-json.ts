@@ -59,10 +59,10 @@ function isShortestForm(digits: string): boolean {
 /** Names of an object in their order; what comes after it often has the same ones. */
 export interface NameCache {
   /** As they stand in JSON, with the colon behind them. */
-  known: readonly string[];
+  names: readonly string[];
 }
 
-export const createNameCache = (): NameCache => ({ known: [] });
+export const createNameCache = (): NameCache => ({ names: [] });
 
 /**
  * An object whose names are all different, and none a whole number, which JavaScript would put first.
@@ -71,7 +71,7 @@ export const createNameCache = (): NameCache => ({ known: [] });
 export function canonicalObjectEnd(text: string, at: number, names: NameCache, levels: number): number {
   if (levels < 1 || text.charCodeAt(at) !== openBrace) return -1;
   if (text.charCodeAt(at + 1) === closeBrace) return at + 2;
-  const { known } = names;
+  const { names: known } = names;
   let seen: Set<string> | null = null;
   let i = at + 1;
   for (let count = 0; ; count++) {
@@ -91,7 +91,7 @@ export function canonicalObjectEnd(text: string, at: number, names: NameCache, l
     const unit = text.charCodeAt(i++);
     if (unit === comma) continue;
     if (unit !== closeBrace) return -1;
-    if (seen !== null) names.known = [...seen];
+    if (seen !== null) names.names = [...seen];
     return i;
   }
 }

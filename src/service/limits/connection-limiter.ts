@@ -32,13 +32,13 @@ interface Connection {
 
 /** Connections of one address, or of one account, in the order in which they came to wait or to be served. */
 class ConnectionOwner {
-  readonly #waiting = new Set<Connection>();
-  readonly #served = new Set<Connection>();
+  readonly #idle = new Set<Connection>();
+  readonly #active = new Set<Connection>();
 
   constructor(private readonly isAccount: boolean) {}
 
   get size(): number {
-    return this.#waiting.size + this.#served.size;
+    return this.#idle.size + this.#active.size;
   }
 
   /** How much it holds of what it may. */
@@ -47,17 +47,17 @@ class ConnectionOwner {
   }
 
   add(connection: Connection): void {
-    (connection.exchanges.size > 0 ? this.#served : this.#waiting).add(connection);
+    (connection.exchanges.size > 0 ? this.#active : this.#idle).add(connection);
   }
 
   delete(connection: Connection): boolean {
-    return this.#waiting.delete(connection) || this.#served.delete(connection);
+    return this.#idle.delete(connection) || this.#active.delete(connection);
   }
 
   /** The one to close; undefined where all are in use for an account. */
   leastImportant(): Connection | undefined {
-    if (this.isAccount) for (const connection of this.#served) if (isSlow(connection)) return connection;
-    return firstOf(this.#waiting) ?? (this.isAccount ? undefined : firstOf(this.#served));
+    if (this.isAccount) for (const connection of this.#active) if (isSlow(connection)) return connection;
+    return firstOf(this.#idle) ?? (this.isAccount ? undefined : firstOf(this.#active));
   }
 }
 
@@ -65,23 +65,23 @@ const firstOf = <T>([one]: Iterable<T>): T | undefined => one;
 
 /** All connections, or those of one address, by who holds them. */
 class ConnectionPool {
-  readonly #holders = new Map<string, ConnectionOwner>();
+  readonly #owners = new Map<string, ConnectionOwner>();
   size = 0;
 
   add(connection: Connection): void {
     const name = ownerKey(connection);
-    const holder = this.#holders.get(name) ?? new ConnectionOwner(connection.account !== null);
-    this.#holders.set(name, holder);
+    const holder = this.#owners.get(name) ?? new ConnectionOwner(connection.account !== null);
+    this.#owners.set(name, holder);
     holder.add(connection);
     this.size++;
   }
 
   delete(connection: Connection): void {
     const name = ownerKey(connection);
-    const holder = this.#holders.get(name);
+    const holder = this.#owners.get(name);
     if (!holder?.delete(connection)) return;
     this.size--;
-    if (holder.size === 0) this.#holders.delete(name);
+    if (holder.size === 0) this.#owners.delete(name);
   }
 
   /** The one to close for a new one; undefined where all are in use for accounts. */
@@ -89,7 +89,7 @@ class ConnectionPool {
     const busy = new Set<ConnectionOwner>();
     for (;;) {
       let largest: ConnectionOwner | undefined;
-      for (const holder of this.#holders.values()) {
+      for (const holder of this.#owners.values()) {
         if (!busy.has(holder) && (!largest || holder.share > largest.share)) largest = holder;
       }
       const found = largest?.leastImportant();

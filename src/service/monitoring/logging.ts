@@ -57,12 +57,15 @@ function describeRequest(request: FastifyRequest): object {
 }
 
 /** Tells that a thread of the store ended by itself, and what comes of it. */
-export function logThreadExit(log: FastifyBaseLogger, { role, cause, pause }: ThreadExit): void {
+export function logThreadExit(log: FastifyBaseLogger, { role, cause, restartDelay: pause }: ThreadExit): void {
   log.error({ err: cause, thread: role, pause }, "a thread of the store ended; a new one takes its place");
 }
 
 /** Tells how far the keys of a large map are read: at the beginning, now and then, and at the end. */
-export function logKeyIndexProgress(log: FastifyBaseLogger, { map, read, of, features, ended }: KeyIndexEvent): void {
+export function logKeyIndexProgress(
+  log: FastifyBaseLogger,
+  { map, read, total: of, features, isFinished: ended }: KeyIndexEvent,
+): void {
   const tenth = (count: number) => Math.floor((10 * count) / of);
   if (ended)
     log.info({ map }, read === of ? "the keys of a map are read" : "the reading of a map's keys was broken off");

@@ -38,7 +38,7 @@ export class Metrics {
     help: "Connections closed because more arrived than the limits allow",
     registers: [this.registry],
   });
-  private readonly held: Gauge & { collect?: () => void } = new Gauge({
+  private readonly heldBytes: Gauge & { collect?: () => void } = new Gauge({
     name: "geoferry_budget_bytes",
     help: "Bytes that requests hold: of memory (memoryBytes), and of large pages on the disk (spoolBytes)",
     labelNames: ["budget"],
@@ -51,7 +51,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  private readonly keyReadings = new Gauge({
+  private readonly keyIndexBuilds = new Gauge({
     name: "geoferry_key_readings_in_progress",
     help: "Maps of which the keys of a remoteField are being read, at its first use",
     registers: [this.registry],
@@ -73,11 +73,11 @@ export class Metrics {
     }).set({ version }, 1);
   }
 
-  countKeys({ map, features, ended }: KeyIndexEvent): void {
+  countKeys({ map, features, isFinished: ended }: KeyIndexEvent): void {
     this.keysRead.inc(features);
     if (ended) this.mapsRead.delete(map);
     else this.mapsRead.add(map);
-    this.keyReadings.set(this.mapsRead.size);
+    this.keyIndexBuilds.set(this.mapsRead.size);
   }
 
   /** Shows what requests hold of memory and of the spool folder, and how many found no room. */
@@ -86,7 +86,7 @@ export class Metrics {
       of.onRefused = () => this.refusals.inc({ budget });
       this.refusals.inc({ budget }, 0);
     }
-    const { held } = this;
+    const { heldBytes: held } = this;
     held.collect = () => {
       for (const [budget, { used }] of Object.entries(budgets)) held.set({ budget }, used);
     };

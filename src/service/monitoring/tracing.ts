@@ -31,7 +31,7 @@ export function traceRequests(app: FastifyInstance): void {
     raw.once("close", () => endSpan(span, raw));
   });
   // After the body, whose bytes come from a stream that belongs to no request.
-  app.addHook("preHandler", (request, _reply, done) => spans.get(request)!.within(done));
+  app.addHook("preHandler", (request, _reply, done) => spans.get(request)!.run(done));
 }
 
 function endSpan(span: OpenSpan, { headersSent, statusCode, writableFinished }: ServerResponse): void {

@@ -48,7 +48,7 @@ export class HttpPageContext implements PageContext {
   }
 
   /** Finds out who is signed in. */
-  async recognise(): Promise<void> {
+  async restoreSession(): Promise<void> {
     const { site, now } = this;
     if (!this.#tokenIsNew) this.visitor = await currentSession(site.store, this.#token, now, site.sessions);
   }
@@ -66,17 +66,17 @@ export class HttpPageContext implements PageContext {
   async signIn(account: string): Promise<void> {
     const { site, now } = this;
     const old = this.#token;
-    this.#useNewToken(await startSession(site.store, account, now, site.sessions));
+    this.#rotateToken(await startSession(site.store, account, now, site.sessions));
     await endSession(site.store, old);
   }
 
   async signOut(): Promise<void> {
     await endSession(this.site.store, this.#token);
-    this.#useNewToken(newBrowserToken());
+    this.#rotateToken(newBrowserToken());
     this.visitor = null;
   }
 
-  #useNewToken(token: string): void {
+  #rotateToken(token: string): void {
     this.#token = token;
     this.#tokenIsNew = true;
   }

@@ -37,8 +37,8 @@ const maxFormBytes = 64 * 1024;
 const rootRoute: PageRoute = {
   method: "GET",
   url: "/",
-  open: true,
-  answer: async ({ visitor }) => redirectTo(visitor === null ? "/sign-in" : "/maps"),
+  isPublic: true,
+  handle: async ({ visitor }) => redirectTo(visitor === null ? "/sign-in" : "/maps"),
 };
 
 const routes: readonly PageRoute[] = [
@@ -57,7 +57,7 @@ export interface PagesPlugin {
   register(app: FastifyInstance): Promise<void>;
   /** For where there is nothing: whether a page is to say so. */
   wantsPage(request: FastifyRequest): boolean;
-  sayNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  renderNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
 /** Reads what pages load, once. */
@@ -68,9 +68,9 @@ export function createPages({ store, bodies, settings, publicUrl, now, markSigne
   return {
     register: (app) => registerPages(app, site, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
-    async sayNotFound(request, reply) {
+    async renderNotFound(request, reply) {
       const visit = new HttpPageContext(request, site);
-      await visit.recognise();
+      await visit.restoreSession();
       return sendPageResult(reply.headers(securityHeaders), visit, renderErrorPage(pageNotFound(), request.id));
     },
   };
@@ -108,7 +108,7 @@ async function registerPages(
       handler: async (request, reply) => {
         const visit = new HttpPageContext(request, site);
         visits.set(request, visit);
-        await visit.recognise();
+        await visit.restoreSession();
         if (visit.visitor) markSignedIn(request, visit.visitor.account);
         return sendPageResult(reply, visit, await runRoute(route, visit));
       },
@@ -123,9 +123,9 @@ const statusOfError = ({ statusCode, code }: FastifyError): number =>
 
 async function runRoute(route: PageRoute, visit: HttpPageContext): Promise<PageResult> {
   if (route.method === "POST" && !visit.isOwnForm()) throw csrfRejected();
-  if (route.open) return route.answer(visit);
+  if (route.isPublic) return route.handle(visit);
   const { visitor } = visit;
-  if (visitor !== null) return route.answer(Object.assign(visit, { visitor }));
+  if (visitor !== null) return route.handle(Object.assign(visit, { visitor }));
   if (route.method === "GET") return redirectTo(signInAddress(visit.path));
   return redirectTo("/sign-in", "You were signed out meanwhile. Nothing was changed: sign in, and do it once more.");
 }

@@ -95,8 +95,8 @@ interface RouteAddress {
 
 /** One address of the site: for everybody, or only for those who are signed in. */
 export type PageRoute =
-  | (RouteAddress & { readonly open: true; answer(visit: PageContext): Promise<PageResult> })
-  | (RouteAddress & { readonly open?: false; answer(visit: SignedInContext): Promise<PageResult> });
+  | (RouteAddress & { readonly isPublic: true; handle(visit: PageContext): Promise<PageResult> })
+  | (RouteAddress & { readonly isPublic?: false; handle(visit: SignedInContext): Promise<PageResult> });
 
 export const redirectTo = (to: string, text?: string): PageRedirect => ({
   kind: "redirect",

@@ -105,7 +105,7 @@ export interface AccountStore {
 
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */
-  auditOf(question: { map?: string; account?: string; limit: number }): Promise<readonly AuditEntry[]>;
+  auditEntries(question: { map?: string; account?: string; limit: number }): Promise<readonly AuditEntry[]>;
 }
 
 // ---- maps -----------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ export type PageRequest = {
   readonly map: string;
   readonly size: number;
   /** Bytes of the text that comes with the page at most, all of it by default; `spool` writes a larger one to a file. */
-  readonly most?: number;
+  readonly maxBytes?: number;
 } & ({ readonly page: number; readonly after?: undefined } | { readonly after: number; readonly page?: undefined });
 
 /** The features behind a place, and the bytes that their text may have. */
@@ -337,18 +337,13 @@ export interface PaginationCursor {
 /** What is known of pages that were read a moment ago; a store may forget it. */
 export interface PaginationCursorStore {
   /** Ends of the page of a number, in loops with any token of the credential, that were kept since. */
-  pageEnds(question: { loop: PaginationSession; page: number; since: number }): Promise<readonly PaginationCursor[]>;
+  findCursors(question: { loop: PaginationSession; page: number; since: number }): Promise<readonly PaginationCursor[]>;
   /**
    * Keeps the end of a page; null where it was the last. Of the loops with the same token, forgets the end that is
    * furthest on of the page before the one before, as a client that asks for a page has the one before; behind the last
    * page, of the one before, too.
    */
-  keepPageEnd(kept: {
-    loop: PaginationSession;
-    page: number;
-    end: PaginationCursor | null;
-    now: number;
-  }): Promise<void>;
+  saveCursor(kept: { loop: PaginationSession; page: number; end: PaginationCursor | null; now: number }): Promise<void>;
 }
 
 // ---- the whole ------------------------------------------------------------------------------------------------------

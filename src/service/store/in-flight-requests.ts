@@ -4,7 +4,7 @@ import type { WriteOutcome, WriteRequest } from "./contract.js";
 export class InFlightRequests {
   private readonly names = new Set<string>();
 
-  async alone({ idempotency }: WriteRequest, write: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
+  async runExclusive({ idempotency }: WriteRequest, write: () => Promise<WriteOutcome>): Promise<WriteOutcome> {
     if (!idempotency) return write();
     const name = JSON.stringify([idempotency.scope, idempotency.key]);
     if (this.names.has(name)) return { kind: "key-in-flight" };

@@ -43,7 +43,7 @@ export async function useKeyField(
 /** Null once all are read. */
 async function indexNextKeys(tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<KeyIndexProgress | null> {
   const read = field.read === null ? null : await tx.readKeys(map.number, field);
-  return read === null ? null : { read, of: map.next - 1 };
+  return read === null ? null : { read, total: map.next - 1 };
 }
 
 /** The same for a field of a map without a write: null also where there is no such field any more. */

@@ -10,7 +10,7 @@ import type { EvictedField } from "./key-fields.js";
 /** Up to which `seq` keys are read, and to which they have to be. */
 export interface KeyIndexProgress {
   readonly read: number;
-  readonly of: number;
+  readonly total: number;
 }
 
 /** Nothing of the request is done: the keys of some more features were read, and there are others. */
@@ -23,16 +23,16 @@ export interface KeyIndexEvent extends KeyIndexProgress {
   readonly map: string;
   /** How many features' keys were read since the last news. */
   readonly features: number;
-  readonly ended: boolean;
+  readonly isFinished: boolean;
 }
 
 export interface KeyIndexSettings {
   /** Features whose keys are read in one transaction, at most: what other writes wait for. */
-  readonly atOnce: number;
+  readonly batchSize: number;
   /** Milliseconds that a request waits for it, before it is told to come again. */
-  readonly patience: number;
+  readonly maxWaitMs: number;
   /** Whether it goes on between requests; else each request that comes again does one more step. */
-  readonly alone: boolean;
+  readonly isExclusive: boolean;
 }
 
 /** Below the half minute after which many clients and proxies give up. */
@@ -47,17 +47,17 @@ export type IndexNextBatch = (map: string, field: string) => Promise<KeyIndexPro
 interface RunningBuild extends KeyIndexProgress {
   readonly ended: Promise<void>;
   /** Milliseconds that are left, as far as it can be told. */
-  readonly left: number;
+  readonly remaining: number;
 }
 
 export class KeyIndexBuilder {
-  private readonly underWay = new Map<string, RunningBuild>();
+  private readonly running = new Map<string, RunningBuild>();
   private closing = false;
 
   constructor(
-    private readonly reading: Pick<KeyIndexSettings, "patience" | "alone">,
-    private readonly step: IndexNextBatch,
-    private readonly tell: (news: KeyIndexEvent) => void = () => {},
+    private readonly reading: Pick<KeyIndexSettings, "maxWaitMs" | "isExclusive">,
+    private readonly indexNextBatch: IndexNextBatch,
+    private readonly onEvent: (news: KeyIndexEvent) => void = () => {},
   ) {}
 
   /**
@@ -68,47 +68,54 @@ export class KeyIndexBuilder {
     { map, remoteField }: Pick<WriteRequest, "map" | "remoteField">,
     ask: () => Promise<O | KeyIndexPending>,
   ): Promise<O> {
-    const end = performance.now() + this.reading.patience;
+    const end = performance.now() + this.reading.maxWaitMs;
     const name = JSON.stringify([map, remoteField]);
     let dropped: EvictedField = {};
     for (;;) {
-      await this.passed(name, end);
+      await this.waitForBuilds(name, end);
       const outcome = await ask();
       if (!isPending(outcome)) return outcome.kind === "done" ? Object.assign(outcome, dropped) : outcome;
       if (outcome.droppedField !== undefined) dropped = { droppedField: outcome.droppedField };
-      if (this.reading.alone && !this.closing) this.begin(name, map, remoteField!, outcome);
+      if (this.reading.isExclusive && !this.closing) this.start(name, map, remoteField!, outcome);
       // Also where a reading ends without an end: others may have taken the field's place meanwhile.
       if (performance.now() >= end)
-        throw keyIndexBuildingProblem(outcome, Math.ceil((this.underWay.get(name)?.left ?? 0) / 1000));
+        throw keyIndexBuildingProblem(outcome, Math.ceil((this.running.get(name)?.remaining ?? 0) / 1000));
     }
   }
 
   /** Waits for the reading that is under way, if there is one. */
-  private async passed(name: string, end: number): Promise<void> {
-    const { ended } = this.underWay.get(name) ?? {};
+  private async waitForBuilds(name: string, end: number): Promise<void> {
+    const { ended } = this.running.get(name) ?? {};
     if (!ended) return;
     const over = new AbortController();
     const late = sleep(Math.max(0, end - performance.now()), undefined, { signal: over.signal }).catch(() => undefined);
     await Promise.race([ended, late]);
     over.abort();
-    const found = this.underWay.get(name);
-    if (found) throw keyIndexBuildingProblem(found, Math.ceil(found.left / 1000));
+    const found = this.running.get(name);
+    if (found) throw keyIndexBuildingProblem(found, Math.ceil(found.remaining / 1000));
   }
 
-  private begin(name: string, map: string, field: string, first: KeyIndexProgress): void {
-    if (this.underWay.has(name)) return;
+  private start(name: string, map: string, field: string, first: KeyIndexProgress): void {
+    if (this.running.has(name)) return;
     const started = performance.now();
     let last: KeyIndexProgress = first;
     const note = (progress: KeyIndexProgress) => {
-      const left = ((performance.now() - started) * (progress.of - progress.read)) / (progress.read - first.read || 1);
-      this.underWay.set(name, { read: progress.read, of: progress.of, ended, left });
-      this.tell({ map, read: progress.read, of: progress.of, features: progress.read - last.read, ended: false });
+      const left =
+        ((performance.now() - started) * (progress.total - progress.read)) / (progress.read - first.read || 1);
+      this.running.set(name, { read: progress.read, total: progress.total, ended, remaining: left });
+      this.onEvent({
+        map,
+        read: progress.read,
+        total: progress.total,
+        features: progress.read - last.read,
+        isFinished: false,
+      });
       last = progress;
     };
     /** Whether it came to the end. */
     const all = async (): Promise<boolean> => {
       while (!this.closing) {
-        const progress = await this.step(map, field);
+        const progress = await this.indexNextBatch(map, field);
         if (!progress) return true;
         note(progress);
       }
@@ -118,9 +125,9 @@ export class KeyIndexBuilder {
       // What is not read is asked for by the next request, which is told what is wrong.
       .catch(() => false)
       .then((whole) => {
-        this.underWay.delete(name);
-        const read = whole ? last.of : last.read;
-        this.tell({ map, read, of: last.of, features: read - last.read, ended: true });
+        this.running.delete(name);
+        const read = whole ? last.total : last.read;
+        this.onEvent({ map, read, total: last.total, features: read - last.read, isFinished: true });
       });
     note(first);
   }
@@ -128,13 +135,13 @@ export class KeyIndexBuilder {
   /** Ends after the step that is under way; what was read stays. */
   async close(): Promise<void> {
     this.closing = true;
-    await Promise.all([...this.underWay.values()].map(({ ended }) => ended));
+    await Promise.all([...this.running.values()].map(({ ended }) => ended));
   }
 }
 
 const isPending = (outcome: { readonly kind: string }): outcome is KeyIndexPending => outcome.kind === "reading-keys";
 
-const keyIndexBuildingProblem = ({ read, of }: KeyIndexProgress, seconds: number) =>
+const keyIndexBuildingProblem = ({ read, total: of }: KeyIndexProgress, seconds: number) =>
   problem(
     "reading-keys",
     { percent: Math.min(99, Math.floor((100 * read) / of)) },

@@ -27,7 +27,7 @@ export function describeLocation(location: StoreLocation): string {
 export async function openStore(location: StoreLocation, news: StoreEvents = {}): Promise<Store> {
   if (location.kind === "database") {
     const { openPostgresStore } = await import("./postgres/index.js");
-    return openPostgresStore(location.url, undefined, news.keysRead);
+    return openPostgresStore(location.url, undefined, news.onKeyIndex);
   }
   prepareFolder(location.path);
   const { openSqliteStore } = await import("./sqlite/index.js");

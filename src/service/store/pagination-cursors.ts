@@ -31,15 +31,15 @@ export class MemoryPaginationCursorStore implements PaginationCursorStore {
   readonly #ends = new Map<string, readonly PaginationCursor[]>();
   #count = 0;
 
-  async pageEnds({
+  async findCursors({
     loop,
     page,
     since,
-  }: Parameters<PaginationCursorStore["pageEnds"]>[0]): Promise<readonly PaginationCursor[]> {
+  }: Parameters<PaginationCursorStore["findCursors"]>[0]): Promise<readonly PaginationCursor[]> {
     return (this.#ends.get(cursorKey(loop, page)) ?? []).filter(({ at }) => at > since);
   }
 
-  async keepPageEnd({ loop, page, end, now }: Parameters<PaginationCursorStore["keepPageEnd"]>[0]): Promise<void> {
+  async saveCursor({ loop, page, end, now }: Parameters<PaginationCursorStore["saveCursor"]>[0]): Promise<void> {
     if (page > 2) this.#forgetLast(loop, page - 2);
     if (!end) {
       if (page > 1) this.#forgetLast(loop, page - 1);

@@ -3,6 +3,6 @@ import type { ThreadExit } from "./sqlite/supervised-thread.js";
 
 /** Who hears of what a store does by itself: log and metrics. */
 export interface StoreEvents {
-  readonly threadEnded?: (end: ThreadExit) => void;
-  readonly keysRead?: (news: KeyIndexEvent) => void;
+  readonly onThreadExit?: (end: ThreadExit) => void;
+  readonly onKeyIndex?: (news: KeyIndexEvent) => void;
 }

@@ -15,25 +15,25 @@ export interface WritePlan {
   readonly updated: readonly UpdatedFeatureRow[];
   readonly removed: readonly number[];
   /** Features that stay, ascending, where all others go; null where the others stay. */
-  readonly kept: readonly number[] | null;
+  readonly keptIds: readonly number[] | null;
 }
 
 interface MatchRule {
   /** What becomes of a feature that the map does not have … */
-  readonly absent: "create" | "fail";
+  readonly onMissing: "create" | "fail";
   /** … of one that it has more than once … */
-  readonly several: "oldest" | "fail" | "all";
+  readonly onMultiple: "oldest" | "fail" | "all";
   /** … and of one that the request names more than once. */
-  readonly copies: "fail" | "as one";
+  readonly onCopies: "fail" | "as one";
 }
 const matchRules: Readonly<Record<WriteKind, MatchRule>> = {
-  create: { absent: "create", several: "fail", copies: "fail" },
-  upsert: { absent: "create", several: "fail", copies: "fail" },
+  create: { onMissing: "create", onMultiple: "fail", onCopies: "fail" },
+  upsert: { onMissing: "create", onMultiple: "fail", onCopies: "fail" },
   // The others go with all that is not kept.
-  synchronise: { absent: "create", several: "oldest", copies: "fail" },
-  update: { absent: "fail", several: "fail", copies: "fail" },
+  synchronise: { onMissing: "create", onMultiple: "oldest", onCopies: "fail" },
+  update: { onMissing: "fail", onMultiple: "fail", onCopies: "fail" },
   // Whatever else the copies say, they mean the same features.
-  delete: { absent: "fail", several: "all", copies: "as one" },
+  delete: { onMissing: "fail", onMultiple: "all", onCopies: "as one" },
 };
 
 /** An item with what is known of it before anything is done. */
@@ -48,9 +48,9 @@ export interface WriteCandidate {
 function checkCandidate({ item, matches, copies }: WriteCandidate, request: WriteRequest): FeatureFailure | null {
   if (item.failure) return item.failure;
   const rule = matchRules[request.kind];
-  if (copies > 1 && rule.copies === "fail") return duplicateInRequest(request.remoteField);
-  if (matches.length === 0 && rule.absent === "fail") return missingOnMap(request.remoteField);
-  if (matches.length > 1 && rule.several === "fail") return ambiguousOnMap(request.remoteField, matches.length);
+  if (copies > 1 && rule.onCopies === "fail") return duplicateInRequest(request.remoteField);
+  if (matches.length === 0 && rule.onMissing === "fail") return missingOnMap(request.remoteField);
+  if (matches.length > 1 && rule.onMultiple === "fail") return ambiguousOnMap(request.remoteField, matches.length);
   return null;
 }
 
@@ -108,5 +108,5 @@ export function planWrite(
     }
   }
   const all = request.kind === "synchronise" ? [...new Set(kept)].sort((a, b) => a - b) : null;
-  return { success, failed, created, createdKeys, updated, removed, kept: all };
+  return { success, failed, created, createdKeys, updated, removed, keptIds: all };
 }

@@ -11,9 +11,9 @@ export interface WriteTransaction {
    * What an earlier request with this key came to, if it was kept after `since`. No other request may use the key until
    * the transaction ends: "in-flight" where one does.
    */
-  keptOutcome(key: OutcomeKey, since: number): Promise<StoredOutcome | "in-flight" | null>;
+  readOutcome(key: OutcomeKey, since: number): Promise<StoredOutcome | "in-flight" | null>;
   /** Takes the place of one that is too old. */
-  keepOutcome(key: OutcomeKey, kept: StoredOutcome, now: number): Promise<void>;
+  saveOutcome(key: OutcomeKey, kept: StoredOutcome, now: number): Promise<void>;
 
   /** Null where there is none. No other write to the map begins until the transaction ends. */
   lockMap(id: string): Promise<LockedMap | null>;
@@ -22,7 +22,7 @@ export interface WriteTransaction {
   /** Oldest first for each id or digest. */
   findByIds(map: number, ids: readonly string[]): Promise<readonly FeatureMatch[]>;
   findByKeys(field: number, digests: readonly string[]): Promise<readonly FeatureMatch[]>;
-  propertiesOf(map: number, seqs: readonly number[]): Promise<readonly StoredProperties[]>;
+  readProperties(map: number, seqs: readonly number[]): Promise<readonly StoredProperties[]>;
 
   insert(map: number, rows: readonly NewFeatureRow[]): Promise<void>;
   /** How many of them were not so before. */

@@ -45,7 +45,7 @@ export async function write(tx: WriteTransaction, request: WriteRequest): Promis
   if (done.changed) await recordWrite(tx, map, request, plan, outcome);
   if (request.idempotency) {
     const { fingerprint } = request.idempotency;
-    await tx.keepOutcome(request.idempotency, { fingerprint, outcome }, request.now);
+    await tx.saveOutcome(request.idempotency, { fingerprint, outcome }, request.now);
   }
   return outcome;
 }
@@ -55,7 +55,7 @@ async function findReplayedOutcome(
   { idempotency, now }: WriteRequest,
 ): Promise<WriteOutcome | null> {
   if (!idempotency) return null;
-  const kept = await tx.keptOutcome(idempotency, now - idempotencyLifetimeMs);
+  const kept = await tx.readOutcome(idempotency, now - idempotencyLifetimeMs);
   if (kept === null) return null;
   if (kept === "in-flight") return { kind: "key-in-flight" };
   const same = Buffer.compare(kept.fingerprint, idempotency.fingerprint) === 0;
@@ -134,7 +134,7 @@ async function applyPlan(
   request: WriteRequest,
   plan: WritePlan,
 ): Promise<{ readonly changed: boolean; readonly deleted: number }> {
-  const { created, kept, removed } = plan;
+  const { created, keptIds: kept, removed } = plan;
   const deleted = kept && kept.length < map.features ? await tx.removeAllBut(map.number, kept) : 0;
   await tx.remove(map.number, removed);
   const updated = request.kind === "update" ? await mergeUpdates(tx, map, plan.updated, request.nulls) : plan.updated;
@@ -163,7 +163,7 @@ async function mergeUpdates(
   nulls: WriteRequest["nulls"],
 ): Promise<readonly UpdatedFeatureRow[]> {
   const touched = rows.filter(hasProperties).map(({ seq }) => seq);
-  const stored = new Map((await tx.propertiesOf(map.number, touched)).map((row) => [row.seq, row.properties]));
+  const stored = new Map((await tx.readProperties(map.number, touched)).map((row) => [row.seq, row.properties]));
   return rows.map((row) =>
     hasProperties(row) ? { ...row, properties: mergeProperties(stored.get(row.seq)!, row.properties, nulls) } : row,
   );

@@ -112,7 +112,7 @@ class CreatedDuplicates {
     const addKey = database.prepare("INSERT OR IGNORE INTO own_key VALUES (?)");
     const addId = database.prepare("INSERT OR IGNORE INTO own_id VALUES (?)");
     const add = (texts: readonly string[], to: Statement) =>
-      workspace.together(() => {
+      workspace.transaction(() => {
         for (const text of texts) to.run(text);
       });
     for await (const keys of readCreatedKeys(run)) add(keys, addKey);

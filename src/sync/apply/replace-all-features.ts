@@ -111,5 +111,5 @@ function buildCompleteSet(named: readonly ReplacementFeature[], run: ApplyRun): 
       yield JSON.stringify({ type: "Feature", ...(byId && id !== null && { id }), geometry, properties });
     }
   }
-  return readCompleteSet({ texts, missing: source.complete ? 0 : 1 }, keyProperty(key));
+  return readCompleteSet({ texts, missingCount: source.complete ? 0 : 1 }, keyProperty(key));
 }

@@ -100,7 +100,7 @@ export class UncertainBatches implements AsyncDisposable {
     const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?, ?)");
     const addItem = this.database.prepare("INSERT INTO parked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const updated = new Set(this.kind === "update" ? answer?.success.map(({ id }) => id) : []);
-    this.workspace.together(() => {
+    this.workspace.transaction(() => {
       addBatch.run(
         batch,
         entry,

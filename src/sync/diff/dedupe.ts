@@ -166,7 +166,7 @@ class DedupePlanner {
       const { kept, removed } = this.chooseKept(repeated);
       if (kept.length > 1) this.remainingKeys += 1;
       this.reportDuplicates(repeated, kept, removed);
-      this.workspace.together(() => {
+      this.workspace.transaction(() => {
         for (const row of kept) note.run(row.seq, 0);
         for (const { row } of removed) note.run(row.seq, 1);
       });

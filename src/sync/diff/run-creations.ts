@@ -91,7 +91,7 @@ export async function insertInBatches<T>(
   add: (one: T) => void,
 ): Promise<void> {
   let group: T[] = [];
-  const write = () => workspace.together(() => group.forEach(add));
+  const write = () => workspace.transaction(() => group.forEach(add));
   for await (const one of all) {
     if (group.push(one) < writeBatchSize) continue;
     write();

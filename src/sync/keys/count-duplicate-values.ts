@@ -28,7 +28,7 @@ export async function countDuplicateValues(
         if (!isInvalidKey(key)) insert.run(field, row.seq, String(key), typeof key === "number" ? 1 : 0);
       });
     };
-    for await (const rows of readRowBatches(side, signal)) workspace.together(() => rows.forEach(add));
+    for await (const rows of readRowBatches(side, signal)) workspace.transaction(() => rows.forEach(add));
     const count = database.prepare("SELECT count(*) - count(DISTINCT value) FROM candidate WHERE field = ?").pluck();
     const repeats = new Map(names.map((name, field) => [name, count.get(field) as number]));
     const unique = names.findIndex((name) => repeats.get(name) === 0);

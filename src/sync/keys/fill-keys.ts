@@ -32,7 +32,7 @@ async function fillKeysFromProperty(
   const { read } = createKeyReader(name);
   const fill = (row: KeyedRow) =>
     side.setKey(row.seq, read((JSON.parse(side.textOf(row)) as SourceFeature).properties));
-  for await (const rows of readRowBatches(side, signal)) workspace.together(() => rows.forEach(fill));
+  for await (const rows of readRowBatches(side, signal)) workspace.transaction(() => rows.forEach(fill));
   side.keyedBy = name;
 }
 
@@ -79,7 +79,7 @@ async function fillKeysFromIds(workspace: Workspace, signal: AbortSignal | undef
   const fill = ({ seq, id }: KeyedRow) => {
     if (id !== null && isUuid(id)) source.setKey(seq, id.toLowerCase());
   };
-  for await (const rows of readRowBatches(source, signal)) workspace.together(() => rows.forEach(fill));
+  for await (const rows of readRowBatches(source, signal)) workspace.transaction(() => rows.forEach(fill));
 }
 
 async function reportInvalidKeys(
@@ -99,7 +99,7 @@ async function reportInvalidKeys(
     onInvalidKey(row, feature, found.reason);
   };
   for await (const rows of selectRowBatches(source, `SELECT * FROM source WHERE seq > ? AND (${where})`, signal))
-    workspace.together(() => rows.forEach(tell));
+    workspace.transaction(() => rows.forEach(tell));
 }
 
 const isLargeInteger = (key: RemoteKey | InvalidKey): boolean =>
@@ -126,5 +126,5 @@ async function convertToMapKeyTypes(
   };
   const others = `SELECT source.* FROM source LEFT JOIN map ON map.key = source.key
     WHERE source.seq > ? AND source.key IS NOT NULL AND source.numeric <> coalesce(map.numeric, ${usual})`;
-  for await (const rows of selectRowBatches(source, others, signal)) workspace.together(() => rows.forEach(fill));
+  for await (const rows of selectRowBatches(source, others, signal)) workspace.transaction(() => rows.forEach(fill));
 }

@@ -239,7 +239,7 @@ async function indexFeatures(
     const file = source.addFile(path);
     for await (const lines of readSpooledLines(path)) {
       if (signal.aborted) throw createError("interrupted", {});
-      workspace.together(() => {
+      workspace.transaction(() => {
         for (const { text, start, length } of lines) {
           const feature = JSON.parse(text) as SourceFeature;
           if (!isInScope(feature, request.scope)) {

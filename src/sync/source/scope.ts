@@ -78,7 +78,7 @@ async function forEachOutOfScope(
   let met = 0;
   for await (const rows of readRowBatches(map, signal)) {
     const outside = rows.filter(isOutside);
-    workspace.together(() => outside.forEach(act));
+    workspace.transaction(() => outside.forEach(act));
     met += outside.length;
   }
   return met;

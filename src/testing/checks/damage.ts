@@ -164,7 +164,14 @@ async function readsOrRefuses(
     look();
   };
   try {
-    await readFile(format, path, { options, skipErrors, bySplits: true, discard: true, each, look });
+    await readFile(format, path, {
+      options,
+      skipErrors,
+      bySplits: true,
+      discard: true,
+      onBatch: each,
+      onDataset: look,
+    });
   } catch (error) {
     if (error instanceof assert.AssertionError) {
       assert.fail(error.message.startsWith(what) ? error.message : `${what}: ${error.message}`);

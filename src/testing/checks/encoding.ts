@@ -30,7 +30,7 @@ export function checkEncoding(subject: CheckSubject): void {
   if (!format.writer) return;
 
   check("encodes the same batch to the same chunk, on any thread", async () => {
-    const { module, options, accepts } = await openWriter(format, writerOptions);
+    const { module, options, capabilities: accepts } = await openWriter(format, writerOptions);
     const batch = generatedBatch(subject, 120);
     for (const target of planTargets(format, accepts, batch, "sample", crsContext.wgs84)) {
       const one = await module.encoder(target.layer, options, new RecordingContext());
@@ -82,7 +82,7 @@ export function checkEncoding(subject: CheckSubject): void {
       const writer = await openWriter(format, writerOptions);
       const files = await writeFile(format, scratch.folder, batch, { options: writerOptions });
       const contents = folderContents(scratch.folder);
-      for (const target of planTargets(format, writer.accepts, batch, "sample", crsContext.wgs84)) {
+      for (const target of planTargets(format, writer.capabilities, batch, "sample", crsContext.wgs84)) {
         const { sink, bytes } = createStreamSink();
         const layers = [{ target: target.layer, batches: fittedBatches(target, batch, 1000) }];
         await writeLayers(writer, sink, layers, new RecordingContext(), false);

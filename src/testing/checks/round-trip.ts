@@ -62,7 +62,7 @@ async function roundTrip(subject: CheckSubject, layer: SampleLayer, crs?: Crs | 
     const wanted = { options: writerOptions, ...(crs === undefined ? {} : { crs }) };
     for (const file of await writeFile(format, scratch.folder, sampleBatch(layer), wanted)) {
       // The host refuses a file without a byte before any reader sees it.
-      if (countOf(file.given) === 0 && statSync(file.path).size === 0) continue;
+      if (countOf(file.input) === 0 && statSync(file.path).size === 0) continue;
       const [only, ...others] = await readFile(format, file.path, { options: readerOptions });
       assert.ok(
         only && others.length === 0,
@@ -71,7 +71,7 @@ async function roundTrip(subject: CheckSubject, layer: SampleLayer, crs?: Crs | 
       assert.deepEqual(only.rejects, [], "the reader rejects what the writer wrote");
       assertLayerInfo(only);
       const declares = only.info.fields !== null;
-      const given = sortByGroup(file.given, subject.groupOf);
+      const given = sortByGroup(file.input, subject.groupOf);
       assertOnlyReportedChanges(file.losses, given, only.batches, comparisonRulesFor(subject, accepts, declares));
       read.push(only);
     }

@@ -42,7 +42,7 @@ async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
 
 test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
   const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-  const { reason, passes } = await failureOf(ask(`https://${host}/`));
+  const { reason, isTransient: passes } = await failureOf(ask(`https://${host}/`));
   expect(reason).toBe(
     "what answers there does not speak TLS; where all may cross the network in the clear, write http://",
   );

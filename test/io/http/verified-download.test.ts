@@ -40,7 +40,7 @@ const download = (options: { bytes?: number; signal?: AbortSignal; name?: string
   const run = downloadVerified({ url: `${server.endpoint}/${name}`, bytes, sha256 }, `${folder}/one.tif`, {
     signal,
     progress: (count) => done.push(count),
-    altered: (source, reason) => new Error(`${source}: ${reason}`),
+    createChecksumError: (source, reason) => new Error(`${source}: ${reason}`),
   });
   return { folder, done, run };
 };
@@ -131,7 +131,7 @@ describe("a verified download", () => {
     expect(await isVerified(`${folder}/one.tif`, { bytes: content.length, sha256 })).toBe(false);
     await downloadVerified({ url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 }, `${folder}/one.tif`, {
       signal: new AbortController().signal,
-      altered: (_, reason) => new Error(reason),
+      createChecksumError: (_, reason) => new Error(reason),
     });
     expect(existsSync(abandoned)).toBe(false);
     expect(content.equals(readFileSync(`${folder}/one.tif`))).toBe(true);
@@ -160,7 +160,7 @@ describe("a verified download", () => {
     const run = downloadVerified(
       { url: `${server.endpoint}/one.tif`, bytes: content.length, sha256 },
       scratch.path("file-in-the-way/cache/one.tif"),
-      { signal: new AbortController().signal, altered: (_, reason) => new Error(reason) },
+      { signal: new AbortController().signal, createChecksumError: (_, reason) => new Error(reason) },
     );
     await expect(run).rejects.toMatchObject({ code: "output-failed" });
   });

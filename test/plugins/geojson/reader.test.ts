@@ -658,7 +658,7 @@ describe("damage", () => {
         const { features, context } = await read(scratch, text.slice(0, length), { skipErrors: true, splitSize });
         expect(numbers(features).slice(0, 2)).toEqual([1, 2]);
         expect(features.length + context.rejects.length).toBeLessThanOrEqual(3);
-        expect(context.gaps).toHaveLength(1);
+        expect(context.skippedRanges).toHaveLength(1);
       }
     }
   });

@@ -251,7 +251,7 @@ describe("a document", () => {
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
     const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
     expect(layers[0]!.features).toHaveLength(1);
-    expect(context.gaps).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
+    expect(context.skippedRanges).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
   });
 
   test("is read past damage on demand, from the next feature on", async () => {
@@ -261,7 +261,9 @@ describe("a document", () => {
     const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
     expect(layers[0]!.features).toHaveLength(4);
     expect(layers[0]!.featureCount).toBe(4);
-    expect(context.gaps.map(({ place, bytes }) => document.slice(place.byte, place.byte! + bytes!))).toEqual(broken);
+    expect(context.skippedRanges.map(({ place, bytes }) => document.slice(place.byte, place.byte! + bytes!))).toEqual(
+      broken,
+    );
   });
 
   test("is split between features, and reads the same wherever", async () => {

@@ -113,7 +113,7 @@ test("fields called like elements come back whatever is in them, or are told", {
         const columns = kept.map((f) => each.columns[f]!);
         return each.with({ fields: kept.map((f) => each.fields[f]!), columns });
       });
-      assertOnlyReportedChanges(file!.losses, file!.given, batches, {
+      assertOnlyReportedChanges(file!.losses, file!.input, batches, {
         tolerance: 1e-9,
         singleIsMulti: false,
         absentIsNull: true,

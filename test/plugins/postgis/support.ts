@@ -75,7 +75,7 @@ export async function writeTable(
   crs: Crs | null = crsContext.wgs84,
 ): Promise<Written> {
   const writer = await openWriter(postgis);
-  const [target] = planTargets(postgis, writer.accepts, batch, name, crs);
+  const [target] = planTargets(postgis, writer.capabilities, batch, name, crs);
   const given = fittedBatches(target!, batch, 7);
   const context = new RecordingContext();
   const sink = new UpdateSink(address, { path: address, mode: "add", isAddress: true });

@@ -279,7 +279,9 @@ describe("a .shp that ends early", () => {
     await expect(readFeatures(path)).rejects.toMatchObject({ code: "input-truncated" });
     const context = new RecordingContext(true);
     expect(await xs(path, context)).toEqual([0, 1, 2]);
-    expect(context.gaps).toMatchObject([{ bytes: null, reason: expect.stringContaining("more records follow") }]);
+    expect(context.skippedRanges).toMatchObject([
+      { bytes: null, reason: expect.stringContaining("more records follow") },
+    ]);
   });
 
   it("in its header, or that is empty, is refused", async () => {
@@ -343,7 +345,9 @@ describe("a .dbf that ends early", () => {
     });
     const context = new RecordingContext(true);
     expect((await readFeatures(path, {}, context)).map((feature) => feature.properties.A)).toEqual(["a", "b"]);
-    expect(context.gaps).toMatchObject([{ bytes: null, reason: expect.stringContaining("the file ends early") }]);
+    expect(context.skippedRanges).toMatchObject([
+      { bytes: null, reason: expect.stringContaining("the file ends early") },
+    ]);
   });
 
   it("beside shapes rejects those whose attributes are missing", async () => {

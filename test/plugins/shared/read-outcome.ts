@@ -36,7 +36,7 @@ export async function readOutcome(
     const { code, message, details } = thrown as { code: string; message: string; details: unknown };
     error = { code, message, details };
   }
-  const { losses, notices, rejects, gaps, records } = context;
+  const { losses, notices, rejects, skippedRanges: gaps, records } = context;
   return { layers, error, losses, notices, rejects, gaps, records };
 }
 

@@ -45,7 +45,7 @@ function answered(outcome: WriteOutcome): Answered {
   return outcome as Answered;
 }
 
-const whole = (features: readonly string[]) => readCompleteSet({ texts: () => features, missing: 0 }, "ref");
+const whole = (features: readonly string[]) => readCompleteSet({ texts: () => features, missingCount: 0 }, "ref");
 
 describe("a map", () => {
   beforeAll(() => {
@@ -150,5 +150,5 @@ test("the maps of an account are listed", async () => {
 test("requests are counted by method", async () => {
   const own = createServiceClient({ url: `${running.url}/`, ...client }, defaultTraffic, never);
   await Promise.all([own.maps(), own.maps(), own.map(map.id).page(1)]);
-  expect(own.sent).toEqual({ GET: 3, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
+  expect(own.requestCount).toEqual({ GET: 3, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
 });

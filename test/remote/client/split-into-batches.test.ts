@@ -39,7 +39,7 @@ describe("batches", () => {
 });
 
 describe("a complete set", () => {
-  const reader = (texts: readonly string[], missing = 0) => ({ texts: () => texts, missing });
+  const reader = (texts: readonly string[], missing = 0) => ({ texts: () => texts, missingCount: missing });
 
   test("has all that its reader has", async () => {
     expect(await readCompleteSet(reader(["a", "b"]), "ref")).toEqual({ features: ["a", "b"], remoteField: "ref" });
@@ -62,7 +62,7 @@ describe("a complete set", () => {
         yield "a";
         throw new Error("the disk is gone");
       },
-      missing: 0,
+      missingCount: 0,
     };
     await expect(readCompleteSet(broken, "ref")).rejects.toThrow("the disk is gone");
   });

@@ -7,7 +7,7 @@ import type { Connection } from "../../../src/remote/connection/connection.js";
 import { json, page, plain, type Reply, reset, ScriptedServer, silent, torn } from "../scripted-server.js";
 
 const secret = "gfs_the-secret-of-this-test";
-const traffic: Traffic = { timeout: 20_000, retries: 2, rate: null, concurrency: 4, firstWait: 1 };
+const traffic: Traffic = { timeout: 20_000, retries: 2, rate: null, concurrency: 4, firstRetryDelay: 1 };
 
 let server: ScriptedServer;
 let service: ServiceClient;
@@ -66,7 +66,7 @@ describe("a read", () => {
   ])("is repeated after %s", async (_name, reply) => {
     server.answer(reply, page());
     expect(await map.page(1)).toMatchObject({ features: [], etag: null });
-    expect(service.sent).toMatchObject({ GET: 2, token: 1 });
+    expect(service.requestCount).toMatchObject({ GET: 2, token: 1 });
   });
 
   test.each<[string, Reply, string, string]>([
@@ -76,7 +76,7 @@ describe("a read", () => {
   ])("ends after too many %s", async (_name, reply, code, words) => {
     server.answer(reply);
     await expect(map.page(1)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
-    expect(service.sent.GET).toBe(3);
+    expect(service.requestCount.GET).toBe(3);
   });
 
   test.each<[number, string]>([
@@ -86,7 +86,7 @@ describe("a read", () => {
   ])("is not repeated after %i", async (status, code) => {
     server.answer(plain(status));
     await expect(map.page(1)).rejects.toMatchObject({ code });
-    expect(service.sent.GET).toBe(1);
+    expect(service.requestCount.GET).toBe(1);
   });
 
   test("waits no longer than it is told to", async () => {
@@ -114,7 +114,7 @@ describe("a write", () => {
   ])("is in doubt after %s, and not sent again", async (_name, reply, reason) => {
     server.answer(reply);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
-    expect(service.sent.POST).toBe(1);
+    expect(service.requestCount.POST).toBe(1);
   });
 
   test("is in doubt when there is no answer in time", async () => {
@@ -140,7 +140,7 @@ describe("a write", () => {
     const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
     server.answer(inUse);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
-    expect(service.sent.POST).toBe(3);
+    expect(service.requestCount.POST).toBe(3);
     server.answer(json(409, { message: "another request has this key" }, { "retry-after": "7200" }));
     expect(await create()).toEqual({ kind: "in-doubt", reason });
     open({ retries: 1_000_000 });
@@ -174,7 +174,7 @@ describe("a write", () => {
   ])("that is answered %s was not carried out", async (_name, reply, outcome) => {
     server.answer(reply);
     expect(await create()).toMatchObject(outcome);
-    expect(service.sent.POST).toBe(1);
+    expect(service.requestCount.POST).toBe(1);
   });
 
   test.each<[string, Reply, object]>([
@@ -230,7 +230,7 @@ describe("a service that is gone", () => {
       code: "remote-unavailable",
       message: expect.stringContaining("the server refuses the connection (tried 3 times)"),
     });
-    expect(service.sent).toMatchObject({ POST: 3, token: 1 });
+    expect(service.requestCount).toMatchObject({ POST: 3, token: 1 });
   });
 });
 
@@ -256,7 +256,7 @@ describe("waiting", () => {
   test("is not for hours", async () => {
     server.answer(plain(429, "", { "retry-after": "7200" }));
     await expect(create()).rejects.toMatchObject({ code: "remote-unavailable" });
-    expect(service.sent.POST).toBe(1);
+    expect(service.requestCount.POST).toBe(1);
   });
 
   test("keeps to the rate that is asked for", async () => {
@@ -333,7 +333,7 @@ describe("an access token", () => {
     server.script = [only("two")];
     const pages = await Promise.all(Array.from({ length: 8 }, (_, i) => map.page(i + 1)));
     expect(pages).toHaveLength(8);
-    expect(service.sent.token).toBe(2);
+    expect(service.requestCount.token).toBe(2);
   });
 
   test("that is new and refused stops everything", async () => {
@@ -344,9 +344,9 @@ describe("an access token", () => {
       { reason: { code: "remote-credentials", kind: "authentication" } },
       { reason: { code: "remote-credentials" } },
     ]);
-    const sent = { ...service.sent };
+    const sent = { ...service.requestCount };
     await expect(create()).rejects.toMatchObject({ code: "remote-credentials" });
-    expect(service.sent).toEqual({ ...sent, token: 1 });
+    expect(service.requestCount).toEqual({ ...sent, token: 1 });
   });
 
   test("that is no longer given is asked for once", async () => {
@@ -354,7 +354,7 @@ describe("an access token", () => {
     server.token = plain(401);
     await Promise.allSettled([1, 2, 3].map((number) => map.page(number)));
     await expect(create()).rejects.toMatchObject({ code: "remote-credentials" });
-    expect(service.sent).toEqual({ GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
+    expect(service.requestCount).toEqual({ GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
   });
 
   test("is refreshed before it ends", async () => {
@@ -364,7 +364,7 @@ describe("an access token", () => {
       await map.page(number);
       await sleep(5);
     }
-    expect(service.sent).toMatchObject({ GET: 3, token: 3 });
+    expect(service.requestCount).toMatchObject({ GET: 3, token: 3 });
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
       "Bearer one",
       "Bearer two",
@@ -375,7 +375,7 @@ describe("an access token", () => {
   test("lives an hour where nothing is said", async () => {
     server.token = json(200, { access_token: "one" });
     for (const number of [1, 2]) await map.page(number);
-    expect(service.sent.token).toBe(1);
+    expect(service.requestCount.token).toBe(1);
   });
 
   test.each<[string, Reply]>([
@@ -391,7 +391,7 @@ describe("an access token", () => {
       first = false;
     };
     await service.signIn();
-    expect(service.sent.token).toBe(2);
+    expect(service.requestCount.token).toBe(2);
   });
 
   test.each<[string, Reply, string, string]>([
@@ -421,7 +421,7 @@ describe("an access token", () => {
   ])("that is answered with %s ends it at once", async (_name, reply, code, words) => {
     server.token = reply;
     await expect(service.signIn()).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
-    expect(service.sent.token).toBe(1);
+    expect(service.requestCount.token).toBe(1);
   });
 });
 

@@ -34,7 +34,7 @@ describe("a certificate", { skip: !hasProgram("openssl") }, () => {
       kind: "authentication",
       message: expect.stringContaining("the server's certificate is self-signed"),
     });
-    expect(service.sent).toMatchObject({ POST: 0, token: 1 });
+    expect(service.requestCount).toMatchObject({ POST: 0, token: 1 });
   });
 
   const whoami = (at: string) =>

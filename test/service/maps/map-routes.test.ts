@@ -150,7 +150,7 @@ describe("maps", () => {
       await service().send("POST", `${path}/features`, { body: { features: [point()] } });
       await service().send("PATCH", path, { body: { name: "b" } });
       await service().send("DELETE", path);
-      const log = await service().store.auditOf({ account: service().ann.account, limit: 4 });
+      const log = await service().store.auditEntries({ account: service().ann.account, limit: 4 });
       expect(log.map(({ action }) => action)).toEqual([
         "map-deleted",
         "map-changed",

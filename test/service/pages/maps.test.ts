@@ -42,7 +42,7 @@ test("name and privacy are changed", async () => {
   expect(await store.map(id)).toMatchObject({ private: false });
   // Nothing is told of what is as it was.
   await owner.post(`${map}/settings`, { name: "Other places" });
-  const log = (await store.auditOf({ map: id, limit: 10 })).map(({ action, detail }) => [action, detail]);
+  const log = (await store.auditEntries({ map: id, limit: 10 })).map(({ action, detail }) => [action, detail]);
   expect(log).toEqual([
     ["map-changed", { private: false }],
     ["map-changed", { name: "Other places", private: true }],
@@ -60,7 +60,7 @@ test("a map is deleted after a question, with everything on it", async () => {
   expect(visibleText(owner.page)).toContain("The map Places was deleted.");
   expect(await store.map(id)).toBeNull();
   expect((await owner.get(map)).statusCode).toBe(404);
-  const [deletion] = await store.auditOf({ map: id, limit: 1 });
+  const [deletion] = await store.auditEntries({ map: id, limit: 1 });
   expect(deletion).toMatchObject({ action: "map-deleted", detail: { name: "Places", features: 2 } });
 });
 

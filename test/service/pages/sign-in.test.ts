@@ -17,7 +17,7 @@ test("who knows the password is let in, whatever the case of the email", async (
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/maps"]);
   expect(guest.page).toContain("<h1>Maps</h1>");
   const [account] = await store.accounts();
-  const entries = await store.auditOf({ account: account!.id, limit: 10 });
+  const entries = await store.auditEntries({ account: account!.id, limit: 10 });
   expect(entries[0]).toMatchObject({ action: "login", address: "127.0.0.1" });
 });
 
@@ -32,7 +32,7 @@ test("a wrong password and an unknown email get the same answer", async () => {
   );
   expect(visibleText(wrong.body)).toContain("The email address or the password is not right.");
   expect(wrong.body).not.toContain("wrong password");
-  const failures = (await store.auditOf({ limit: 10 })).filter(({ action }) => action === "login-failed");
+  const failures = (await store.auditEntries({ limit: 10 })).filter(({ action }) => action === "login-failed");
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
@@ -93,7 +93,7 @@ test("guesses that come together are counted, too", async () => {
   );
   const refused = answers.filter(({ statusCode }) => statusCode === 429).length;
   expect(refused).toBeGreaterThanOrEqual(29);
-  const failures = (await store.auditOf({ limit: 100 })).filter(({ action }) => action === "login-failed");
+  const failures = (await store.auditEntries({ limit: 100 })).filter(({ action }) => action === "login-failed");
   expect(failures.length).toBe(40 - refused);
 });
 

@@ -2,11 +2,11 @@ import { expect, test } from "vitest";
 import { KeyIndexBuilder } from "../../../src/service/store/key-index-builder.js";
 
 test("a field whose reading always ends before its end, as others take its place, does not keep a request for ever", async () => {
-  const keys = new KeyIndexBuilder({ patience: 0, alone: true }, async () => null);
+  const keys = new KeyIndexBuilder({ maxWaitMs: 0, isExclusive: true }, async () => null);
   let asked = 0;
   const ask = async () => {
     if (++asked === 1000) throw new Error("it is still asking");
-    return { kind: "reading-keys", read: 10, of: 100 } as const;
+    return { kind: "reading-keys", read: 10, total: 100 } as const;
   };
   await expect(keys.write({ map: "a", remoteField: "ref" }, ask)).rejects.toMatchObject({
     code: "reading-keys",

@@ -30,7 +30,7 @@ test("an end that is older than the newest counts for five seconds, the newest f
 test("memory holds 20,000 ends: those of the loops that were longest ago go", async () => {
   const ends = new MemoryPaginationCursorStore();
   const of = (i: number) => ({ ...loop, credential: String(i) });
-  for (let i = 0; i < 20_010; i++) await ends.keepPageEnd({ loop: of(i), page: 1, end: end(i), now: 0 });
-  const known = async (i: number) => (await ends.pageEnds({ loop: of(i), page: 1, since: -1 })).length;
+  for (let i = 0; i < 20_010; i++) await ends.saveCursor({ loop: of(i), page: 1, end: end(i), now: 0 });
+  const known = async (i: number) => (await ends.findCursors({ loop: of(i), page: 1, since: -1 })).length;
   expect([await known(0), await known(9), await known(10), await known(20_009)]).toEqual([0, 0, 1, 1]);
 });

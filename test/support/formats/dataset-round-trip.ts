@@ -32,22 +32,22 @@ const separatelyComparedFormats: Readonly<Record<string, Readonly<Record<string,
 const holdsSeveral = (accepts: WriterCapabilities): boolean => accepts.layers === "many";
 
 async function acceptsOf(format: Format): Promise<WriterCapabilities> {
-  return (await openWriter(format, losslessOptions[format.id])).accepts;
+  return (await openWriter(format, losslessOptions[format.id])).capabilities;
 }
 
 /** Writes the layers into one file, under names that the format takes; a GPX has those of the first, by their kinds. */
 async function writeDataset(format: Format, folder: string, dataset: GeneratedDataset): Promise<string> {
   const options = losslessOptions[format.id] ?? {};
   const writer = await openWriter(format, options);
-  if (!holdsSeveral(writer.accepts)) {
+  if (!holdsSeveral(writer.capabilities)) {
     const [file] = await writeFile(format, folder, batchOf(withKey(dataset[0]!.layer)), { options, name: "a" });
     return file!.path;
   }
   const path = join(folder, `a.${format.extensions[0]}`);
   const layers = dataset.map(({ name, layer }) => {
     const batch = batchOf(withKey(layer));
-    const own = writer.accepts.layerName?.(name) ?? name;
-    const [target] = planTargets(format, writer.accepts, batch, own, crsContext.wgs84);
+    const own = writer.capabilities.layerName?.(name) ?? name;
+    const [target] = planTargets(format, writer.capabilities, batch, own, crsContext.wgs84);
     return { target: target!.layer, batches: fittedBatches(target!, batch, 1000) };
   });
   const sink = new TestFolderSink(path);

@@ -403,8 +403,8 @@ export async function roundTrip(a: Format, b: Format, layer: GeneratedLayer): Pr
     });
   try {
     const accepts = [
-      (await openWriter(a, losslessOptions[a.id])).accepts,
-      (await openWriter(b, losslessOptions[b.id])).accepts,
+      (await openWriter(a, losslessOptions[a.id])).capabilities,
+      (await openWriter(b, losslessOptions[b.id])).capabilities,
     ] as const;
     const held = new Set(accepts[0].fieldTypes.filter((type) => accepts[1].fieldTypes.includes(type)));
     const keyed = exempt.has("order") || accepts.some((each) => partsWays(each, batchOf(layer)));

@@ -39,7 +39,7 @@ export function pushConcurrently({
         map,
         source: write(places),
         request: { guards: noGuards, ...request },
-        traffic: { retries: 5, timeout: 60_000, firstWait: 20 },
+        traffic: { retries: 5, timeout: 60_000, firstRetryDelay: 20 },
       }),
     ),
   );

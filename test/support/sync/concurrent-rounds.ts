@@ -123,7 +123,7 @@ export async function playRound(
       return runSyncInProcess({
         ...{ url: world.urls[n % world.urls.length]!, as: world.as, map },
         ...{ folder: mkdtempSync(join(world.folder, "machine-")), source: world.source(places), request },
-        traffic: { retries: 5, timeout: 60_000, firstWait: 20 },
+        traffic: { retries: 5, timeout: 60_000, firstRetryDelay: 20 },
       });
     }),
   );

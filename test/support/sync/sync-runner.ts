@@ -64,7 +64,7 @@ export async function runSyncInProcess({
 }: SyncRunOptions): Promise<SyncRunResult> {
   const host = createTestHost(signal);
   const run = `${map}-${runCount++}`;
-  const patience = { ...defaultTraffic, retries: 2, firstWait: 1, timeout: 5000, ...traffic };
+  const patience = { ...defaultTraffic, retries: 2, firstRetryDelay: 1, timeout: 5000, ...traffic };
   const asked: SyncRequest = {
     ...defaultTestRequest,
     map,

@@ -48,7 +48,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
         mode: "append",
         key: null,
         fingerprint: "same",
-        traffic: { retries: 2, firstWait: 1, timeout: 5000 },
+        traffic: { retries: 2, firstRetryDelay: 1, timeout: 5000 },
         request: { settleTime: 60 },
       })
       .then(

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => proxy[Symbol.asyncDispose]());
 
-const traffic = { timeout: 5000, retries: 3, rate: null, concurrency: 4, firstWait: 1 };
+const traffic = { timeout: 5000, retries: 3, rate: null, concurrency: 4, firstRetryDelay: 1 };
 const runs = scenarioRuns(60);
 
 const version = (title: number) => ["a", "b"].map((ref) => createPlace(ref, { title }));
@@ -40,7 +40,7 @@ const writes: Readonly<Record<Method, Write>> = {
   create: { send: (map) => map.create(texts(1), "one-batch"), makes: ["a 0", "a 1", "b 0", "b 1"] },
   update: { send: (map) => map.update(texts(1), "ref", "one-batch"), makes: ["a 1", "b 1"] },
   replaceAll: {
-    send: async (map) => map.replaceAll((await readCompleteSet({ texts: () => texts(1), missing: 0 }, "ref"))!),
+    send: async (map) => map.replaceAll((await readCompleteSet({ texts: () => texts(1), missingCount: 0 }, "ref"))!),
     makes: ["a 1", "b 1"],
   },
   remove: { send: (map) => map.remove({ remoteField: "ref", keys: ["a", "b"] }), makes: [] },

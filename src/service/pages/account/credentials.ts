@@ -9,9 +9,9 @@ import { type Html, html } from "../rendering/html.js";
 import { type RejectedInput, renderProfilePage } from "./profile.js";
 
 export const credentialRoutes: readonly PageRoute[] = [
-  { method: "POST", url: "/profile/credentials", answer: createCredential },
-  { method: "GET", url: "/profile/credentials/:id/revoke", answer: confirmRevocation },
-  { method: "POST", url: "/profile/credentials/:id/revoke", answer: revokeCredential },
+  { method: "POST", url: "/profile/credentials", handle: createCredential },
+  { method: "GET", url: "/profile/credentials/:id/revoke", handle: confirmRevocation },
+  { method: "POST", url: "/profile/credentials/:id/revoke", handle: revokeCredential },
 ];
 
 export function renderCredentials(visit: SignedInContext, all: readonly Credential[], rejected: RejectedInput): Html {

@@ -10,9 +10,9 @@ import { checkPassword } from "./check-password.js";
 import { renderCredentials } from "./credentials.js";
 
 export const profileRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/profile", answer: (visit) => renderProfilePage(visit) },
-  { method: "POST", url: "/profile/name", answer: changeName },
-  { method: "POST", url: "/profile/password", answer: changePassword },
+  { method: "GET", url: "/profile", handle: (visit) => renderProfilePage(visit) },
+  { method: "POST", url: "/profile/name", handle: changeName },
+  { method: "POST", url: "/profile/password", handle: changePassword },
 ];
 
 /** Newest entries of the account's log that are shown. */
@@ -33,7 +33,7 @@ export async function renderProfilePage(
   const [account, credentials, entries] = await Promise.all([
     site.store.accountById(visitor.account),
     site.store.credentials(visitor.account),
-    site.store.auditOf({ account: visitor.account, limit: maxAuditEntries }),
+    site.store.auditEntries({ account: visitor.account, limit: maxAuditEntries }),
   ]);
   const body = html`${renderErrorSummary(rejected.errors)}
 <h1>Profile</h1>

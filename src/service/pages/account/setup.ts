@@ -29,8 +29,8 @@ export async function hasAccounts(store: AccountStore): Promise<boolean> {
 }
 
 export const setupRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/setup", open: true, answer: showSetupPage },
-  { method: "POST", url: "/setup", open: true, answer: completeSetup },
+  { method: "GET", url: "/setup", isPublic: true, handle: showSetupPage },
+  { method: "POST", url: "/setup", isPublic: true, handle: completeSetup },
 ];
 
 const setupLinkUnusable = (): PageError =>

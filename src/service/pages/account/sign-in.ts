@@ -6,9 +6,9 @@ import { checkPassword } from "./check-password.js";
 import { hasAccounts } from "./setup.js";
 
 export const signInRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/sign-in", open: true, answer: showSignInPage },
-  { method: "POST", url: "/sign-in", open: true, answer: signIn },
-  { method: "POST", url: "/sign-out", open: true, answer: signOut },
+  { method: "GET", url: "/sign-in", isPublic: true, handle: showSignInPage },
+  { method: "POST", url: "/sign-in", isPublic: true, handle: signIn },
+  { method: "POST", url: "/sign-out", isPublic: true, handle: signOut },
 ];
 
 /** Where to sign in, and come back to the page that was asked for. */

@@ -13,7 +13,7 @@ const featuresPerPage = 25;
 export async function renderFeatureList(visit: SignedInContext, map: StoredMap): Promise<Html> {
   const number = parsePageNumber(visit.query.get("page"));
   const { store } = visit.site;
-  const page = await store.page({ map: map.id, size: featuresPerPage, page: number, most: maxMemoryPageBytes });
+  const page = await store.page({ map: map.id, size: featuresPerPage, page: number, maxBytes: maxMemoryPageBytes });
   if (page === null || (page.count === 0 && number > 1)) throw pageNotFound();
   if (page.count === 0) return renderEmptyList(map.owner === visit.visitor.account);
   const first = (number - 1) * featuresPerPage + 1;
@@ -39,7 +39,7 @@ async function renderItems(store: Store, map: string, page: StoredPage): Promise
   const items: Html[] = [];
   let after = page.first! - 1;
   while (items.length < page.count) {
-    const one = await store.page({ map, size: 1, after, most: maxShownBytes });
+    const one = await store.page({ map, size: 1, after, maxBytes: maxShownBytes });
     if (!one?.count) break;
     items.push(one.text.length === one.bytes ? renderFeature(parseFeatures(one)[0]!) : renderLargeFeature(one.bytes));
     after = one.last!;

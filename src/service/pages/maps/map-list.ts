@@ -17,8 +17,8 @@ import { describeReaders } from "./map-access.js";
 import { renderPrivateCheckbox } from "./map-settings.js";
 
 export const mapListRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/maps", answer: (visit) => renderMapList(visit, "", new Map()) },
-  { method: "POST", url: "/maps", answer: createMap },
+  { method: "GET", url: "/maps", handle: (visit) => renderMapList(visit, "", new Map()) },
+  { method: "POST", url: "/maps", handle: createMap },
 ];
 
 async function renderMapList(visit: SignedInContext, name: string, errors: FieldErrors): Promise<HtmlPage> {

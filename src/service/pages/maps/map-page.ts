@@ -10,8 +10,8 @@ import { describeReaders, findReadableMap } from "./map-access.js";
 import { readMapFeatures } from "./map-features.js";
 
 export const mapPageRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/maps/:id", answer: renderMapPage },
-  { method: "GET", url: "/maps/:id/features.json", answer: readMapFeatures },
+  { method: "GET", url: "/maps/:id", handle: renderMapPage },
+  { method: "GET", url: "/maps/:id/features.json", handle: readMapFeatures },
 ];
 
 /** Newest entries of the map's log that are shown. */
@@ -58,7 +58,7 @@ function renderMapElement({ site: { assets } }: SignedInContext, map: StoredMap)
 }
 
 async function renderLastWrites({ site: { store } }: SignedInContext, map: StoredMap): Promise<Html> {
-  const entries = await store.auditOf({ map: map.id, limit: maxAuditEntries });
+  const entries = await store.auditEntries({ map: map.id, limit: maxAuditEntries });
   return html`<section aria-labelledby="writes"><h2 id="writes">Last writes</h2>
 ${renderAuditTable(entries, await findEmails(entries, store))}</section>`;
 }

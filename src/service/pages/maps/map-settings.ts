@@ -19,11 +19,11 @@ export const mapSettingsRoutes: readonly PageRoute[] = [
   {
     method: "GET",
     url: "/maps/:id/settings",
-    answer: async (visit) => renderSettingsPage(visit, await findOwnMap(visit)),
+    handle: async (visit) => renderSettingsPage(visit, await findOwnMap(visit)),
   },
-  { method: "POST", url: "/maps/:id/settings", answer: changeMap },
-  { method: "GET", url: "/maps/:id/delete", answer: renderDeleteConfirmation },
-  { method: "POST", url: "/maps/:id/delete", answer: deleteMap },
+  { method: "POST", url: "/maps/:id/settings", handle: changeMap },
+  { method: "GET", url: "/maps/:id/delete", handle: renderDeleteConfirmation },
+  { method: "POST", url: "/maps/:id/delete", handle: deleteMap },
 ];
 
 /** In a form: whether a map is private. */

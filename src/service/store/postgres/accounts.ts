@@ -19,7 +19,7 @@ export function createAccountStore(db: Database): AccountStore {
     countAttempt: (attempt) => recordFailedAttempt(db, attempt),
     forgetAttempts: (names) => clearFailedAttempts(db, names),
     audit: (entry) => addAuditEntry(db, entry),
-    auditOf: (question) => listAuditEntries(db, question),
+    auditEntries: (question) => listAuditEntries(db, question),
   };
 }
 
@@ -176,7 +176,7 @@ function sessionMethods(db: Database): Pick<AccountStore, "addSession" | "sessio
 
 async function listAuditEntries(
   db: Database,
-  { map, account: of, limit }: Parameters<AccountStore["auditOf"]>[0],
+  { map, account: of, limit }: Parameters<AccountStore["auditEntries"]>[0],
 ): Promise<AuditEntry[]> {
   const asked = Object.entries({ map, account: of }).filter(([, id]) => id !== undefined);
   const conditions = asked.map(([column], i) => `${column} = $${i + 2}`);

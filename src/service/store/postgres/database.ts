@@ -130,9 +130,9 @@ export class Database implements QueryRunner {
   private readonly statements: pg.Pool;
   private readonly transactions: pg.Pool;
   private readonly snapshots: pg.Pool;
-  private readonly snapshotTurns = pLimit(poolSizes.snapshots);
-  private readonly turns = new KeyedQueue();
-  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly snapshotQueue = pLimit(poolSizes.snapshots);
+  private readonly queue = new KeyedQueue();
+  private readonly activeQueries = new Set<Promise<unknown>>();
   private closed = false;
   /** The last write failed because the server's disk is full. */
   isFull = false;
@@ -175,7 +175,7 @@ export class Database implements QueryRunner {
       const client = await acquireConnection(this.statements);
       return withConnection(client, () => query(client, sql, values));
     };
-    return this.counted(() => withRetries(once), writes);
+    return this.countActive(() => withRetries(once), writes);
   }
 
   /**
@@ -184,13 +184,13 @@ export class Database implements QueryRunner {
    * more than one connection.
    */
   transaction<T>(turn: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.counted(() => this.turns.take(turn, () => withRetries(() => this.transactionOnce(work))), true);
+    return this.countActive(() => this.queue.take(turn, () => withRetries(() => this.transactionOnce(work))), true);
   }
 
   /** Statements that all see one state of the database, and only read. Others wait while as many are under way as may. */
   snapshot<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    return this.counted(() => this.snapshotTurns(() => this.transactionOnce(work, this.snapshots, begin)), false);
+    return this.countActive(() => this.snapshotQueue(() => this.transactionOnce(work, this.snapshots, begin)), false);
   }
 
   /** Makes the room of a table's removed rows free; does nothing where another process is at it. */
@@ -206,7 +206,7 @@ export class Database implements QueryRunner {
         }
       });
     };
-    return this.counted(() => this.snapshotTurns(once), false);
+    return this.countActive(() => this.snapshotQueue(once), false);
   }
 
   private async transactionOnce<T>(
@@ -224,10 +224,10 @@ export class Database implements QueryRunner {
     });
   }
 
-  private async counted<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
+  private async countActive<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
     if (this.closed) throw storeUnavailable(new Error("the store is closed"));
     const going = work();
-    this.underWay.add(going);
+    this.activeQueries.add(going);
     try {
       const answer = await going;
       if (writes) this.isFull = false;
@@ -236,7 +236,7 @@ export class Database implements QueryRunner {
       if (error instanceof Problem && error.code === "disk-full") this.isFull = true;
       throw error;
     } finally {
-      this.underWay.delete(going);
+      this.activeQueries.delete(going);
     }
   }
 
@@ -244,7 +244,7 @@ export class Database implements QueryRunner {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    await Promise.allSettled(this.underWay);
+    await Promise.allSettled(this.activeQueries);
     await Promise.all([this.statements.end(), this.transactions.end(), this.snapshots.end()]);
   }
 }

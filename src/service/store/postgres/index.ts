@@ -23,7 +23,11 @@ import { spoolPage } from "./spool.js";
 import { createWriteTransaction } from "./write-transaction.js";
 
 /** Other writes to the map wait for a step; those to other maps do not. */
-const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: defaultKeyIndexWaitMs, alone: true };
+const defaultKeyIndexSettings: KeyIndexSettings = {
+  batchSize: 100_000,
+  maxWaitMs: defaultKeyIndexWaitMs,
+  isExclusive: true,
+};
 
 /**
  * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
@@ -46,7 +50,7 @@ export async function openPostgresStore(
   const inFlight = new InFlightRequests();
   const reclaim = new KeyVacuum(db);
   const inTransaction = async <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> => {
-    const keys = { atOnce: reading.atOnce, removed: 0 };
+    const keys = { batchSize: reading.batchSize, removed: 0 };
     const answer = await db.transaction(map, (tx) => {
       keys.removed = 0;
       return work(createWriteTransaction(tx, keys));
@@ -67,7 +71,9 @@ export async function openPostgresStore(
     page: (question) => readPage(db, question),
     spool: (question, file) => spoolPage(db, question, file),
     write: (request) =>
-      inFlight.alone(request, () => keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request)))),
+      inFlight.runExclusive(request, () =>
+        keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request))),
+      ),
     ping: async () => {
       await db.rows("SELECT 1");
       if (db.isFull) await db.run("UPDATE geoferry_schema SET version = version");

@@ -14,7 +14,7 @@ const keyBatchSize = 1000;
 
 export interface KeyIndexWork {
   /** Features whose keys are read in one transaction. */
-  readonly atOnce: number;
+  readonly batchSize: number;
   /** Rows of keys that went with their fields: to be added to. */
   removed: number;
 }
@@ -58,7 +58,7 @@ export function keyStatements(
     },
     async readKeys(map, field) {
       let seq: number | null = field.read ?? 0;
-      for (let rest = work.atOnce; rest > 0 && seq !== null; rest -= keyBatchSize) {
+      for (let rest = work.batchSize; rest > 0 && seq !== null; rest -= keyBatchSize) {
         const limit = Math.min(rest, keyBatchSize);
         const rows: readonly StoredProperties[] = await tx.rows<StoredProperties>(
           "SELECT seq, properties FROM features WHERE map = $1 AND seq > $2 ORDER BY seq LIMIT $3",

@@ -12,22 +12,22 @@ const vacuumThreshold = 20_000;
  */
 export class KeyVacuum {
   private removed = 0;
-  private going = false;
+  private running = false;
 
   constructor(private readonly db: Pick<Database, "vacuum">) {}
 
   /** Rows that a transaction removed, after its commit. */
   add(rows: number): void {
     this.removed += rows;
-    if (this.removed < vacuumThreshold || this.going) return;
-    this.going = true;
+    if (this.removed < vacuumThreshold || this.running) return;
+    this.running = true;
     this.removed = 0;
     this.db
       .vacuum("feature_keys")
       // Autovacuum does it later.
       .catch(() => undefined)
       .finally(() => {
-        this.going = false;
+        this.running = false;
         this.add(0);
       });
   }

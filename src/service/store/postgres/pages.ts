@@ -66,7 +66,7 @@ interface StoredPageRow extends PageMetadata {
 
 export async function queryPage(
   db: QueryRunner,
-  { map: id, size, page, after, most }: PageRequest,
+  { map: id, size, page, after, maxBytes: most }: PageRequest,
 ): Promise<StoredPageRow | null> {
   const start = after ?? (page - 1) * size;
   const [found] = await db.rows<StoredPageRow>(

@@ -24,7 +24,7 @@ const saveCursorSql = `
 /** Ends of pages in a table, as the next page may be asked of another process. */
 export function paginationCursorStore(db: Database): PaginationCursorStore {
   return {
-    pageEnds: ({ loop, page, since }) =>
+    findCursors: ({ loop, page, since }) =>
       db.rows<PaginationCursor>(
         `SELECT token, seq AS after, version, exact AS "isExact", at ${pageFilterSql("$4")} AND at > $5`,
         uuidParameter(loop.credential),
@@ -33,7 +33,7 @@ export function paginationCursorStore(db: Database): PaginationCursorStore {
         page,
         since,
       ),
-    async keepPageEnd({ loop, page, end, now }) {
+    async saveCursor({ loop, page, end, now }) {
       await db.run(
         saveCursorSql,
         uuidParameter(loop.credential),

@@ -15,7 +15,7 @@ const chunkBytes = 1 << 20;
 /** Writes a page to a file, piece by piece in one snapshot; nothing where it has more bytes than the question allows. */
 export function spoolPage(db: Database, question: SpoolRequest, file: number): Promise<PageMetadata | null> {
   return db.snapshot(async (session) => {
-    const found = await queryPage(session, { ...question, most: -1 });
+    const found = await queryPage(session, { ...question, maxBytes: -1 });
     if (!found) return null;
     const { text: _none, ...facts } = found;
     if (facts.count > 0 && facts.bytes <= question.most) await writeFeatures(session, question.map, facts, file);

@@ -33,9 +33,9 @@ export function createWriteTransaction(tx: Transaction, keys: KeyIndexWork): Wri
 /** Any header's value is a key: what an index holds must be short. */
 const digestOutcomeKey = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
 
-function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome" | "keepOutcome"> {
+function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "readOutcome" | "saveOutcome"> {
   return {
-    async keptOutcome(key, since) {
+    async readOutcome(key, since) {
       const digest = digestOutcomeKey(key);
       const [lock] = await tx.rows<{ taken: boolean }>(
         "SELECT pg_try_advisory_xact_lock($1) AS taken",
@@ -50,7 +50,7 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "keptOutcome
       );
       return row ? { fingerprint: row.fingerprint, outcome: parseOutcome(row.outcome) } : null;
     },
-    async keepOutcome(key, { fingerprint, outcome }, now) {
+    async saveOutcome(key, { fingerprint, outcome }, now) {
       await tx.run(
         `INSERT INTO outcomes (key_digest, fingerprint, outcome, at) VALUES ($1, $2, $3, $4)
         ON CONFLICT (key_digest) DO UPDATE SET
@@ -123,7 +123,7 @@ function mapStatements(
   };
 }
 
-function featureReads(tx: Transaction): Pick<WriteTransaction, "findByIds" | "propertiesOf"> {
+function featureReads(tx: Transaction): Pick<WriteTransaction, "findByIds" | "readProperties"> {
   return {
     findByIds: async (map, ids) =>
       ids.length === 0
@@ -136,7 +136,7 @@ function featureReads(tx: Transaction): Pick<WriteTransaction, "findByIds" | "pr
             repeatInt8(map, ids),
             uuidArray(ids),
           ),
-    propertiesOf: async (map, seqs) =>
+    readProperties: async (map, seqs) =>
       seqs.length === 0
         ? []
         : tx.rows<StoredProperties>(

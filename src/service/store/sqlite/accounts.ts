@@ -9,7 +9,7 @@ const credentialColumns = "id, account, name, client_id AS clientId, created, la
 export function accountReadMethods(
   db: Connection,
 ): SyncStoreMethods<
-  "accountByEmail" | "accountById" | "accounts" | "credentialByClientId" | "credentials" | "session" | "auditOf"
+  "accountByEmail" | "accountById" | "accounts" | "credentialByClientId" | "credentials" | "session" | "auditEntries"
 > {
   return {
     accountByEmail: (email) =>
@@ -33,7 +33,7 @@ export function accountReadMethods(
         hash,
         now,
       ) ?? null,
-    auditOf: ({ map, account: of, limit }) => listAuditEntries(db, { map, account: of }, limit),
+    auditEntries: ({ map, account: of, limit }) => listAuditEntries(db, { map, account: of }, limit),
   };
 }
 

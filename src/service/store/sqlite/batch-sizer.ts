@@ -10,8 +10,8 @@ const minBatchSize = 8000;
 export class BatchSizer {
   private next: number;
 
-  constructor(private readonly most: number) {
-    this.next = Math.min(minBatchSize, most);
+  constructor(private readonly max: number) {
+    this.next = Math.min(minBatchSize, max);
   }
 
   get features(): number {
@@ -19,8 +19,8 @@ export class BatchSizer {
   }
 
   /** Told of every step: one that a busy disk held up does not make the next one tiny, nor a lucky one huge. */
-  took(milliseconds: number): void {
+  record(milliseconds: number): void {
     const change = Math.min(2, Math.max(0.5, targetMs / milliseconds));
-    this.next = Math.min(this.most, Math.max(minBatchSize, Math.round(this.next * change)));
+    this.next = Math.min(this.max, Math.max(minBatchSize, Math.round(this.next * change)));
   }
 }

@@ -25,7 +25,7 @@ const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes"
   credentialByClientId: "reads",
   credentials: "reads",
   session: "reads",
-  auditOf: "reads",
+  auditEntries: "reads",
   map: "reads",
   maps: "reads",
   access: "reads",
@@ -56,7 +56,11 @@ const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes"
 };
 
 /** A step is as long as others may wait (`StepSize`), and no more than this. */
-const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: defaultKeyIndexWaitMs, alone: true };
+const defaultKeyIndexSettings: KeyIndexSettings = {
+  batchSize: 100_000,
+  maxWaitMs: defaultKeyIndexWaitMs,
+  isExclusive: true,
+};
 
 /**
  * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
@@ -65,15 +69,15 @@ const defaultKeyIndexSettings: KeyIndexSettings = { atOnce: 100_000, patience: d
  */
 export async function openSqliteStore(
   path: string,
-  { threadEnded: report = () => {}, keysRead }: StoreEvents = {},
+  { onThreadExit: report = () => {}, onKeyIndex: keysRead }: StoreEvents = {},
   reading: KeyIndexSettings = defaultKeyIndexSettings,
 ): Promise<Store> {
-  const writer = new SupervisedThread({ path, role: "writer", keysAtOnce: reading.atOnce }, report);
+  const writer = new SupervisedThread({ path, role: "writer", keyBatchSize: reading.batchSize }, report);
   const first = new SupervisedThread({ path, role: "reader" }, report);
   const second = new SupervisedThread({ path, role: "reader" }, report);
   const keys = new KeyIndexBuilder(
     reading,
-    async (map, field) => (await writer.ask("readKeys", [map, field])) as KeyIndexProgress | null,
+    async (map, field) => (await writer.call("readKeys", [map, field])) as KeyIndexProgress | null,
     keysRead,
   );
   let spooler: Promise<SupervisedThread> | undefined;
@@ -95,7 +99,7 @@ export async function openSqliteStore(
   let isFull = false;
   const askWriter = async (question: ThreadMethod, values: readonly unknown[]): Promise<unknown> => {
     try {
-      return await writer.ask(question, values);
+      return await writer.call(question, values);
     } catch (error) {
       if (error instanceof Problem && error.code === "disk-full") isFull = true;
       throw error;
@@ -115,13 +119,13 @@ export async function openSqliteStore(
   };
   const askSpooler = async (question: StoreMethod, values: readonly unknown[]): Promise<unknown> => {
     spooler ??= openSpooler();
-    return (await spooler).ask(question, values);
+    return (await spooler).call(question, values);
   };
   const reader = () => (second.load < first.load ? second : first);
   const keysInFlight = new InFlightRequests();
   const pageEnds = new MemoryPaginationCursorStore();
   const askers = {
-    reads: (question: StoreMethod, values: readonly unknown[]) => reader().ask(question, values),
+    reads: (question: StoreMethod, values: readonly unknown[]) => reader().call(question, values),
     spools: askSpooler,
     writes: askWriter,
   } as const;
@@ -133,26 +137,26 @@ export async function openSqliteStore(
   return {
     ...asked,
     name: "sqlite",
-    pageEnds: (question) => pageEnds.pageEnds(question),
-    keepPageEnd: (kept) => pageEnds.keepPageEnd(kept),
+    findCursors: (question) => pageEnds.findCursors(question),
+    saveCursor: (kept) => pageEnds.saveCursor(kept),
     write: (request) =>
-      keysInFlight.alone(request, async () => {
+      keysInFlight.runExclusive(request, async () => {
         const packed = packRequest(request);
         const ask = async () => (await askWriter("write", [packed])) as PackedOutcome | KeyIndexPending;
         return unpackOutcome(await keys.write(request, ask));
       }),
     async page(question) {
-      const found = (await reader().ask("page", [question])) as FeaturePage | null | "too-large";
+      const found = (await reader().call("page", [question])) as FeaturePage | null | "too-large";
       if (found === "too-large") throw pageTooLarge(question.size);
       return found;
     },
     async ping() {
       writer.expectAlive();
-      await Promise.all([first.ask("ping", []), second.ask("ping", [])]);
+      await Promise.all([first.call("ping", []), second.call("ping", [])]);
       if (!isFull) return;
       // The next thing that is written may be small: that it succeeds is no sign of room for others.
-      await writer.ask("takeRoom", []);
-      await writer.ask("giveRoom", []);
+      await writer.call("takeRoom", []);
+      await writer.call("giveRoom", []);
       isFull = false;
     },
     [Symbol.asyncDispose]: close,

@@ -30,7 +30,7 @@ export function readPage(db: Connection, question: PageRequest): FeaturePage | n
       question.after === undefined
         ? findPageStart(db, map.number, (question.page - 1) * question.size)
         : { from: question.after + 1, skip: 0 };
-    const most = Math.min(question.most ?? maxPageBytes, maxPageBytes);
+    const most = Math.min(question.maxBytes ?? maxPageBytes, maxPageBytes);
     const { text, ...found } = start ? queryPage(db, map.number, start, question.size, most) : emptyPage;
     if (found.bytes > maxPageBytes) return "too-large";
     return { text: text ?? new Uint8Array(), ...toPageMetadata(db, map, found) };

@@ -6,19 +6,19 @@ export type ThreadOptions =
   /** `spooler`: reads pages that are too large for memory, so that nothing else waits for them. */
   | { readonly path: string; readonly role: "reader" | "spooler" }
   /** `keysAtOnce`: `KeyReading.atOnce`. */
-  | { readonly path: string; readonly role: "writer"; readonly keysAtOnce: number };
+  | { readonly path: string; readonly role: "writer"; readonly keyBatchSize: number };
 
 /** What a store is asked, and what it asks of itself. */
 export type ThreadMethod = StoreMethod | "readKeys" | "takeRoom" | "giveRoom";
 
 export type ThreadRequest =
   | { readonly open: true }
-  | { readonly id: number; readonly question: ThreadMethod; readonly values: readonly unknown[] }
+  | { readonly id: number; readonly method: ThreadMethod; readonly values: readonly unknown[] }
   | { readonly close: true };
 
 export type ThreadReply =
   /** The database is open, or could not be opened. */
   | { readonly open: true }
   | { readonly open: false; readonly error: PlainError }
-  | { readonly id: number; readonly answer: unknown }
+  | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError };

@@ -51,7 +51,7 @@ function writeFeatures(
 
 /** Writes to a file from its beginning; small texts go together. */
 class ChunkWriter {
-  readonly #piece = Buffer.allocUnsafe(chunkBytes);
+  readonly #buffer = Buffer.allocUnsafe(chunkBytes);
   #filled = 0;
   /** Bytes. */
   written = 0;
@@ -63,13 +63,13 @@ class ChunkWriter {
     if (text.length > chunkBytes) {
       this.#write(text, text.length);
     } else {
-      this.#piece.set(text, this.#filled);
+      this.#buffer.set(text, this.#filled);
       this.#filled += text.length;
     }
   }
 
   flush(): void {
-    this.#write(this.#piece, this.#filled);
+    this.#write(this.#buffer, this.#filled);
     this.#filled = 0;
   }
 

@@ -26,23 +26,23 @@ function toProblem(error: unknown): unknown {
 /** The other end of a thread of the store, which is there from the start; its database has to be opened. */
 export class StoreThread {
   private readonly worker: Worker;
-  private readonly waiting = new Map<number, PendingCall>();
+  private readonly pending = new Map<number, PendingCall>();
   /** Fulfilled with the reason once the thread is gone. */
   readonly end: Promise<unknown>;
   private opening: PendingCall | undefined;
   private ended: unknown;
-  private asked = 0;
+  private nextId = 0;
 
   constructor(role: ThreadOptions) {
     this.worker = new Worker(threadPath, { workerData: role });
-    this.worker.on("message", (reply: ThreadReply) => this.hear(reply));
+    this.worker.on("message", (reply: ThreadReply) => this.onMessage(reply));
     let reason: unknown;
     const end = (cause: unknown) => {
       reason ??= cause;
       this.ended ??= createError("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
       this.opening?.reject(this.ended);
-      for (const { reject } of this.waiting.values()) reject(toProblem(this.ended));
-      this.waiting.clear();
+      for (const { reject } of this.pending.values()) reject(toProblem(this.ended));
+      this.pending.clear();
     };
     this.worker.on("error", end);
     this.end = new Promise((resolve) => {
@@ -53,16 +53,16 @@ export class StoreThread {
     });
   }
 
-  private hear(reply: ThreadReply): void {
+  private onMessage(reply: ThreadReply): void {
     if ("open" in reply) {
       if (reply.open) this.opening?.resolve(null);
       else this.opening?.reject(fromPlainError(reply.error));
       return;
     }
-    const waiting = this.waiting.get(reply.id);
-    this.waiting.delete(reply.id);
+    const waiting = this.pending.get(reply.id);
+    this.pending.delete(reply.id);
     if ("error" in reply) waiting?.reject(toProblem(fromPlainError(reply.error)));
-    else waiting?.resolve(reply.answer);
+    else waiting?.resolve(reply.result);
   }
 
   private send(request: ThreadRequest): void {
@@ -85,15 +85,15 @@ export class StoreThread {
 
   /** How many questions it has not answered yet; infinitely many once the thread has ended. */
   get load(): number {
-    return this.ended ? Number.POSITIVE_INFINITY : this.waiting.size;
+    return this.ended ? Number.POSITIVE_INFINITY : this.pending.size;
   }
 
-  ask(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
+  call(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
     if (this.ended) return Promise.reject(toProblem(this.ended));
-    const id = this.asked++;
+    const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { resolve, reject });
-      this.send({ id, question, values });
+      this.pending.set(id, { resolve, reject });
+      this.send({ id, method: question, values });
     });
   }
 

@@ -7,7 +7,7 @@ export interface ThreadExit {
   readonly role: ThreadOptions["role"];
   readonly cause: unknown;
   /** Milliseconds until a new one takes its place. */
-  readonly pause: number;
+  readonly restartDelay: number;
 }
 
 /**
@@ -22,68 +22,68 @@ const restartDelaysMs = { second: 500, most: 30_000, within: 600_000 } as const;
  * `store-unavailable`, and what is asked until the new one is there, too; a transaction that was under way is undone.
  */
 export class SupervisedThread {
-  private member: StoreThread;
+  private thread: StoreThread;
   private readonly closing = new AbortController();
-  private ends: number[] = [];
-  private replacing: Promise<void> = Promise.resolve();
+  private exitTimes: number[] = [];
+  private restarting: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly role: ThreadOptions,
-    private readonly report: (end: ThreadExit) => void,
+    private readonly onExit: (end: ThreadExit) => void,
   ) {
-    this.member = new StoreThread(role);
+    this.thread = new StoreThread(role);
   }
 
   /** Once, before it is asked anything. A thread that does not come so far is not replaced. */
   async open(): Promise<void> {
-    await this.member.open();
-    this.watch(this.member);
+    await this.thread.open();
+    this.watch(this.thread);
   }
 
   private watch(member: StoreThread): void {
     void member.end.then((cause) => {
-      if (!this.closing.signal.aborted) this.replacing = this.replace(cause);
+      if (!this.closing.signal.aborted) this.restarting = this.restart(cause);
     });
   }
 
-  private async replace(cause: unknown): Promise<void> {
+  private async restart(cause: unknown): Promise<void> {
     const now = performance.now();
-    this.ends = [...this.ends.filter((end) => end > now - restartDelaysMs.within), now];
-    const before = this.ends.length - 1;
+    this.exitTimes = [...this.exitTimes.filter((end) => end > now - restartDelaysMs.within), now];
+    const before = this.exitTimes.length - 1;
     const pause = before === 0 ? 0 : Math.min(restartDelaysMs.second * 2 ** (before - 1), restartDelaysMs.most);
-    this.report({ role: this.role.role, cause, pause });
+    this.onExit({ role: this.role.role, cause, restartDelay: pause });
     const { signal } = this.closing;
     await sleep(pause, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const next = new StoreThread(this.role);
     try {
       await next.open();
-      this.member = next;
+      this.thread = next;
       this.watch(next);
     } catch (error) {
       await next.close();
-      await this.replace(error);
+      await this.restart(error);
     }
   }
 
   /** @throws store-unavailable while there is no thread; one that is busy is not asked */
   expectAlive(): void {
-    this.member.expectAlive();
+    this.thread.expectAlive();
   }
 
   /** How many questions it has not answered yet; infinitely many while there is no thread. */
   get load(): number {
-    return this.member.load;
+    return this.thread.load;
   }
 
-  ask(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
-    return this.member.ask(question, values);
+  call(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
+    return this.thread.call(question, values);
   }
 
   /** After all that was asked is answered. */
   async close(): Promise<void> {
     this.closing.abort();
-    await this.replacing;
-    await this.member.close();
+    await this.restarting;
+    await this.thread.close();
   }
 }

@@ -90,12 +90,12 @@ function createCallMethod(db: Connection): CallMethod {
     const answers = readerMethods(db);
     return async (question, values) => answers[question]!(...(values as never[]));
   }
-  const step = new BatchSizer(threadOptions.keysAtOnce);
+  const step = new BatchSizer(threadOptions.keyBatchSize);
   const answers = writerMethods(db, step);
   return async (question, values) => {
     const started = performance.now();
     const answer = await inTransaction(db, () => answers[question]!(...(values as never[])));
-    if (question === "readKeys") step.took(performance.now() - started);
+    if (question === "readKeys") step.record(performance.now() - started);
     return answer;
   };
 }
@@ -122,10 +122,10 @@ async function handle(request: ThreadRequest): Promise<void> {
     port.close();
     return;
   }
-  const { id, question, values } = request;
+  const { id, method: question, values } = request;
   try {
     const found = await callMethod!(question, values);
-    reply({ id, answer: found }, transferListOf(found));
+    reply({ id, result: found }, transferListOf(found));
     if (methodsThatLeaveRows.has(question)) deleteRowsInBackground();
   } catch (error) {
     reply({ id, error: toPlainError(toStoreError(error)) });

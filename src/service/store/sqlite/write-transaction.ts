@@ -66,10 +66,10 @@ function mapStatements(
   };
 }
 
-function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome" | "keepOutcome"> {
+function outcomeStatements(db: Connection): Pick<WriteTransaction, "readOutcome" | "saveOutcome"> {
   return {
     // Those in flight are told where requests arrive: this thread does one after the other.
-    async keptOutcome({ scope, key }, since) {
+    async readOutcome({ scope, key }, since) {
       const row = db.get<{ fingerprint: Uint8Array; outcome: string }>(
         "SELECT fingerprint, outcome FROM outcomes WHERE scope = ? AND key = ? AND at > ?",
         scope,
@@ -78,7 +78,7 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
       );
       return row ? { fingerprint: row.fingerprint, outcome: parseOutcome(row.outcome) } : null;
     },
-    async keepOutcome({ scope, key }, { fingerprint, outcome }, now) {
+    async saveOutcome({ scope, key }, { fingerprint, outcome }, now) {
       db.run(
         "INSERT OR REPLACE INTO outcomes (scope, key, fingerprint, outcome, at) VALUES (?, ?, ?, ?, ?)",
         scope,
@@ -93,7 +93,9 @@ function outcomeStatements(db: Connection): Pick<WriteTransaction, "keptOutcome"
 
 type LocatedFeature = Omit<FeatureMatch, "of">;
 
-function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" | "propertiesOf" | "insert" | "update"> {
+function featureStatements(
+  db: Connection,
+): Pick<WriteTransaction, "findByIds" | "readProperties" | "insert" | "update"> {
   return {
     async findByIds(map, ids) {
       const find = db.statement<[number, string], LocatedFeature>(
@@ -104,7 +106,7 @@ function featureStatements(db: Connection): Pick<WriteTransaction, "findByIds" |
         return found ? [{ of, ...found }] : [];
       });
     },
-    async propertiesOf(map, seqs) {
+    async readProperties(map, seqs) {
       const find = db.statement<[number, number], { properties: string }>(
         "SELECT properties FROM features WHERE place = ? << 40 | ?",
       );

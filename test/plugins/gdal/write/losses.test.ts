@@ -90,9 +90,9 @@ describe.skipIf(!hasGdal)("what a driver of GDAL does not keep is told", () => {
     const read = await reading;
     if (split.has(name)) return;
     expect(read.length).toBe(1);
-    const names = new Set(file!.given.flatMap(({ fields }) => fields.map((field) => field.name)));
+    const names = new Set(file!.input.flatMap(({ fields }) => fields.map((field) => field.name)));
     const ids = typeof accepts.ids === "object" ? "given" : accepts.ids === true;
     const how = { tolerance: 1e-6, singleIsMulti: true, absentIsNull: true, ids, keepsTypes: [] } as const;
-    assertOnlyReportedChanges(file!.losses, file!.given, withFields(read[0]!.batches, names), how);
+    assertOnlyReportedChanges(file!.losses, file!.input, withFields(read[0]!.batches, names), how);
   });
 });

@@ -256,11 +256,11 @@ export function describeAccounts(open: OpenStore): void {
       };
       const renamed = { ...entry, at: testTime + 3, account: null, map, action: "map-changed" };
       for (const one of [entry, created, failed, renamed]) await store.audit(one);
-      expect(await store.auditOf({ limit: 10 })).toEqual([renamed, failed, created, entry]);
-      expect(await store.auditOf({ limit: 2 })).toEqual([renamed, failed]);
-      expect(await store.auditOf({ account: ada, limit: 10 })).toEqual([created, entry]);
-      expect(await store.auditOf({ map, limit: 10 })).toEqual([renamed, created]);
-      expect(await store.auditOf({ map, account: ada, limit: 10 })).toEqual([created]);
+      expect(await store.auditEntries({ limit: 10 })).toEqual([renamed, failed, created, entry]);
+      expect(await store.auditEntries({ limit: 2 })).toEqual([renamed, failed]);
+      expect(await store.auditEntries({ account: ada, limit: 10 })).toEqual([created, entry]);
+      expect(await store.auditEntries({ map, limit: 10 })).toEqual([renamed, created]);
+      expect(await store.auditEntries({ map, account: ada, limit: 10 })).toEqual([created]);
     });
   });
 
@@ -293,7 +293,7 @@ export function describeAccounts(open: OpenStore): void {
       const store = await open();
       const entry = { account: null, map: null, action: "login-failed", detail: {}, address: null };
       for (let i = 0; i < 2005; i++) await store.audit({ ...entry, at: testTime + i });
-      const left = async () => (await store.auditOf({ limit: 3000 })).map(({ at }) => at - testTime);
+      const left = async () => (await store.auditEntries({ limit: 3000 })).map(({ at }) => at - testTime);
       expect(await store.purgeAudit(testTime + 2003)).toBe(true);
       expect(await left()).toEqual([2004, 2003, 2002, 2001, 2000]);
       expect(await store.purgeAudit(testTime + 2003)).toBe(false);

@@ -4,7 +4,7 @@ import type { OpenStore } from "../contract.js";
 import { insertMap, makeWriteRequest, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
 /** Steps of this many features, after each of which a request is sent away. */
-export const noWaitSettings = { atOnce: 10, patience: 0, alone: false } as const;
+export const noWaitSettings = { batchSize: 10, maxWaitMs: 0, isExclusive: false } as const;
 
 const kept = (properties: Record<string, unknown>) => ({ geometry: null, properties });
 const rejectedProblem = {
@@ -28,7 +28,7 @@ async function writeUntilDone(store: Store, request: WriteRequest): Promise<{ ti
 }
 
 /** The same, but the reading goes on between requests. */
-export const foregroundSettings = { ...noWaitSettings, alone: true } as const;
+export const foregroundSettings = { ...noWaitSettings, isExclusive: true } as const;
 
 /** `open`: with `impatient`; `openSteadfast`: with `steadfast`. */
 export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): void {

@@ -156,15 +156,15 @@ export function describePages(open: OpenStore): void {
       await writeOrFail(store, { ...request, items });
       const whole = (await store.page({ map, size: 500, page: 1 }))!;
       expect(whole.text.length).toBe(whole.bytes);
-      const { text, ...facts } = (await store.page({ map, size: 500, page: 1, most: whole.bytes - 1 }))!;
+      const { text, ...facts } = (await store.page({ map, size: 500, page: 1, maxBytes: whole.bytes - 1 }))!;
       expect(text).toHaveLength(0);
       expect(facts).toMatchObject({ count: 8, bytes: whole.bytes, first: whole.first, last: whole.last });
-      const fitting = (await store.page({ map, size: 500, page: 1, most: whole.bytes }))!;
+      const fitting = (await store.page({ map, size: 500, page: 1, maxBytes: whole.bytes }))!;
       expect(Buffer.compare(fitting.text, whole.text)).toBe(0);
 
       const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
       const file = await openFile(join(folder, "page"), "wx+");
-      const question = { map, size: 500, after: facts.first! - 1, most: whole.bytes };
+      const question = { map, size: 500, after: facts.first! - 1, maxBytes: whole.bytes };
       expect(await store.spool({ ...question, most: whole.bytes - 1 }, file.fd)).toEqual(facts);
       expect((await file.stat()).size).toBe(0);
       expect(await store.spool(question, file.fd)).toEqual(facts);

@@ -323,7 +323,7 @@ export function describeWrites(open: OpenStore): void {
       await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "z")], { audit, now: 7 }));
       await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }], { audit, now: 8 }));
       const entry = { account, map, action: "features-written", address: "192.0.2.7" };
-      expect(await store.auditOf({ map, limit: 10 })).toEqual([
+      expect(await store.auditEntries({ map, limit: 10 })).toEqual([
         { ...entry, at: 8, detail: { created: 0, updated: 0, deleted: 1, failed: 0 } },
         { ...entry, at: 7, detail: { created: 0, updated: 1, deleted: 1, failed: 0 } },
         { ...entry, at: 5, detail: { created: 2, updated: 0, deleted: 0, failed: 1 } },

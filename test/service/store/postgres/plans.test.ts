@@ -64,7 +64,10 @@ describe.skipIf(!database)("the plans of a write", () => {
     type Asked = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
     const ask = (...request: Asked) =>
       db.transaction(map, (tx) =>
-        write(createWriteTransaction(explaining(tx), { atOnce: 2500, removed: 0 }), makeWriteRequest(map, ...request)),
+        write(
+          createWriteTransaction(explaining(tx), { batchSize: 2500, removed: 0 }),
+          makeWriteRequest(map, ...request),
+        ),
       );
     const byRef = { remoteField: "ref" };
     try {

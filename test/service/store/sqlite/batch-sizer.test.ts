@@ -3,7 +3,7 @@ import { BatchSizer } from "../../../../src/service/store/sqlite/batch-sizer.js"
 
 const after = (most: number, ...times: readonly number[]): number => {
   const step = new BatchSizer(most);
-  for (const time of times) step.took(time);
+  for (const time of times) step.record(time);
   return step.features;
 };
 

@@ -45,7 +45,7 @@ async function opened(name: string): Promise<{ store: Store; path: string; ends:
   const path = join(folder, name);
   const ends: ReportedExit[] = [];
   const store = await openSqliteStore(path, {
-    threadEnded: (end) => void ends.push({ ...end, answered: isAnswering(store) }),
+    onThreadExit: (end) => void ends.push({ ...end, answered: isAnswering(store) }),
   });
   closing.push(() => store[Symbol.asyncDispose]());
   return { store, path, ends };
@@ -91,7 +91,7 @@ test("a thread that ends again and again is replaced each time, after a longer p
     // What is read goes on.
     expect(await store.accounts()).toEqual([]);
   }
-  expect(ends.map(({ pause }) => pause)).toEqual([0, 500, 1000, 2000]);
+  expect(ends.map(({ restartDelay: pause }) => pause)).toEqual([0, 500, 1000, 2000]);
   await waitUntilAnswering(store);
   await store.purge(0);
 });
