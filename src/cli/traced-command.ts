@@ -11,10 +11,10 @@ const longRunningCommands = ["serve", "worker"];
 /** @returns the exit status */
 export async function runTraced(
   { command, args }: ParsedCommand,
-  { exporter, unsupported: unmet }: TraceSettings,
+  { exporter, unsupported }: TraceSettings,
 ): Promise<number> {
   const warn = (sentence: string) => tell(args, `geoferry: ${sentence}`);
-  for (const sentence of unmet) warn(sentence);
+  for (const sentence of unsupported) warn(sentence);
   if (exporter === null) return await command.run(args);
   const name = command.usage.replace(/ [<[].*$/, "");
   const { startTracing } = await import("../tracing/open-telemetry.js");

@@ -76,8 +76,8 @@ export async function registerApi(scope: FastifyInstance, options: ApiOptions): 
   const counted = createRateLimitHook("account", check);
   const readers = [known, counted];
   const owners = [known, requireOwner, counted];
-  const loops = new PaginationTracker(store, settings.loopSeconds, now);
-  registerReadRoutes(scope, { bodies, pagination: loops, publicUrl, admit: readers });
+  const pagination = new PaginationTracker(store, settings.loopSeconds, now);
+  registerReadRoutes(scope, { bodies, pagination, publicUrl, admit: readers });
   registerWriteRoutes(scope, { store, now, admit: owners });
   registerMapRoutes(scope, { store, publicUrl, now, readers, owners });
 }

@@ -109,12 +109,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     const listening = await listen(app, options);
     const url = publicUrl ?? listening;
-    const setup = await createSetupUrl(store, url);
+    const setupUrl = await createSetupUrl(store, url);
     const purging = schedulePurge(store, options.auditDays, app.log);
     app.log.info({ store: store.name, listening, url }, "started");
     return {
       url,
-      setupUrl: setup,
+      setupUrl,
       reloadCertificate: () =>
         tls && (app.server as unknown as TlsServer).setSecureContext(readCertificate(tls, Date.now())),
       async close() {

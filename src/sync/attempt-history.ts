@@ -132,8 +132,8 @@ const maxDoublings = 3;
  * @throws interrupted; what `MapClient.page` throws
  */
 export async function waitForStableMap({ client, context }: SyncRun, attempt: number): Promise<void> {
-  const { firstRetryDelay: firstWait = defaultTraffic.firstRetryDelay ?? 500 } = context.traffic;
-  const longest = firstWait * 2 ** Math.min(attempt, maxDoublings);
+  const { firstRetryDelay = defaultTraffic.firstRetryDelay ?? 500 } = context.traffic;
+  const longest = firstRetryDelay * 2 ** Math.min(attempt, maxDoublings);
   let tag: string | null = null;
   for (let look = 0; look < maxPolls; look++) {
     const page = await client.page(1, tag);

@@ -117,17 +117,17 @@ export async function writeFile(
   const writer = await openWriter(format, wanted.options);
   const written: WrittenFile[] = [];
   for (const target of planTargets(format, writer.capabilities, batch, name, crs)) {
-    const given = fittedBatches(target, batch, batchSize);
+    const input = fittedBatches(target, batch, batchSize);
     const path = join(folder, `${target.layer.name}.${format.extensions[0]}`);
     const context = new RecordingContext();
     const sink = new TestFolderSink(path);
     try {
-      const layers = [{ target: target.layer, batches: given }];
+      const layers = [{ target: target.layer, batches: input }];
       await writeLayers(writer, sink, layers, context, throughThreads);
     } finally {
       await sink.close();
     }
-    written.push({ path, layer: target.layer.name, input: given, losses: context.losses });
+    written.push({ path, layer: target.layer.name, input, losses: context.losses });
   }
   return written;
 }

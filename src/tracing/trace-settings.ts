@@ -34,8 +34,8 @@ export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings
   }
   const protocol = setting("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? setting("OTEL_EXPORTER_OTLP_PROTOCOL");
   const isOther = named === "otlp" && protocol !== undefined && protocol !== "http/json";
-  const unmet = isOther
+  const unsupported = isOther
     ? [`traces are sent by http/json, which collectors take beside http/protobuf; not by ${protocol}`]
     : [];
-  return { exporter: exporterNames[named]!, unsupported: unmet };
+  return { exporter: exporterNames[named]!, unsupported };
 }

@@ -80,12 +80,15 @@ export const serveCommand: Command<ServeArguments> = {
   },
 };
 
-function announce({ url, setupUrl: setup }: RunningService, args: ServeArguments): void {
-  if (args.json) process.stdout.write(`${JSON.stringify({ url, ...(setup === null ? {} : { setup }) })}\n`);
+function announce({ url, setupUrl }: RunningService, args: ServeArguments): void {
+  if (args.json)
+    process.stdout.write(`${JSON.stringify({ url, ...(setupUrl === null ? {} : { setup: setupUrl }) })}\n`);
   if (args.quiet) return;
   process.stderr.write(`geoferry: serving at ${url}\n`);
-  if (setup !== null)
-    process.stderr.write(`geoferry: there is no account yet; make the first one, once and within a day, at ${setup}\n`);
+  if (setupUrl !== null)
+    process.stderr.write(
+      `geoferry: there is no account yet; make the first one, once and within a day, at ${setupUrl}\n`,
+    );
 }
 
 function reloadCertificate(service: RunningService): void {

@@ -71,8 +71,8 @@ export function httpStatusError(source: string, { status, reason: phrase }: Http
 /** @param isFirst whether no server has answered yet */
 export function networkError(source: string, error: unknown, isFirst: boolean): GeoferryError {
   const failure = error instanceof NoResponseError ? error.failure : classifyNetworkError(error);
-  const { reason, isTransient: passes } = isFirst ? classifyFirstFailure(failure, source) : failure;
-  return createError(passes ? "input-unavailable" : "input-download", { source, reason }, error);
+  const { reason, isTransient } = isFirst ? classifyFirstFailure(failure, source) : failure;
+  return createError(isTransient ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
 /** An answer whose head has come. Its body is read once, or dropped. */
@@ -103,7 +103,7 @@ export interface HttpRequestOptions {
  * @throws input-download; Unanswered; the reason of the signal
  */
 export async function sendRequest(asked: URL, source: string, asking: HttpRequestOptions): Promise<HttpResponse> {
-  const { signal, method = "GET", onResponse: onAnswer } = asking;
+  const { signal, method = "GET", onResponse } = asking;
   const refuse = (reason: string) => createError("input-download", { source, reason });
   const credentials = `${percentDecode(asked.username)}:${percentDecode(asked.password)}`;
   const authorization = credentials === ":" ? null : `Basic ${Buffer.from(credentials).toString("base64")}`;
@@ -114,7 +114,7 @@ export async function sendRequest(asked: URL, source: string, asking: HttpReques
     const headers = { accept: "*/*", ...asking.headers, ...own };
     const exchange = await HttpExchange.start({ method, url, headers }, signal, asking.limits);
     const response = await exchange.waitForResponse().catch((error: unknown) => exchange.toFailure(error));
-    onAnswer?.();
+    onResponse?.();
     if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
     exchange.destroy();
     const { location } = response.headers;

@@ -55,11 +55,11 @@ export function classifyNetworkError(error: unknown, plain = "http"): NetworkFai
   if (otherwise !== null) return { reason: otherwise, isTransient: false, isUntrusted: false };
   const reason =
     (code && reasonsByCode[code]) || (message === "terminated" ? connectionClosed : withoutOpenSslPrefix(message));
-  const untrusted = code !== undefined && certificateErrorCode.test(code);
+  const isUntrusted = code !== undefined && certificateErrorCode.test(code);
   return {
     reason,
     isTransient: code !== undefined ? !permanentErrorCode.test(code) : reason === connectionClosed,
-    isUntrusted: untrusted,
+    isUntrusted,
   };
 }
 

@@ -144,13 +144,13 @@ class ResumableDownload {
   private async attempt(): Promise<void> {
     const { signal } = this.options;
     try {
-      const onAnswer = () => {
+      const onResponse = () => {
         this.hasResponse = true;
       };
       const answer = await sendRequest(this.url, this.displayUrl, {
         signal,
         headers: this.headers(),
-        onResponse: onAnswer,
+        onResponse,
       });
       this.start(answer);
       for await (const chunk of answer.body()) await this.receive(chunk);

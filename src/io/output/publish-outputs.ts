@@ -49,8 +49,8 @@ async function unlinkIfExists(path: string): Promise<void> {
 }
 
 /** A single file with nothing around it: another can take its place in one step, and nobody ever finds none. */
-const isSingleFile = ({ parts, obsolete: old, main }: FileSet): boolean =>
-  parts.length === 1 && old.every((path) => path === main);
+const isSingleFile = ({ parts, obsolete, main }: FileSet): boolean =>
+  parts.length === 1 && obsolete.every((path) => path === main);
 
 /**
  * Puts the outputs of one run in one folder under their names.
@@ -125,8 +125,8 @@ class Publication {
   }
 
   /** Before anything is touched: what another process took aside from here tells that it is in the middle of this. */
-  private checkNotPublished({ main, obsolete: old }: FileSet): void {
-    if (old.length > 0 && isBeingReplaced(main)) throw writtenMeanwhileError(main);
+  private checkNotPublished({ main, obsolete }: FileSet): void {
+    if (obsolete.length > 0 && isBeingReplaced(main)) throw writtenMeanwhileError(main);
   }
 
   private async moveAside(path: string, set?: FileSet): Promise<void> {

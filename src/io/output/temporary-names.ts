@@ -143,8 +143,8 @@ interface AbandonedFile {
   readonly role: TemporaryRole;
 }
 
-function restoreOriginal({ path, finalPath: final }: AbandonedFile): void {
-  renameSync(path, final);
+function restoreOriginal({ path, finalPath }: AbandonedFile): void {
+  renameSync(path, finalPath);
   // Two names of one file stay two.
   rmSync(path, { force: true });
 }
@@ -245,8 +245,8 @@ export function recoverAbandonedOutputs(folder: string, gone?: string): void {
     else if (note) notes.push(path);
     else {
       names ??= originalNames(folder, entries);
-      const final = join(folder, names.get(base) ?? base);
-      groups.set(mark, [...(groups.get(mark) ?? []), { path, finalPath: final, role: role as TemporaryRole }]);
+      const finalPath = join(folder, names.get(base) ?? base);
+      groups.set(mark, [...(groups.get(mark) ?? []), { path, finalPath, role: role as TemporaryRole }]);
     }
   }
   for (const files of groups.values()) recoverSet(files);

@@ -109,10 +109,10 @@ export class ZipSink implements HostSink {
   }
 
   private async discardMembers(): Promise<void> {
-    for (const { file, keepOnExit: keep } of this.members.values()) {
+    for (const { file, keepOnExit } of this.members.values()) {
       await file.close().catch(() => {});
       await rm(file.path, { force: true }).catch(() => {});
-      keep();
+      keepOnExit();
     }
     this.members.clear();
   }

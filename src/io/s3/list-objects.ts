@@ -54,9 +54,9 @@ export const listFolder = (start: BucketAddress, signal: AbortSignal): Promise<B
 export const listAll = async (
   start: BucketAddress,
   signal: AbortSignal,
-  use: S3Operation["purpose"] = "read",
+  purpose: S3Operation["purpose"] = "read",
 ): Promise<readonly StoredObject[]> =>
-  (await listObjects({ ...start, prefix: start.key, flat: false, purpose: use, signal })).objects;
+  (await listObjects({ ...start, prefix: start.key, flat: false, purpose, signal })).objects;
 
 /** The objects in the same folder whose keys begin with `prefix`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
 export const listSiblings = async (errand: S3Operation, prefix: string): Promise<readonly StoredObject[]> =>

@@ -61,8 +61,8 @@ class BucketPublication {
   constructor(private readonly changes: readonly ObjectChange[]) {
     for (const change of changes)
       if (change.file) {
-        const { path, size, writeId: writing } = change.file;
-        this.uploads.set(change, new Upload(change.to, path, size, writing));
+        const { path, size, writeId } = change.file;
+        this.uploads.set(change, new Upload(change.to, path, size, writeId));
       }
   }
 
@@ -91,7 +91,7 @@ class BucketPublication {
         await deleteObject(change.to);
       }
     }
-    await Promise.allSettled(this.backups.map(({ backup: aside }) => deleteObject(aside)));
+    await Promise.allSettled(this.backups.map(({ backup }) => deleteObject(backup)));
     await this.deleteStaleBackups().catch(() => {});
   }
 
@@ -118,14 +118,14 @@ class BucketPublication {
   /** Makes everything as it was, but for what others have written since. @throws output-not-restored where it cannot be done */
   async rollBack(reason: string): Promise<void> {
     for (const upload of this.uploads.values()) await upload.abort();
-    const kept = this.backups.map(({ backup: aside }) => formatBucketAddress(aside));
+    const kept = this.backups.map(({ backup }) => formatBucketAddress(backup));
     try {
       const replaced = new Set(this.backups.map(({ old }) => formatBucketAddress(old)));
       for (const to of this.published.toReversed())
         if (!replaced.has(formatBucketAddress(to)) && (await this.isOwn(to))) await deleteObject(to);
-      for (const { old, backup: aside } of [...this.backups].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
-        if (await this.isOwn(old, true)) await copyObject(aside, old);
-      await Promise.allSettled(this.backups.map(({ backup: aside }) => deleteObject(aside)));
+      for (const { old, backup } of [...this.backups].sort((a, b) => Number(a.isMain) - Number(b.isMain)))
+        if (await this.isOwn(old, true)) await copyObject(backup, old);
+      await Promise.allSettled(this.backups.map(({ backup }) => deleteObject(backup)));
     } catch (error) {
       const output = formatBucketAddress(this.changes.at(-1)!.to);
       if (kept.length > 0) throw createError("output-not-restored", { output, reason, kept }, error);
@@ -143,14 +143,14 @@ class BucketPublication {
   }
 
   private async backUp(old: StoredObject, isMain: boolean): Promise<void> {
-    const aside = { bucket: old.bucket, key: `${folderPrefix(old.key)}.${objectName(old.key)}.${this.mark}.old` };
-    this.backups.push({ old, backup: aside, isMain });
+    const backup = { bucket: old.bucket, key: `${folderPrefix(old.key)}.${objectName(old.key)}.${this.mark}.old` };
+    this.backups.push({ old, backup, isMain });
     try {
-      await copyObject(old, aside, old.etag);
+      await copyObject(old, backup, old.etag);
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       await checkCurrentObject(old, old);
-      await copyObject(old, aside);
+      await copyObject(old, backup);
     }
   }
 

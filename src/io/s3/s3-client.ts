@@ -95,7 +95,7 @@ const transientErrorName =
   /^(SlowDown|Throttling|RequestLimitExceeded|RequestTimeout|TimeoutError|InternalError|ServiceUnavailable)/;
 
 /** @throws nothing: what comes back is thrown */
-export function bucketError(error: unknown, { bucket, key, purpose: use, signal }: S3Operation): GeoferryError {
+export function bucketError(error: unknown, { bucket, key, purpose, signal }: S3Operation): GeoferryError {
   if (error instanceof GeoferryError) return error;
   if (signal.aborted) return createError("interrupted", {}, error);
   const address = formatBucketAddress({ bucket, key });
@@ -112,13 +112,13 @@ export function bucketError(error: unknown, { bucket, key, purpose: use, signal 
   if (/not a valid URI|Invalid URL/i.test(reason))
     return createError("bucket-settings", { address, reason: invalidEndpointReason }, error);
   if (status === null || (status >= 200 && status < 300)) {
-    const { reason, isTransient: passes } = classifyNetworkError(error);
-    if (passes) return createError("bucket-unavailable", { address, reason }, error);
-    return bucketSettingsError(address, use, reason, error);
+    const { reason, isTransient } = classifyNetworkError(error);
+    if (isTransient) return createError("bucket-unavailable", { address, reason }, error);
+    return bucketSettingsError(address, purpose, reason, error);
   }
-  if (name === "NoSuchBucket") return bucketSettingsError(address, use, `there is no bucket "${bucket}"`, error);
-  if (status === 404 && use === "read") return createError("input-missing", { source: address }, error);
-  return bucketSettingsError(address, use, reason, error);
+  if (name === "NoSuchBucket") return bucketSettingsError(address, purpose, `there is no bucket "${bucket}"`, error);
+  if (status === 404 && purpose === "read") return createError("input-missing", { source: address }, error);
+  return bucketSettingsError(address, purpose, reason, error);
 }
 
 const missingRegionReason =

@@ -96,8 +96,8 @@ interface RetryToken {
   getRetryDelay(): number;
 }
 
-const createRetryToken = (retries: number, late: number, delay: number): RetryToken => ({
-  ...{ retries, timeouts: late, delay },
+const createRetryToken = (retries: number, timeouts: number, delay: number): RetryToken => ({
+  ...{ retries, timeouts, delay },
   getRetryCount: () => retries,
   getRetryCost: () => 0,
   getRetryDelay: () => delay,

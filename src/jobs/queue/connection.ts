@@ -97,11 +97,11 @@ export function toConnectionError(address: QueueAddress, error: unknown): Geofer
   if ((error as { code?: string }).code === "queue-incompatible") return error as GeoferryError;
   const { message } = error as NodeJS.ErrnoException;
   const isRefused = /NOAUTH|WRONGPASS|NOPERM|invalid password/i.test(message);
-  const { reason, isUntrusted: untrusted } = explainFailure(address, error);
+  const { reason, isUntrusted } = explainFailure(address, error);
   const details = { queue: address.displayUrl, reason };
   if (isRefused) return createError("queue-forbidden", details, error);
   if (isRefusal(error)) return createError("queue-not-accepting", details, error);
-  const code = untrusted ? "queue-untrusted" : "queue-unavailable";
+  const code = isUntrusted ? "queue-untrusted" : "queue-unavailable";
   return createError(code, details, error);
 }
 

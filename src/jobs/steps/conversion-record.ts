@@ -46,7 +46,7 @@ export function toConversionRecord(
 
 /** Files that are whole and have no names yet, by those that they get. */
 export const stampFiles = (files: readonly StagedFile[]): OutputRecord["files"] =>
-  files.map(({ path, finalPath: final, stamp }) => ({ path: final, stamp: stamp ?? readOutputStamp(path) ?? "" }));
+  files.map(({ path, finalPath, stamp }) => ({ path: finalPath, stamp: stamp ?? readOutputStamp(path) ?? "" }));
 
 export function withFiles(report: ConvertReport, files: OutputRecord["files"]): ConversionRecord {
   return { upToDate: report.upToDate, findings: toFindings(report), files };

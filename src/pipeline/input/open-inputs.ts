@@ -188,11 +188,11 @@ export async function openInputs(
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });
     if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.names() });
-    for (const { source, head, ignoredEntries: passedOver = [] } of members) {
+    for (const { source, head, ignoredEntries = [] } of members) {
       await openSource(address, source, request.from, head).catch((error: unknown) => {
         throw listZipEntries(error, address, members, registry);
       });
-      if (passedOver.length > 0) findings.push(skippedEntries(source.name, passedOver));
+      if (ignoredEntries.length > 0) findings.push(skippedEntries(source.name, ignoredEntries));
     }
   }
 

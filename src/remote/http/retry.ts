@@ -52,10 +52,10 @@ export async function retry<T>(
 
 function retriesExhaustedError(
   service: string,
-  { isRetryable: again, protocolError: odd }: RetryReason,
+  { isRetryable, protocolError }: RetryReason,
   times: number,
 ): GeoferryError {
-  const reason = times > 1 ? `${again} (tried ${times} times)` : again;
-  const code = odd ? "remote-protocol-error" : "remote-unavailable";
+  const reason = times > 1 ? `${isRetryable} (tried ${times} times)` : isRetryable;
+  const code = protocolError ? "remote-protocol-error" : "remote-unavailable";
   return createError(code, { service, reason });
 }

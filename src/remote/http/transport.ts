@@ -126,13 +126,11 @@ export class Transport {
   }
 
   private toReadError(error: NoResponseError, isFirst = false): RetryReason {
-    const {
-      isUntrusted: untrusted,
-      reason,
-      isTransient: passes,
-    } = isFirst ? classifyFirstFailure(error.failure, this.service) : error.failure;
-    if (untrusted) throw createError("remote-untrusted", { service: this.service, reason }, error);
-    if (!passes) throw createError("remote-protocol-error", { service: this.service, reason }, error);
+    const { isUntrusted, reason, isTransient } = isFirst
+      ? classifyFirstFailure(error.failure, this.service)
+      : error.failure;
+    if (isUntrusted) throw createError("remote-untrusted", { service: this.service, reason }, error);
+    if (!isTransient) throw createError("remote-protocol-error", { service: this.service, reason }, error);
     return { isRetryable: reason, ...(error.isTimeout && { isTimeout: true }) };
   }
 

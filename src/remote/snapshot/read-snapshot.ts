@@ -96,14 +96,14 @@ export async function readSnapshot(
   throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }
 
-const createSnapshot = ({ stats: facts, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
-  features: facts.features,
+const createSnapshot = ({ stats, fingerprint }: StoredMap, etag: string | null): Snapshot => ({
+  features: stats.features,
   etag,
   fingerprint,
-  decimals: facts.decimals,
-  extent: facts.extent,
-  fields: facts.fields,
-  kinds: facts.kinds,
+  decimals: stats.decimals,
+  extent: stats.extent,
+  fields: stats.fields,
+  kinds: stats.kinds,
 });
 
 async function* withProgress(

@@ -66,7 +66,7 @@ export async function storePages(
   map.clear();
   map.keyedBy = key?.property ?? null;
   rmSync(path, { force: true });
-  const facts = new SnapshotStats();
+  const stats = new SnapshotStats();
   const fingerprint = new Fingerprint();
   const number = map.addFile(path);
   const file = await withSpoolErrors(path, BufferedFile.create(path, 0o600));
@@ -84,7 +84,7 @@ export async function storePages(
           const digests = { digest: featureDigest(feature, manner.rounding), exact: exactDigest(written[n]) };
           const row = { id: feature.id, page, kind, file: number, start, length, ...digests };
           map.add(row, key?.read(feature.properties));
-          facts.add(feature);
+          stats.add(feature);
           fingerprint.toggle(row.id, row.digest);
           texts.push(text, "\n");
           start += length + 1;
@@ -100,9 +100,7 @@ export async function storePages(
   } finally {
     await file.close();
   }
-  return removeDuplicateIds(workspace)
-    ? readStoredMap(workspace)
-    : { stats: facts, fingerprint: fingerprint.toString() };
+  return removeDuplicateIds(workspace) ? readStoredMap(workspace) : { stats, fingerprint: fingerprint.toString() };
 }
 
 /** Leaves the last row of each id. @returns whether any was dropped */
@@ -116,14 +114,14 @@ function removeDuplicateIds({ database }: Workspace): boolean {
 }
 
 function readStoredMap({ map }: Workspace): StoredMap {
-  const facts = new SnapshotStats();
+  const stats = new SnapshotStats();
   const fingerprint = new Fingerprint();
   for (const row of map.rows()) {
     const { geometry = null, properties } = JSON.parse(map.textOf(row)) as Partial<WireFeature>;
-    facts.add({ geometry, properties: properties ?? {} });
+    stats.add({ geometry, properties: properties ?? {} });
     fingerprint.toggle(row.id!, row.digest);
   }
-  return { stats: facts, fingerprint: fingerprint.toString() };
+  return { stats, fingerprint: fingerprint.toString() };
 }
 
 /** Whether pages have the features that are stored, with the same digests, and no others; in any order. */

@@ -137,8 +137,8 @@ export class AttemptLimiter {
 }
 
 /** A clock that was set back is before the window: what was counted then must not block for longer than the window. */
-const currentFailures = ({ failures, since: from, until }: AttemptCounter, now: number): number =>
-  from <= now && now < until ? failures : 0;
+const currentFailures = ({ failures, since, until }: AttemptCounter, now: number): number =>
+  since <= now && now < until ? failures : 0;
 
 /** Names of one length, whatever was sent. */
 function counterNames({ kind, name, address }: Attempt): { readonly one: string; readonly all: string } {

@@ -174,8 +174,8 @@ export class PageBodyReader {
     if (!releaseMemory) throw memory.refuse();
     try {
       const spool = await this.#spoolOf(page, question, account);
-      const { metadata: facts, file } = spool;
-      const end = tail(facts);
+      const { metadata, file } = spool;
+      const end = tail(metadata);
       let isReleased = false;
       const release = () => {
         if (isReleased) return;
@@ -185,18 +185,18 @@ export class PageBodyReader {
       };
       async function* pieces(): AsyncGenerator<Buffer> {
         yield pagePrefix;
-        for (let at = 0; at < facts.bytes; ) {
-          const piece = Buffer.allocUnsafeSlow(Math.min(chunkBytes, facts.bytes - at));
+        for (let at = 0; at < metadata.bytes; ) {
+          const piece = Buffer.allocUnsafeSlow(Math.min(chunkBytes, metadata.bytes - at));
           const { bytesRead } = await file.read(piece, 0, piece.length, at);
-          if (bytesRead === 0) throw new Error(`a page of ${facts.bytes} bytes ends after ${at}`);
+          if (bytesRead === 0) throw new Error(`a page of ${metadata.bytes} bytes ends after ${at}`);
           yield piece.subarray(0, bytesRead);
           at += bytesRead;
         }
         yield end;
       }
-      const length = pagePrefix.length + facts.bytes + end.length;
+      const length = pagePrefix.length + metadata.bytes + end.length;
       const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
-      return { ...facts, measuredVersion: page.version, length, isLarge: true, send, release };
+      return { ...metadata, measuredVersion: page.version, length, isLarge: true, send, release };
     } catch (error) {
       releaseMemory();
       throw error;
@@ -223,9 +223,9 @@ export class PageBodyReader {
 
   async #make(page: PageMetadata, question: PageRequest, account: string, onClose: () => void): Promise<SpooledPage> {
     const { store, disk } = this.#options;
-    let most = page.bytes;
+    let maxBytes = page.bytes;
     for (let n = 0; n < maxSpoolAttempts; n++) {
-      const release = disk.take(account, most);
+      const release = disk.take(account, maxBytes);
       if (!release) throw disk.refuse();
       const file = await this.#newFile().catch((error: unknown) => {
         release();
@@ -237,11 +237,11 @@ export class PageBodyReader {
         void file.close();
       };
       try {
-        const asked = { map: question.map, size: question.size, after: page.first! - 1, maxBytes: most };
-        const facts = await store.spool(asked, file.fd);
-        if (facts && facts.bytes <= most) return { metadata: facts, file, readers: 1, close };
-        if (!facts) throw problem("map-not-found", {});
-        most = facts.bytes;
+        const asked = { map: question.map, size: question.size, after: page.first! - 1, maxBytes };
+        const metadata = await store.spool(asked, file.fd);
+        if (metadata && metadata.bytes <= maxBytes) return { metadata, file, readers: 1, close };
+        if (!metadata) throw problem("map-not-found", {});
+        maxBytes = metadata.bytes;
         close();
       } catch (error) {
         close();

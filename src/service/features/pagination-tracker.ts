@@ -35,24 +35,24 @@ export class PaginationTracker {
 
   /** Where the page of a number begins for a client. */
   async find(map: string, size: number, page: number, { credential, expires }: Bearer): Promise<TrackedPage> {
-    const loop = { map, size, credential, token: expires };
-    const byNumber = { request: { map, size, page }, page, session: loop, end: null };
+    const session = { map, size, credential, token: expires };
+    const byNumber = { request: { map, size, page }, page, session, end: null };
     if (page === 1) return byNumber;
     const now = this.#now();
-    const ends = await this.#store.findCursors({ loop, page: page - 1, since: now - this.#milliseconds });
-    const end = chooseCursor(ends, loop, now);
+    const ends = await this.#store.findCursors({ loop: session, page: page - 1, since: now - this.#milliseconds });
+    const end = chooseCursor(ends, session, now);
     return end ? { ...byNumber, request: { map, size, after: end.after }, end } : byNumber;
   }
 
   /** After a page was read: where the next one begins. A page alone, not the first, begins nothing. */
-  async save({ page, session: loop, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
+  async save({ page, session, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
     const now = this.#now();
     if (page > 1 && end === null) return;
-    const isFull = facts.count === loop.size;
+    const isFull = facts.count === session.size;
     if (page === 1 && !isFull) return;
     const { version, last } = facts;
-    const kept = isFull && { token: loop.token, after: last!, version, isExact: follows === null, at: now };
-    await this.#store.saveCursor({ loop, page, end: kept || null, now });
+    const kept = isFull && { token: session.token, after: last!, version, isExact: follows === null, at: now };
+    await this.#store.saveCursor({ loop: session, page, end: kept || null, now });
   }
 }
 

@@ -24,7 +24,7 @@ type PageQueryParameters = Static<typeof schemas.PageQuery>;
 
 export function registerReadRoutes(
   scope: FastifyInstance,
-  { bodies, pagination: loops, publicUrl, admit }: ReadRouteOptions,
+  { bodies, pagination, publicUrl, admit }: ReadRouteOptions,
 ): void {
   scope.get<{ Querystring: PageQueryParameters }>("/v1/maps/:mapId/features", {
     onRequest: [...admit],
@@ -45,10 +45,10 @@ export function registerReadRoutes(
       const { page: number = 1, per_page: size = pageSize.default, after } = normalizePageQuery(query);
       reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
       checkIfMatch(parseIfMatch(headers["if-match"]), version);
-      const inLoop = after === undefined ? await loops.find(id, size, number, getBearer(request)) : null;
+      const inLoop = after === undefined ? await pagination.find(id, size, number, getBearer(request)) : null;
       const question = inLoop?.request ?? { map: id, size, after: after! };
       const keep = async (facts: PageMetadata, follows: number | null) => {
-        if (inLoop && method === "GET") await loops.save(inLoop, facts, follows);
+        if (inLoop && method === "GET") await pagination.save(inLoop, facts, follows);
       };
       const unchanged = (follows: number | null) =>
         reply.code(304).header("etag", formatEntityTag(version, follows)).send();

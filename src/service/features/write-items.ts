@@ -40,18 +40,18 @@ export async function toWriteItems(
   features: readonly unknown[],
   remoteField: string | null,
 ): Promise<WriteItems> {
-  const unnamed: number[] = [];
+  const withoutId: number[] = [];
   const items: WriteItem[] = [];
   const turn = new TimeSlice();
   for (const [index, sent] of features.entries()) {
     const feature = sent instanceof UnparsedFeature ? sent.parse() : sent;
     const { id, key, failure: unusable } = identifyFeature(feature, kind, remoteField);
-    if (unusable) unnamed.push(index);
+    if (unusable) withoutId.push(index);
     const { geometry, properties, failure } = contentCheckers[kind](feature);
     items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
     if (turn.isOverAfter(index)) await turn.pass();
   }
-  return { items, withoutId: unnamed };
+  return { items, withoutId };
 }
 
 function identifyFeature(feature: unknown, kind: WriteKind, remoteField: string | null): FeatureIdentity {

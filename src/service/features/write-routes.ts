@@ -69,13 +69,13 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
     remoteField: string | null,
     nulls?: WriteRequest["nulls"],
   ) => {
-    const { items, withoutId: unnamed } = await toWriteItems(kind, features, remoteField);
-    if (kind === "synchronise" && unnamed.length > 0) {
+    const { items, withoutId } = await toWriteItems(kind, features, remoteField);
+    if (kind === "synchronise" && withoutId.length > 0) {
       const key = remoteField === null ? "id" : `property ${JSON.stringify(remoteField)}`;
       throw problem(
         "keys-unusable",
-        { count: unnamed.length, key },
-        { failed: toWireFailures(unnamed.map((i) => items[i]!)) },
+        { count: withoutId.length, key },
+        { failed: toWireFailures(withoutId.map((i) => items[i]!)) },
       );
     }
     return store.write(buildWriteRequest(request, { kind, remoteField, nulls, items, now: now() }));

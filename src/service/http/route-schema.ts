@@ -41,8 +41,8 @@ const statusDescriptions: Readonly<Record<number, string>> = {
 };
 
 export function routeSchema(of: RouteDescription): FastifySchema {
-  const { id, summary, description, params, querystring, headers, body, responses: answers, problems, extension } = of;
-  const good = Object.entries(answers).map(([status, { type = "application/json", schema }]) => [
+  const { id, summary, description, params, querystring, headers, body, responses, problems, extension } = of;
+  const good = Object.entries(responses).map(([status, { type = "application/json", schema }]) => [
     status,
     { description: statusDescriptions[Number(status)], ...(schema ? jsonContent(schema, [type]) : { type: "null" }) },
   ]);

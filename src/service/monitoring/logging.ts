@@ -57,20 +57,23 @@ function describeRequest(request: FastifyRequest): object {
 }
 
 /** Tells that a thread of the store ended by itself, and what comes of it. */
-export function logThreadExit(log: FastifyBaseLogger, { role, cause, restartDelay: pause }: ThreadExit): void {
-  log.error({ err: cause, thread: role, pause }, "a thread of the store ended; a new one takes its place");
+export function logThreadExit(log: FastifyBaseLogger, { role, cause, restartDelay }: ThreadExit): void {
+  log.error(
+    { err: cause, thread: role, pause: restartDelay },
+    "a thread of the store ended; a new one takes its place",
+  );
 }
 
 /** Tells how far the keys of a large map are read: at the beginning, now and then, and at the end. */
 export function logKeyIndexProgress(
   log: FastifyBaseLogger,
-  { map, read, total: of, features, isFinished: ended }: KeyIndexEvent,
+  { map, read, total, features, isFinished }: KeyIndexEvent,
 ): void {
-  const tenth = (count: number) => Math.floor((10 * count) / of);
-  if (ended)
-    log.info({ map }, read === of ? "the keys of a map are read" : "the reading of a map's keys was broken off");
+  const tenth = (count: number) => Math.floor((10 * count) / total);
+  if (isFinished)
+    log.info({ map }, read === total ? "the keys of a map are read" : "the reading of a map's keys was broken off");
   else if (features === 0 || tenth(read) > tenth(read - features))
-    log.info({ map, percent: Math.floor((100 * read) / of) }, "the keys of a map are being read");
+    log.info({ map, percent: Math.floor((100 * read) / total) }, "the keys of a map are being read");
 }
 
 /** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */

@@ -73,9 +73,9 @@ export class Metrics {
     }).set({ version }, 1);
   }
 
-  countKeys({ map, features, isFinished: ended }: KeyIndexEvent): void {
+  countKeys({ map, features, isFinished }: KeyIndexEvent): void {
     this.keysRead.inc(features);
-    if (ended) this.mapsRead.delete(map);
+    if (isFinished) this.mapsRead.delete(map);
     else this.mapsRead.add(map);
     this.keyIndexBuilds.set(this.mapsRead.size);
   }
@@ -86,9 +86,9 @@ export class Metrics {
       of.onRefused = () => this.refusals.inc({ budget });
       this.refusals.inc({ budget }, 0);
     }
-    const { heldBytes: held } = this;
-    held.collect = () => {
-      for (const [budget, { used }] of Object.entries(budgets)) held.set({ budget }, used);
+    const { heldBytes } = this;
+    heldBytes.collect = () => {
+      for (const [budget, { used }] of Object.entries(budgets)) heldBytes.set({ budget }, used);
     };
   }
 

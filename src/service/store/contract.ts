@@ -176,7 +176,7 @@ export interface PageMetadata {
 /**
  * Features of a page, in the order of their creation. `text` is UTF-8: the features as JSON objects with `type`, `id`,
  * `geometry`, `properties` in this order, a comma between two, nothing before or behind. Empty where it has more bytes
- * than the question's `most`.
+ * than the question's `maxBytes`.
  */
 export interface FeaturePage extends PageMetadata {
   readonly text: Uint8Array;
@@ -191,7 +191,7 @@ export type PageRequest = {
 } & ({ readonly page: number; readonly after?: undefined } | { readonly after: number; readonly page?: undefined });
 
 /** The features behind a place, and the bytes that their text may have. */
-export type SpoolRequest = Readonly<Record<"size" | "after" | "most", number>> & { readonly map: string };
+export type SpoolRequest = Readonly<Record<"size" | "after" | "maxBytes", number>> & { readonly map: string };
 
 /**
  * - `create`: every feature is new (POST);
@@ -303,7 +303,7 @@ export interface FeatureStore {
   page(question: PageRequest): Promise<FeaturePage | null>;
   /**
    * Writes the text of a page to a file, from its beginning, a piece after the other and all of one state; nothing
-   * where it has more than `most` bytes, or no feature. Null where there is no such map.
+   * where it has more than `maxBytes` bytes, or no feature. Null where there is no such map.
    * @param file number of an open file of this process
    * @throws disk-full of the service's problems where the file's disk is full
    */

@@ -100,9 +100,9 @@ export class KeyIndexBuilder {
     const started = performance.now();
     let last: KeyIndexProgress = first;
     const note = (progress: KeyIndexProgress) => {
-      const left =
+      const remaining =
         ((performance.now() - started) * (progress.total - progress.read)) / (progress.read - first.read || 1);
-      this.running.set(name, { read: progress.read, total: progress.total, ended, remaining: left });
+      this.running.set(name, { read: progress.read, total: progress.total, ended, remaining });
       this.onEvent({
         map,
         read: progress.read,
@@ -141,9 +141,9 @@ export class KeyIndexBuilder {
 
 const isPending = (outcome: { readonly kind: string }): outcome is KeyIndexPending => outcome.kind === "reading-keys";
 
-const keyIndexBuildingProblem = ({ read, total: of }: KeyIndexProgress, seconds: number) =>
+const keyIndexBuildingProblem = ({ read, total }: KeyIndexProgress, seconds: number) =>
   problem(
     "reading-keys",
-    { percent: Math.min(99, Math.floor((100 * read) / of)) },
+    { percent: Math.min(99, Math.floor((100 * read) / total)) },
     { headers: { "retry-after": String(Math.min(maxRetryAfterSeconds, Math.max(1, seconds))) } },
   );

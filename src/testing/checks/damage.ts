@@ -153,15 +153,15 @@ async function readsOrRefuses(
   const bytes = readdirSync(dirname(path)).reduce((sum, name) => sum + statSync(join(dirname(path), name)).size, 0);
   const limit = 1000 + bytes * limits.featuresPerByte;
   const start = residentBytes();
-  const look = () => {
+  const onDataset = () => {
     const used = residentBytes() - start;
     assert.ok(used < limits.memory, `${what} takes ${Math.round(used / 2 ** 20)} MiB of memory for ${bytes} bytes`);
   };
   let features = 0;
-  const each = ({ length }: { readonly length: number }) => {
+  const onBatch = ({ length }: { readonly length: number }) => {
     features += length;
     assert.ok(features <= limit, `${what} gives more than ${limit} features of ${bytes} bytes`);
-    look();
+    onDataset();
   };
   try {
     await readFile(format, path, {
@@ -169,8 +169,8 @@ async function readsOrRefuses(
       skipErrors,
       bySplits: true,
       discard: true,
-      onBatch: each,
-      onDataset: look,
+      onBatch,
+      onDataset,
     });
   } catch (error) {
     if (error instanceof assert.AssertionError) {

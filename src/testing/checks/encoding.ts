@@ -30,9 +30,9 @@ export function checkEncoding(subject: CheckSubject): void {
   if (!format.writer) return;
 
   check("encodes the same batch to the same chunk, on any thread", async () => {
-    const { module, options, capabilities: accepts } = await openWriter(format, writerOptions);
+    const { module, options, capabilities } = await openWriter(format, writerOptions);
     const batch = generatedBatch(subject, 120);
-    for (const target of planTargets(format, accepts, batch, "sample", crsContext.wgs84)) {
+    for (const target of planTargets(format, capabilities, batch, "sample", crsContext.wgs84)) {
       const one = await module.encoder(target.layer, options, new RecordingContext());
       const other = await module.encoder(
         structuredClone(target.layer),

@@ -42,11 +42,11 @@ async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
 
 test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
   const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-  const { reason, isTransient: passes } = await failureOf(ask(`https://${host}/`));
+  const { reason, isTransient } = await failureOf(ask(`https://${host}/`));
   expect(reason).toBe(
     "what answers there does not speak TLS; where all may cross the network in the clear, write http://",
   );
-  expect(passes).toBe(false);
+  expect(isTransient).toBe(false);
 });
 
 test.each(clients)("a server that answers what is plain with an alert of TLS is told, by %s", async (_, ask) => {
@@ -54,8 +54,8 @@ test.each(clients)("a server that answers what is plain with an alert of TLS is 
   const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]));
   expect(await failureOf(ask(`http://${host}/`))).toEqual({
     reason: "what answers there speaks TLS alone; write https://",
-    passes: false,
-    untrusted: false,
+    isTransient: false,
+    isUntrusted: false,
   });
 });
 
@@ -73,7 +73,7 @@ test.each(clients)(
     const host = await answering(null);
     const failure = await failureOf(ask(`http://${host}/`));
     const reason = "the server broke off the connection; where it speaks TLS alone, write https://";
-    expect(classifyFirstFailure(failure, `http://${host}/`)).toEqual({ reason, passes: true, untrusted: false });
+    expect(classifyFirstFailure(failure, `http://${host}/`)).toEqual({ reason, isTransient: true, isUntrusted: false });
     expect(classifyFirstFailure(failure, `https://${host}/`)).toEqual(failure);
   },
 );

@@ -36,8 +36,8 @@ export async function readOutcome(
     const { code, message, details } = thrown as { code: string; message: string; details: unknown };
     error = { code, message, details };
   }
-  const { losses, notices, rejects, skippedRanges: gaps, records } = context;
-  return { layers, error, losses, notices, rejects, gaps, records };
+  const { losses, notices, rejects, skippedRanges, records } = context;
+  return { layers, error, losses, notices, rejects, gaps: skippedRanges, records };
 }
 
 /** Texts as elements have them, mostly plain ones. */

@@ -39,7 +39,7 @@ describe("batches", () => {
 });
 
 describe("a complete set", () => {
-  const reader = (texts: readonly string[], missing = 0) => ({ texts: () => texts, missingCount: missing });
+  const reader = (texts: readonly string[], missingCount = 0) => ({ texts: () => texts, missingCount });
 
   test("has all that its reader has", async () => {
     expect(await readCompleteSet(reader(["a", "b"]), "ref")).toEqual({ features: ["a", "b"], remoteField: "ref" });

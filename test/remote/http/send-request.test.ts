@@ -65,14 +65,14 @@ describe("a body", () => {
     ["damaged", Buffer.from(text), "the answer is compressed, and damaged"],
   ])("that is compressed and %s is no answer", async (_name, bytes, reason) => {
     const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
-    expect(await failure(asked)).toMatchObject({ failure: { reason, passes: true }, unsent: false });
+    expect(await failure(asked)).toMatchObject({ failure: { reason, isTransient: true }, isUnsent: false });
   });
 
   test("that is too large once it is unpacked is no answer, and never will be", async () => {
     const bomb = await promisify(gzip)(Buffer.alloc(257 << 20));
     const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
     expect(await failure(asked)).toMatchObject({
-      failure: { reason: "the answer has more than 268435456 bytes", passes: false },
+      failure: { reason: "the answer has more than 268435456 bytes", isTransient: false },
     });
   });
 
@@ -133,9 +133,9 @@ describe("time", () => {
   test("that is over in the middle of an answer ends it", async () => {
     server.answer((response) => response.writeHead(200).write("{"));
     expect(await failure(sendRequest(get(), { timeout: 100, minimumRate: 0 }, never))).toMatchObject({
-      failure: { reason: "the server sends nothing for 0.1 s (--timeout)", passes: true },
-      unsent: false,
-      late: true,
+      failure: { reason: "the server sends nothing for 0.1 s (--timeout)", isTransient: true },
+      isUnsent: false,
+      isTimeout: true,
     });
   });
 
@@ -164,7 +164,7 @@ describe("time", () => {
       socket.once("close", () => clearInterval(timer));
     });
     const asked = sendRequest(get({ url: server.url + path }), { timeout: 200 }, never);
-    expect(await failure(asked)).toMatchObject({ late: true, unsent: false });
+    expect(await failure(asked)).toMatchObject({ isTimeout: true, isUnsent: false });
   });
 
   test("ends where the server takes nothing of what is sent", async () => {
@@ -213,24 +213,24 @@ describe("behind a port", () => {
   test("that never agrees on a certificate nothing was sent", async () => {
     const host = await listen(() => {});
     expect(await failure(sendRequest(post(`https://${host}`), { connectTimeout: 100 }, never))).toMatchObject({
-      failure: { reason: "there is no connection within 0.1 s (--connect-timeout)", passes: true },
-      unsent: true,
+      failure: { reason: "there is no connection within 0.1 s (--connect-timeout)", isTransient: true },
+      isUnsent: true,
     });
   });
 
   test("that breaks off before there is a certificate nothing was sent", async () => {
     const host = await listen((socket) => socket.destroy());
     expect(await failure(sendRequest(post(`https://${host}`), { timeout: 20_000 }, never))).toMatchObject({
-      failure: { passes: true, untrusted: false },
-      unsent: true,
+      failure: { isTransient: true, isUntrusted: false },
+      isUnsent: true,
     });
   });
 
   test("that breaks off after there was a connection something may have been sent", async () => {
     const host = await listen((socket) => socket.destroy());
     expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
-      failure: { reason: "the server broke off the connection", passes: true },
-      unsent: false,
+      failure: { reason: "the server broke off the connection", isTransient: true },
+      isUnsent: false,
     });
   });
 
@@ -244,7 +244,7 @@ describe("behind a port", () => {
   ])("%s there is no answer", async (_name, words) => {
     const host = await listen((socket) => socket.on("data", () => socket.end(words)));
     expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
-      unsent: false,
+      isUnsent: false,
     });
   });
 
@@ -310,12 +310,12 @@ test("of an address where nobody listens nothing was sent", async () => {
   expect(
     await failure(sendRequest(get({ url: `http://127.0.0.1:${port}` }), { timeout: 20_000 }, never)),
   ).toMatchObject({
-    failure: { reason: "the server refuses the connection", passes: true },
-    unsent: true,
+    failure: { reason: "the server refuses the connection", isTransient: true },
+    isUnsent: true,
   });
 });
 
 test("of a host that is not there nothing was sent", async () => {
   const asked = sendRequest(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
-  expect(await failure(asked)).toMatchObject({ unsent: true });
+  expect(await failure(asked)).toMatchObject({ isUnsent: true });
 });

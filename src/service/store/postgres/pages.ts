@@ -66,7 +66,7 @@ interface StoredPageRow extends PageMetadata {
 
 export async function queryPage(
   db: QueryRunner,
-  { map: id, size, page, after, maxBytes: most }: PageRequest,
+  { map: id, size, page, after, maxBytes }: PageRequest,
 ): Promise<StoredPageRow | null> {
   const start = after ?? (page - 1) * size;
   const [found] = await db.rows<StoredPageRow>(
@@ -74,7 +74,7 @@ export async function queryPage(
     uuidParameter(id),
     Math.min(start, Number.MAX_SAFE_INTEGER),
     size,
-    Math.min(most ?? maxPageBytes, maxPageBytes),
+    Math.min(maxBytes ?? maxPageBytes, maxPageBytes),
   );
   return found ?? null;
 }

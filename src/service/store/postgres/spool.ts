@@ -18,7 +18,7 @@ export function spoolPage(db: Database, question: SpoolRequest, file: number): P
     const found = await queryPage(session, { ...question, maxBytes: -1 });
     if (!found) return null;
     const { text: _none, ...facts } = found;
-    if (facts.count > 0 && facts.bytes <= question.most) await writeFeatures(session, question.map, facts, file);
+    if (facts.count > 0 && facts.bytes <= question.maxBytes) await writeFeatures(session, question.map, facts, file);
     return facts;
   });
 }

@@ -69,7 +69,7 @@ const defaultKeyIndexSettings: KeyIndexSettings = {
  */
 export async function openSqliteStore(
   path: string,
-  { onThreadExit: report = () => {}, onKeyIndex: keysRead }: StoreEvents = {},
+  { onThreadExit: report = () => {}, onKeyIndex }: StoreEvents = {},
   reading: KeyIndexSettings = defaultKeyIndexSettings,
 ): Promise<Store> {
   const writer = new SupervisedThread({ path, role: "writer", keyBatchSize: reading.batchSize }, report);
@@ -78,7 +78,7 @@ export async function openSqliteStore(
   const keys = new KeyIndexBuilder(
     reading,
     async (map, field) => (await writer.call("readKeys", [map, field])) as KeyIndexProgress | null,
-    keysRead,
+    onKeyIndex,
   );
   let spooler: Promise<SupervisedThread> | undefined;
   const close = async () => {

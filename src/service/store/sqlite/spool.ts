@@ -21,7 +21,7 @@ export function spoolPage(db: Connection, question: SpoolRequest, file: number):
       question.size,
       -1,
     );
-    if (found.count > 0 && found.bytes <= question.most) writeFeatures(db, map.number, found, file);
+    if (found.count > 0 && found.bytes <= question.maxBytes) writeFeatures(db, map.number, found, file);
     return toPageMetadata(db, map, found);
   })();
 }

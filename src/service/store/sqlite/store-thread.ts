@@ -88,12 +88,12 @@ export class StoreThread {
     return this.ended ? Number.POSITIVE_INFINITY : this.pending.size;
   }
 
-  call(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
+  call(method: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
     if (this.ended) return Promise.reject(toProblem(this.ended));
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.pending.set(id, { resolve, reject });
-      this.send({ id, method: question, values });
+      this.send({ id, method, values });
     });
   }
 

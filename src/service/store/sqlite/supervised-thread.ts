@@ -50,10 +50,10 @@ export class SupervisedThread {
     const now = performance.now();
     this.exitTimes = [...this.exitTimes.filter((end) => end > now - restartDelaysMs.within), now];
     const before = this.exitTimes.length - 1;
-    const pause = before === 0 ? 0 : Math.min(restartDelaysMs.second * 2 ** (before - 1), restartDelaysMs.most);
-    this.onExit({ role: this.role.role, cause, restartDelay: pause });
+    const restartDelay = before === 0 ? 0 : Math.min(restartDelaysMs.second * 2 ** (before - 1), restartDelaysMs.most);
+    this.onExit({ role: this.role.role, cause, restartDelay });
     const { signal } = this.closing;
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    await sleep(restartDelay, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     const next = new StoreThread(this.role);
     try {

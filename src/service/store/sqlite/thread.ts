@@ -122,11 +122,11 @@ async function handle(request: ThreadRequest): Promise<void> {
     port.close();
     return;
   }
-  const { id, method: question, values } = request;
+  const { id, method, values } = request;
   try {
-    const found = await callMethod!(question, values);
+    const found = await callMethod!(method, values);
     reply({ id, result: found }, transferListOf(found));
-    if (methodsThatLeaveRows.has(question)) deleteRowsInBackground();
+    if (methodsThatLeaveRows.has(method)) deleteRowsInBackground();
   } catch (error) {
     reply({ id, error: toPlainError(toStoreError(error)) });
   }

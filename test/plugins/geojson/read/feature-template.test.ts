@@ -19,8 +19,8 @@ const settings = [
 async function said(text: string | Uint8Array, how: (typeof settings)[number], file?: string) {
   try {
     const { features, context } = await read(scratch, text, { ...how, ...(file ? { file } : {}) });
-    const { losses, notices, rejects, skippedRanges: gaps, records } = context;
-    return { features: JSON.stringify(features), losses, notices, rejects, gaps, records };
+    const { losses, notices, rejects, skippedRanges, records } = context;
+    return { features: JSON.stringify(features), losses, notices, rejects, gaps: skippedRanges, records };
   } catch (error) {
     return { error: String(error), ...(error as { details?: unknown }) };
   }

@@ -165,7 +165,7 @@ export function describePages(open: OpenStore): void {
       const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
       const file = await openFile(join(folder, "page"), "wx+");
       const question = { map, size: 500, after: facts.first! - 1, maxBytes: whole.bytes };
-      expect(await store.spool({ ...question, most: whole.bytes - 1 }, file.fd)).toEqual(facts);
+      expect(await store.spool({ ...question, maxBytes: whole.bytes - 1 }, file.fd)).toEqual(facts);
       expect((await file.stat()).size).toBe(0);
       expect(await store.spool(question, file.fd)).toEqual(facts);
       expect(Buffer.compare(await readFile(join(folder, "page")), whole.text)).toBe(0);

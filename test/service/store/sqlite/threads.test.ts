@@ -65,7 +65,7 @@ test("a thread that writes is replaced: what it was doing is undone and told, an
   await ended;
   await expect(lost).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
   await waitUntilAnswering(store);
-  expect(ends).toMatchObject([{ role: "writer", pause: 0 }]);
+  expect(ends).toMatchObject([{ role: "writer", restartDelay: 0 }]);
   expect(await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1)))).toMatchObject({ revision: 2 });
   expect(await readAllByCursor(store, map)).toHaveLength(4);
   expectConsistent(path);
@@ -77,7 +77,7 @@ test("a thread that reads is replaced, and the other one answers meanwhile", asy
   await threads[1]!.terminate();
   expect(await store.map(map)).toMatchObject({ id: map });
   await waitUntilAnswering(store);
-  expect(ends).toMatchObject([{ role: "reader", pause: 0 }]);
+  expect(ends).toMatchObject([{ role: "reader", restartDelay: 0 }]);
   expect(threads).toHaveLength(4);
 });
 
@@ -91,7 +91,7 @@ test("a thread that ends again and again is replaced each time, after a longer p
     // What is read goes on.
     expect(await store.accounts()).toEqual([]);
   }
-  expect(ends.map(({ restartDelay: pause }) => pause)).toEqual([0, 500, 1000, 2000]);
+  expect(ends.map(({ restartDelay }) => restartDelay)).toEqual([0, 500, 1000, 2000]);
   await waitUntilAnswering(store);
   await store.purge(0);
 });
