@@ -3,29 +3,29 @@ import type { OptionValues } from "../../src/plugin/options.js";
 
 export const readerOptions = {
   delimiter: { type: "text", default: "auto", help: "auto, comma, semicolon, tab, pipe, space, or one character" },
-  decimal: { type: "choice", choices: ["auto", ".", ","], default: "auto", help: "the decimal sign of numbers" },
+  decimal: { type: "choice", choices: ["auto", ".", ","], default: "auto", help: "Decimal separator" },
   thousands: {
     type: "choice",
     choices: ["auto", "none", ".", ",", "space", "apostrophe"],
     default: "auto",
-    help: "the sign between thousands; auto: by each column, where its numbers leave no doubt",
+    help: "Thousands separator; auto: inferred by column if unambiguous",
   },
   dates: {
     type: "choice",
     choices: ["auto", "dmy", "mdy"],
     default: "auto",
-    help: "the order of 01/02/1999; auto: by all dates of the column, which is text where they leave it open",
+    help: "Date order of 01/02/1999; auto: inferred from all dates of the column, which stays text if ambiguous",
   },
   header: {
     type: "choice",
     choices: ["auto", "yes", "no"],
     default: "auto",
-    help: "whether the first row names the columns; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
+    help: "Whether the first row is a header; auto: unless it is all numbers or dates, or has a decimal, an ISO date or WKT",
   },
   skipLines: {
     type: "integer",
     min: 0,
-    help: "lines before the row of names, or before the first row of data; without it, titles are found where they are certain",
+    help: "Lines to skip before the header row or the first row of data; default: title lines are detected",
   },
   encoding: {
     type: "text",
@@ -36,16 +36,16 @@ export const readerOptions = {
     type: "choice",
     choices: ["auto", "text"],
     default: "auto",
-    help: "auto: numbers, dates, true/false by all rows; text: everything is text",
+    help: "auto: infer numbers, dates and booleans from all rows; text: read everything as text",
   },
   sample: {
     type: "integer",
     min: 1,
-    help: "decide types by so many rows instead of all; a later value that does not fit is lost, and reported",
+    help: "Rows to infer types from instead of all; later values that do not fit are lost and reported",
   },
-  x: { type: "text", help: "the column of the longitude or easting; with y" },
-  y: { type: "text", help: "the column of the latitude or northing; with x" },
-  z: { type: "text", help: "the column of the height" },
+  x: { type: "text", help: "Column of the longitude or easting; with y" },
+  y: { type: "text", help: "Column of the latitude or northing; with x" },
+  z: { type: "text", help: "Column of the height" },
   geometry: {
     type: "text",
     help: 'the column of WKT, hexadecimal WKB, GeoJSON or "lat, lon"; none: read no geometry',
@@ -54,17 +54,17 @@ export const readerOptions = {
     type: "choice",
     choices: ["auto", "east", "west"],
     default: "auto",
-    help: "what O means in degrees such as 9° O; auto: by other letters of the column and the language of the names",
+    help: "Meaning of O in degrees such as 9° O; auto: inferred from other letters of the column and the language of the header",
   },
   srid: {
     type: "integer",
     min: 1,
-    help: "the EPSG code of geometries that name no SRID; without it they are rejected where others name one",
+    help: "EPSG code of geometries without an SRID; without it they are rejected if others have one",
   },
   keepGeometryColumns: {
     type: "boolean",
     default: false,
-    help: "keep the columns that the geometry comes from as attributes",
+    help: "Keep the columns of the geometry as attributes",
   },
 } as const;
 
@@ -80,24 +80,24 @@ export const writerOptions = {
     type: "choice",
     choices: ["auto", "xy", "wkt", "wkb", "geojson", "none"],
     default: "auto",
-    help: "auto: columns lon and lat (x and y when projected) where all are points, else one of WKT",
+    help: "auto: columns lon and lat (x and y when projected) if all are points, else a WKT column",
   },
   precision: {
     type: "integer",
     min: 0,
     max: 15,
-    help: "decimals of coordinates; without it, the shortest text that is exact",
+    help: "Decimals of coordinates; default: the shortest exact text",
   },
-  header: { type: "boolean", default: true, help: "write the names of the columns" },
-  bom: { type: "boolean", default: false, help: "begin with a byte order mark, for spreadsheets" },
-  eol: { type: "choice", choices: ["crlf", "lf"], default: "lf", help: "line ends; RFC 4180 has crlf" },
-  quote: { type: "choice", choices: ["minimal", "all"], default: "minimal", help: "which cells are quoted" },
+  header: { type: "boolean", default: true, help: "Write a header row" },
+  bom: { type: "boolean", default: false, help: "Write a byte order mark, for spreadsheets" },
+  eol: { type: "choice", choices: ["crlf", "lf"], default: "lf", help: "Line endings; RFC 4180 requires crlf" },
+  quote: { type: "choice", choices: ["minimal", "all"], default: "minimal", help: "Cells to quote" },
   escapeFormulas: {
     type: "boolean",
     default: false,
-    help: "put an apostrophe before text that a spreadsheet would run as a formula",
+    help: "Put an apostrophe before text that a spreadsheet would run as a formula",
   },
-  csvt: { type: "boolean", default: false, help: "write the types of the columns into a .csvt file" },
+  csvt: { type: "boolean", default: false, help: "Write the column types into a .csvt file" },
 } as const;
 
 export type WriterOptions = OptionValues<typeof writerOptions>;

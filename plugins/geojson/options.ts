@@ -1,7 +1,7 @@
 import type { OptionTable } from "../../src/plugin/options.js";
 
 export const readOptions = {
-  fid: { type: "text", help: "Name of a field that shows the feature ids as well" },
+  fid: { type: "text", help: "Name of a field that also holds the feature ids" },
 } as const satisfies OptionTable;
 
 const featureOptions = {
@@ -19,7 +19,7 @@ const featureOptions = {
     help: "Cut lines and polygons in two where they cross the antimeridian (RFC 7946, section 3.1.9)",
   },
   ids: { type: "boolean", default: true, help: "Write the feature ids" },
-  idField: { type: "text", help: "The field that becomes the feature's id, in place of its own" },
+  idField: { type: "text", help: "Field to use as feature id" },
 } as const satisfies OptionTable;
 
 export const writeOptions = {
@@ -33,7 +33,7 @@ export const writeOptions = {
   crs: {
     type: "boolean",
     default: false,
-    help: "Take any coordinate reference system and name it, as GeoJSON 2008 did and RFC 7946 does not",
+    help: "Allow any coordinate reference system and write its name, as in GeoJSON 2008 (not RFC 7946)",
   },
 } as const satisfies OptionTable;
 

@@ -9,19 +9,19 @@ export const readOptions = {
     type: "integer",
     default: 60,
     min: 1,
-    help: "Seconds that a view may take for its next rows before it is given up",
+    help: "Timeout for the next rows of a view, in seconds",
   },
   viewMemory: {
     type: "integer",
     default: 2048,
     min: 256,
-    help: "Mebibytes that SQLite may take for a view before it is stopped",
+    help: "Memory limit of SQLite for a view, in mebibytes",
   },
   viewRows: {
     type: "integer",
     default: 10_000_000,
     min: 1,
-    help: "Rows that a view may have: a view can be written to never end",
+    help: "Maximum number of rows of a view",
   },
 } as const;
 
@@ -35,7 +35,7 @@ export const writeOptions = {
     type: "text",
     help: "Name of the column with the geometry, unless a field has it; else as in the input, or geom",
   },
-  index: { type: "boolean", default: true, help: "Make a spatial index (R-tree) of every layer with geometry" },
+  index: { type: "boolean", default: true, help: "Create a spatial index (R-tree) for every layer with geometry" },
 } as const;
 
 const hasExtension = (name: string): boolean => /\.gpkg$/i.test(name);

@@ -10,14 +10,18 @@ export const readOptions = {
   shortLines: {
     type: "boolean",
     default: false,
-    help: "Keep lines of one point, which only GPX has, as they are; else one becomes a point",
+    help: "Keep lines of a single point, which only GPX allows; by default they become points",
   },
   routeShape: {
     type: "boolean",
     default: false,
-    help: "Put the positions that Garmin's devices give a route between its points (gpxx:rpt) into its line",
+    help: "Include the shape points of Garmin routes (gpxx:rpt) in the line",
   },
-  gpxType: { type: "boolean", default: true, help: "Tell in a field _gpxType what each feature was: wpt, rte or trk" },
+  gpxType: {
+    type: "boolean",
+    default: true,
+    help: "Add a field _gpxType with the element of each feature: wpt, rte or trk",
+  },
 } as const satisfies OptionTable;
 
 export const writeOptions = {
@@ -25,7 +29,7 @@ export const writeOptions = {
     type: "choice",
     choices: ["track", "route"],
     default: "track",
-    help: "What a line becomes whose field _gpxType says neither trk nor rte",
+    help: "Element to write lines as, unless the field _gpxType is trk or rte",
   },
   multipoints: {
     type: "choice",
@@ -37,13 +41,13 @@ export const writeOptions = {
     type: "choice",
     choices: ["reject", "tracks"],
     default: "reject",
-    help: "Reject polygons, which GPX does not have, or write their rings as the segments of a track",
+    help: "Reject polygons, which GPX lacks, or write their rings as track segments",
   },
   precision: { type: "integer", default: 9, min: 0, max: 20, help: "Decimals of longitude and latitude" },
   zPrecision: { type: "integer", default: 3, min: 0, max: 20, help: "Decimals of heights" },
   extensions: {
     type: "boolean",
     default: true,
-    help: "Write the fields that GPX has no element for into extensions; no leaves them out",
+    help: "Write fields without a GPX element into extensions; no leaves them out",
   },
 } as const satisfies OptionTable;

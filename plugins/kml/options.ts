@@ -10,32 +10,32 @@ export const readOptions = {
   styles: {
     type: "boolean",
     default: true,
-    help: "Give the features the properties of their styles (stroke, fill, icon …)",
+    help: "Read styles as properties (stroke, fill, icon …)",
   },
-  fid: { type: "text", help: "Name of a field that shows the feature ids as well" },
+  fid: { type: "text", help: "Name of a field that also holds the feature ids" },
 } as const satisfies OptionTable;
 
 export const writeOptions = {
   nameField: {
     type: "text",
-    help: "The field that becomes the name of a placemark; else name, or the first of NAME, title and label in any case",
+    help: "Field to write as placemark name; default: name, else NAME, title or label, in any case",
   },
   descriptionField: {
     type: "text",
-    help: "The field that becomes the description; else description, or desc in any case",
+    help: "Field to write as description; default: description or desc, in any case",
   },
   altitudeMode: {
     type: "choice",
     choices: ["absolute", "relativeToGround", "clampToGround", "none"],
     default: "absolute",
-    help: "What heights are meant as, where the field altitudeMode says nothing",
+    help: "Altitude mode, unless the field altitudeMode has a value",
   },
-  styles: { type: "boolean", default: true, help: "Make styles of the properties stroke, fill, icon and the like" },
-  folders: { type: "boolean", default: true, help: "Make folders of the paths in the field folder" },
+  styles: { type: "boolean", default: true, help: "Create styles from the properties stroke, fill, icon and the like" },
+  folders: { type: "boolean", default: true, help: "Create folders from the paths in the field folder" },
   tracks: {
     type: "boolean",
     default: true,
-    help: "Write lines with coordinateProperties.times as gx:Track, an extension of Google's",
+    help: "Write lines with coordinateProperties.times as gx:Track, a Google extension",
   },
   precision: { type: "integer", default: 7, min: 0, max: 20, help: "Decimals of longitude and latitude" },
   zPrecision: { type: "integer", default: 3, min: 0, max: 20, help: "Decimals of heights" },

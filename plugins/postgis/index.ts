@@ -6,16 +6,16 @@ import { maxFields } from "./limits.js";
 
 export const readOptions = {
   sql: { type: "text", help: "A SELECT to read instead of the tables, in a read-only transaction" },
-  geometry: { type: "text", help: "Column with the geometry, where a table has several; the others are binary" },
+  geometry: { type: "text", help: "Geometry column, if a table has several; the others are read as binary" },
   id: {
     type: "text",
-    help: "Column with the feature ids; else the primary key where it is one column of whole numbers; none for no ids",
+    help: "Column of the feature ids; default: the primary key if it is a single integer column; none for no ids",
   },
   numeric: {
     type: "choice",
     choices: ["auto", "double", "text"],
     default: "auto",
-    help: "What numeric becomes: whole numbers where it has no decimals else double, always double, or text with all digits",
+    help: "Type for numeric columns: auto (integer if the scale is 0, else double), double, or text with all digits",
   },
 } as const;
 
@@ -29,12 +29,12 @@ export const writeOptions = {
     help: "Type of the column with the geometry; geography takes longitude and latitude only",
   },
   json: { type: "choice", choices: ["json", "jsonb"], default: "json", help: "Type of columns with nested values" },
-  index: { type: "boolean", default: true, help: "Make a spatial index (GiST) of every table with geometry" },
+  index: { type: "boolean", default: true, help: "Create a spatial index (GiST) for every table with geometry" },
   lockTimeout: {
     type: "integer",
     default: 60,
     min: 0,
-    help: "Seconds to wait for others who use a table that is changed; 0 waits for ever",
+    help: "Lock timeout for changed tables, in seconds; 0 waits forever",
   },
 } as const;
 

@@ -6,10 +6,10 @@ import { isShapeHeader, isTruncatedHeader } from "./shp/header.js";
 export const readOptions = {
   encoding: {
     type: "text",
-    help: "Encoding of the attributes (utf-8, windows-1252, cp850 …); else .cpg, the DBF language byte, or the bytes tell",
+    help: "Encoding of the attributes (utf-8, windows-1252, cp850 …); default: .cpg, the DBF language byte, or detection",
   },
-  deleted: { type: "boolean", default: false, help: "Read the records that are marked as deleted, too" },
-  fid: { type: "text", help: "Name of a field to add that holds the number of the record, from 0" },
+  deleted: { type: "boolean", default: false, help: "Also read records marked as deleted" },
+  fid: { type: "text", help: "Name of a field to add with the record number, from 0" },
 } as const;
 
 export const writeOptions = {

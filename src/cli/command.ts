@@ -61,9 +61,9 @@ export const common = {
     describe: "Load formats from an npm package or a file",
     requiresArg: true,
   },
-  json: { type: "boolean", describe: "Print records for programs on stdout" },
+  json: { type: "boolean", describe: "Print machine-readable records on stdout" },
   quiet: { type: "boolean", alias: "q", describe: "Print errors only" },
-  verbose: { type: "boolean", alias: "v", describe: "Print stacks of internal errors" },
+  verbose: { type: "boolean", alias: "v", describe: "Print stack traces of internal errors" },
   color: {
     type: "string",
     requiresArg: true,

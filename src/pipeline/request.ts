@@ -10,7 +10,7 @@ import type { ConvertReport } from "./report.js";
 /** What becomes of features whose geometry alone cannot be carried. */
 export const badGeometryChoices = ["null", "reject"] as const;
 export const badGeometryHelp =
-  "null: a feature whose geometry cannot be carried goes without it, and counts as rejected; reject: it is left out";
+  "When a geometry cannot be written: null keeps the feature without geometry and counts it as rejected; reject leaves it out";
 export type BadGeometry = (typeof badGeometryChoices)[number];
 
 /** A conversion as a person asks for it: the flags of `geoferry convert`. */
@@ -47,7 +47,7 @@ export interface ConvertRequest {
   /** Options of the reader and of the writer, as text. */
   readonly readerOptions?: Readonly<Record<string, string>>;
   readonly writerOptions?: Readonly<Record<string, string>>;
-  /** Where rejected features go; `<output>.rejects.geojsonl` where absent. */
+  /** File for rejected features; `<output>.rejects.geojsonl` where absent. */
   readonly rejects?: string;
   /** `12` or `5%`: more rejects than that stop the conversion. */
   readonly maxRejects?: string;

@@ -48,7 +48,7 @@ export interface ServiceOptions {
   /** Whether an address that others can reach may do without https. */
   readonly insecureHttp: boolean;
   readonly settings: Partial<Settings>;
-  /** Days that entries of the audit log are kept; 0 for ever. */
+  /** Days to keep audit log entries; 0 keeps them forever. */
   readonly auditDays: number;
   readonly logLevel: LogLevel;
   readonly logTarget: LogTarget;

@@ -73,7 +73,7 @@ export interface SyncRequest {
   /** Times that a run reads both sides again and starts over where another writer changed the map meanwhile; 10. */
   readonly conflictRetries: number;
   readonly guards: Guards;
-  /** Suspicions and losses are failures. */
+  /** Fail on warnings and losses. */
   readonly strict: boolean;
 }
 

@@ -65,7 +65,7 @@ export const memoryOption = {
     type: "integer",
     default: 2048,
     min: 64,
-    help: "Mebibytes that GDAL may take before it is stopped",
+    help: "Memory limit of GDAL, in mebibytes",
   },
 } as const satisfies OptionTable;
 
@@ -90,7 +90,7 @@ const tableOptions = {
     type: "choice",
     choices: tableGeometries,
     default: "auto",
-    help: "auto: columns lon and lat (x and y when projected) where all are points, else one of WKT; none leaves them away",
+    help: "auto: columns lon and lat (x and y when projected) if all are points, else a WKT column; none leaves geometries out",
   },
 } as const satisfies OptionTable;
 

@@ -60,7 +60,7 @@ const owner = {
 const ownerFilter = {
   type: "string",
   requiresArg: true,
-  describe: "Only those of the account with this email",
+  describe: "List only those of the account with this email",
 } as const;
 const email = { type: "string", accepts: [], describe: "EMAIL of the account", demandOption: true } as const;
 
@@ -70,7 +70,7 @@ const userAdd: Command<UserAddArguments> = {
   positionals: { email },
   options: {
     ...storeOptions,
-    name: { type: "string", requiresArg: true, accepts: [], describe: "Display name, which other accounts see" },
+    name: { type: "string", requiresArg: true, accepts: [], describe: "Display name that other accounts see" },
   },
   examples: [["admin user add ada@example.org --data maps < password.txt", "the password is the line of a file"]],
   async run(args) {
@@ -104,7 +104,7 @@ const userList: Command<StoreArguments> = {
 
 const userSetPassword: Command<UserArguments> = {
   usage: "admin user set-password <email>",
-  summary: "Give an account another password, read from stdin, and sign it out everywhere",
+  summary: "Set the password of an account, read from stdin, and sign it out everywhere",
   positionals: { email },
   options: storeOptions,
   examples: [["admin user set-password ada@example.org --data maps", "asks for it on a terminal"]],
@@ -119,7 +119,7 @@ const userSetPassword: Command<UserArguments> = {
 
 const userSetName: Command<UserSetNameArguments> = {
   usage: "admin user set-name <email>",
-  summary: "Set the display name of an account, which other accounts see as the owner of its maps",
+  summary: "Set the display name of an account, shown to other accounts as the owner of its maps",
   positionals: { email },
   options: {
     ...storeOptions,
@@ -149,7 +149,7 @@ const mapAdd: Command<MapAddArguments> = {
   options: {
     ...storeOptions,
     owner,
-    public: { type: "boolean", describe: "Let every account read it; without it, only its owner can" },
+    public: { type: "boolean", describe: "Let every account read the map; by default only its owner can" },
   },
   examples: [["admin map add Parks --owner ada@example.org --data maps --json", 'prints {"id":"…"}']],
   run: (args) =>
@@ -189,7 +189,7 @@ const mapRemove: Command<MapRemoveArguments> = {
   positionals: { id: { type: "string", accepts: [], describe: "ID of the map", demandOption: true } },
   options: {
     ...storeOptions,
-    "with-features": { type: "boolean", describe: "Also if there are features on it, which are lost" },
+    "with-features": { type: "boolean", describe: "Remove the map even if it has features; they are lost" },
   },
   examples: [["admin map remove 0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60 --data maps", "an empty map"]],
   run: (args) =>
@@ -202,7 +202,7 @@ const mapRemove: Command<MapRemoveArguments> = {
 
 const credentialAdd: Command<CredentialAddArguments> = {
   usage: "admin credential add",
-  summary: "Make a client id with a secret, which is shown once",
+  summary: "Create a client id with a secret, which is shown once",
   positionals: {},
   options: {
     ...storeOptions,
@@ -210,7 +210,7 @@ const credentialAdd: Command<CredentialAddArguments> = {
     name: {
       type: "string",
       requiresArg: true,
-      describe: "What it is for, to tell it from others",
+      describe: "Label, such as what the credential is for",
       defaultDescription: "geoferry admin",
     },
   },
@@ -244,7 +244,7 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
 
 const credentialRevoke: Command<CredentialRevokeArguments> = {
   usage: "admin credential revoke <client>",
-  summary: "End a credential, and the access tokens that it got",
+  summary: "Revoke a credential and its access tokens",
   positionals: { client: { type: "string", accepts: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
   examples: [["admin credential revoke gfc_jx1f0… --data maps", "at once"]],

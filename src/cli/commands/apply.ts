@@ -9,7 +9,7 @@ export interface ApplyArguments extends RunArguments {
 
 export const applyCommand: Command<ApplyArguments> = {
   usage: "apply <plan>",
-  summary: "Carry out a plan, as long as input and map are what they were when it was made",
+  summary: "Apply a plan, if input and map are unchanged since it was made",
   positionals: {
     plan: { type: "string", describe: "PLAN, a file that geoferry plan -o wrote", demandOption: true, isPath: true },
   },

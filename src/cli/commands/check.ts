@@ -98,16 +98,16 @@ async function readMapToCompare(map: string, args: CheckArguments): Promise<Exis
 
 export const checkCommand: Command<CheckArguments> = {
   usage: "check <inputs..>",
-  summary: "Check INPUT: coordinate order and ranges, geometry validity",
+  summary: "Check INPUT: axis order, coordinate ranges, geometry validity",
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
   options: {
     ...inspectOptions,
-    strict: { type: "boolean", describe: "Suspicions count as problems, and operations worse than 5 m are refused" },
+    strict: { type: "boolean", describe: "Count warnings as problems, and refuse operations less accurate than 5 m" },
     map: {
       type: "string",
       requiresArg: true,
       accepts: "map",
-      describe: "Id or name of a map that INPUT shall lie where it lies",
+      describe: "Id or name of a map to compare the location of INPUT with",
     },
   },
   examples: [

@@ -27,7 +27,7 @@ export interface DedupeArguments extends RunArguments {
 
 export const dedupeCommand: Command<DedupeArguments> = {
   usage: "dedupe",
-  summary: "Delete features of a map whose key another feature has as well, all but one of each",
+  summary: "Delete duplicate features of a map: all but one of each key",
   positionals: {},
   options: onMap({
     ...mapOption,
@@ -42,7 +42,7 @@ export const dedupeCommand: Command<DedupeArguments> = {
     ...dedupeOptions,
     scope: {
       ...matchingOptions.scope,
-      describe: "Look only at features with this value of a property: source=cadastre",
+      describe: "Compare only features with this property value: source=cadastre",
     },
     precision: comparingOptions.precision,
     "single-read": comparingOptions["single-read"],

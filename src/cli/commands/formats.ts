@@ -72,7 +72,7 @@ const idColumnWidth = (formats: readonly Format[]): number => Math.max(12, ...fo
 
 export const formatsCommand: Command<FormatsArguments> = {
   usage: "formats [name]",
-  summary: "Show which formats there are, what reads and what writes, and the options of one",
+  summary: "List the formats with read and write support, or the options of one",
   positionals: { name: { type: "string", describe: "FORMAT whose options are shown", accepts: "format" } },
   options: {},
   examples: [

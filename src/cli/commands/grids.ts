@@ -36,7 +36,7 @@ const inputOptions = {
     type: "string",
     requiresArg: true,
     accepts: "path",
-    describe: "Those that a conversion of this input would use",
+    describe: "List the grids a conversion of this input would use",
   },
   "source-crs": readingOptions["source-crs"],
   "target-crs": outputOptions["target-crs"],
@@ -89,17 +89,17 @@ const toRecord = (grid: PublishedGrid, installed: string | null) => ({ type: "gr
 
 const listCommand: Command<ListArguments> = {
   usage: "grids list [words..]",
-  summary: "List the shift grids that PROJ publishes, and which of them are on this machine",
+  summary: "List the shift grids published by PROJ and which are on this machine",
   positionals: {
-    words: { type: "string", array: true, accepts: [], describe: "WORDS... that all occur in the description" },
+    words: { type: "string", array: true, accepts: [], describe: "WORDS... that must all occur in the description" },
   },
   options: {
     bbox: {
       type: "string",
       requiresArg: true,
-      describe: "Only those that reach into a box: west,south,east,north in degrees",
+      describe: "List only grids that intersect a box: west,south,east,north in degrees",
     },
-    installed: { type: "boolean", describe: "Only those that are on this machine" },
+    installed: { type: "boolean", describe: "List only grids on this machine" },
     ...inputOptions,
   },
   examples: [
@@ -130,7 +130,7 @@ const listCommand: Command<ListArguments> = {
 
 const whereCommand: Command<CommonArguments> = {
   usage: "grids where",
-  summary: "Show the folders in which shift grids are searched, in order, and what lies in them",
+  summary: "Show the folders searched for shift grids, in order, and the grids in them",
   positionals: {},
   options: {},
   examples: [["grids where", "after those that --grid names"]],
@@ -152,13 +152,13 @@ const whereCommand: Command<CommonArguments> = {
 
 const getCommand: Command<GetArguments> = {
   usage: "grids get [names..]",
-  summary: "Download shift grids that PROJ publishes into the cache, where every reprojection finds them",
+  summary: "Download shift grids published by PROJ into the cache used by all reprojections",
   positionals: {
     names: {
       type: "string",
       array: true,
       accepts: "grid",
-      describe: "NAMES... of grids, as geoferry grids list has them",
+      describe: "NAMES... of grids, as listed by geoferry grids list",
     },
   },
   options: { ...inputOptions, ...endpointOption, ...networkOptions },

@@ -32,11 +32,11 @@ export const inspectOptions = {
   from: { ...readingOptions.from, describe: "Format of the input" },
   layer: readingOptions.layer,
   in: { ...readingOptions.in, describe: "Option of the reader: key=value" },
-  "source-crs": { ...readingOptions["source-crs"], describe: "What the coordinates of the input are in" },
+  "source-crs": { ...readingOptions["source-crs"], describe: "Coordinate reference system of the input" },
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
   "standard-grids": readingOptions["standard-grids"],
-  "skip-errors": { ...readingOptions["skip-errors"], describe: "Read past damage of the input" },
+  "skip-errors": { ...readingOptions["skip-errors"], describe: "Skip corrupt parts of the input" },
   workers: readingOptions.workers,
   ...mapInputOptions,
 } as const;
@@ -136,7 +136,7 @@ const joinPrintable = (lines: readonly string[]): string => lines.map(escapeCont
 
 export const infoCommand: Command<InfoArguments> = {
   usage: "info <inputs..>",
-  summary: "Show the layers of INPUT: fields, coordinate reference system, count, extent, what is suspicious",
+  summary: "Show the layers of INPUT: fields, coordinate reference system, count, extent and warnings",
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
   options: inspectOptions,
   examples: [

@@ -20,15 +20,15 @@ interface LoginArguments extends CommonArguments, TrafficArguments {
 
 export const loginCommand: Command<LoginArguments> = {
   usage: "login [url]",
-  summary: "Keep the address and the credentials of a service; the client secret is read from stdin",
+  summary: "Save the address and credentials of a service; the client secret is read from stdin",
   positionals: {
-    url: { type: "string", accepts: [], describe: "URL of the service; the one that the profile has, unless given" },
+    url: { type: "string", accepts: [], describe: "URL of the service; default: the profile's" },
   },
   options: {
     "client-id": { ...text, describe: "Client id, from the service's profile page" },
-    profile: { ...text, accepts: "profile", describe: "Name to keep it under", defaultDescription: "default" },
-    "api-path": { ...text, describe: "Where the API is below URL", defaultDescription: "/api/v1" },
-    "token-path": { ...text, describe: "Where tokens are given below URL", defaultDescription: "/token" },
+    profile: { ...text, accepts: "profile", describe: "Profile name", defaultDescription: "default" },
+    "api-path": { ...text, describe: "Path of the API below URL", defaultDescription: "/api/v1" },
+    "token-path": { ...text, describe: "Path of the token endpoint below URL", defaultDescription: "/token" },
     "insecure-http": insecureHttp,
     ...trafficOptions,
     ...networkOptions,

@@ -8,14 +8,14 @@ interface LogoutArguments extends CommonArguments {
 
 export const logoutCommand: Command<LogoutArguments> = {
   usage: "logout",
-  summary: "Forget what login kept",
+  summary: "Delete a saved profile",
   positionals: {},
   options: {
     profile: {
       type: "string",
       requiresArg: true,
       accepts: "profile",
-      describe: "Name that it is kept under",
+      describe: "Profile name",
       defaultDescription: "default",
     },
   },

@@ -7,7 +7,7 @@ import { describeMap, give, tell } from "../output/print.js";
 
 export const mapsCommand: Command<ServiceArguments> = {
   usage: "maps",
-  summary: "List the maps of the account, where the service does",
+  summary: "List the maps of the account, if the service supports it",
   positionals: {},
   options: { ...serviceOptions, ...networkOptions },
   examples: [["maps --json", "one record a line"]],

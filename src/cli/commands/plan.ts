@@ -15,18 +15,18 @@ import type { CompareArguments } from "../run/run-compare.js";
 
 /** What becomes of a comparison that is not carried out. */
 export const comparisonOptions = {
-  "exit-code": { ...flag, describe: "End with 20 where there are differences" },
-  html: { ...file, describe: "Write a page that shows the map before and after" },
-  overwrite: { ...flag, describe: "Replace files that are there" },
+  "exit-code": { ...flag, describe: "Exit with status 20 if there are differences" },
+  html: { ...file, describe: "Write a web page that shows the map before and after" },
+  overwrite: { ...flag, describe: "Replace existing files" },
 } as const;
 
 export const planCommand: Command<SyncArguments & CompareArguments> = {
   usage: "plan <inputs..>",
-  summary: "Show what a push of INPUT would do to a map, and keep it for apply",
+  summary: "Show what a push of INPUT would change on a map, and save it for apply",
   positionals: inputsPositional,
   options: withInput({
     ...modeOption,
-    output: { ...file, alias: "o", describe: "File for the plan, which apply takes" },
+    output: { ...file, alias: "o", describe: "File to save the plan in, for geoferry apply" },
     ...comparisonOptions,
     ...guardOptions,
     ...matchingOptions,

@@ -30,7 +30,7 @@ export function parsePullRequest(args: PullArguments): ConvertRequest {
 
 export const pullCommand: Command<PullArguments> = {
   usage: "pull <output>",
-  summary: "Write the features of a map to OUTPUT, in any format",
+  summary: "Write the features of a map to OUTPUT in any format",
   positionals: { output: { type: "string", describe: "OUTPUT, - for stdout", demandOption: true } },
   options: {
     ...mapOption,
@@ -53,7 +53,7 @@ export const pullCommand: Command<PullArguments> = {
     strict: outputOptions.strict,
     ...existingOptions,
     workers: readingOptions.workers,
-    "max-input": { ...readingOptions["max-input"], describe: "Largest map, in bytes of its features" },
+    "max-input": { ...readingOptions["max-input"], describe: "Maximum size of the map's features, in bytes" },
     ...mapInputOptions,
   },
   examples: [

@@ -16,7 +16,7 @@ import type { RunArguments } from "../run/run-sync.js";
 
 export const pushCommand: Command<SyncArguments & RunArguments> = {
   usage: "push <inputs..>",
-  summary: "Make a map equal to INPUT (--mode full), or create and update what is new in it",
+  summary: "Sync a map with INPUT: create and update features, or with --mode full also delete",
   positionals: inputsPositional,
   options: withInput({
     ...modeOption,

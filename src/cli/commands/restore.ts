@@ -26,12 +26,12 @@ export interface RestoreArguments extends RunArguments {
 
 export const restoreCommand: Command<RestoreArguments> = {
   usage: "restore <backupfile>",
-  summary: "Undo a push, an apply or a delete, creates included, by the backup that it wrote",
+  summary: "Undo a push, apply or delete from its backup",
   positionals: {
     backupfile: { type: "string", describe: "BACKUP, a file that a push wrote", demandOption: true, isPath: true },
   },
   options: onMap({
-    map: { ...text, describe: "Id or name of the map", defaultDescription: "the one that the backup is of" },
+    map: { ...text, describe: "Id or name of the map", defaultDescription: "the map of the backup" },
     ...refusedOption("BACKUP"),
     ...writingOptions,
     "max-delete": guardOptions["max-delete"],

@@ -22,27 +22,27 @@ export interface JobArguments extends ServiceArguments, CommonArguments, QueueAr
 
 export const runCommand: Command<JobArguments> = {
   usage: "run <job>",
-  summary: "Do what a job file says, step by step: convert what has changed, keep maps equal to their sources",
+  summary: "Run a job file step by step: convert changed inputs, sync maps with their sources",
   positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, isPath: true } },
   options: onMap(
     grouped("The run:", {
       only: { ...several, describe: "Run only these steps: a,b" },
-      "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
+      "dry-run": { ...flag, describe: "Show what would be done without doing it" },
       wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },
       "overdue-after": {
         ...text,
-        describe: "Seconds after which another run that is still at work makes this one fail instead of being skipped",
+        describe: "If another run of the job is still running after this many seconds, fail instead of skipping",
         defaultDescription: "overdueAfter of the job, or 86400",
       },
-      report: { ...file, describe: "Write the report of the run as JSON; it replaces what is there" },
-      page: { ...file, describe: "Write a web page of this run and those before it; it replaces what is there" },
-      metrics: { ...file, describe: "Write metrics for Prometheus' textfile collector; they replace what is there" },
+      report: { ...file, describe: "Write the report of the run as JSON; replaces an existing file" },
+      page: { ...file, describe: "Write a web page of this and earlier runs; replaces an existing file" },
+      metrics: { ...file, describe: "Write metrics for Prometheus' textfile collector; replaces an existing file" },
       ...metricsOptions,
-      "on-failure": { ...text, describe: "Command for the shell where the run does not end with 0" },
+      "on-failure": { ...text, describe: "Shell command to run when the job fails" },
       ...queueOptions,
       priority: {
         ...text,
-        describe: "With a queue: of two runs the files of that with the lower number are first",
+        describe: "With a queue: runs with a lower number go first",
         defaultDescription: "10",
       },
     }),

@@ -25,17 +25,17 @@ export interface ServeArguments extends StoreArguments {
 
 export const serveCommand: Command<ServeArguments> = {
   usage: "serve",
-  summary: "Run a Map Features Service: maps that programs write to, and people look at",
+  summary: "Run a Map Features Service",
   positionals: {},
   options: {
     ...storeOptions,
-    host: { ...text, describe: "Name or address to listen on", defaultDescription: "127.0.0.1" },
-    port: { ...text, describe: "Port to listen on; 0 for any that is free", defaultDescription: "8080" },
+    host: { ...text, describe: "Host name or address to listen on", defaultDescription: "127.0.0.1" },
+    port: { ...text, describe: "Port to listen on; 0 picks a free port", defaultDescription: "8080" },
     "tls-cert": { ...file, describe: "Certificate for https, with its chain: a PEM file" },
     "tls-key": { ...file, describe: "Its private key: a PEM file" },
     "public-url": {
       ...text,
-      describe: "Where clients reach it, through a proxy: https://maps.example.org or https://example.org/maps",
+      describe: "Public URL behind a proxy: https://maps.example.org or https://example.org/maps",
     },
     "trust-proxy": {
       type: "string",
@@ -43,22 +43,22 @@ export const serveCommand: Command<ServeArguments> = {
       describe:
         "Believe the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value of all with private ones",
     },
-    "insecure-http": { type: "boolean", describe: "Let others reach it without https" },
+    "insecure-http": { type: "boolean", describe: "Allow connections from other machines without https" },
     limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
     spool: {
       ...file,
-      describe: "Folder for pages over 1 MiB while they are read",
-      defaultDescription: "that of the data; with --database the system's temporary folder",
+      describe: "Folder for pages over 1 MiB while clients read them",
+      defaultDescription: "the data folder; with --database the system's temporary folder",
     },
     "audit-days": {
       ...text,
-      describe: "Days that entries of the audit log are kept; 0 for ever",
+      describe: "Days to keep audit log entries; 0 keeps them forever",
       defaultDescription: "400",
     },
     "log-level": {
       ...text,
       accepts: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-      describe: "Least that is logged: trace, debug, info, warn, error, fatal, silent",
+      describe: "Log level: trace, debug, info, warn, error, fatal, silent",
       defaultDescription: "info; with --quiet error",
     },
   },

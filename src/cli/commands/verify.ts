@@ -13,7 +13,7 @@ import { comparisonOptions } from "./plan.js";
 
 export const verifyCommand: Command<SyncArguments & CompareArguments> = {
   usage: "verify <inputs..>",
-  summary: "Tell where a map differs from INPUT; nothing is written",
+  summary: "Show the differences between a map and INPUT; writes nothing",
   positionals: inputsPositional,
   options: withInput({
     ...comparisonOptions,

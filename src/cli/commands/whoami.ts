@@ -7,7 +7,7 @@ import { give } from "../output/print.js";
 
 export const whoamiCommand: Command<ServiceArguments> = {
   usage: "whoami",
-  summary: "Tell which service is used, and as whom; fails where the credentials are wrong",
+  summary: "Show the service and the account in use; fails if the credentials are wrong",
   positionals: {},
   options: { ...serviceOptions, ...networkOptions },
   examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],

@@ -28,41 +28,41 @@ const minStalledAfterSeconds = 2;
 
 export const workerCommand: Command<WorkerArguments> = {
   usage: "worker",
-  summary: "Do what geoferry run --queue hands out, on this machine, until told to stop",
+  summary: "Run jobs dispatched by geoferry run --queue on this machine",
   positionals: {},
   options: {
     ...grouped("The queue:", {
       ...queueOptions,
       concurrency: {
         ...text,
-        describe: "Files at a time; of each map one job besides",
-        defaultDescription: "as many as there are cores",
+        describe: "Files to convert at a time; in addition, one job per map",
+        defaultDescription: "number of cores",
       },
-      name: { ...text, describe: "What it is called in logs and reports", defaultDescription: "host and process" },
+      name: { ...text, describe: "Name of the worker in logs and reports", defaultDescription: "host and process" },
       "stalled-after": {
         ...text,
-        describe: "Seconds after which others take over the jobs of a worker that is connected and says nothing",
+        describe: "Seconds without a sign of life after which other workers take over a job",
         defaultDescription: "8",
       },
       "shutdown-timeout": {
         ...text,
-        describe: "Seconds after SIGTERM for jobs to be finished; those that are not are handed back",
+        describe: "Seconds to finish jobs after SIGTERM; unfinished jobs are requeued",
         defaultDescription: "20",
       },
       "split-above": {
         ...text,
-        describe: "Megabytes from which on the pieces of one input are done by all workers",
+        describe: "Split inputs larger than this among all workers, in megabytes",
         defaultDescription: "64",
       },
     }),
-    ...grouped("Being watched:", metricsOptions),
+    ...grouped("Monitoring:", metricsOptions),
     ...grouped("Service:", {
       profile: serviceOptions.profile,
       "insecure-http": insecureHttp,
       rate: serviceOptions.rate,
       state: {
         ...file,
-        describe: "Folder for locks, journals and what is remembered of maps, which all machines share",
+        describe: "Folder for locks, journals and sync state, shared by all machines",
         defaultDescription: "XDG_STATE_HOME/geoferry",
       },
     }),

@@ -15,7 +15,7 @@ export const endpointOption = {
     type: "string",
     group: "Coordinates:",
     requiresArg: true,
-    describe: "Server to download grids from, in place of PROJ's",
+    describe: "Server to download grids from instead of PROJ's",
     defaultDescription: "PROJ_NETWORK_ENDPOINT, or https://cdn.proj.org",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
@@ -25,12 +25,12 @@ export const gridOptions = {
     type: "boolean",
     group: "Coordinates:",
     default: true,
-    describe: "--no-standard-grids uses no grids but those of --grid and GEOFERRY_GRIDS",
+    describe: "--no-standard-grids uses only the grids of --grid and GEOFERRY_GRIDS",
   },
   "grid-download": {
     type: "boolean",
     group: "Coordinates:",
-    describe: "Download the grids that a reprojection needs",
+    describe: "Download the grids a reprojection needs",
     defaultDescription: "on where PROJ_NETWORK=ON",
   },
   ...endpointOption,

@@ -12,9 +12,9 @@ export interface MetricsArguments {
 export const metricsOptions = {
   "metrics-port": {
     ...text,
-    describe: "Answer Prometheus on this port, at /metrics, meanwhile; 0 for any that is free",
+    describe: "Serve Prometheus metrics on this port at /metrics while running; 0 picks a free port",
   },
-  "metrics-host": { ...text, describe: "Name or address to answer on", defaultDescription: "127.0.0.1" },
+  "metrics-host": { ...text, describe: "Host name or address to serve metrics on", defaultDescription: "127.0.0.1" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export interface MetricsPlace {

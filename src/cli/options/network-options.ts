@@ -17,22 +17,22 @@ const number = { type: "string", requiresArg: true } as const;
 export const networkOptions = grouped("Network:", {
   "connect-timeout": {
     ...number,
-    describe: "Seconds until there is a connection",
+    describe: "Seconds to wait for a connection",
     defaultDescription: String(defaultNetworkSettings.connectTimeout / 1000),
   },
   timeout: {
     ...number,
-    describe: "Seconds that a server may send nothing, or less than --minimum-rate",
+    describe: "Seconds a server may send nothing, or less than --minimum-rate",
     defaultDescription: String(defaultNetworkSettings.timeout / 1000),
   },
   "minimum-rate": {
     ...number,
-    describe: "Fewest bytes a second of a download or upload, on average over --timeout",
+    describe: "Minimum transfer rate in bytes per second, averaged over --timeout",
     defaultDescription: String(defaultNetworkSettings.minimumRate),
   },
   retries: {
     ...number,
-    describe: "Times that a request is sent again; 0 for one attempt",
+    describe: "Times to retry a request; 0 for a single attempt",
     defaultDescription: String(defaultNetworkSettings.retries),
   },
 } as const satisfies Readonly<Record<string, Flag>>);

@@ -28,21 +28,21 @@ export const outputOptions = {
     ...text,
     group: ofOutput,
     accepts: "output-format",
-    describe: "Format of the output, where the extension shall not decide",
+    describe: "Output format; by default taken from the extension",
   },
   "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
   "target-crs": {
     ...text,
     group: "Coordinates:",
     accepts: "crs",
-    describe: "What the coordinates of the output shall be in",
+    describe: "Coordinate reference system of the output",
     defaultDescription: "WGS84 longitude/latitude",
   },
   reproject: {
     ...flag,
     group: "Coordinates:",
     default: true,
-    describe: "--no-reproject carries the coordinates untouched",
+    describe: "--no-reproject copies coordinates unchanged",
   },
   out: {
     ...several,
@@ -50,7 +50,7 @@ export const outputOptions = {
     accepts: "writer-option",
     describe: "Option of the writer: key=value (see geoferry formats NAME)",
   },
-  strict: { ...flag, group: "What cannot be carried:", describe: "Fail when the target cannot hold everything" },
+  strict: { ...flag, group: "What cannot be carried:", describe: "Fail on any loss" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of an output that is there already. */
@@ -58,7 +58,7 @@ export const existingOptions = {
   append: { ...flag, group: ofOutput, describe: "Add to the output" },
   overwrite: { ...flag, group: ofOutput, describe: "Replace the output" },
   "replace-layer": { ...flag, group: ofOutput, describe: "Replace this layer of the output" },
-  "allow-empty": { ...flag, group: ofOutput, describe: "Let an empty input replace an output that is not" },
+  "allow-empty": { ...flag, group: ofOutput, describe: "Allow an empty input to replace a non-empty output" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** That part of a request, as far as it is given. @throws usage, option-invalid */

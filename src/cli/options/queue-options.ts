@@ -17,7 +17,7 @@ export const queueOptions = {
     describe:
       "Redis or Valkey that keeps the queue: redis://HOST:PORT, with TLS rediss://; GEOFERRY_QUEUE where it has a password",
   },
-  "queue-prefix": { ...text, describe: "How the names of its keys begin", defaultDescription: defaultQueuePrefix },
+  "queue-prefix": { ...text, describe: "Prefix of the queue's keys", defaultDescription: defaultQueuePrefix },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** @throws queue-address, option-invalid */

@@ -23,13 +23,17 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
 }
 
 export const trafficOptions = {
-  rate: { ...text, describe: "Most requests a second", defaultDescription: "as many as there are answers" },
-  concurrency: { ...text, describe: "Most requests at a time", defaultDescription: String(defaultTraffic.concurrency) },
+  rate: { ...text, describe: "Maximum requests per second", defaultDescription: "unlimited" },
+  concurrency: {
+    ...text,
+    describe: "Maximum concurrent requests",
+    defaultDescription: String(defaultTraffic.concurrency),
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export const insecureHttp = {
   type: "boolean",
-  describe: "Let secrets cross the network without https",
+  describe: "Allow sending secrets without https",
 } as const satisfies Flag;
 
 export const serviceOptions = {
@@ -41,7 +45,7 @@ export const serviceOptions = {
   profile: {
     ...text,
     accepts: "profile",
-    describe: "What geoferry login kept under this name",
+    describe: "Profile saved by geoferry login",
     defaultDescription: "default",
   },
   "insecure-http": insecureHttp,

@@ -59,19 +59,19 @@ export const readingOptions = {
     ...text,
     group: ofInput,
     accepts: "input-format",
-    describe: "Format of the input, where content and extension shall not decide",
+    describe: "Input format; by default detected from content and extension",
   },
   layer: { ...several, group: ofInput, accepts: "layer", describe: "Take only these layers: a,b" },
   "source-crs": {
     ...text,
     group: ofCoordinates,
     accepts: "crs",
-    describe: "What the coordinates of the input are in: EPSG:25832, WKT, PROJ string",
+    describe: "Coordinate reference system of the input: EPSG:25832, WKT or PROJ string",
   },
   accuracy: {
     ...text,
     group: ofCoordinates,
-    describe: "Worst accuracy of a reprojection, in metres",
+    describe: "Required accuracy of a reprojection, in meters",
     defaultDescription: "100, or 5 with --strict",
   },
   grid: {
@@ -87,8 +87,8 @@ export const readingOptions = {
     accepts: "reader-option",
     describe: "Option of the reader: key=value (see geoferry formats NAME)",
   },
-  "skip-errors": { ...flag, group: ofInput, describe: "Read past damage of the input" },
-  "max-input": { ...text, group: ofInput, describe: "Largest download or stdin, in bytes" },
+  "skip-errors": { ...flag, group: ofInput, describe: "Skip corrupt parts of the input" },
+  "max-input": { ...text, group: ofInput, describe: "Maximum size of a download or stdin, in bytes" },
   workers: {
     ...text,
     group: "Speed:",
@@ -105,7 +105,7 @@ export const shapingOptions = {
   where: {
     ...text,
     group: ofFeatures,
-    describe: "Keep only features that meet a condition: \"population > 1e6 and name like 'B%'\"",
+    describe: "Keep only features that match a condition: \"population > 1e6 and name like 'B%'\"",
   },
   bbox: {
     ...text,
@@ -113,7 +113,7 @@ export const shapingOptions = {
     describe:
       "Keep only features in the box: minX,minY,maxX,maxY in the coordinates of the output; minX > maxX, in degrees, spans the antimeridian",
   },
-  limit: { ...text, group: ofFeatures, describe: "Stop after so many features" },
+  limit: { ...text, group: ofFeatures, describe: "Stop after this many features" },
   "geometry-type": {
     ...text,
     group: ofFeatures,
@@ -130,10 +130,10 @@ export const rejectOptions = {
     ...text,
     group: ofRejects,
     accepts: "path",
-    describe: "Where rejected features go",
+    describe: "File for rejected features",
     defaultDescription: "OUTPUT.rejects.geojsonl",
   },
-  "max-rejects": { ...text, group: ofRejects, describe: "Stop when more features are rejected: 100 or 5%" },
+  "max-rejects": { ...text, group: ofRejects, describe: "Stop if more features than this are rejected: 100 or 5%" },
   "on-bad-geometry": {
     ...text,
     group: ofRejects,
@@ -144,12 +144,12 @@ export const rejectOptions = {
   "max-losses": {
     ...text,
     group: ofRejects,
-    describe: "Fail when the target cannot hold more values: 100, or 5% of the features read",
+    describe: "Fail on more losses than this: 100, or 5% of the features read",
   },
   "max-without-geometry": {
     ...text,
     group: ofRejects,
-    describe: "Fail when more features would be written without geometry: 100 or 5%",
+    describe: "Fail if more features than this would be written without geometry: 100 or 5%",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 

@@ -14,13 +14,13 @@ export interface StoreArguments extends CommonArguments {
 export const storeOptions = {
   data: {
     ...file,
-    describe: "Folder of the service's data, in SQLite",
+    describe: "Folder of the SQLite database",
     defaultDescription: "geoferry in XDG_DATA_HOME",
   },
   database: {
     type: "string",
     requiresArg: true,
-    describe: "PostgreSQL database instead: postgres://user@host/name, its password in PGPASSWORD",
+    describe: "Use a PostgreSQL database: postgres://user@host/name, with the password in PGPASSWORD",
   },
 } as const;
 

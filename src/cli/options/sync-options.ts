@@ -58,7 +58,7 @@ export const mapOption = {
   map: {
     ...text,
     accepts: "map",
-    describe: "Id of the map, or its name where no other map has it",
+    describe: "Map id, or its name if unique",
     demandOption: true,
   },
 } as const;
@@ -68,22 +68,22 @@ export const matchingOptions = grouped("Which feature is which:", {
   "remote-field": {
     ...text,
     accepts: "field",
-    describe: "Property that identifies a feature on both sides, or auto: the best one, which is shown",
+    describe: "Property that identifies a feature on both sides; auto picks the best one and shows it",
     defaultDescription: "auto",
   },
-  match: { ...text, accepts: ["id"], describe: "id: features are known by the ids of the service, as pull wrote them" },
-  scope: { ...text, describe: "Look only at features with this value of a property, on both sides: source=cadastre" },
+  match: { ...text, accepts: ["id"], describe: "id: match features by the service's ids, as written by pull" },
+  scope: { ...text, describe: "Compare only features with this property value, on both sides: source=cadastre" },
   "on-duplicate": {
     ...text,
     accepts: ["first", "last"],
-    describe: "first or last: the one that is taken of features of INPUT with the same key",
+    describe: "Which of several INPUT features with the same key to use: first or last",
   },
-  "on-missing-key": { ...text, accepts: ["reject"], describe: "reject: features without a key are rejected" },
+  "on-missing-key": { ...text, accepts: ["reject"], describe: "reject: reject features without a key" },
 });
 
 /** What the two sides are held against each other by. */
 export const comparingOptions = grouped("What is equal:", {
-  precision: { ...text, describe: "Decimals of longitude and latitude that count", defaultDescription: "7" },
+  precision: { ...text, describe: "Decimals of longitude and latitude to compare", defaultDescription: "7" },
   "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
   "single-read": mapInputOptions["single-read"],
 });
@@ -92,21 +92,25 @@ const ofGuards = "What may become of the map:";
 
 /** What may become of the map. */
 export const guardOptions = grouped(ofGuards, {
-  "keep-unmanaged": { ...flag, describe: "Full: leave features of the map that have no key" },
-  "delete-unmanaged": { ...flag, describe: "Full: delete features of the map that have no key" },
+  "keep-unmanaged": { ...flag, describe: "Full mode: keep map features without a key" },
+  "delete-unmanaged": { ...flag, describe: "Full mode: delete map features without a key" },
   "delete-excluded": {
     ...flag,
-    describe: "Full: delete features of the map, too, that --where, --bbox or --geometry-type leave out of INPUT",
+    describe: "Full mode: also delete map features that --where, --bbox or --geometry-type exclude from INPUT",
   },
-  "max-delete": { ...text, describe: "Stop where more would be deleted: 100 or 5%", defaultDescription: "10%" },
-  "max-update": { ...text, describe: "Stop where more would be updated: 100 or 5%" },
-  "allow-null-geometry": { ...flag, describe: "Let features of the map lose their geometry" },
-  "allow-empty": { ...flag, describe: "Let an empty INPUT empty the map" },
+  "max-delete": {
+    ...text,
+    describe: "Stop if more features than this would be deleted: 100 or 5%",
+    defaultDescription: "10%",
+  },
+  "max-update": { ...text, describe: "Stop if more features than this would be updated: 100 or 5%" },
+  "allow-null-geometry": { ...flag, describe: "Allow updates that remove the geometry of a feature" },
+  "allow-empty": { ...flag, describe: "Allow an empty INPUT to delete all features of the map" },
 });
 
 /** Of restorations. */
 export const overwriteEditsOption = grouped(ofGuards, {
-  "overwrite-edits": { ...flag, describe: "Restore features, too, that were edited after the run" },
+  "overwrite-edits": { ...flag, describe: "Also restore features that were edited after the run" },
 });
 
 /** Of removing duplicates. */
@@ -115,18 +119,18 @@ export const dedupeOptions = {
     keep: {
       ...text,
       accepts: ["first", "last"],
-      describe: "first or last: the feature of each key that stays, by their ids or --order-by",
+      describe: "Which feature of each key to keep, by id or --order-by: first or last",
       defaultDescription: "first",
     },
     "order-by": {
       ...text,
       accepts: "field",
-      describe: "Property that says which is first and last: a number, or a text such as 2026-01-31T12:00:00Z",
+      describe: "Property to sort duplicates by: a number, or text such as 2026-01-31T12:00:00Z",
       defaultDescription: "the id",
     },
   }),
   ...grouped(ofGuards, {
-    "delete-different": { ...flag, describe: "Delete features, too, that differ from the one that stays" },
+    "delete-different": { ...flag, describe: "Also delete features that differ from the one that is kept" },
   }),
 };
 
@@ -135,12 +139,12 @@ export const sendingOptions = grouped("How it is written to:", {
   "update-with": {
     ...text,
     accepts: ["patch", "delete-create"],
-    describe: "patch; or delete-create where the service offers no PATCH: ids change",
+    describe: "How to update: patch, or delete-create for services without PATCH (ids change)",
     defaultDescription: "patch",
   },
   "settle-time": {
     ...text,
-    describe: "Milliseconds after a request without an answer until the map is read to see what became of it",
+    describe: "Milliseconds to wait after a request without a response before reading the map to learn its outcome",
     defaultDescription: "2000",
   },
 });
@@ -149,18 +153,18 @@ export const sendingOptions = grouped("How it is written to:", {
 export const conflictOption = grouped("How it is written to:", {
   "conflict-retries": {
     ...text,
-    describe: "Times that both sides are read again and compared where another writer changed the map meanwhile",
+    describe: "Times to read and compare again if another writer changed the map",
     defaultDescription: "10",
   },
 });
 
 /** What is asked before a map is written to, and kept of it. */
 export const writingOptions = grouped(ofGuards, {
-  "dry-run": { ...flag, describe: "Show what would be done, and do nothing" },
-  yes: { ...flag, alias: "y", describe: "Ask nothing; what stops a run stops it all the same" },
+  "dry-run": { ...flag, describe: "Show what would be done without doing it" },
+  yes: { ...flag, alias: "y", describe: "Skip prompts; guards still apply" },
   backup: {
     ...file,
-    describe: "File or folder for what restore undoes the run by; no file is replaced",
+    describe: "Backup file or folder for geoferry restore; existing files are never replaced",
     defaultDescription: "MAP-backup-TIME.geojson",
   },
 });
@@ -169,7 +173,7 @@ export const modeOption = {
   mode: {
     ...text,
     accepts: syncModes,
-    describe: "incremental: create and update; full: delete the rest, too; append: create everything",
+    describe: "incremental: create and update; full: also delete the rest; append: create everything",
     defaultDescription: "incremental",
   },
 } as const;
@@ -187,7 +191,7 @@ export const inputsPositional = {
 export const refusedOption = (beside: string) => ({
   rejects: {
     ...file,
-    describe: "Where features go that the service refuses; such a file of an earlier run is replaced",
+    describe: "File for features the service refuses; replaces that of an earlier run",
     defaultDescription: `${beside}.rejects.geojsonl`,
   },
 });
@@ -199,14 +203,14 @@ const inputOptions = grouped("INPUT:", {
     ...text,
     describe: "Keep only features in the box: west,south,east,north in degrees; west > east spans the antimeridian",
   },
-  limit: { ...text, describe: "Stop after so many features; not in a full synchronisation" },
+  limit: { ...text, describe: "Stop after this many features; not allowed in full mode" },
   ...rejectOptions,
   rejects: {
     ...file,
-    describe: "Where rejected features go, of INPUT and of the service; such a file of an earlier run is replaced",
-    defaultDescription: "INPUT.rejects.geojsonl in this folder",
+    describe: "File for features rejected from INPUT or refused by the service; replaces that of an earlier run",
+    defaultDescription: "INPUT.rejects.geojsonl in the current folder",
   },
-  strict: { ...flag, describe: "Suspicions and losses are failures" },
+  strict: { ...flag, describe: "Fail on warnings and losses" },
 });
 
 /** What every command takes that works on a map, beside its own flags. */
@@ -216,7 +220,7 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
     ...serviceOptions,
     state: {
       ...file,
-      describe: "Folder for locks, journals and what is remembered of maps",
+      describe: "Folder for locks, journals and sync state",
       defaultDescription: "XDG_STATE_HOME/geoferry",
     },
   }),

@@ -14,7 +14,7 @@ export const mapInputOptions = {
     ...serviceOptions,
     "single-read": {
       type: "boolean",
-      describe: "Read a map once, where a second reading would show that nobody wrote to it meanwhile",
+      describe: "Read a map once, without a second read to detect concurrent writes",
     },
   } as const satisfies Readonly<Record<string, Flag>>),
   ...networkOptions,

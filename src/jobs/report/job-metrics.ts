@@ -8,33 +8,33 @@ import type { RunReport, StepReport } from "./run-report.js";
 /** Name, labels and meaning of each gauge; all names begin with `geoferry_`. */
 export const jobGauges = {
   job_running: { labels: ["job"], help: "1 while the job runs" },
-  job_last_run_timestamp_seconds: { labels: ["job"], help: "When the latest run ended, since 1970" },
+  job_last_run_timestamp_seconds: { labels: ["job"], help: "End time of the latest run, as Unix time" },
   job_last_success_timestamp_seconds: {
     labels: ["job"],
-    help: "When the latest run began that ended with 0, since 1970",
+    help: "Start time of the latest successful run, as Unix time",
   },
   job_exit_status: { labels: ["job"], help: "Exit status of the latest run" },
-  job_duration_seconds: { labels: ["job"], help: "Time that the latest run took" },
-  step_result: { labels: ["job", "step", "result"], help: "1 for what became of a step in the latest run" },
-  step_duration_seconds: { labels: ["job", "step"], help: "Time that a step took in the latest run" },
-  step_tries: { labels: ["job", "step"], help: "Times that a step was tried in the latest run" },
+  job_duration_seconds: { labels: ["job"], help: "Duration of the latest run" },
+  step_result: { labels: ["job", "step", "result"], help: "1 for the outcome of a step in the latest run" },
+  step_duration_seconds: { labels: ["job", "step"], help: "Duration of a step in the latest run" },
+  step_tries: { labels: ["job", "step"], help: "Attempts of a step in the latest run" },
   step_items: {
     labels: ["job", "step", "result"],
-    help: "Files, or the map, of a step by what became of them in the latest run",
+    help: "Files, or the map, of a step by outcome in the latest run",
   },
   step_features: {
     labels: ["job", "step", "became"],
-    help: "Features of a step by what became of them in the latest run",
+    help: "Features of a step by outcome in the latest run",
   },
   step_losses: {
     labels: ["job", "step", "code"],
-    help: "Values that a target could not hold, by the kind of loss; of unchanged outputs those of the run that wrote them",
+    help: "Lost values by kind of loss; for unchanged outputs those of the run that wrote them",
   },
-  step_notes: { labels: ["job", "step", "code"], help: "Notes of a step by their kind, counted as losses are" },
-  step_gaps: { labels: ["job", "step"], help: "Stretches of damaged sources that a step gave up" },
+  step_notes: { labels: ["job", "step", "code"], help: "Notes of a step by kind" },
+  step_gaps: { labels: ["job", "step"], help: "Skipped ranges of corrupt sources, by step" },
   step_worse: {
     labels: ["job", "step", "what"],
-    help: "What is worse than when the step was done last: losses, notes and gaps more, features fewer, by how many",
+    help: "Regressions since the last run of the step: more losses, notes or skipped ranges, fewer features",
   },
 } as const satisfies Readonly<Record<string, { labels: readonly string[]; help: string }>>;
 

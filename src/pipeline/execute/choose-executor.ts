@@ -21,7 +21,7 @@ export function isSingleThreadFaster(bytes: number, count: number, writesText = 
 /** Text is what can be written to a stream: the other formats have numbers as programs keep them. */
 const writesText = (writer: ChosenWriter | null): boolean => writer?.capabilities.supportsStreaming ?? true;
 
-/** Threads asked for, or as many as there are cores. */
+/** Threads asked for, or number of cores. */
 export function threadCount(request: Pick<ConvertRequest, "workers">): number {
   return request.workers ?? availableParallelism();
 }

@@ -129,7 +129,7 @@ async function planCrs(
 /** What a source is refused for that names a reference system which nobody understands; null where it names none. */
 export function unknownCrsError({ context: { unknownCrs }, layer, source }: OpenLayer): GeoferryError | null {
   if (unknownCrs === null || layer.geometryTypes?.length === 0) return null;
-  const reason = `${source.name} names it, and --no-reproject carries the coordinates untouched`;
+  const reason = `${source.name} names it, and --no-reproject copies coordinates unchanged`;
   return createError("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
 }
 

@@ -117,7 +117,7 @@ export interface Traffic extends Pick<NetworkSettings, "timeout" | "retries"> {
   readonly connectTimeout?: number;
   /** Bytes a second that a body carries at least, on average over `timeout`; 1000. */
   readonly minimumRate?: number;
-  /** Requests a second, at most; null for as many as there are answers. */
+  /** Requests a second, at most; null for unlimited. */
   readonly rate: number | null;
   /** Requests under way at once; 4. */
   readonly concurrency: number;

@@ -33,7 +33,7 @@ describe("threads begin before the inputs are opened", () => {
     expect(await begun({ workers: 1 })).toBe(0);
   });
 
-  test("for large files, as many as there are cores", async () => {
+  test("for large files, number of cores", async () => {
     expect(await begun({ inputs: [large] })).toBe(availableParallelism() > 1 ? availableParallelism() : 0);
     expect(await begun({ inputs: [small] })).toBe(0);
     if (availableParallelism() === 2)

@@ -9,19 +9,19 @@ export class WorkerMetrics {
   readonly registry = new Registry();
   private readonly jobs = new Histogram({
     name: "geoferry_worker_job_duration_seconds",
-    help: "Time that a job of the queue took, by what became of it",
+    help: "Duration of queue jobs, by outcome",
     labelNames: ["outcome"],
     buckets: seconds,
     registers: [this.registry],
   });
   private readonly active = new Gauge({
     name: "geoferry_worker_jobs_active",
-    help: "Jobs of the queue that are being done",
+    help: "Queue jobs in progress",
     registers: [this.registry],
   });
   private readonly stalledJobs = new Counter({
     name: "geoferry_worker_jobs_taken_over_total",
-    help: "Jobs of the queue whose worker did not answer any more",
+    help: "Queue jobs whose worker stopped responding",
     registers: [this.registry],
   });
   private readonly redisUp = new Gauge({
