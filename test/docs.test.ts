@@ -220,7 +220,7 @@ function takes(schema: Schema): string {
 const members = ({ schema }: { readonly schema: unknown }): string => {
   const { properties = {}, required = [] } = schema as Schema;
   const rows = Object.entries(properties).map(([name, member]) => [
-    `\`${name}\`${required.includes(name) ? " (needed)" : ""}`,
+    `\`${name}\`${required.includes(name) ? " (required)" : ""}`,
     takes(member),
     member.description ?? "",
   ]);

@@ -153,7 +153,7 @@ function formatOverview(page: HelpPage): string {
   const all = others.length === 0 ? commandsByPurpose : [...commandsByPurpose, ["More:", others] as const];
   for (const [heading, names] of all)
     page.heading(heading).list(names.map((name) => [name, findSummary(name).replace(/: .*/, "")]));
-  page.heading("Every command:").list(toFlagRows({ ...common, ...builtInFlags }));
+  page.heading("Global flags:").list(toFlagRows({ ...common, ...builtInFlags }));
   return page
     .paragraph("geoferry help COMMAND, or geoferry COMMAND --help, has the flags of a command and more examples.")
     .toString();
@@ -171,7 +171,7 @@ function formatCommandHelp(page: HelpPage, name: string, command: Command<Common
   page.paragraph(`geoferry ${name}${formatArguments(command)}`).paragraph(`${command.summary}.`);
   page.examples(command.examples);
   for (const [heading, flags] of groupFlags(command.options)) page.heading(heading).list(toFlagRows(flags));
-  page.heading("Every command:").list(toFlagRows({ ...common, ...builtInFlags }));
+  page.heading("Global flags:").list(toFlagRows({ ...common, ...builtInFlags }));
   return page.toString();
 }
 

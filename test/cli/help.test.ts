@@ -19,7 +19,7 @@ describe("help", () => {
       const headings = text.match(/^[A-Z][^.\n]*:$/gm)!;
       expect(text).toMatch(new RegExp(`^geoferry ${name}\\b`));
       expect(headings[0]).toBe("Examples:");
-      expect(headings.at(-1)).toBe("Every command:");
+      expect(headings.at(-1)).toBe("Global flags:");
       for (const flag of Object.keys(commands[name]!.options)) expect(text).toMatch(new RegExp(`--(no-)?${flag}\\b`));
     },
   );

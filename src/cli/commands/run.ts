@@ -25,7 +25,7 @@ export const runCommand: Command<JobArguments> = {
   summary: "Run a job file step by step: convert changed inputs, sync maps with their sources",
   positionals: { job: { type: "string", describe: "JOB.yaml", demandOption: true, isPath: true } },
   options: onMap(
-    grouped("The run:", {
+    grouped("Run:", {
       only: { ...several, describe: "Run only these steps: a,b" },
       "dry-run": { ...flag, describe: "Show what would be done without doing it" },
       wait: { ...text, describe: "Seconds to wait for another run of the job to end", defaultDescription: "0" },

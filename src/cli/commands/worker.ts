@@ -31,7 +31,7 @@ export const workerCommand: Command<WorkerArguments> = {
   summary: "Run jobs dispatched by geoferry run --queue on this machine",
   positionals: {},
   options: {
-    ...grouped("The queue:", {
+    ...grouped("Queue:", {
       ...queueOptions,
       concurrency: {
         ...text,

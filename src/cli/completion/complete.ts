@@ -96,7 +96,7 @@ function flagCompletions(flags: Readonly<Record<string, Flag>>, given: ReadonlyM
   const open = Object.entries(flags).filter(([name, { array }]) => array || !given.has(name));
   const offers = open.map(([name, { describe, default: standard }]) => ({
     value: standard === true ? `--no-${name}` : `--${name}`,
-    what: describe,
+    description: describe,
   }));
   return [...offers, { value: "--help", description: "Print the help of this command" }];
 }

@@ -53,7 +53,7 @@ export const layerCompletions = (dataset: Dataset, registry: Registry): Promise<
   readDataset({ ...dataset, layers: [] }, registry, async ({ layers }) =>
     layers.map(({ layer: { name, geometryTypes } }) => ({
       value: name,
-      ...(geometryTypes === null ? {} : { what: geometryTypes.join(", ") }),
+      ...(geometryTypes === null ? {} : { description: geometryTypes.join(", ") }),
     })),
   );
 
@@ -69,5 +69,5 @@ export const fieldCompletions = (dataset: Dataset, registry: Registry): Promise<
         break;
       }
     }
-    return [...found].map(([value, what]) => ({ value, what }));
+    return [...found].map(([value, description]) => ({ value, description }));
   });

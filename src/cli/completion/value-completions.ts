@@ -28,7 +28,7 @@ const completeFormats =
     offers: registry
       .all()
       .filter(fits)
-      .map(({ id, label }) => ({ value: id, what: label })),
+      .map(({ id, label }) => ({ value: id, description: label })),
   });
 
 /** The format that an option belongs to: the one that is named, or that of the first path, of the output of the last. */
@@ -51,7 +51,7 @@ const completeOptions =
     const [, key, value] = /^([^=]*)=(.*)$/s.exec(typed) ?? [];
     if (key === undefined || value === undefined)
       return {
-        offers: Object.entries(table).map(([name, { help }]) => ({ value: `${name}=`, what: help })),
+        offers: Object.entries(table).map(([name, { help }]) => ({ value: `${name}=`, description: help })),
         nospace: true,
       };
     const spec = table[key];
@@ -105,7 +105,7 @@ const completers: Readonly<Record<FlagValueKind, Completer>> = {
   },
   grid: async () => {
     const { publishedGrids } = await import("../../crs/grids/index.js");
-    return { offers: [...publishedGrids()].map(({ name, areaName }) => ({ value: name, what: areaName })) };
+    return { offers: [...publishedGrids()].map(({ name, areaName }) => ({ value: name, description: areaName })) };
   },
   command: (_, { paths }) => commandCompletions(paths.length === 0 ? "" : `${paths.join(" ")} `),
   path: () => fileCompletions,
@@ -115,7 +115,7 @@ const completers: Readonly<Record<FlagValueKind, Completer>> = {
 export const commandCompletions = (group: string): Completions => ({
   offers: subcommandNames(group).map((name) => ({
     value: name.slice(group.length),
-    ...(commands[name] ? { what: commands[name].summary } : {}),
+    ...(commands[name] ? { description: commands[name].summary } : {}),
   })),
 });
 

@@ -50,7 +50,7 @@ export const outputOptions = {
     accepts: "writer-option",
     describe: "Option of the writer: key=value (see geoferry formats NAME)",
   },
-  strict: { ...flag, group: "What cannot be carried:", describe: "Fail on any loss" },
+  strict: { ...flag, group: "Rejects and losses:", describe: "Fail on any loss" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /** What becomes of an output that is there already. */

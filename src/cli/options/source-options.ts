@@ -51,7 +51,7 @@ export const flag = { type: "boolean" } as const;
 const ofInput = "Input:";
 const ofCoordinates = "Coordinates:";
 const ofFeatures = "Features:";
-const ofRejects = "What cannot be carried:";
+const ofRejects = "Rejects and losses:";
 
 /** How inputs are read. */
 export const readingOptions = {

@@ -64,7 +64,7 @@ export const mapOption = {
 } as const;
 
 /** How features of the input are known on the map. */
-export const matchingOptions = grouped("Which feature is which:", {
+export const matchingOptions = grouped("Matching:", {
   "remote-field": {
     ...text,
     accepts: "field",
@@ -82,13 +82,13 @@ export const matchingOptions = grouped("Which feature is which:", {
 });
 
 /** What the two sides are held against each other by. */
-export const comparingOptions = grouped("What is equal:", {
+export const comparingOptions = grouped("Comparison:", {
   precision: { ...text, describe: "Decimals of longitude and latitude to compare", defaultDescription: "7" },
   "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
   "single-read": mapInputOptions["single-read"],
 });
 
-const ofGuards = "What may become of the map:";
+const ofGuards = "Safety:";
 
 /** What may become of the map. */
 export const guardOptions = grouped(ofGuards, {
@@ -115,7 +115,7 @@ export const overwriteEditsOption = grouped(ofGuards, {
 
 /** Of removing duplicates. */
 export const dedupeOptions = {
-  ...grouped("Which feature stays:", {
+  ...grouped("Selection:", {
     keep: {
       ...text,
       accepts: ["first", "last"],
@@ -135,7 +135,7 @@ export const dedupeOptions = {
 };
 
 /** How it is written to. */
-export const sendingOptions = grouped("How it is written to:", {
+export const sendingOptions = grouped("Writing:", {
   "update-with": {
     ...text,
     accepts: ["patch", "delete-create"],
@@ -150,7 +150,7 @@ export const sendingOptions = grouped("How it is written to:", {
 });
 
 /** What becomes of a run where another writer changes the map at the same time. */
-export const conflictOption = grouped("How it is written to:", {
+export const conflictOption = grouped("Writing:", {
   "conflict-retries": {
     ...text,
     describe: "Times to read and compare again if another writer changed the map",
@@ -196,7 +196,7 @@ export const refusedOption = (beside: string) => ({
   },
 });
 
-const inputOptions = grouped("INPUT:", {
+const inputOptions = grouped("Input:", {
   ...readingOptions,
   ...shapingOptions,
   bbox: {

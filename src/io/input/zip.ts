@@ -200,7 +200,10 @@ class ZipExtractor {
     const linkedFiles = new Map(linked.map(({ path }) => [path, files.get(path)!.path]));
     return members.map(({ path }) => {
       const file = FileSource.at(files.get(path)!.path, source.name);
-      return { source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file, passedOver };
+      return {
+        source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file,
+        ignoredEntries: passedOver,
+      };
     });
   }
 

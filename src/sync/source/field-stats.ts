@@ -75,7 +75,7 @@ export class FieldStatsCollector {
     return [...this.fields.values()].map(({ seenValues: _, ...state }) => ({
       ...state,
       nulls: this.features - state.values,
-      temporal: state.isTemporal && state.texts > 0,
+      isTemporal: state.isTemporal && state.texts > 0,
     }));
   }
 
