@@ -14,7 +14,7 @@ export interface SyncContext {
   readonly traffic: Traffic;
   /** The folder of all states (`stateRoot`). */
   readonly stateRoot: string;
-  /** File or folder (`freeBackupPath`) that the backup goes to; null for the working directory. */
+  /** File or folder for the backup (`findFreeBackupPath`); null for a file in the map's state folder. */
   readonly backupPath: string | null;
   /** What a person should know. */
   readonly onNotice: (sentence: string) => void;

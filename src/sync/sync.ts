@@ -9,7 +9,7 @@ import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply/apply-c
 import { applyPlan, finishInterruptedUpdates } from "./apply/apply-plan.js";
 import { patchSemantics } from "./apply/patch-semantics.js";
 import { AttemptHistory, isRereadable, prepareWithRetries, waitForStableMap } from "./attempt-history.js";
-import { findFreeBackupPath } from "./journal/backup.js";
+import { defaultBackupFolder, findFreeBackupPath } from "./journal/backup.js";
 import { findUncertainRequests } from "./journal/journal-reader.js";
 import { checkGuards } from "./plan/guards.js";
 import { isEmptyPlan, type OpenPlan, type PlanMode } from "./plan/plan.js";
@@ -158,7 +158,7 @@ function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
     serviceBehavior: serviceBehavior(run),
     traffic: context.traffic,
     signal: context.host.signal,
-    backupPath: findFreeBackupPath(context.backupPath ?? ".", client.id, context.host.now),
+    backupPath: findFreeBackupPath(context.backupPath ?? defaultBackupFolder(stateFolder), client.id, context.host.now),
     rejectsPath,
     ...(context.onApplyProgress ? { onProgress: context.onApplyProgress } : {}),
   };

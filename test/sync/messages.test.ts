@@ -1,6 +1,6 @@
 /** What a person reads where a synchronisation does not do what was asked for, with which status it ends, and that nothing was sent. */
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -487,6 +487,21 @@ test("a backup never replaces another one", async () => {
   }
   expect(titles(backup)).toEqual(["Place 0"]);
   expect(titles(join(world.folder, `${map}.before-2.geojson`))).toEqual(["second"]);
+});
+
+test("a push without --backup keeps its backup in the state folder, names it, and leaves nothing in the working directory", async () => {
+  const map = await mapWith(createPlaces(3));
+  const folder = join(world.folder, `${map}-working-directory`);
+  mkdirSync(folder);
+  const source = createPlaces(1, () => ({ title: "new" }));
+  const pushed = await run(["push", world.source(source), "--map", map, "--remote-field", "ref"], { cwd: folder });
+  expect(pushed.status).toBe(0);
+  expect(readdirSync(folder)).toEqual([]);
+  const [, backup] = /restore (\S+)/.exec(pushed.stderr)!;
+  expect(backup).toMatch(/\/backups\/[^/]+-backup-\d{8}T\d{6}Z\.geojson$/);
+  expect((await run(["restore", backup!], { cwd: folder })).status).toBe(0);
+  expect((await world.features(map)).map((feature) => feature.properties.title)).toContain("Place 0");
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test("a backup goes to a folder under a name of its own", async () => {

@@ -165,7 +165,7 @@ export const writingOptions = grouped(ofGuards, {
   backup: {
     ...file,
     describe: "Backup file or folder for geoferry restore; existing files are never replaced",
-    defaultDescription: "MAP-backup-TIME.geojson",
+    defaultDescription: "backups in the state folder",
   },
 });
 

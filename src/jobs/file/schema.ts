@@ -66,10 +66,7 @@ export const mapTarget = objectKind("a map as target", {
   maxUpdate: member(limit, "Stop if more features than this would be updated: 100 or 5%"),
   allowNullGeometry: member(flag, "Allow updates that remove the geometry of a feature"),
   allowEmpty: member(flag, "Let an empty source empty the map"),
-  backup: member(
-    path,
-    "File or folder for what `restore` undoes the run by: features as they were, and the keys of those that the run creates",
-  ),
+  backup: member(path, "File or folder for the backup that `geoferry restore` takes; backups in the state folder"),
 });
 
 export const stepFile = objectKind("a step", {

@@ -40,6 +40,9 @@ export const shortDigestLength = 16;
 
 export const shortDigest = (digest: string): string => digest.slice(0, shortDigestLength);
 
+/** The folder for backups of a map, unless `--backup` names another place; a run that writes creates it. */
+export const defaultBackupFolder = (stateFolder: string): string => join(stateFolder, "backups", "/");
+
 /**
  * Where a backup goes: a file that is not there yet. No backup is ever replaced, since a run that is repeated after it
  * broke off keeps only what is left to change: `before-2.geojson` where `before.geojson` is taken.

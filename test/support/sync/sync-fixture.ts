@@ -38,6 +38,8 @@ export interface CommandOptions {
   readonly as?: Account;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** The working directory; the fixture's folder by default. */
+  readonly cwd?: string;
   /** Sees the process while it runs. */
   readonly watch?: (child: ReturnType<typeof spawn>) => void;
 }
@@ -112,9 +114,9 @@ export class SyncFixture {
 
   /** Runs a command to its end; the test goes on meanwhile. */
   async geoferry(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
-    const { url = this.url, as = this.ada, env = {}, input = "", watch } = options;
+    const { url = this.url, as = this.ada, env = {}, input = "", cwd = this.folder, watch } = options;
     const child = spawn(process.execPath, [main, ...args], {
-      cwd: this.folder,
+      cwd,
       env: {
         ...cleanEnvironment,
         NO_COLOR: "1",
