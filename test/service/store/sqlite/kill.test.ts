@@ -18,7 +18,7 @@ const writer = (index: string) => `
 import { createHash } from "node:crypto";
 import { openSqliteStore } from ${JSON.stringify(index)};
 const [path, run, growing, replaced] = process.argv.slice(2);
-const store = await openSqliteStore(path, undefined, { atOnce: 25, patience: 1e6, alone: true });
+const store = await openSqliteStore(path, undefined, { batchSize: 25, maxWaitMs: 1e6, isExclusive: true });
 const audit = { account: null, action: "features-written", address: null };
 const rest = { strict: false, versions: null, idempotency: null, now: 1, audit };
 const item = (ref, by, index) => ({
