@@ -124,7 +124,7 @@ export class AttemptLimiter {
     const known = this.#getCounter(name);
     // Answers of the store may overtake each other.
     const failures = known.until === until ? Math.max(known.failures, count) : count;
-    Object.assign(known, { failures, from: now, until });
+    Object.assign(known, { failures, since: now, until });
   }
 
   #prune(): void {
