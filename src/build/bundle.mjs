@@ -4,11 +4,11 @@
  * so that the classes of errors and batches are the same for the command, the library and a plugin.
  */
 import { readdirSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { dirname, relative, sep } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
 import { bundleAssets } from "./bundle-assets.mjs";
-import manifest from "./package.json" with { type: "json" };
 
-const root = import.meta.dirname;
+const root = dirname(dirname(import.meta.dirname));
 const formats = readdirSync(`${root}/plugins`).filter((name) => name !== "shared" && name !== "index.ts");
 
 /** What package.json names under `bin`, `exports` and `imports`. */
@@ -51,7 +51,7 @@ const bundle = await rolldown({
   onLog: (level, log, report) => report(level === "warn" ? "error" : level, log),
 });
 await bundle.write({
-  dir: "dist",
+  dir: `${root}/dist`,
   cleanDir: true,
   entryFileNames: "[name].js",
   chunkFileNames: chunkName,

@@ -6,12 +6,13 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { extname } from "node:path";
+import { dirname, extname } from "node:path";
 import { feature } from "topojson-client";
 
 const require = createRequire(import.meta.url);
-const pages = `${import.meta.dirname}/src/service/pages`;
-const planPage = `${import.meta.dirname}/src/cli/plan-page/browser`;
+const root = dirname(dirname(import.meta.dirname));
+const pages = `${root}/src/service/pages`;
+const planPage = `${root}/src/cli/plan-page/browser`;
 
 /** A text of a package, without the comment that points to a source map: it is not served. */
 const packaged = (path) =>
@@ -79,7 +80,7 @@ export async function bundleAssets(rolldown) {
     "icon.svg": readFileSync(`${pages}/icon.svg`, "utf8"),
     "licences.txt": licences(),
   };
-  const folder = `${import.meta.dirname}/dist/assets`;
+  const folder = `${root}/dist/assets`;
   mkdirSync(folder, { recursive: true });
   const names = {};
   for (const [name, text] of Object.entries(assets)) {
@@ -90,14 +91,14 @@ export async function bundleAssets(rolldown) {
   }
   writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(names, null, 2)}\n`);
   await bundlePlanPage(rolldown);
-  cpSync(`${import.meta.dirname}/src/cli/completion/scripts`, `${import.meta.dirname}/dist/completion`, {
+  cpSync(`${root}/src/cli/completion/scripts`, `${root}/dist/completion`, {
     recursive: true,
   });
 }
 
 /** What only the page of a plan needs, in dist/plan-page: it holds MapLibre GL itself, as it loads nothing. */
 async function bundlePlanPage(rolldown) {
-  const folder = `${import.meta.dirname}/dist/plan-page`;
+  const folder = `${root}/dist/plan-page`;
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/plan.js`, await pageScript(rolldown, planPage, "plan"));
   copyFileSync(`${planPage}/plan.css`, `${folder}/plan.css`);
