@@ -161,7 +161,7 @@ describe("info and check", () => {
       areaName: "North America - NAD27",
       axes: ["longitude", "latitude"],
       unit: "degree",
-      toWgs84: { refused: expect.stringContaining("geoferry grids get ca_nrc_ntv2_0.tif"), better: expect.any(Array) },
+      toWgs84: { error: expect.stringContaining("geoferry grids get ca_nrc_ntv2_0.tif"), better: expect.any(Array) },
     });
   });
 

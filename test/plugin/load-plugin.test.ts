@@ -152,7 +152,7 @@ describe("a plugin is refused", () => {
     [`export default { ...${good()}, reader: null }`, "reader must be an object"],
     [`export default { ...${good()}, reader: { load() {} } }`, "reader.options must be an object"],
     [`export default { ...${good()}, reader: { options: {} } }`, "reader.load must be a function"],
-    [`export default { ...${good()}, writer: { options: {}, load() {} } }`, "writer.accepts must be a function"],
+    [`export default { ...${good()}, writer: { options: {}, load() {} } }`, "writer.capabilities must be a function"],
     [
       `export default { ...${good()}, reader: { options: { a: { type: "date", help: "h" } }, load() {} } }`,
       "reader.options.a.type must be one of text",

@@ -73,7 +73,7 @@ function toRecords(layer: LayerReport): string {
       crs,
       reference,
       featureCount,
-      suspicious: warnings,
+      warnings,
       problems: problems.length + (error === null ? 0 : 1),
     },
   ];

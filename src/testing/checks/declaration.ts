@@ -70,7 +70,7 @@ function checkOptionTable(id: string, table: OptionTable): void {
 function checkCapabilities(accepts: WriterCapabilities): void {
   const { families, fieldNames } = accepts;
   const oneOf = (value: unknown, choices: readonly unknown[], member: string) =>
-    assert.ok(choices.includes(value), `accepts.${member} is ${String(value)}, not one of ${choices.join(", ")}`);
+    assert.ok(choices.includes(value), `capabilities.${member} is ${String(value)}, not one of ${choices.join(", ")}`);
   oneOf(accepts.crs, ["any", "wgs84"], "crs");
   oneOf(accepts.layers, ["one", "many"], "layers");
   oneOf(accepts.requiredScan, ["nothing", "summary", "extent"], "requiredScan");
@@ -79,15 +79,15 @@ function checkCapabilities(accepts: WriterCapabilities): void {
   for (const type of accepts.geometryTypes) oneOf(type, geometryTypes.slice(1), "geometryTypes");
   for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");
   assert.ok(accepts.geometryTypes.length > 0 || accepts.nullGeometry, "accepts neither a geometry nor none");
-  assert.ok(accepts.fieldTypes.includes("text"), "accepts.fieldTypes must have text, which other types are cast to");
+  assert.ok(accepts.fieldTypes.includes("text"), "capabilities.fieldTypes must have text, which other types are cast to");
   const { ids } = accepts;
   const idField = typeof ids === "object" ? ids.fallbackField : ids;
-  assert.ok(idField === true || (typeof idField === "string" && idField !== ""), "accepts.ids is a name or true");
+  assert.ok(idField === true || (typeof idField === "string" && idField !== ""), "capabilities.ids is a name or true");
   if (typeof ids === "object") for (const type of ids.types) oneOf(type, fieldTypes, "ids.types");
   if (fieldNames?.maxBytes !== undefined) {
     assert.ok(
       Number.isInteger(fieldNames.maxBytes) && fieldNames.maxBytes >= 4,
-      "accepts.fieldNames.maxBytes is too small",
+      "capabilities.fieldNames.maxBytes is too small",
     );
   }
   if (!families) return;
@@ -99,6 +99,6 @@ function checkCapabilities(accepts: WriterCapabilities): void {
   assert.deepEqual(
     [...held].sort(),
     [...accepts.geometryTypes].sort(),
-    "the families must cover accepts.geometryTypes",
+    "the families must cover capabilities.geometryTypes",
   );
 }

@@ -98,7 +98,7 @@ export function checkEncoding(subject: CheckSubject): void {
 function createStreamSink(): { sink: Sink; bytes: () => Buffer } {
   const written: Uint8Array[] = [];
   let size = 0;
-  const refuse = () => createError("output-not-stream", { format: "the format (its accepts.stream is true)" });
+  const refuse = () => createError("output-not-stream", { format: "the format (its capabilities.supportsStreaming is true)" });
   const sink: Sink = {
     name: "stdout",
     update: null,
