@@ -119,7 +119,7 @@ export class BatchReader {
           const failure = this.geometry.read(bytes, scanner, this.builder);
           if (failure)
             reject(at, next, failure.code, failure.reason, this.attributes(bytes), context.keepsBadGeometries);
-          if (failure && context.keepsBadGeometries) this.builder.none();
+          if (failure && context.keepsBadGeometries) this.builder.addNull();
           if (!failure || context.keepsBadGeometries) this.row(bytes);
         }
       }
@@ -211,7 +211,7 @@ export class BatchReader {
       fields: this.fields,
       columns,
       geometry: this.builder.finish(),
-      records: gapless ? null : Uint32Array.from(this.records.slice(0, length)),
+      recordNumbers: gapless ? null : Uint32Array.from(this.records.slice(0, length)),
       firstRecord: first,
     });
     this.builder.reset();

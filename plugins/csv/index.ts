@@ -48,11 +48,11 @@ export default defineFormat({
   id: "csv",
   label: "Comma-separated values",
   extensions: ["csv", "tsv", "tab", "psv"],
-  companions: ["csvt"],
+  companionExtensions: ["csvt"],
   identify,
   reader: {
     options: readerOptions,
-    siblings: ["csvt", "prj"],
+    siblingExtensions: ["csvt", "prj"],
     load: async () => (await import("./reader.js")).default,
   },
   writer: {

@@ -56,11 +56,11 @@ function createLayer(source: Source, file: SourceFile, plan: CsvPlan, context: R
     geometryTypes: plan.geometry.kind === "text" ? null : plan.geometry.kind === "none" ? [] : ["Point"],
     featureCount: plan.features,
     extent: null,
-    likelyCoordinates: plan.candidates,
+    likelyCoordinateFields: plan.candidates,
     bytes: source.size,
     splits,
     summary: async () => plan.summary,
-    fetch: (split: Split) => read(split as CsvSplit),
+    prefetch: (split: Split) => read(split as CsvSplit),
     async *batches(split?: Split, fetched?: unknown) {
       const rows = new BatchReader(plan, source.name, context);
       for await (const piece of split ? [split as CsvSplit] : splits()) {

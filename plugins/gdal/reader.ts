@@ -46,7 +46,7 @@ async function readablePath(source: Source, driver: string | null, context: Read
   const head = await file.read(0, 20).finally(() => file.close());
   const [logged, journal] = [2, `${path}-wal`];
   if (head[18] !== logged) return path;
-  const copy = await context.scratch(basename(path));
+  const copy = await context.createTemporaryPath(basename(path));
   await copyFile(path, copy);
   await copyFile(journal, `${copy}-wal`).catch(() => {});
   return copy;
@@ -227,7 +227,7 @@ export function createReader(driver: string | null): ReaderModule<ReadOptionValu
   return {
     async open(source, values, context): Promise<Dataset> {
       const path = await readablePath(source, driver, context);
-      const scratch = dirname(await context.scratch("gdal.log"));
+      const scratch = dirname(await context.createTemporaryPath("gdal.log"));
       const opening: DatasetOpening = { source, path, driver, values, context, scratch };
       try {
         const [connection, reply] = await openDataset(opening);

@@ -161,7 +161,7 @@ class GdalAssembler implements Assembler<RowChunk> {
       layers.map((layer, n) => this.description(layer, this.files[n]!.path, ids[n]!)),
     );
     await writeText(source, buildVrt(descriptions));
-    const folder = sink.folder ?? join(scratch, "output");
+    const folder = sink.folderPath ?? join(scratch, "output");
     await mkdir(folder);
     const path = join(folder, this.fileName());
     this.connection = new GdalConnection({
@@ -183,7 +183,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     } finally {
       await this.connection.close();
     }
-    if (sink.folder === undefined) await moveFilesToSink(folder, basename(path), sink);
+    if (sink.folderPath === undefined) await moveFilesToSink(folder, basename(path), sink);
     else await moveFolderToSink(folder, basename(path));
   }
 
@@ -214,7 +214,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     return {
       name: layer.name,
       path,
-      wkt: layer.crs && (await this.context.crs.wkt(layer.crs, "wkt2")),
+      wkt: layer.crs && (await this.context.crs.toWkt(layer.crs, "wkt2")),
       geometryType: tables ? "wkbNone" : ogrGeometryType(layer.summary, accepts.families !== undefined),
       fields: layer.fields ?? [],
       ids,
@@ -285,21 +285,23 @@ function dropGeometry(layer: TargetLayer, choice: TableGeometry, label: string, 
 
 export function createWriter(driver: string): WriterModule<WriteOptionValues, RowChunk> {
   return {
-    async encoder(layer, { geometry = "auto" }, context) {
+    async createEncoder(layer, { geometry = "auto" }, context) {
       if (!tableDrivers.has(driver)) return new RowEncoder(layer, driverTraits(driver));
       const { label } = findDriver(driver);
       const rows = new RowEncoder(toTableLayer(layer, geometry), driverTraits(driver));
       return new TableGeometryEncoder(layer, geometry, { name: driver, label }, rows, context);
     },
-    async assembler(sink, given, values, context) {
+    async createAssembler(sink, given, values, context) {
       const facts = findDriver(driver);
       const layers = tableDrivers.has(driver)
         ? given.map((layer) => dropGeometry(layer, values.geometry ?? "auto", facts.label, context))
         : given;
-      const scratch = dirname(await context.scratch("gdal.log"));
+      const scratch = dirname(await context.createTemporaryPath("gdal.log"));
       const files: RowFile[] = [];
       for (const [n, layer] of layers.entries()) {
-        files.push(await RowFile.create(await context.scratch(`rows-${n}.fgb`), facts.name, layer.fields ?? []));
+        files.push(
+          await RowFile.create(await context.createTemporaryPath(`rows-${n}.fgb`), facts.name, layer.fields ?? []),
+        );
       }
       return new GdalAssembler(facts, sink, layers, values, context, scratch, files);
     },

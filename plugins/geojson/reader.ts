@@ -215,7 +215,7 @@ class GeoJsonLayer implements Layer {
     }
   }
 
-  async fetch(split: Split): Promise<Buffer | undefined> {
+  async prefetch(split: Split): Promise<Buffer | undefined> {
     const { start, bytes } = split as FeatureSplit;
     return bytes > maxChunkBytes ? undefined : this.file.read(start, bytes);
   }
@@ -231,7 +231,7 @@ class GeoJsonLayer implements Layer {
     this.context.splitFinished(passed.records, passed.lines);
   }
 
-  async *glance(): AsyncGenerator<ScanBatch> {
+  async *scanBatches(): AsyncGenerator<ScanBatch> {
     const { signal, skipErrors, keepsBadGeometries } = this.context;
     const deaf = { ...silentReporter, signal, skipErrors, keepsBadGeometries, reject: () => undefined };
     const gatherer = new BatchCollector(deaf, this.options.fid);
@@ -253,13 +253,13 @@ class GeoJsonLayer implements Layer {
   async summary({
     unchangedExtent,
     isLimited,
-    withExtent,
+    needsExtent,
     onBytesScanned,
   }: SummaryRequest): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
     const { layout } = this.blueprint.survey;
     const isUsual = layout === "documents" || layout === "lines";
-    if (skipErrors || isLimited || withExtent || !isUsual || this.options.fid !== undefined) return null;
+    if (skipErrors || isLimited || needsExtent || !isUsual || this.options.fid !== undefined) return null;
     const skim = new SchemaScan(this.file, this.splitSize, silentReporter, unchangedExtent, this.context.signal);
     const splits = this.split((start, opens) => skim.walker.end(start, opens), true);
     return skim.summary(splits, onBytesScanned);

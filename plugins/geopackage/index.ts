@@ -57,7 +57,7 @@ export default defineFormat({
   id: "geopackage",
   label: "OGC GeoPackage",
   extensions: ["gpkg"],
-  companions: ["gpkg-wal", "gpkg-shm", "gpkg-journal"],
+  companionExtensions: ["gpkg-wal", "gpkg-shm", "gpkg-journal"],
   identify,
   reader: { options: readOptions, load: () => import("./reader.js") },
   writer: {
@@ -66,7 +66,7 @@ export default defineFormat({
       crs: "any",
       layers: "many",
       metadata: ["title", "description", "documents", "columns"],
-      layerName: toTableName,
+      normalizeLayerName: toTableName,
       geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,

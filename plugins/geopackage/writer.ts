@@ -4,16 +4,16 @@ import type { GeoPackageChunk } from "./write/encoder.js";
 import { ExistingFileWriter } from "./write/existing-file.js";
 import { NewFileWriter } from "./write/new-file.js";
 
-export { encoder } from "./write/encoder.js";
+export { createEncoder } from "./write/encoder.js";
 
 /** @throws unsupported, crs-not-writable, output-failed, output-locked */
-export function assembler(
+export function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: WriteOptions,
   context: WriteContext,
 ): Promise<Assembler<GeoPackageChunk>> {
-  return sink.update
-    ? ExistingFileWriter.open(sink, sink.update, layers, options, context)
+  return sink.inPlaceTarget
+    ? ExistingFileWriter.open(sink, sink.inPlaceTarget, layers, options, context)
     : NewFileWriter.create(sink, layers, options, context);
 }

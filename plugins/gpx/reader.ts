@@ -116,7 +116,7 @@ class GpxLayer implements Layer {
     for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
   }
 
-  async fetch(split: Split): Promise<Buffer | undefined> {
+  async prefetch(split: Split): Promise<Buffer | undefined> {
     const { from, to } = split as GpxSplit;
     return this.blueprint.start?.encoding === "utf-8" ? readSplitBytes(this.file, from, to) : undefined;
   }

@@ -19,7 +19,7 @@ xmlns:gpxtpx="${garminNamespace}" xmlns:geoferry="${fieldsNamespace}" xmlns:gf="
 xsi:schemaLocation="${gpxNamespaceUri} ${gpxNamespaceUri}/gpx.xsd">
 `;
 
-export async function encoder(
+export async function createEncoder(
   _layer: TargetLayer,
   options: Options,
   context: WriteContext,
@@ -29,7 +29,7 @@ export async function encoder(
   return new GpxEncoder({ lines, precision, zPrecision, extensions }, context);
 }
 
-export async function assembler(
+export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: Options,
@@ -41,7 +41,7 @@ export async function assembler(
     context.reportLoss("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
   });
   await file.write(Buffer.from(`${documentHead}${described}\n`));
-  const spool = (part: string) => new SpooledPart(sink.name, () => context.scratch(part));
+  const spool = (part: string) => new SpooledPart(sink.name, () => context.createTemporaryPath(part));
   return new GpxAssembler(file, [spool("routes"), spool("tracks")], fields ?? [], options.extensions);
 }
 

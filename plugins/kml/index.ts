@@ -12,9 +12,10 @@ export default defineFormat({
   extensions: ["kml", "kmz"],
   archive: {
     extensions: ["kmz"],
-    main: (entries) => entries.find((path) => /^doc\.kml$/i.test(path)) ?? entries.find((path) => /\.kml$/i.test(path)),
+    findMain: (entries) =>
+      entries.find((path) => /^doc\.kml$/i.test(path)) ?? entries.find((path) => /\.kml$/i.test(path)),
     // NetworkLinks lead to them.
-    linked: (path) => /\.kml$/i.test(path),
+    isLinked: (path) => /\.kml$/i.test(path),
     mainName: "doc.kml",
   },
   identify: rateKml,
@@ -26,7 +27,7 @@ export default defineFormat({
       layers: "many",
       metadata: ["description", "author", "links", "columns", "elements"],
       // A reader takes white space at the edges for indentation.
-      layerName: (name) => removeForbidden(name).trim() || "layer",
+      normalizeLayerName: (name) => removeForbidden(name).trim() || "layer",
       geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,

@@ -109,7 +109,7 @@ class KmlLayer implements Layer {
     const { summary } = this.plan;
     const idField = this.fields.length > summary.fields.length ? this.fields.at(-1) : undefined;
     if (!idField) return summary;
-    const fields = [...summary.fields, { ...idField, values: summary.featureCount, maxBytes: summary.idBytes }];
+    const fields = [...summary.fields, { ...idField, values: summary.featureCount, maxBytes: summary.maxIdBytes }];
     return { ...summary, fields };
   }
 
@@ -117,7 +117,7 @@ class KmlLayer implements Layer {
     yield* this.plan.splits;
   }
 
-  async fetch(split: Split): Promise<Buffer | undefined> {
+  async prefetch(split: Split): Promise<Buffer | undefined> {
     const { start, to, entry = 0 } = split as KmlSplit;
     return start?.encoding === "utf-8" && entry === 0 ? readSplitBytes(this.file, start.byte, to) : undefined;
   }
@@ -153,7 +153,7 @@ class KmlLayer implements Layer {
   /** The document that the split is of. An archive may have thousands: each is open while it is read. */
   private async openEntry({ entry = 0 }: KmlSplit): Promise<AsyncDisposable & { file: SourceFile; name: string }> {
     if (entry === 0) return { file: this.file, name: this.source.name, async [Symbol.asyncDispose]() {} };
-    const source = this.source.entries!.source(this.document.entries[entry]!.path);
+    const source = this.source.entries!.getSource(this.document.entries[entry]!.path);
     const file = await source.open();
     return { file, name: source.name, [Symbol.asyncDispose]: () => file.close() };
   }

@@ -13,7 +13,7 @@ import { createLayerSchema, geoferryData, reportDroppedColumns, writeSchema } fr
 
 type Options = OptionValues<typeof writeOptions>;
 
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: Options,
   context: WriteContext,
@@ -32,7 +32,7 @@ export async function encoder(
   return new PlacemarkEncoder(settings, context);
 }
 
-export async function assembler(
+export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: Options,

@@ -52,7 +52,7 @@ export default defineFormat({
     capabilities: () => ({
       crs: "any",
       layers: "many",
-      layerName: toTableName,
+      normalizeLayerName: toTableName,
       geometryTypes: allGeometryTypes,
       nullGeometry: true,
       z: true,

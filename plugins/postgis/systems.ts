@@ -78,7 +78,7 @@ export async function findOrInsertSrid(
   // Longitude comes first in PostGIS whatever the definition says: the two are one.
   const id = crs.id === "OGC:CRS84" ? "EPSG:4326" : crs.id;
   const [, organization = null, code = null] = /^(EPSG|ESRI|IGNF):(\d{1,9})$/.exec(id ?? "") ?? [];
-  const [wkt1, wkt2] = [await context.crs.wkt(crs, "wkt1"), await context.crs.wkt(crs, "wkt2")];
+  const [wkt1, wkt2] = [await context.crs.toWkt(crs, "wkt1"), await context.crs.toWkt(crs, "wkt2")];
   const wkt = wkt1 ?? wkt2;
   const find = `SELECT srid FROM ${table} WHERE CASE WHEN $1::text IS NULL THEN srtext = $3
       ELSE upper(auth_name) = $1 AND auth_srid = $2::int END ORDER BY srid LIMIT 1`;

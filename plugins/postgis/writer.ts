@@ -1,2 +1,2 @@
-export { assembler } from "./write/database-writer.js";
-export { encoder } from "./write/encoder.js";
+export { createAssembler } from "./write/database-writer.js";
+export { createEncoder } from "./write/encoder.js";

@@ -37,7 +37,7 @@ export default defineFormat({
   label: "ESRI Shapefile",
   extensions: ["shp", "shz", "shp.zip", "dbf"],
   archive: { extensions: ["shz", "shp.zip"] },
-  companions: [
+  companionExtensions: [
     "shx",
     "dbf",
     "dbt",
@@ -64,7 +64,7 @@ export default defineFormat({
   identify,
   reader: {
     options: readOptions,
-    siblings: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg", "shp.xml"],
+    siblingExtensions: ["shx", "dbf", "dbt", "fpt", "prj", "qpj", "cpg", "shp.xml"],
     load: () => import("./reader.js"),
   },
   writer: {
@@ -74,10 +74,10 @@ export default defineFormat({
       layers: "one",
       geometryTypes: ["Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon"],
       families: [
-        { name: "point", types: ["Point"] },
-        { name: "multipoint", types: ["MultiPoint"] },
-        { name: "line", types: ["LineString", "MultiLineString"] },
-        { name: "polygon", types: ["Polygon", "MultiPolygon"] },
+        { suffix: "point", types: ["Point"] },
+        { suffix: "multipoint", types: ["MultiPoint"] },
+        { suffix: "line", types: ["LineString", "MultiLineString"] },
+        { suffix: "polygon", types: ["Polygon", "MultiPolygon"] },
       ],
       nullGeometry: true,
       z: true,

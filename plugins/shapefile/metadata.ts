@@ -11,15 +11,15 @@ function detectStandard(text: string): string {
 }
 
 /** The `.shp.xml` beside a Shapefile as a document of metadata; undefined without one. */
-export async function readShpXml(main: Source, { decoder }: ReadContext): Promise<LayerMetadata | undefined> {
-  const source = main.sibling("shp.xml");
+export async function readShpXml(main: Source, { getTextDecoder }: ReadContext): Promise<LayerMetadata | undefined> {
+  const source = main.findSibling("shp.xml");
   if (!source || source.size === 0) return undefined;
   await using file = await source.open();
   const bytes = await file.read(0, source.size);
   const declared = /^[^>]*encoding=["']([\w.-]+)["']/.exec(bytes.toString("latin1", 0, 200))?.[1] ?? "utf-8";
   let text: string;
   try {
-    text = decoder(declared)(bytes);
+    text = getTextDecoder(declared)(bytes);
   } catch {
     text = bytes.toString("utf8");
   }

@@ -47,14 +47,14 @@ async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Sou
   await using file = await source.open();
   const head = await file.read(0, headerBytes);
   if (isShapeHeader(head) && /\.shx$/i.test(source.name)) {
-    const shp = source.sibling("shp");
-    if (shp) return { shp, dbf: source.sibling("dbf") };
+    const shp = source.findSibling("shp");
+    if (shp) return { shp, dbf: source.findSibling("dbf") };
     const reason = "it is the index of a Shapefile, whose .shp is missing beside it";
     throw createError("input-corrupt", { source: source.name, reason });
   }
-  if (/\.dbf$/i.test(source.name)) return { shp: source.sibling("shp"), dbf: source };
+  if (/\.dbf$/i.test(source.name)) return { shp: source.findSibling("shp"), dbf: source };
   if (readShapeHeader(head) !== null || /\.shp$/i.test(source.name)) {
-    return { shp: source, dbf: source.sibling("dbf") };
+    return { shp: source, dbf: source.findSibling("dbf") };
   }
   return { shp: null, dbf: source };
 }
@@ -62,7 +62,7 @@ async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Sou
 /** A projection file that cannot be understood leaves the layer without a CRS, and is named. */
 async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> {
   for (const extension of ["prj", "qpj"]) {
-    const source = main.sibling(extension);
+    const source = main.findSibling(extension);
     if (!source || source.size === 0) continue;
     await using file = await source.open();
     const text = (await file.read(0, 65_536))
@@ -252,7 +252,7 @@ class ShapefileDataset implements Dataset {
           if (!shp || !shapeFiles || facts.options.fid !== undefined) return null;
           return summarizeShapes(splits(), shp, files.shx, table, dbf);
         },
-        fetch: (split: Split) => readSplitBytes(facts, split as ShapeSplit),
+        prefetch: (split: Split) => readSplitBytes(facts, split as ShapeSplit),
         async *batches(split?: Split, fetched?: unknown) {
           if (split) yield* readSplit(facts, split as ShapeSplit, 0, fetched as SplitBytes | undefined);
           else for await (const each of splits()) yield* readSplit(facts, each, each.first);
@@ -283,7 +283,7 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
   };
   try {
     const main = shp ?? dbf!;
-    const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.sibling("shx") ?? null) };
+    const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.findSibling("shx") ?? null) };
     const withoutMemo = { main, ...shapeFiles, dbf: await openFile(dbf), dbfName: dbf?.name ?? "", memo: null };
     const blueprint =
       (context.scanResult as ShapefileScanResult | undefined) ??

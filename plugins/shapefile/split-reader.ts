@@ -269,7 +269,7 @@ class SplitReader {
       fields,
       columns,
       geometry,
-      records: whole ? null : rows.map((row) => this.record(row)),
+      recordNumbers: whole ? null : rows.map((row) => this.record(row)),
       firstRecord: this.record(from),
     });
     return this.withoutDamaged(batch, rows, troubles);
@@ -378,6 +378,6 @@ class SplitReader {
 
 function nullGeometries(count: number) {
   const builder = new GeometryBuilder();
-  for (let i = 0; i < count; i++) builder.none();
+  for (let i = 0; i < count; i++) builder.addNull();
   return builder.finish();
 }

@@ -46,7 +46,7 @@ function createPlan(layer: TargetLayer, options: WriteOptions, context: WriteCon
   if (!layer.summary) throw createError("internal", { reason: "a Shapefile cannot be laid out without a summary" });
   const encoding = encodingOfName(options.encoding) ?? options.encoding;
   const utf8 = encoding === "utf-8";
-  const encode = utf8 ? null : context.encoder(encoding);
+  const encode = utf8 ? null : context.getTextEncoder(encoding);
   if (encode && Buffer.from(encode("A z")).toString("latin1") !== "A z") {
     const expected = "an encoding in which ASCII is one byte a character";
     throw createError("option-invalid", { option: "encoding", value: options.encoding, expected });
@@ -55,7 +55,7 @@ function createPlan(layer: TargetLayer, options: WriteOptions, context: WriteCon
 }
 
 /** @throws unsupported, option-invalid */
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: WriteOptions,
   context: WriteContext,
@@ -160,7 +160,7 @@ class ShapefileAssembler implements Assembler<ShapefileChunk> {
 /** Digits up to which GDAL takes a column of whole numbers for 64-bit integers. */
 const maxGdalInt64Width = 18;
 
-export async function assembler(
+export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: WriteOptions,
@@ -171,7 +171,7 @@ export async function assembler(
     throw createError("usage", { reason: `${sink.name}: name the output by its .shp; the .dbf comes with it` });
   }
   const planned = createPlan(layer, options, context);
-  const prj = layer.crs && (await context.crs.wkt(layer.crs, "esri"));
+  const prj = layer.crs && (await context.crs.toWkt(layer.crs, "esri"));
   if (layer.crs && prj === null) throw createError("crs-not-writable", { format: "shapefile", crs: layer.crs.name });
   const page = codePageOf(planned.encoding);
   const encode = planned.encode ?? ((text: string) => Buffer.from(text, "utf8"));

@@ -8,7 +8,7 @@ const maxArcStep = Math.PI / 45;
 
 export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
   for (let k = 0; k < points.length; k += 4) {
-    builder.positionZM(points[k]!, points[k + 1]!, points[k + 2]!, points[k + 3]!);
+    builder.addPositionZM(points[k]!, points[k + 1]!, points[k + 2]!, points[k + 3]!);
   }
 }
 

@@ -15,5 +15,5 @@ export function rejectUnreadableGeometries(
     const place = { record: batch.recordAt(row) };
     context.reject({ code: "geometry-malformed", reason, place, feature: batch.featureAt(row), ...kept });
   }
-  return context.keepsBadGeometries ? batch : batch.without(unreadable.map(([row]) => row));
+  return context.keepsBadGeometries ? batch : batch.withoutRows(unreadable.map(([row]) => row));
 }

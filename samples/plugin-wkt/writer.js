@@ -4,7 +4,7 @@ import { printWkt } from "./wkt.js";
 /** @typedef {import("geoferry/plugin").WriterModule<{ srid: boolean }, { text: string }>} Module */
 
 /** @type {Module["encoder"]} */
-export async function encoder(layer, options, context) {
+export async function createEncoder(layer, options, context) {
   const code = /^EPSG:(\d+)$/.exec(layer.crs?.id ?? "")?.[1];
   const prefix = options.srid && code ? `SRID=${code};` : "";
   return {
@@ -21,7 +21,7 @@ export async function encoder(layer, options, context) {
 }
 
 /** @type {Module["assembler"]} */
-export async function assembler(sink) {
+export async function createAssembler(sink) {
   const file = await sink.create();
   return {
     append: ({ text }) => file.write(Buffer.from(text)),

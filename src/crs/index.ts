@@ -21,8 +21,8 @@ export type { Transform } from "./operations/transform.js";
 export const crsContext: CrsContext = {
   wgs84,
   parse: parseCrs,
-  shareInside: shareInArea,
-  async wkt(crs, flavour) {
+  computeShareInArea: shareInArea,
+  async toWkt(crs, flavour) {
     if (isWgs84(crs)) return wgs84Wkt[flavour];
     const [definition, { getRegistry }, writer] = await Promise.all([
       resolveDefinition(crs),

@@ -12,13 +12,13 @@ export function redactUrl(address: string): string {
 }
 
 /** An input or output: an address without its secrets, as its format tells them, and a path as it is. */
-export function redact(name: string, registry: Pick<Registry, "ofAddress">): string {
-  const addresses = registry.ofAddress(name)?.addresses;
+export function redact(name: string, registry: Pick<Registry, "findByAddress">): string {
+  const addresses = registry.findByAddress(name)?.addresses;
   if (addresses) return addresses.redact(name);
   // Also one that is mistyped, or behind the name of a program or a folder: "http:/user:password@…", "/vsicurl/http://…".
   return name.replace(/[a-z][a-z0-9+.-]+:[/\\]+.*$/is, redactUrl);
 }
 
 /** Inputs in one line. */
-export const redactInputs = (names: readonly string[], registry: Pick<Registry, "ofAddress">): string =>
+export const redactInputs = (names: readonly string[], registry: Pick<Registry, "findByAddress">): string =>
   names.map((name) => redact(name, registry)).join(", ");

@@ -106,7 +106,7 @@ function requireWritableFormat(to: string | undefined, { registry }: Host): Form
   const format = registry.get(to);
   const { writer } = format;
   if (!writer) throw createError("format-cannot-write", { format: format.id });
-  if (format.addresses || (format.folders?.length ?? 0) > 0)
+  if (format.addresses || (format.folderExtensions?.length ?? 0) > 0)
     throw createError("output-not-stream", { format: format.id });
   return { ...format, writer };
 }

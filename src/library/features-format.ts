@@ -25,7 +25,7 @@ const capabilities = {
 } as const;
 
 /** The chunks are batches as plain data: features are made of them on the calling thread. */
-const encoder: Encoder<BatchData> = { encode: (batch) => batch.data() };
+const encoder: Encoder<BatchData> = { encode: (batch) => batch.toData() };
 
 export function createFeaturesFormat(take: FeatureConsumer): Format {
   return defineFormat({
@@ -38,8 +38,8 @@ export function createFeaturesFormat(take: FeatureConsumer): Format {
       options: {},
       capabilities: () => capabilities,
       load: async () => ({
-        encoder: async () => encoder,
-        async assembler(sink): Promise<Assembler<BatchData>> {
+        createEncoder: async () => encoder,
+        async createAssembler(sink): Promise<Assembler<BatchData>> {
           // An output has a file: this one stays empty.
           await sink.create();
           return {

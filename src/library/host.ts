@@ -36,6 +36,6 @@ export function createRegistry(builtins: BuiltinFormats): Registry {
 /** The same formats, to which one can be added. */
 export function copyRegistry(registry: Registry): Registry {
   const copy = new Registry();
-  for (const format of registry.all()) copy.add(format, registry.moduleOf(format.id));
+  for (const format of registry.all()) copy.add(format, registry.getModule(format.id));
   return copy;
 }

@@ -25,7 +25,7 @@ export interface BatchData {
    * Which record of the source each row is, counted from 1 and relative to the split; null where row i is record
    * `firstRecord + i`.
    */
-  readonly records: Uint32Array | null;
+  readonly recordNumbers: Uint32Array | null;
   readonly firstRecord: number;
 }
 
@@ -36,7 +36,7 @@ export class Batch implements BatchData {
   readonly fields: readonly Field[];
   readonly columns: readonly Column[];
   readonly geometry: GeometryColumn;
-  readonly records: Uint32Array | null;
+  readonly recordNumbers: Uint32Array | null;
   readonly firstRecord: number;
 
   constructor(data: BatchData) {
@@ -45,22 +45,22 @@ export class Batch implements BatchData {
     this.fields = data.fields;
     this.columns = data.columns;
     this.geometry = data.geometry;
-    this.records = data.records;
+    this.recordNumbers = data.recordNumbers;
     this.firstRecord = data.firstRecord;
   }
 
   /** The same batch with some members replaced. */
   with(changes: Partial<BatchData>): Batch {
-    return new Batch({ ...this.data(), ...changes });
+    return new Batch({ ...this.toData(), ...changes });
   }
 
   /** The record of the source that row i is, counted from 1, relative to the split. */
   recordAt(row: number): number {
-    return this.records ? this.records[row]! : this.firstRecord + row;
+    return this.recordNumbers ? this.recordNumbers[row]! : this.firstRecord + row;
   }
 
   /** All rows but `rows`; the batch itself where there are none of those. */
-  without(rows: readonly number[]): Batch {
+  withoutRows(rows: readonly number[]): Batch {
     if (rows.length === 0) return this;
     const left = new Set(rows);
     return this.take(Uint32Array.from({ length: this.length }, (_, row) => row).filter((row) => !left.has(row)));
@@ -74,7 +74,7 @@ export class Batch implements BatchData {
       fields: this.fields,
       columns: this.columns.map((column) => takeColumn(column, rows)),
       geometry: takeGeometries(this.geometry, rows),
-      records: Uint32Array.from(rows, (row) => this.recordAt(row)),
+      recordNumbers: Uint32Array.from(rows, (row) => this.recordAt(row)),
       firstRecord: 0,
     });
   }
@@ -104,9 +104,9 @@ export class Batch implements BatchData {
     for (let row = 0; row < this.length; row++) yield this.featureAt(row);
   }
 
-  data(): BatchData {
-    const { length, ids, fields, columns, geometry, records, firstRecord } = this;
-    return { length, ids, fields, columns, geometry, records, firstRecord };
+  toData(): BatchData {
+    const { length, ids, fields, columns, geometry, recordNumbers, firstRecord } = this;
+    return { length, ids, fields, columns, geometry, recordNumbers, firstRecord };
   }
 }
 

@@ -122,21 +122,21 @@ abstract class PresenceBuilder {
     this.sharesPresence = slab !== null;
   }
 
-  protected mark(presence: number): number {
+  protected addRow(presence: number): number {
     const row = this.length++;
     if (row === this.presence.length) this.growPresence();
     this.presence[row] = presence;
     return row;
   }
 
-  protected markNull(presence: number): number {
+  protected addNullRow(presence: number): number {
     if (this.sharesPresence) {
       const own = this.slab!.uint8(this.presence.length);
       own.set(this.presence);
       this.presence = own;
       this.sharesPresence = false;
     }
-    return this.mark(presence);
+    return this.addRow(presence);
   }
 
   private growPresence(): void {
@@ -166,13 +166,13 @@ export class NumberBuilder extends PresenceBuilder {
   }
 
   push(value: number): void {
-    const row = this.mark(Presence.value);
+    const row = this.addRow(Presence.value);
     if (row >= this.values.length) this.values = grow(this.values, row + 1);
     this.values[row] = value;
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.markNull(presence);
+    this.addNullRow(presence);
   }
 
   finish(): Column {
@@ -193,13 +193,13 @@ export class BigintBuilder extends PresenceBuilder {
   }
 
   push(value: bigint): void {
-    const row = this.mark(Presence.value);
+    const row = this.addRow(Presence.value);
     if (row >= this.values.length) this.values = grow(this.values, row + 1);
     this.values[row] = value;
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.markNull(presence);
+    this.addNullRow(presence);
   }
 
   finish(): Column {
@@ -222,12 +222,12 @@ export class BytesBuilder extends PresenceBuilder {
 
   constructor(
     type: BytesType,
-    private readonly rows: number = defaultRowCapacity,
+    private readonly rowCapacity: number = defaultRowCapacity,
     slab: Slab | null = null,
   ) {
-    super(rows, slab);
+    super(rowCapacity, slab);
     this.type = type;
-    this.offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
+    this.offsets = slab ? slab.uint32(rowCapacity + 1) : new Uint32Array(rowCapacity + 1);
   }
 
   private reserve(size: number): void {
@@ -236,12 +236,12 @@ export class BytesBuilder extends PresenceBuilder {
     const least = Math.max(this.end + size, this.buffer.length * 2);
     const grown = slab
       ? slab.buffer(least)
-      : Buffer.allocUnsafeSlow(Math.max(least, initialTextBytesPerRow * this.rows));
+      : Buffer.allocUnsafeSlow(Math.max(least, initialTextBytesPerRow * this.rowCapacity));
     grown.set(this.buffer.subarray(0, this.end));
     this.buffer = grown;
   }
 
-  private close(row: number): void {
+  private endRow(row: number): void {
     if (row + 1 >= this.offsets.length) this.offsets = grow(this.offsets, row + 2);
     this.offsets[row + 1] = this.end;
   }
@@ -249,7 +249,7 @@ export class BytesBuilder extends PresenceBuilder {
   push(text: string): void {
     this.reserve(text.length * 3);
     this.end += this.buffer.write(text, this.end, "utf8");
-    this.close(this.mark(Presence.value));
+    this.endRow(this.addRow(Presence.value));
   }
 
   /** Adds `source[from … to]`, which is UTF-8 already unless the column is binary. */
@@ -261,11 +261,11 @@ export class BytesBuilder extends PresenceBuilder {
     if (size < 24) for (let i = 0; i < size; i++) buffer[end + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), end);
     this.end += size;
-    this.close(this.mark(Presence.value));
+    this.endRow(this.addRow(Presence.value));
   }
 
   pushNull(presence: number = Presence.null): void {
-    this.close(this.markNull(presence));
+    this.endRow(this.addNullRow(presence));
   }
 
   finish(): Column {

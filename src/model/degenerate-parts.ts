@@ -143,8 +143,8 @@ export class DegeneratePartFilter {
         continue;
       }
       if (!left) {
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
       }
       left = true;
       builder.copyPositions(column, k, k + 1);
@@ -163,7 +163,7 @@ export class DegeneratePartFilter {
 
   private addMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): boolean {
     const { members, memberOffsets } = column;
-    const into = builder.collection();
+    const into = builder.beginMembers();
     if (!members || !memberOffsets) return false;
     let left = false;
     let { defect } = this;
@@ -186,7 +186,7 @@ export class DegeneratePartFilter {
       if (count === 0) this.empty++;
       else if (count < this.requirements.minLinePositions || this.isRejected(column, r)) this.drop(column, r, "line");
       else {
-        if (!left) builder.part();
+        if (!left) builder.beginPart();
         left = true;
         builder.copyRing(column, r);
       }
@@ -218,7 +218,7 @@ export class DegeneratePartFilter {
         this.drop(column, r, "ring");
         if (r === shell) return false;
       } else {
-        if (r === shell) builder.part();
+        if (r === shell) builder.beginPart();
         const open = !closed || (this.requirements.closesRingsInZ && !isClosedInZ(column, r));
         if (!open) builder.copyRing(column, r);
         else this.close(column, r, builder, closed);
@@ -232,7 +232,7 @@ export class DegeneratePartFilter {
     const first = column.positionOffsets[r]!;
     const end = column.positionOffsets[r + 1]!;
     const lacksHeight = closed && Number.isNaN(column.z?.[end - 1]);
-    builder.ring();
+    builder.beginRing();
     builder.copyPositions(column, first, lacksHeight ? end - 1 : end);
     builder.copyPositions(column, first, first + 1);
     this.closed++;

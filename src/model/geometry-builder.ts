@@ -35,9 +35,9 @@ function growInts(array: Uint32Array<ArrayBuffer>, needed: number): Uint32Array<
  */
 export class GeometryBuilder {
   private kinds = new Uint8Array(1024);
-  private parts = new Uint32Array(1025);
-  private rings = new Uint32Array(1025);
-  private positions = new Uint32Array(1025);
+  private partOffsets = new Uint32Array(1025);
+  private ringOffsets = new Uint32Array(1025);
+  private positionOffsets = new Uint32Array(1025);
   private xy = new Float64Array(2048);
   private z: Float64Array<ArrayBuffer> | null = null;
   private m: Float64Array<ArrayBuffer> | null = null;
@@ -49,7 +49,7 @@ export class GeometryBuilder {
   /** Positions added, over all features. */
   positionCount = 0;
   /** Whether the column finished last has the memory of `xy`. */
-  private lent = false;
+  private sharesXy = false;
   private partCount = 0;
   private ringCount = 0;
 
@@ -62,20 +62,21 @@ export class GeometryBuilder {
     this.kinds[this.length] = kind;
   }
 
-  part(): void {
+  beginPart(): void {
     this.partCount++;
-    if (this.partCount >= this.rings.length) this.rings = growInts(this.rings, this.partCount + 1);
-    this.rings[this.partCount] = this.ringCount;
+    if (this.partCount >= this.ringOffsets.length) this.ringOffsets = growInts(this.ringOffsets, this.partCount + 1);
+    this.ringOffsets[this.partCount] = this.ringCount;
   }
 
-  ring(): void {
+  beginRing(): void {
     this.ringCount++;
-    if (this.ringCount >= this.positions.length) this.positions = growInts(this.positions, this.ringCount + 1);
-    this.positions[this.ringCount] = this.positionCount;
-    this.rings[this.partCount] = this.ringCount;
+    if (this.ringCount >= this.positionOffsets.length)
+      this.positionOffsets = growInts(this.positionOffsets, this.ringCount + 1);
+    this.positionOffsets[this.ringCount] = this.positionCount;
+    this.ringOffsets[this.partCount] = this.ringCount;
   }
 
-  position(x: number, y: number): void {
+  addPosition(x: number, y: number): void {
     const at = this.positionCount * 2;
     if (at + 2 > this.xy.length) this.xy = growFloats(this.xy, at + 2);
     this.xy[at] = x;
@@ -83,14 +84,14 @@ export class GeometryBuilder {
     if (this.z) this.setZ(Number.NaN);
     if (this.m) this.setM(Number.NaN);
     this.positionCount++;
-    this.positions[this.ringCount] = this.positionCount;
+    this.positionOffsets[this.ringCount] = this.positionCount;
   }
 
   /**
    * `count` positions of x and y, as little-endian doubles in `view` from `from` on.
    * @returns false where x + y of one is NaN: the feature is to be cancelled then
    */
-  positionsFrom(view: DataView, from: number, count: number): boolean {
+  addPositionsFromView(view: DataView, from: number, count: number): boolean {
     const first = this.positionCount * 2;
     const end = first + count * 2;
     if (end > this.xy.length) this.xy = growFloats(this.xy, end);
@@ -108,12 +109,12 @@ export class GeometryBuilder {
     for (let at = first; at < end; at += 2) if (Number.isNaN(xy[at]! + xy[at + 1]!)) return false;
     if (this.z || this.m) this.fillDimensions(end / 2);
     this.positionCount = end / 2;
-    this.positions[this.ringCount] = this.positionCount;
+    this.positionOffsets[this.ringCount] = this.positionCount;
     return true;
   }
 
   /** The positions `from` … `to` of `xy`, interleaved numbers. */
-  positionsOf(xy: Float64Array, from: number, to: number): void {
+  addPositionsFromArray(xy: Float64Array, from: number, to: number): void {
     const first = this.positionCount * 2;
     const end = first + 2 * (to - from);
     if (end > this.xy.length) this.xy = growFloats(this.xy, end);
@@ -122,7 +123,7 @@ export class GeometryBuilder {
     else for (let at = first, k = 2 * from; at < end; at++, k++) into[at] = xy[k]!;
     if (this.z || this.m) this.fillDimensions(end / 2);
     this.positionCount = end / 2;
-    this.positions[this.ringCount] = this.positionCount;
+    this.positionOffsets[this.ringCount] = this.positionCount;
   }
 
   /** The positions up to `end`, just added, have neither height nor measure. */
@@ -134,8 +135,8 @@ export class GeometryBuilder {
   }
 
   /** A position with height, measure or both; NaN stands for "has none". */
-  positionZM(x: number, y: number, z: number, m: number): void {
-    this.position(x, y);
+  addPositionZM(x: number, y: number, z: number, m: number): void {
+    this.addPosition(x, y);
     this.positionCount--;
     if (!Number.isNaN(z)) this.setZ(z);
     if (!Number.isNaN(m)) this.setM(m);
@@ -157,33 +158,33 @@ export class GeometryBuilder {
   }
 
   /** Opens a feature of one part with one ring: a Point, LineString or MultiPoint. */
-  line(kind: number): void {
+  beginSinglePart(kind: number): void {
     this.begin(kind);
-    this.part();
-    this.ring();
+    this.beginPart();
+    this.beginRing();
   }
 
-  point(x: number, y: number): void {
-    this.line(Kind.Point);
-    this.position(x, y);
+  addPoint(x: number, y: number): void {
+    this.beginSinglePart(Kind.Point);
+    this.addPosition(x, y);
     this.end();
   }
 
   /** Ends the feature begun last. */
   end(): void {
     this.length++;
-    if (this.length >= this.parts.length) this.parts = growInts(this.parts, this.length + 1);
-    this.parts[this.length] = this.partCount;
+    if (this.length >= this.partOffsets.length) this.partOffsets = growInts(this.partOffsets, this.length + 1);
+    this.partOffsets[this.length] = this.partCount;
     if (this.memberBuilder) this.closeMembers();
   }
 
-  none(): void {
+  addNull(): void {
     this.begin(Kind.none);
     this.end();
   }
 
   /** The builder for the members of the GeometryCollection begun last; each is a feature of its own there. */
-  collection(): GeometryBuilder {
+  beginMembers(): GeometryBuilder {
     if (!this.memberBuilder) {
       this.memberBuilder = new GeometryBuilder();
       this.memberOffsets = new Uint32Array(Math.max(1025, this.length + 2));
@@ -198,9 +199,9 @@ export class GeometryBuilder {
 
   /** What a feature added since its `begin` is taken back: for a feature found to be damaged halfway. */
   cancel(): void {
-    this.partCount = this.parts[this.length]!;
-    this.ringCount = this.rings[this.partCount]!;
-    this.positionCount = this.positions[this.ringCount]!;
+    this.partCount = this.partOffsets[this.length]!;
+    this.ringCount = this.ringOffsets[this.partCount]!;
+    this.positionCount = this.positionOffsets[this.ringCount]!;
     if (this.memberBuilder) this.memberBuilder.truncate(this.memberOffsets[this.length]!);
   }
 
@@ -219,10 +220,10 @@ export class GeometryBuilder {
       return false;
     }
     const polygonal = kind === Kind.Polygon || kind === Kind.MultiPolygon;
-    const to = isOpen ? this.partCount : this.parts[feature + 1]!;
-    for (let p = this.parts[feature]!; p < to; p++) {
-      const from = this.rings[p]!;
-      const end = polygonal ? Math.min(from + 1, this.rings[p + 1]!) : this.rings[p + 1]!;
+    const to = isOpen ? this.partCount : this.partOffsets[feature + 1]!;
+    for (let p = this.partOffsets[feature]!; p < to; p++) {
+      const from = this.ringOffsets[p]!;
+      const end = polygonal ? Math.min(from + 1, this.ringOffsets[p + 1]!) : this.ringOffsets[p + 1]!;
       for (let r = from; r < end; r++) if (this.isReadableRing(r, kind === Kind.MultiPoint)) return true;
     }
     return false;
@@ -230,8 +231,8 @@ export class GeometryBuilder {
 
   /** Whether all positions of a ring are numbers; for points, whether one is. */
   private isReadableRing(r: number, one: boolean): boolean {
-    const { xy, positions } = this;
-    for (let k = positions[r]!; k < positions[r + 1]!; k++) {
+    const { xy, positionOffsets } = this;
+    for (let k = positionOffsets[r]!; k < positionOffsets[r + 1]!; k++) {
       if (Number.isNaN(xy[2 * k]! + xy[2 * k + 1]!) !== one) return one;
     }
     return !one;
@@ -243,43 +244,43 @@ export class GeometryBuilder {
   }
 
   /** GeoJSON's geometry object, or null; positions of more than three numbers keep the first three. */
-  geojson(geometry: Geometry | null): void {
+  addGeoJson(geometry: Geometry | null): void {
     if (geometry === null) {
-      this.none();
+      this.addNull();
       return;
     }
     this.begin(Kind[geometry.type]);
     switch (geometry.type) {
       case "Point":
-        if (geometry.coordinates.length > 0) this.singlePart([[geometry.coordinates]]);
+        if (geometry.coordinates.length > 0) this.addPart([[geometry.coordinates]]);
         break;
       case "LineString":
       case "MultiPoint":
-        if (geometry.coordinates.length > 0) this.singlePart([geometry.coordinates]);
+        if (geometry.coordinates.length > 0) this.addPart([geometry.coordinates]);
         break;
       case "Polygon":
       case "MultiLineString":
-        if (geometry.coordinates.length > 0) this.singlePart(geometry.coordinates);
+        if (geometry.coordinates.length > 0) this.addPart(geometry.coordinates);
         break;
       case "MultiPolygon":
-        for (const polygon of geometry.coordinates) this.singlePart(polygon);
+        for (const polygon of geometry.coordinates) this.addPart(polygon);
         break;
       case "GeometryCollection": {
-        const members = this.collection();
-        for (const member of geometry.geometries) members.geojson(member);
+        const members = this.beginMembers();
+        for (const member of geometry.geometries) members.addGeoJson(member);
         break;
       }
     }
     this.end();
   }
 
-  private singlePart(rings: readonly Position[][]): void {
-    this.part();
+  private addPart(rings: readonly Position[][]): void {
+    this.beginPart();
     for (const ring of rings) {
-      this.ring();
+      this.beginRing();
       for (const p of ring) {
-        if (p.length > 2) this.positionZM(p[0]!, p[1]!, p[2]!, Number.NaN);
-        else this.position(p[0]!, p[1]!);
+        if (p.length > 2) this.addPositionZM(p[0]!, p[1]!, p[2]!, Number.NaN);
+        else this.addPosition(p[0]!, p[1]!);
       }
     }
   }
@@ -289,7 +290,7 @@ export class GeometryBuilder {
     this.begin(column.kinds[i]!);
     for (let p = column.partOffsets[i]!; p < column.partOffsets[i + 1]!; p++) this.copyPart(column, p);
     if (column.kinds[i] === Kind.GeometryCollection) {
-      const members = this.collection();
+      const members = this.beginMembers();
       if (column.members && column.memberOffsets) {
         for (let k = column.memberOffsets[i]!; k < column.memberOffsets[i + 1]!; k++) members.copy(column.members, k);
       }
@@ -298,20 +299,20 @@ export class GeometryBuilder {
   }
 
   copyPart(column: GeometryColumn, p: number): void {
-    this.part();
+    this.beginPart();
     for (let r = column.ringOffsets[p]!; r < column.ringOffsets[p + 1]!; r++) this.copyRing(column, r);
   }
 
   copyRing(column: GeometryColumn, r: number): void {
-    this.ring();
+    this.beginRing();
     this.copyPositions(column, column.positionOffsets[r]!, column.positionOffsets[r + 1]!);
   }
 
   copyPositions(column: GeometryColumn, from: number, to: number): void {
     const { xy, z, m } = column;
     for (let k = from; k < to; k++) {
-      if (z || m) this.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
-      else this.position(xy[2 * k]!, xy[2 * k + 1]!);
+      if (z || m) this.addPositionZM(xy[2 * k]!, xy[2 * k + 1]!, z ? z[k]! : Number.NaN, m ? m[k]! : Number.NaN);
+      else this.addPosition(xy[2 * k]!, xy[2 * k + 1]!);
     }
   }
 
@@ -321,8 +322,8 @@ export class GeometryBuilder {
     this.positionCount = 0;
     this.partCount = 0;
     this.ringCount = 0;
-    if (this.lent) this.xy = acquireDoubles(this.xy.length);
-    this.lent = false;
+    if (this.sharesXy) this.xy = acquireDoubles(this.xy.length);
+    this.sharesXy = false;
     this.z = null;
     this.m = null;
     this.memberBuilder = null;
@@ -335,10 +336,10 @@ export class GeometryBuilder {
   finish(claimed: Float64Array | null = null): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
     const xy = trimDoubles(this.xy, positionCount * 2);
-    this.lent = xy.buffer === this.xy.buffer;
-    const partOffsets = this.parts.slice(0, length + 1);
-    const ringOffsets = this.rings.slice(0, partCount + 1);
-    const positionOffsets = this.positions.slice(0, ringCount + 1);
+    this.sharesXy = xy.buffer === this.xy.buffer;
+    const partOffsets = this.partOffsets.slice(0, length + 1);
+    const ringOffsets = this.ringOffsets.slice(0, partCount + 1);
+    const positionOffsets = this.positionOffsets.slice(0, ringCount + 1);
     // All columns are made here, so that they are of one shape to the compiler.
     return {
       length,
@@ -360,7 +361,7 @@ export class GeometryBuilder {
 export function withoutGeometries(column: GeometryColumn, rows: ReadonlySet<number>): GeometryColumn {
   const builder = new GeometryBuilder();
   for (let row = 0; row < column.length; row++) {
-    if (rows.has(row)) builder.none();
+    if (rows.has(row)) builder.addNull();
     else builder.copy(column, row);
   }
   return builder.finish();

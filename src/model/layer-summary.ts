@@ -54,7 +54,7 @@ export interface LayerSummary {
   /** The type of the feature ids, null where no feature has one. */
   readonly idType: FieldType | null;
   /** Bytes of the longest id as UTF-8 text. */
-  readonly idBytes: number;
+  readonly maxIdBytes: number;
 }
 
 /** The geometry types that occur, null geometries left out. */
@@ -68,7 +68,7 @@ export function restrictToKinds(summary: LayerSummary, kinds: readonly number[])
   return { ...summary, ...totals(of) };
 }
 
-function totals(kinds: readonly KindSummary[]): Omit<LayerSummary, "fields" | "idType" | "idBytes"> {
+function totals(kinds: readonly KindSummary[]): Omit<LayerSummary, "fields" | "idType" | "maxIdBytes"> {
   const all = emptyKindSummary();
   for (const facts of kinds) mergeKindSummary(all, facts);
   const extent = all.box[0] > all.box[2] ? null : all.box;
@@ -103,7 +103,7 @@ export interface FieldState {
   values: number;
   maxBytes: number;
   /** The temporal type that every text so far has; undefined before the first, null when they differ. */
-  temporal: FieldType | null | undefined;
+  temporalType: FieldType | null | undefined;
 }
 
 /** That of a field without values. */
@@ -113,12 +113,12 @@ export const emptyFieldState = (): FieldState => ({
   decimals: undefined,
   values: 0,
   maxBytes: 0,
-  temporal: undefined,
+  temporalType: undefined,
 });
 
 /** That of a field of which no batch was seen yet; plain, since what is made by spreading takes twice the memory. */
 function initialFieldState({ width, decimals, element }: Field): FieldState {
-  const state = { type: null, width, decimals, values: 0, maxBytes: 0, temporal: undefined };
+  const state = { type: null, width, decimals, values: 0, maxBytes: 0, temporalType: undefined };
   return element ? { ...state, element } : state;
 }
 
@@ -127,7 +127,7 @@ export interface SummaryState {
   fields: Map<string, FieldState>;
   kinds: KindSummary[];
   idType: FieldType | null;
-  idBytes: number;
+  maxIdBytes: number;
 }
 
 function maxTextBytes(column: BytesColumn, length: number): number {
@@ -229,7 +229,7 @@ export class Summarizer {
     fields: new Map(),
     kinds: Array.from({ length: 8 }, emptyKindSummary),
     idType: null,
-    idBytes: 0,
+    maxIdBytes: 0,
   };
 
   constructor(private readonly refinesTypes: boolean) {}
@@ -246,7 +246,7 @@ export class Summarizer {
     }
     if (batch.ids) {
       state.idType = commonTypeOrNull(state.idType, batch.ids.type);
-      state.idBytes = Math.max(state.idBytes, maxValueBytes(batch.ids, batch.length));
+      state.maxIdBytes = Math.max(state.maxIdBytes, maxValueBytes(batch.ids, batch.length));
     }
     addGeometries(state.kinds, batch.geometry);
   }
@@ -266,15 +266,15 @@ export class Summarizer {
     if (values === 0) return;
     state.maxBytes = Math.max(state.maxBytes, maxValueBytes(column, length));
     if (!this.refinesTypes) return;
-    state.temporal =
+    state.temporalType =
       column.type === "text"
-        ? commonTemporalType(state.temporal, this.temporalType(state, column as BytesColumn, length))
+        ? commonTemporalType(state.temporalType, this.findTemporalType(state, column as BytesColumn, length))
         : null;
   }
 
-  private temporalType(state: FieldState, column: BytesColumn, length: number): FieldType | null | undefined {
+  private findTemporalType(state: FieldState, column: BytesColumn, length: number): FieldType | null | undefined {
     const { bytes, offsets, presence } = column;
-    let found = state.temporal;
+    let found = state.temporalType;
     for (let i = 0; i < length && found !== null; i++) {
       if (presence[i] !== Presence.value) continue;
       found = commonTemporalType(found, temporalTypeAt(bytes, offsets[i]!, offsets[i + 1]!));
@@ -291,7 +291,7 @@ export class Summarizer {
       mergeKindSummary(state.kinds[kind]!, facts);
     });
     state.idType = commonTypeOrNull(state.idType, other.idType);
-    state.idBytes = Math.max(state.idBytes, other.idBytes);
+    state.maxIdBytes = Math.max(state.maxIdBytes, other.maxIdBytes);
   }
 
   private mergeFields(other: SummaryState): void {
@@ -305,24 +305,24 @@ export class Summarizer {
         known.decimals = maxOrUndefined(known.decimals, field.decimals);
         known.values += field.values;
         known.maxBytes = Math.max(known.maxBytes, field.maxBytes);
-        known.temporal = commonTemporalType(known.temporal, field.temporal);
+        known.temporalType = commonTemporalType(known.temporalType, field.temporalType);
       }
     }
   }
 
   /** The state with its dates recognised: to be merged with that of a source that declares its types. */
-  resolvedState(): SummaryState {
+  resolveState(): SummaryState {
     if (!this.refinesTypes) return this.state;
     const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
       name,
-      { ...field, type: (field.type === "text" && field.temporal) || field.type },
+      { ...field, type: (field.type === "text" && field.temporalType) || field.type },
     ]);
     return { ...this.state, fields: new Map(fields) };
   }
 
   private fieldSummary(name: string, field: FieldState): FieldSummary {
     const { values, maxBytes } = field;
-    const type = (this.refinesTypes && field.type === "text" && field.temporal) || (field.type ?? "text");
+    const type = (this.refinesTypes && field.type === "text" && field.temporalType) || (field.type ?? "text");
     // What is made by spreading takes several times the memory.
     return isPlainField(field)
       ? { name, type, values, maxBytes }
@@ -330,12 +330,12 @@ export class Summarizer {
   }
 
   summary(): LayerSummary {
-    const { fields, kinds, idType, idBytes } = this.state;
+    const { fields, kinds, idType, maxIdBytes } = this.state;
     return {
       ...totals(kinds),
       fields: Array.from(fields, ([name, field]) => this.fieldSummary(name, field)),
       idType,
-      idBytes,
+      maxIdBytes,
     };
   }
 }

@@ -50,7 +50,7 @@ export interface SummaryRequest {
   /** Whether no more than some features will be read: what looks at all of them takes longer then. */
   readonly isLimited: boolean;
   /** Whether the extent is wanted. Of a summary without it no use is made then. */
-  readonly withExtent: boolean;
+  readonly needsExtent: boolean;
   /** To be told of bytes looked at, where that is work that takes its time, for progress. */
   onBytesScanned?(bytes: number): void;
 }
@@ -71,7 +71,7 @@ export interface Layer extends LayerInfo {
    * Pairs of fields that look like x and y, although no geometry was taken from them, the likeliest first: the options
    * `x` and `y` of the reader take a pair.
    */
-  readonly likelyCoordinates?: readonly (readonly [x: string, y: string])[];
+  readonly likelyCoordinateFields?: readonly (readonly [x: string, y: string])[];
   /**
    * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
    * @param fetched what `fetch` gave for the split, where it was called
@@ -89,12 +89,12 @@ export interface Layer extends LayerInfo {
    * All batches, for a first look on one thread: what is said of features will be said again when they are read for
    * good, and is left out. Present where that costs less than looking for splits and reading each of them.
    */
-  glance?(): AsyncIterable<ScanBatch>;
+  scanBatches?(): AsyncIterable<ScanBatch>;
   /**
    * Reads the bytes of a split while the one before it is worked on, for `batches`. It tells the context nothing: what
    * is wrong with the bytes is for `batches` to say.
    */
-  fetch?(split: Split): Promise<unknown>;
+  prefetch?(split: Split): Promise<unknown>;
 }
 
 /** What the columns of a table are called that are no fields: a writer of tables uses them where nothing else is asked. */

@@ -56,7 +56,7 @@ export function packFeatures(
 ): Batch {
   const fields = declared ?? inferFields(features);
   const geometry = new GeometryBuilder();
-  for (const feature of features) geometry.geojson(feature.geometry);
+  for (const feature of features) geometry.addGeoJson(feature.geometry);
   return new Batch({
     length: features.length,
     ids: packIds(features),
@@ -70,7 +70,7 @@ export function packFeatures(
       ),
     ),
     geometry: geometry.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord,
   });
 }

@@ -52,8 +52,8 @@ export interface OperationUse {
   readonly from: string;
   readonly to: string;
   /** Which of the routes of the operation; null for positions that none of them serves. */
-  readonly route: number | null;
-  readonly positions: number;
+  readonly transformationIndex: number | null;
+  readonly positionCount: number;
   /** Around the positions: west, south, east, north in degrees of the source. */
   readonly box: readonly [number, number, number, number];
 }

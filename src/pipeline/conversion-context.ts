@@ -17,10 +17,10 @@ export interface ConversionContext {
   /** The CRS asked for; null where coordinates are carried untouched. */
   readonly targetCrs: Crs | null;
   /** The existing file that is changed in place, or null. */
-  readonly update: InPlaceUpdate | null;
-  readonly paths: PathPlan;
+  readonly inPlaceUpdate: InPlaceUpdate | null;
+  readonly pathPlan: PathPlan;
   readonly outputs: OutputSet;
-  readonly rejects: RejectsFile;
+  readonly rejectsFile: RejectsFile;
   readonly reportBuilder: ReportBuilder;
   readonly progress: ProgressTracker;
 }

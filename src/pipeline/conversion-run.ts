@@ -24,7 +24,7 @@ interface PlannedFile {
 /** What a conversion has under way: the files that it writes, and what went into each. */
 export class ConversionRun {
   private readonly assemblers: OpenAssembler[] = [];
-  private readonly written: WrittenPart[] = [];
+  private readonly writtenParts: WrittenPart[] = [];
 
   constructor(private readonly conversion: ConversionContext) {}
 
@@ -59,11 +59,11 @@ export class ConversionRun {
     const routes = planned.parts.map((part) => {
       const { assembler, parts, context } = opened.find((one) => one.parts.includes(part))!;
       const written: WrittenPart = { part, crs: planned.crs, features: 0 };
-      this.written.push(written);
+      this.writtenParts.push(written);
       return { assembler, context, index: parts.indexOf(part), written };
     });
-    await writeLayer(this.conversion, planned, async ({ part, features, chunk }) => {
-      const { assembler, context, index, written } = routes[part]!;
+    await writeLayer(this.conversion, planned, async ({ partIndex, features, chunk }) => {
+      const { assembler, context, index, written } = routes[partIndex]!;
       context.layer = written.part.layer.name;
       await assembler.append(chunk, index);
       written.features += features;
@@ -73,26 +73,26 @@ export class ConversionRun {
 
   /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
   finish(): void {
-    const { request, update, paths, writer, outputs, reportBuilder } = this.conversion;
-    if (writer.stem !== null) {
+    const { request, inPlaceUpdate, pathPlan, writer, outputs, reportBuilder } = this.conversion;
+    if (writer.fileStem !== null) {
       this.checkChangedTables();
       return;
     }
     const gone = removeStaleOutput(
-      paths,
+      pathPlan,
       writer,
-      [...new Set(this.written.map(({ part }) => part.path))],
+      [...new Set(this.writtenParts.map(({ part }) => part.path))],
       outputs,
       reportBuilder,
     );
     if (request.allowEmpty || request.append) return;
-    const replaced = this.written
+    const replaced = this.writtenParts
       .filter(
         ({ part, features }) =>
-          features === 0 && (!update || (part.existingLayer && part.existingLayer.featureCount !== 0)),
+          features === 0 && (!inPlaceUpdate || (part.existingLayer && part.existingLayer.featureCount !== 0)),
       )
       .map(({ part }) => part.path);
-    if (gone !== null && replaced.length === this.written.length) replaced.push(gone);
+    if (gone !== null && replaced.length === this.writtenParts.length) replaced.push(gone);
     for (const path of replaced) {
       const old = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
       if (old && old.size > 0) throw createError("guard-empty", { output: path });
@@ -101,9 +101,9 @@ export class ConversionRun {
 
   /** @throws guard-empty where nothing would replace a table with something in it */
   private checkChangedTables(): void {
-    const { request, update } = this.conversion;
-    if (request.allowEmpty || update?.mode !== "replace") return;
-    const emptied = this.written.find(
+    const { request, inPlaceUpdate } = this.conversion;
+    if (request.allowEmpty || inPlaceUpdate?.mode !== "replace") return;
+    const emptied = this.writtenParts.find(
       ({ part, features }) => features === 0 && part.existingLayer !== null && part.existingLayer.featureCount !== 0,
     );
     if (emptied) throw createError("guard-empty", { output: `${request.output}: ${emptied.part.existingLayer!.name}` });
@@ -111,7 +111,7 @@ export class ConversionRun {
 
   /** What is written, and gets its name by `commit`. */
   reports(): OutputReport[] {
-    return this.written.map(({ part, crs, features }) => ({
+    return this.writtenParts.map(({ part, crs, features }) => ({
       path: part.path,
       layer: part.layer.name,
       features,

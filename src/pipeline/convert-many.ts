@@ -28,7 +28,7 @@ export function isFolder(output: string): boolean {
 
 /** Whether the output is a folder that is itself the dataset that is written, as `.gdb` is. */
 const isDatasetOutput = ({ output, to }: ConvertRequest, { registry }: Host): boolean =>
-  registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folders !== undefined);
+  registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folderExtensions !== undefined);
 
 /** Whether the output is a folder of files. */
 const isFolderOutput = (request: ConvertRequest, host: Host): boolean =>
@@ -40,7 +40,8 @@ const trimTrailingSlash = (request: ConvertRequest, host: Host): ConvertRequest 
 
 /** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
 function impliesFolderOutput(request: ConvertRequest, host: Host): boolean {
-  if (isAddress(request.output, host.registry) || host.registry.byExtension(request.output).length > 0) return false;
+  if (isAddress(request.output, host.registry) || host.registry.findByExtension(request.output).length > 0)
+    return false;
   return request.inputs.some((input) => !isAddress(input, host.registry) && (isGlob(input) || isFolder(input)));
 }
 
@@ -65,7 +66,7 @@ export async function planConversions(given: ConvertRequest, host: Host, mayFail
   const request = trimTrailingSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const isSingle =
-    host.registry.ofAddress(request.output) !== undefined ||
+    host.registry.findByAddress(request.output) !== undefined ||
     (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));
   const skipsFailedInputs = mayFail && isSingle && canSkipInputs(request, expanded, host);
   const failed = expanded.flatMap(({ address: input, error }) =>
@@ -135,8 +136,8 @@ function canSkipInputs(request: ConvertRequest, inputs: readonly ExpandedInput[]
   if (inputs.length < 2 || output === "-" || !inputs.every(({ address }) => isRereadable(address))) return false;
   if (overwrite && (isBucketAddress(output) || existsSync(output))) return false;
   try {
-    const { capabilities, stem } = chooseWriter(request, host);
-    return capabilities.layers === "many" && (stem !== null || !existsSync(output) || request.append === true);
+    const { capabilities, fileStem } = chooseWriter(request, host);
+    return capabilities.layers === "many" && (fileStem !== null || !existsSync(output) || request.append === true);
   } catch {
     // The conversion says what is wrong with the request.
     return false;
@@ -192,9 +193,9 @@ function isSmallFile(path: string): boolean {
  */
 function excludeOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
   const folder = toAbsolute(output) + separatorFor(output);
-  const isOutput = ({ address, relative }: ExpandedInput) => {
+  const isOutput = ({ address, relativePath }: ExpandedInput) => {
     const path = toAbsolute(address);
-    const root = path.slice(0, path.length - relative.length);
+    const root = path.slice(0, path.length - relativePath.length);
     return path.startsWith(folder) && folder.startsWith(root) && folder !== root;
   };
   return inputs.filter((input) => !input.error && (isAddress(input.address, registry) || !isOutput(input)));
@@ -246,8 +247,8 @@ function planFolderOutputs(
   const planned = new Map<string, { inputs: string[]; output: string }>();
   const clashing: { readonly address: string; readonly stem: string }[] = [];
   for (const input of inputs) {
-    const from = registry.byExtension(input.relative)[0];
-    const stem = from ? splitExtension(input.relative, from)[0] : input.relative.replace(/\.[^./\\]+$/, "");
+    const from = registry.findByExtension(input.relativePath)[0];
+    const stem = from ? splitExtension(input.relativePath, from)[0] : input.relativePath.replace(/\.[^./\\]+$/, "");
     const output = joinPath(request.output, `${stem}.${extension}`);
     // Names that differ in case only are one name on many disks.
     const key = output.toLowerCase();

@@ -68,20 +68,20 @@ async function runConversion(
   const writer = chooseWriter(asked, host);
   await checkRequest(asked, host);
   const request = { ...asked, output: outputName(asked.output, writer.format) };
-  const paths = new PathPlan(request, {
+  const pathPlan = new PathPlan(request, {
     format: writer.format,
     registry: host.registry,
-    replaces: mayReplaceOutputs(request, writer.capabilities.layers),
+    mayReplace: mayReplaceOutputs(request, writer.capabilities.layers),
     changesInPlace: request.append === true || isUpdatedInPlace(request, writer),
     reservations,
-    stem: writer.stem,
+    fileStem: writer.fileStem,
     ...(host.originalPath ? { originalPath: host.originalPath } : {}),
   });
   if (request.ifNewer && isUpToDate(request.output, request.inputs)) return upToDateReport(request);
 
   await using early = shared ? null : await startWorkersEarly(request, host, writer);
   await using spool = new Spool();
-  const update = await openInPlaceUpdate(request, writer, host, spool);
+  const inPlaceUpdate = await openInPlaceUpdate(request, writer, host, spool);
   await using existing = await openAppendTarget(request, writer, host, spool);
   const reportBuilder = new ReportBuilder();
   const { onePointLines = false } = writer.capabilities;
@@ -104,14 +104,14 @@ async function runConversion(
   host.onLayers?.(inputs.layers.map((open) => open.layer));
   const layers = [...(existing?.layers ?? []), ...inputs.layers];
   const files = planOutputs(layers, request, writer);
-  for (const file of files) paths.addPart(file.path);
+  for (const file of files) pathPlan.addPart(file.path);
 
   const owned = (shared ?? early) ? undefined : await chooseExecutor(request, host, layers, writer);
   const executor = shared ?? early ?? owned!;
   const outputs = new OutputSet();
   const limit = parseThreshold("--max-rejects", request.maxRejects);
-  const advice = async () => unservedPositionAdvice(await reportBuilder.allNotices());
-  const rejects = new RejectsFile(paths.rejects, limit, outputs, advice, host.rewriteMessage);
+  const advice = async () => unservedPositionAdvice(await reportBuilder.collectNotices());
+  const rejectsFile = new RejectsFile(pathPlan.rejectsPath, limit, outputs, advice, host.rewriteMessage);
   const targetCrs = await outputCrs(request, existing);
   const progress = new ProgressTracker(host.onProgress);
   const run = new ConversionRun({
@@ -120,27 +120,27 @@ async function runConversion(
     executor,
     writer,
     targetCrs,
-    update,
-    paths,
+    inPlaceUpdate,
+    pathPlan,
     outputs,
-    rejects,
+    rejectsFile,
     reportBuilder,
     progress,
   });
   try {
     for (const file of await run.plan(files)) await run.write(file);
     await reportBuilder.checkAnyTransformed();
-    await rejects.check(reportBuilder.read);
+    await rejectsFile.checkShare(reportBuilder.read);
     checkGeometryFound(inputs.layers, reportBuilder.geometryCounts, request, reportBuilder.notices.list());
     const losses = reportBuilder.losses.list();
     const { skippedRanges } = reportBuilder;
-    if (request.strict && losses.length + skippedRanges.length + rejects.kept > 0)
+    if (request.strict && losses.length + skippedRanges.length + rejectsFile.kept > 0)
       throw createError("lossy", {
-        losses: [...skippedRanges.map(describeSkippedRange), ...losses.map(describeLoss), ...describeKept(rejects)],
+        losses: [...skippedRanges.map(describeSkippedRange), ...losses.map(describeLoss), ...describeKept(rejectsFile)],
       });
     enforceThresholds(request, reportBuilder);
     run.finish();
-    const rejected = rejects.close();
+    const rejected = rejectsFile.close();
     const reports = run.reports();
     const written = reports.reduce((sum, output) => sum + output.features, 0);
     const report: ConvertReport = {
@@ -148,13 +148,13 @@ async function runConversion(
       outputs: reports,
       read: reportBuilder.read,
       written,
-      rejected: rejects.count,
-      kept: rejects.kept,
+      rejected: rejectsFile.count,
+      kept: rejectsFile.kept,
       withoutGeometry: reportBuilder.withoutGeometry,
       skippedRanges,
       losses,
-      notices: await reportBuilder.allNotices(),
-      operations: await reportBuilder.operations(),
+      notices: await reportBuilder.collectNotices(),
+      operations: await reportBuilder.summarizeOperations(),
       rejects: rejected,
       upToDate: false,
     };

@@ -147,7 +147,7 @@ async function inspectLayer(
     source: source.spec,
     reader: open.reader,
     scanResult: open.scanResult,
-    layer: open.index,
+    layerIndex: open.layerIndex,
     layerName: layer.name,
     skipErrors: request.skipErrors ?? false,
     keepsBadGeometries: true,

@@ -120,7 +120,7 @@ export function upToDateReport(request: Pick<ConvertRequest, "inputs">): Convert
 
 function mergeUses(use: OperationUse, known: OperationUse | undefined): OperationUse {
   if (known === undefined) return use;
-  return { ...use, positions: use.positions + known.positions, box: enclosingArea([use.box, known.box]) };
+  return { ...use, positionCount: use.positionCount + known.positionCount, box: enclosingArea([use.box, known.box]) };
 }
 
 /** Notices that name the accuracy of an operation. */
@@ -149,7 +149,7 @@ export class ReportBuilder {
   /** `record` and `line` stand before the piece that the findings are of. */
   add(findings: Pick<Findings, "losses" | "notices" | "skippedRanges" | "operationUses">, record = 0, line = 0): void {
     for (const use of findings.operationUses ?? []) {
-      const key = JSON.stringify([use.layer, use.from, use.to, use.route]);
+      const key = JSON.stringify([use.layer, use.from, use.to, use.transformationIndex]);
       this.uses.set(key, mergeUses(use, this.uses.get(key)));
     }
     this.losses.merge(findings.losses);
@@ -165,18 +165,20 @@ export class ReportBuilder {
   }
 
   /** What was planned, with what of it was used. */
-  operations(): Promise<OperationReport[]> {
+  summarizeOperations(): Promise<OperationReport[]> {
     return Promise.all(
       this.plannedOperations.map(async ({ layer, operation }) => {
-        const uses = this.operationUses(layer, operation);
+        const uses = this.findOperationUses(layer, operation);
         const settled = await summarizeUse(operation, uses);
-        const accuracy = this.beyondTarget(layer) > 0 ? null : settled.accuracy;
+        const accuracy = this.countOutsideTarget(layer) > 0 ? null : settled.accuracy;
         const report = { ...operationReport(layer, operation), ...settled, accuracy };
         // The name says it of the only one.
-        if (operation.routes.length < 2) return report;
-        const used = uses.flatMap(({ route, positions }): UsedOperation[] => {
-          const taken = route === null ? undefined : operation.routes[route];
-          return taken === undefined ? [] : [{ operation: taken.name, accuracy: taken.accuracy, positions }];
+        if (operation.transformations.length < 2) return report;
+        const used = uses.flatMap(({ transformationIndex, positionCount }): UsedOperation[] => {
+          const taken = transformationIndex === null ? undefined : operation.transformations[transformationIndex];
+          return taken === undefined
+            ? []
+            : [{ operation: taken.name, accuracy: taken.accuracy, positions: positionCount }];
         });
         return { ...report, used };
       }),
@@ -186,7 +188,7 @@ export class ReportBuilder {
   /** @throws crs-no-operation where every position of a layer was refused for the accuracy that was asked for */
   async checkAnyTransformed(): Promise<void> {
     for (const { layer, operation } of this.plannedOperations) {
-      const reason = await explainRefusal(operation, this.operationUses(layer, operation));
+      const reason = await explainRefusal(operation, this.findOperationUses(layer, operation));
       const { from, to, better } = operation;
       if (reason !== null)
         throw createError("crs-no-operation", { from: crsLabel(from), to: crsLabel(to), reason, better });
@@ -194,33 +196,33 @@ export class ReportBuilder {
   }
 
   /** All notices, and before them what is to be stated about the operations and the positions that went by them. */
-  async allNotices(): Promise<Loss[]> {
+  async collectNotices(): Promise<Loss[]> {
     const stated = new Map<string, Loss>();
     for (const { layer, operation } of this.plannedOperations)
-      for (const { code, text, count } of await operationNotes(operation, this.operationUses(layer, operation))) {
-        const example = `${text}${accuracyNotices.has(code) ? this.exceptBeyondTarget(layer) : ""}`;
+      for (const { code, text, count } of await operationNotes(operation, this.findOperationUses(layer, operation))) {
+        const example = `${text}${accuracyNotices.has(code) ? this.describeOutsideTarget(layer) : ""}`;
         stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
       }
     return [...stated.values(), ...this.notices.list()];
   }
 
   /** Features of a layer that lie far outside of where the target is meant to be used. */
-  private beyondTarget(layer: string): number {
+  private countOutsideTarget(layer: string): number {
     const outside = this.notices.list().filter((notice) => notice.code === "outside-target-area");
     return outside.reduce((sum, notice) => sum + (notice.layer === layer ? notice.count : 0), 0);
   }
 
-  private exceptBeyondTarget(layer: string): string {
-    const features = this.beyondTarget(layer);
+  private describeOutsideTarget(layer: string): string {
+    const features = this.countOutsideTarget(layer);
     if (features === 0) return "";
     return `; of ${formatCount(features, "feature")} outside of the target's area of use the accuracy is not known (outside-target-area)`;
   }
 
   /** The most used one first. */
-  private operationUses(layer: string, { from, to }: Operation): OperationUse[] {
+  private findOperationUses(layer: string, { from, to }: Operation): OperationUse[] {
     return [...this.uses.values()]
       .filter((use) => use.layer === layer && use.from === crsLabel(from) && use.to === crsLabel(to))
-      .sort((a, b) => b.positions - a.positions);
+      .sort((a, b) => b.positionCount - a.positionCount);
   }
 
   get skippedRanges(): SkippedRange[] {

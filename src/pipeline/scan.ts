@@ -47,7 +47,7 @@ export async function scanLayers(conversion: ConversionContext, inputs: readonly
       if (left <= 0) break;
     }
     findings.set(openLayer, openLayer.context.takeFindings(0));
-    all.merge(summariser.resolvedState());
+    all.merge(summariser.resolveState());
   }
   return { summary: all.summary(), findings };
 }
@@ -68,8 +68,8 @@ async function trackedReaderSummary(
   // Several threads are as soon done with reading points as one with summing them up.
   const points = !isLimited && executor.parallelism === 1;
   // Without a reference system it is the extent that tells degrees from units of a plane.
-  const withExtent = writer.capabilities.requiredScan === "extent" || stagePlan.crs === null;
-  const asked = { isLimited, withExtent, onBytesScanned: looked };
+  const needsExtent = writer.capabilities.requiredScan === "extent" || stagePlan.crs === null;
+  const asked = { isLimited, needsExtent, onBytesScanned: looked };
   const told = await withFailedInput(openLayer.address, () => readerSummary(openLayer, stagePlan, points, asked));
   // What has been looked at in vain is read again.
   if (!told && passed > 0) {

@@ -22,7 +22,7 @@ export interface Source {
   /** Size in bytes; 0 of an address. */
   readonly size: number;
   /** The file beside it with this extension (`"dbf"`, any case), or null. */
-  sibling(extension: string): Source | null;
+  findSibling(extension: string): Source | null;
   /** Of the main file of an archive: the other entries that the format's `Archive.linked` names. */
   readonly entries?: ArchiveEntries;
   open(): Promise<SourceFile>;
@@ -35,7 +35,7 @@ export interface ArchiveEntries {
   /** The paths of the others, in the order of the archive. */
   readonly paths: readonly string[];
   /** The entry with one of these paths. */
-  source(path: string): Source;
+  getSource(path: string): Source;
 }
 
 export interface SourceFile extends AsyncDisposable {
@@ -63,19 +63,19 @@ export interface PluginContext {
    * A path for a temporary file of this name, which the host removes when the dataset is closed, or the output is
    * finished or given up. @throws output-failed
    */
-  scratch(name: string): Promise<string>;
+  createTemporaryPath(name: string): Promise<string>;
 }
 
 export interface CrsContext {
   /** From a code (`EPSG:25832`), URN, WKT of any flavour or PROJ string. @throws crs-unknown */
   parse(definition: string): Promise<Crs>;
   /** The definition in the flavour that a file needs, or null where it cannot be said in it. */
-  wkt(crs: Crs, flavour: "esri" | "wkt1" | "wkt2"): Promise<string | null>;
+  toWkt(crs: Crs, flavour: "esri" | "wkt1" | "wkt2"): Promise<string | null>;
   /**
    * The share, 0 to 1, of positions (x and y in turn) that lie in or near the area of use of a system; null where it has
    * none, or one so wide that it says nothing.
    */
-  shareInside(crs: Crs, xy: Float64Array): Promise<number | null>;
+  computeShareInArea(crs: Crs, xy: Float64Array): Promise<number | null>;
   /** The ordinary longitude/latitude of WGS84. */
   readonly wgs84: Crs;
 }
@@ -109,7 +109,7 @@ export interface ReadContext extends PluginContext {
    */
   splitFinished(records: number, lines: number): void;
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
-  decoder(encoding: string): Decode;
+  getTextDecoder(encoding: string): Decode;
   /**
    * Has the reader's own `prescan` look at each piece on other threads, and gives what it found in the order of the
    * pieces. Absent where there is this thread alone.
@@ -132,7 +132,7 @@ export interface ReaderModule<O> {
 export interface Reader<T extends OptionTable = OptionTable> {
   readonly options: T;
   /** Extensions of the files beside the main one that it opens: they are fetched with an address. Absent: all companions. */
-  readonly siblings?: readonly string[];
+  readonly siblingExtensions?: readonly string[];
   load(): Promise<ReaderModule<OptionValues<T>>>;
 }
 
@@ -146,13 +146,13 @@ export interface WriterCapabilities {
   /** What of the metadata of a layer it has a place for; the rest is lost (`metadata-left-out`). */
   readonly metadata?: readonly MetadataTerm[];
   /** What a layer of this name is called, where the format does not take every name: the same for what it gives itself. */
-  readonly layerName?: (name: string) => string;
+  readonly normalizeLayerName?: (name: string) => string;
   readonly geometryTypes: readonly GeometryType[];
   /**
    * Types that may stand together in one layer, each set one output. Absent: all of `geometryTypes` together.
    * The name is what is added to the output's name: `places_point`.
    */
-  readonly families?: readonly { readonly name: string; readonly types: readonly GeometryType[] }[];
+  readonly families?: readonly { readonly suffix: string; readonly types: readonly GeometryType[] }[];
   /**
    * Lines of one position have a place, which a track segment of GPX has. Elsewhere they are left out, as are rings of
    * fewer than four positions everywhere. A reader with a boolean option `shortLines` is asked to keep them then.
@@ -172,7 +172,7 @@ export interface WriterCapabilities {
     readonly ignoreCase?: boolean;
     readonly pattern?: RegExp;
     /** A character that a name may have; any other becomes an underscore. */
-    readonly characters?: RegExp;
+    readonly allowedCharacter?: RegExp;
     /** Names that no field can have: it gets one with a number. */
     readonly reserved?: readonly string[];
   };
@@ -253,12 +253,12 @@ export interface Sink {
    * An existing file to change in place instead of making one: only for writers whose `capabilities.updatesInPlace` is true. Nothing
    * is created then. Fields that the layer has come with the types it has; those it lacks are new.
    */
-  readonly update: InPlaceTarget | null;
+  readonly inPlaceTarget: InPlaceTarget | null;
   /**
    * Where the output is a folder (`Format.folders`): the path to make it at, of which nothing is there yet. Nothing is
    * created by `create` then. Absent: it is a file.
    */
-  readonly folder?: string;
+  readonly folderPath?: string;
   /** The main file, or the companion with this extension (`"dbf"`). */
   create(extension?: string): Promise<SinkFile>;
 }
@@ -277,13 +277,13 @@ export interface WriteContext extends PluginContext {
   /** When the run says it is: `SOURCE_DATE_EPOCH` where set. */
   readonly now: Date;
   /** An encoding of text; characters it lacks become `?`. @throws option-invalid */
-  encoder(encoding: string): (text: string) => Uint8Array;
+  getTextEncoder(encoding: string): (text: string) => Uint8Array;
 }
 
 export interface WriterModule<O, C extends Chunk = Chunk> {
   /** May be asked several times, on several threads. */
-  encoder(layer: TargetLayer, options: O, context: WriteContext): Promise<Encoder<C>>;
-  assembler(sink: Sink, layers: readonly TargetLayer[], options: O, context: WriteContext): Promise<Assembler<C>>;
+  createEncoder(layer: TargetLayer, options: O, context: WriteContext): Promise<Encoder<C>>;
+  createAssembler(sink: Sink, layers: readonly TargetLayer[], options: O, context: WriteContext): Promise<Assembler<C>>;
 }
 
 export interface Writer<T extends OptionTable = OptionTable> {
@@ -303,12 +303,12 @@ export interface Archive {
    * Of the entries (paths with `/`), the one that such a zip is read from; those of the same stem become its siblings,
    * the others are passed over. Undefined where there is none. Absent: each entry is an input of its own, as in any zip.
    */
-  main?(entries: readonly string[]): string | undefined;
+  findMain?(entries: readonly string[]): string | undefined;
   /**
    * Whether the main file may link to this entry. Such entries are unpacked, too, within the limits of zips; the reader
    * finds them in `source.entries` and notes those that it does not read (`zip-entries-ignored`).
    */
-  linked?(entry: string): boolean;
+  isLinked?(entry: string): boolean;
   /** What the main file is called in a zip that is written: `doc.kml`. Absent: as the zip, with its own extension. */
   readonly mainName?: string;
 }
@@ -353,12 +353,12 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   /** Without the dot, lower case; the first is the one that outputs get. `shp.zip` may have two parts. */
   readonly extensions: readonly string[];
   /** Files that belong to another one of this format and are no inputs themselves: `shx`, `dbf`, `prj`. */
-  readonly companions?: readonly string[];
+  readonly companionExtensions?: readonly string[];
   /**
    * Those of its extensions that are folders, each of which is one dataset: `gdb`. Where the format is named, a folder of
    * any name is one; absent: it is a folder of inputs.
    */
-  readonly folders?: readonly string[];
+  readonly folderExtensions?: readonly string[];
   /** Zips of its own; a zip with any other name is a parcel of files. */
   readonly archive?: Archive;
   /** It is read from and written to by these, and no files are of it. */
@@ -368,7 +368,7 @@ export interface Format<R extends OptionTable = OptionTable, W extends OptionTab
   /** By content: `head` is up to 64 KiB from the start of the file. Cheap, never throws. */
   identify(
     head: Buffer,
-    source: { readonly name: string; readonly size: number; sibling(extension: string): unknown },
+    source: { readonly name: string; readonly size: number; findSibling(extension: string): unknown },
   ): Confidence;
   readonly reader?: Reader<R>;
   readonly writer?: Writer<W>;

@@ -12,7 +12,7 @@ const emptyHead = Buffer.alloc(0);
 export class Registry {
   private readonly formats = new Map<string, { readonly format: Format; readonly module: string }>();
   /** Those of families that were asked for. */
-  private readonly members = new Map<string, { readonly format: Format; readonly module: string }>();
+  private readonly familyMembers = new Map<string, { readonly format: Format; readonly module: string }>();
 
   /**
    * `module` is a specifier or URL whose default export is the format, or an array with it.
@@ -32,23 +32,23 @@ export class Registry {
     return [...this.formats.values()].map(({ format }) => format);
   }
 
-  private entry(id: string): { readonly format: Format; readonly module: string } {
-    const entry = this.formats.get(id) ?? this.members.get(id) ?? this.member(id);
-    if (!entry) throw createError("format-unknown", { format: id, known: this.names() });
+  private requireEntry(id: string): { readonly format: Format; readonly module: string } {
+    const entry = this.formats.get(id) ?? this.familyMembers.get(id) ?? this.findFamilyMember(id);
+    if (!entry) throw createError("format-unknown", { format: id, known: this.formatIds() });
     return entry;
   }
 
-  private member(id: string): { readonly format: Format; readonly module: string } | undefined {
+  private findFamilyMember(id: string): { readonly format: Format; readonly module: string } | undefined {
     const format = findFamilyFormat(this.all(), id);
     const family = this.formats.get(id.slice(0, id.indexOf(":")));
     if (!format || !family) return undefined;
     const entry = this.formats.get(format.id) ?? { format, module: family.module };
-    this.members.set(format.id, entry);
+    this.familyMembers.set(format.id, entry);
     return entry;
   }
 
   /** What to name where a person is to choose a format: of a family its own id alone. */
-  names(): string[] {
+  formatIds(): string[] {
     return formatIds(this.all());
   }
 
@@ -56,21 +56,21 @@ export class Registry {
   get(name: string): Format {
     const [byExtension, other] = this.all().filter((format) => format.extensions.includes(name));
     if (byExtension && !other && !this.formats.has(name)) return byExtension;
-    return this.entry(name).format;
+    return this.requireEntry(name).format;
   }
 
   /** Where another thread imports the format from. @throws format-unknown */
-  moduleOf(id: string): string {
-    return this.entry(id).module;
+  getModule(id: string): string {
+    return this.requireEntry(id).module;
   }
 
   /** The formats whose extension the path has; the longest extension wins. */
-  byExtension(path: string): Format[] {
+  findByExtension(path: string): Format[] {
     return formatsByExtension(this.all(), path);
   }
 
   /** The format that the text is an address of, rather than a path. */
-  ofAddress(text: string): (Format & { readonly addresses: AddressScheme }) | undefined {
+  findByAddress(text: string): (Format & { readonly addresses: AddressScheme }) | undefined {
     return this.all().find((format): format is Format & { readonly addresses: AddressScheme } =>
       Boolean(format.addresses?.match(text)),
     );
@@ -79,38 +79,40 @@ export class Registry {
   /** Whether a folder of this name is itself a dataset, as `.gdb` is, rather than a folder of files. */
   isDatasetFolder(path: string): boolean {
     const name = path.replace(/[/\\]+$/, "").toLowerCase();
-    return this.all().some((format) => format.folders?.some((extension) => name.endsWith(`.${extension}`)));
+    return this.all().some((format) => format.folderExtensions?.some((extension) => name.endsWith(`.${extension}`)));
   }
 
   /** Whether a file of this name can be an input by its extension. */
-  isPrimary(path: string): boolean {
-    return this.byExtension(path).some((format) => format.reader);
+  canBeInput(path: string): boolean {
+    return this.findByExtension(path).some((format) => format.reader);
   }
 
   /** Whether a file of this name may belong to another beside it, as `roads.dbf` does to `roads.shp`. */
   isCompanion(path: string): boolean {
     const name = path.toLowerCase();
-    return this.all().some((format) => format.companions?.some((extension) => name.endsWith(`.${extension}`)));
+    return this.all().some((format) => format.companionExtensions?.some((extension) => name.endsWith(`.${extension}`)));
   }
 
   /** Extensions of the files beside one of this name that its reader may open. */
-  siblingsOf(path: string): readonly string[] {
-    const readers = this.byExtension(path).filter((format) => format.reader);
-    const all = new Set(readers.flatMap((format) => format.reader?.siblings ?? format.companions ?? []));
+  findSiblingExtensions(path: string): readonly string[] {
+    const readers = this.findByExtension(path).filter((format) => format.reader);
+    const all = new Set(
+      readers.flatMap((format) => format.reader?.siblingExtensions ?? format.companionExtensions ?? []),
+    );
     return [...all].filter((extension) => !path.toLowerCase().endsWith(`.${extension}`));
   }
 
   /** What a zip of this name is a file of, where its extension is one that a format has for its zips. */
-  archiveOf(path: string): Archive | undefined {
+  findArchive(path: string): Archive | undefined {
     const name = path.toLowerCase();
-    return this.byExtension(path)
+    return this.findByExtension(path)
       .filter((format) => format.reader)
       .map((format) => format.archive)
       .find((archive) => archive?.extensions.some((extension) => name.endsWith(`.${extension}`)));
   }
 
   /** Whether a zip is itself a file of some format, as `.xlsx` is, rather than a parcel of files. */
-  keepsZipped(source: Source, head: Buffer): boolean {
+  isZippedFormat(source: Source, head: Buffer): boolean {
     return this.all().some((format) => format.reader && format.identify(head, source) === "yes");
   }
 

@@ -59,7 +59,8 @@ function validateArchive(archive: unknown, extensions: unknown): string | null {
   if (flaw !== null) return flaw;
   const foreign = (archive.extensions as unknown[]).find((each) => !(extensions as unknown[]).includes(each));
   if (foreign !== undefined) return `archive.extensions has "${String(foreign)}", which is not among its extensions`;
-  if (archive.main !== undefined && !isFunction(archive.main)) return "archive.main must be a function, or be left out";
+  if (archive.findMain !== undefined && !isFunction(archive.findMain))
+    return "archive.findMain must be a function, or be left out";
   if (archive.mainName !== undefined && !(isText(archive.mainName) && !/[/\\]/.test(archive.mainName))) {
     return "archive.mainName must be the name of a file, or be left out";
   }
@@ -89,9 +90,13 @@ export function validateFormat(value: unknown): string | null {
   if (!isText(value.label)) return "label must be a text";
   const extensions = validateExtensions(value.extensions, "extensions", 0);
   if (extensions !== null) return extensions;
-  const companions = value.companions === undefined ? null : validateExtensions(value.companions, "companions", 0);
-  if (companions !== null) return companions;
-  const folders = value.folders === undefined ? null : validateExtensions(value.folders, "folders", 0);
+  const companionExtensions =
+    value.companionExtensions === undefined
+      ? null
+      : validateExtensions(value.companionExtensions, "companionExtensions", 0);
+  if (companionExtensions !== null) return companionExtensions;
+  const folders =
+    value.folderExtensions === undefined ? null : validateExtensions(value.folderExtensions, "folderExtensions", 0);
   if (folders !== null) return folders;
   const archive = value.archive === undefined ? null : validateArchive(value.archive, value.extensions);
   if (archive !== null) return archive;

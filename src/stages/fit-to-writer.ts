@@ -24,7 +24,7 @@ export interface FittedField {
   /** Name in the batches that arrive; null for the feature ids. */
   readonly source: string | null;
   /** The feature ids go where this field has no value: what is appended to a file that has its ids as a field. */
-  readonly orIds?: boolean;
+  readonly fallsBackToIds?: boolean;
   readonly name: string;
   readonly type: FieldType;
   readonly width?: number;
@@ -35,7 +35,7 @@ export interface FittedField {
 /** One output of a layer: places_point, places_line … */
 export interface FitPart {
   /** What is added to the output's name; empty where there is one part. */
-  readonly name: string;
+  readonly suffix: string;
   readonly kinds: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export interface FitPart {
 export interface FitPlan {
   readonly parts: readonly FitPart[];
   /** The part of each kind, −1 where the target cannot hold it. */
-  readonly partOfKind: readonly number[];
+  readonly partIndexByKind: readonly number[];
   /** Fields in the order of the target; null where each batch brings its own. */
   readonly fields: readonly FittedField[] | null;
   readonly fieldTypes: readonly FieldType[];
@@ -51,7 +51,7 @@ export interface FitPlan {
   readonly dropM: boolean;
   readonly dropIds: boolean;
   /** What the target is called in messages. */
-  readonly target: string;
+  readonly targetName: string;
 }
 
 /** What a type becomes where the target lacks it, best first; text holds everything. */
@@ -81,16 +81,16 @@ function fittedName(
   limits: NonNullable<WriterCapabilities["fieldNames"]>,
   taken: Map<string, number>,
 ): string {
-  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, characters } = limits;
+  const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, allowedCharacter } = limits;
   const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
-  const isHeld = wanted !== "" && !characters && !pattern?.test(wanted) === !pattern;
+  const isHeld = wanted !== "" && !allowedCharacter && !pattern?.test(wanted) === !pattern;
   // Three bytes are the most that a character of a string takes in UTF-8.
   if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
     taken.set(plainKey, 0);
     return wanted;
   }
-  const name = characters
-    ? Array.from(wanted, (character) => (characters.test(character) ? character : "_")).join("")
+  const name = allowedCharacter
+    ? Array.from(wanted, (character) => (allowedCharacter.test(character) ? character : "_")).join("")
     : wanted;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
@@ -137,7 +137,10 @@ function planFields(
   if (held && idType) {
     return known.map((field) =>
       field === held
-        ? { ...toTarget(field.name, field.name, { ...field, type: commonType(field.type, idType) }), orIds: true }
+        ? {
+            ...toTarget(field.name, field.name, { ...field, type: commonType(field.type, idType) }),
+            fallsBackToIds: true,
+          }
         : toTarget(field.name, field.name, field),
     );
   }
@@ -157,14 +160,14 @@ function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): strin
 
 function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): FitPart[] {
   const kindsOf = (types: WriterCapabilities["geometryTypes"]) => types.map((type) => Kind[type]);
-  if (!accepts.families) return [{ name: "", kinds: [Kind.none, ...kindsOf(accepts.geometryTypes)] }];
-  const families = accepts.families.map((family) => ({ name: family.name, kinds: kindsOf(family.types) }));
+  if (!accepts.families) return [{ suffix: "", kinds: [Kind.none, ...kindsOf(accepts.geometryTypes)] }];
+  const families = accepts.families.map((family) => ({ name: family.suffix, kinds: kindsOf(family.types) }));
   const present = families.filter((family) => !summary || family.kinds.some((kind) => summary.kinds[kind]!.count > 0));
   const parts = present.length > 0 ? present : families.slice(0, 1);
   const single = parts.length === 1;
   // Null geometries go where the first part is.
   return parts.map((part, i) => ({
-    name: single ? "" : part.name,
+    suffix: single ? "" : part.name,
     kinds: i === 0 ? [Kind.none, ...part.kinds] : part.kinds,
   }));
 }
@@ -177,22 +180,22 @@ function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): F
 export function planFit(
   summary: LayerSummary | null,
   accepts: WriterCapabilities,
-  target: string,
+  targetName: string,
   mergeIds = false,
 ): FitPlan {
   const known = summary?.fields;
   const parts = planParts(accepts, summary);
-  const partOfKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
-  if (!accepts.nullGeometry) partOfKind[Kind.none] = -1;
+  const partIndexByKind = geometryTypes.map((_, kind) => parts.findIndex((part) => part.kinds.includes(kind)));
+  if (!accepts.nullGeometry) partIndexByKind[Kind.none] = -1;
   return {
     parts,
-    partOfKind,
+    partIndexByKind,
     fields: known ? planFields(known, summary?.idType ?? null, accepts, mergeIds) : null,
     fieldTypes: accepts.fieldTypes,
     dropZ: !accepts.z,
     dropM: !accepts.m,
     dropIds: idFieldName(accepts, summary?.idType ?? null) !== null,
-    target,
+    targetName,
   };
 }
 
@@ -202,8 +205,8 @@ export function adoptExistingFields(plan: FitPlan, held: readonly Field[]): FitP
   const joined = (field: FittedField): FittedField => {
     const there = byName.get(field.name.toLowerCase());
     if (!there) return field;
-    const { source, orIds } = field;
-    return { source, ...(orIds ? { orIds } : {}), ...there };
+    const { source, fallsBackToIds } = field;
+    return { source, ...(fallsBackToIds ? { fallsBackToIds } : {}), ...there };
   };
   return { ...plan, fields: plan.fields?.map(joined) ?? null };
 }
@@ -215,7 +218,7 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
     const from = field.source === null ? undefined : summary.fields[find(field.source)];
     const own = from ? maxCastBytes(from.type, field.type, from.maxBytes) : 0;
     const values = from?.values ?? summary.featureCount;
-    const maxBytes = Math.max(own, from && !field.orIds ? 0 : summary.idBytes);
+    const maxBytes = Math.max(own, from && !field.fallsBackToIds ? 0 : summary.maxIdBytes);
     return from && isUnchanged(from, field) && from.maxBytes === maxBytes
       ? from
       : fittedFieldSummary(field, values, maxBytes);
@@ -272,7 +275,7 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   };
   const columns = plan.fields.map((field) => {
     const own = field.source === null ? null : (batch.columns[find(field.source)] ?? null);
-    const column = field.source === null || (field.orIds && batch.ids) ? batch.ids : own;
+    const column = field.source === null || (field.fallsBackToIds && batch.ids) ? batch.ids : own;
     if (!column) return absentOf(field.type);
     return castFittedColumn(column, field.source ?? field.name, field.type, context);
   });
@@ -285,8 +288,8 @@ function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boole
   if (fitted.length !== fields.length) return false;
   for (let f = 0; f < fields.length; f++) {
     const field = fields[f]!;
-    const { source, name, type, orIds } = fitted[f]!;
-    if (source !== field.name || name !== field.name || type !== field.type || (orIds && ids)) return false;
+    const { source, name, type, fallsBackToIds } = fitted[f]!;
+    if (source !== field.name || name !== field.name || type !== field.type || (fallsBackToIds && ids)) return false;
     if (!isPlainField(field) || !isPlainField(fitted[f]!)) return false;
   }
   return true;
@@ -355,19 +358,19 @@ function countDimension(geometry: GeometryColumn, dimension: "z" | "m"): number 
 function fitDimensions(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   const z = plan.dropZ ? countDimension(batch.geometry, "z") : 0;
   const m = plan.dropM ? countDimension(batch.geometry, "m") : 0;
-  if (z > 0) context.reportLoss("z-dropped", undefined, `${plan.target} has no heights`, z);
-  if (m > 0) context.reportLoss("m-dropped", undefined, `${plan.target} has no measures (M)`, m);
+  if (z > 0) context.reportLoss("z-dropped", undefined, `${plan.targetName} has no heights`, z);
+  if (m > 0) context.reportLoss("m-dropped", undefined, `${plan.targetName} has no measures (M)`, m);
   return z + m > 0 ? batch.with({ geometry: withoutDimensions(batch.geometry, plan.dropZ, plan.dropM) }) : batch;
 }
 
 function routeToParts(plan: FitPlan, batch: Batch, context: StageContext): FittedBatch[] {
   const { kinds } = batch.geometry;
   const rows: number[][] = plan.parts.map(() => []);
-  const first = batch.length > 0 ? plan.partOfKind[kinds[0]!]! : 0;
-  if (first >= 0 && kinds.every((kind) => plan.partOfKind[kind] === first))
+  const first = batch.length > 0 ? plan.partIndexByKind[kinds[0]!]! : 0;
+  if (first >= 0 && kinds.every((kind) => plan.partIndexByKind[kind] === first))
     return batch.length > 0 ? [[first, batch]] : [];
   for (let row = 0; row < batch.length; row++) {
-    const part = plan.partOfKind[kinds[row]!]!;
+    const part = plan.partIndexByKind[kinds[row]!]!;
     if (part >= 0) rows[part]!.push(row);
     else rejectKind(plan, batch, row, context);
   }
@@ -377,8 +380,8 @@ function routeToParts(plan: FitPlan, batch: Batch, context: StageContext): Fitte
 function rejectKind(plan: FitPlan, batch: Batch, row: number, context: StageContext): void {
   const type = geometryTypes[batch.geometry.kinds[row]!];
   const reason = type
-    ? `${plan.target} cannot hold a ${type}`
-    : `${plan.target} cannot hold a feature without geometry`;
+    ? `${plan.targetName} cannot hold a ${type}`
+    : `${plan.targetName} cannot hold a feature without geometry`;
   context.reject({
     code: "geometry-unsupported",
     reason,

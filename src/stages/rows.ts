@@ -26,7 +26,7 @@ export function rejectGeometries(
   const rows = new Set(faults.keys());
   return context.keepsBadGeometries
     ? batch.with({ geometry: withoutGeometries(batch.geometry, rows) })
-    : batch.without([...rows].sort((a, b) => a - b));
+    : batch.withoutRows([...rows].sort((a, b) => a - b));
 }
 
 /** The rows that are marked with anything but 0; the batch itself where all are. */

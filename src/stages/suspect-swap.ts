@@ -9,7 +9,7 @@ export interface SwapHints {
   /** Where the stated CRS is used, in longitude and latitude; west beyond east where it spans the antimeridian. */
   readonly areaOfUse?: Extent | null;
   /** The extent of what the target holds already. */
-  readonly held?: Extent | null;
+  readonly existingExtent?: Extent | null;
 }
 
 /** A box as one or, across the antimeridian, two that do not wrap. */
@@ -38,14 +38,14 @@ export function suspectSwap({ extent }: CoordinateCoverage, hints: SwapHints = {
   const exchanged: Extent = [extent[1], extent[0], extent[3], extent[2]];
   if (!isExtentWithin(exchanged, wgs84Extent)) return null;
   if (extent[1] < -90 || extent[3] > 90) return "sure";
-  const { areaOfUse, held } = hints;
+  const { areaOfUse, existingExtent } = hints;
   if (areaOfUse) {
     const used = splitAtAntimeridian(areaOfUse);
     if (used.some((box) => isExtentWithin(exchanged, box)) && !used.some((box) => isExtentWithin(extent, box)))
       return "suspected";
   }
-  if (held) {
-    const boxes = splitAtAntimeridian(held);
+  if (existingExtent) {
+    const boxes = splitAtAntimeridian(existingExtent);
     if (boxes.some((box) => extentsOverlap(exchanged, box)) && !boxes.some((box) => extentsOverlap(extent, box)))
       return "suspected";
   }

@@ -251,7 +251,7 @@ export function assertOnlyReportedChanges(
 
 /** Whether two readings of the same source gave the same. @throws AssertionError with the first difference */
 export function assertSameBatches(one: readonly Batch[], other: readonly Batch[], what: string): void {
-  const isSame = (batch: Batch, n: number) => isDeepStrictEqual(batch.data(), other[n]!.data());
+  const isSame = (batch: Batch, n: number) => isDeepStrictEqual(batch.toData(), other[n]!.toData());
   // Nearly always the batches are the same, too, which is seen much faster.
   if (one.length === other.length && one.every(isSame)) return;
   const exact: ComparisonRules = {

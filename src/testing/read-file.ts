@@ -50,7 +50,7 @@ export async function* layerBatches(layer: Layer, split?: Split): AsyncGenerator
     const batch = given instanceof Batch ? given : packFeatures(given, record, layer.fields);
     record += batch.length;
     assertWellFormed(batch, layer.fields);
-    yield new Batch(cloneThroughThread<BatchData>(batch.data()));
+    yield new Batch(cloneThroughThread<BatchData>(batch.toData()));
   }
 }
 

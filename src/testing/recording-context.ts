@@ -10,8 +10,8 @@ import type { ReadContext, WriteContext } from "../plugin/format.js";
 export class RecordingContext implements ReadContext, WriteContext {
   readonly now = new Date("2001-02-03T04:05:06Z");
   readonly crs = crsContext;
-  readonly decoder = findDecoder;
-  readonly encoder = findEncoder;
+  readonly getTextDecoder = findDecoder;
+  readonly getTextEncoder = findEncoder;
   readonly rejects: Reject[] = [];
   readonly skippedRanges: SkippedRange[] = [];
   /** What a request would say of the coordinates. */
@@ -53,7 +53,7 @@ export class RecordingContext implements ReadContext, WriteContext {
     this.rejects.push(reject);
   }
 
-  async scratch(name: string): Promise<string> {
+  async createTemporaryPath(name: string): Promise<string> {
     return join(this.spool.folder(), name);
   }
 

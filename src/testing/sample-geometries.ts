@@ -37,33 +37,33 @@ export class GeometrySampler {
   empty(type: GeometryType): void {
     this.row++;
     this.builder.begin(Kind[type]);
-    if (type === "GeometryCollection") this.builder.collection();
+    if (type === "GeometryCollection") this.builder.beginMembers();
     this.builder.end();
   }
 
   none(): void {
     this.row++;
-    this.builder.none();
+    this.builder.addNull();
   }
 
   private parts(type: GeometryType, variant: number, into: GeometryBuilder): void {
     const size = [1, 2, 3, 12, 40, 250][variant] ?? 1 + this.random.below(8);
     switch (type) {
       case "Point":
-        into.part();
-        into.ring();
+        into.beginPart();
+        into.beginRing();
         this.point(variant, into);
         break;
       case "LineString":
-        into.part();
+        into.beginPart();
         this.line(size + 1, into);
         break;
       case "MultiPoint":
-        into.part();
+        into.beginPart();
         this.line(size, into);
         break;
       case "MultiLineString":
-        into.part();
+        into.beginPart();
         for (let line = 0; line < Math.min(size, 40); line++) this.line(2 + this.random.below(5), into);
         break;
       case "Polygon":
@@ -93,7 +93,7 @@ export class GeometrySampler {
   }
 
   private line(positions: number, into: GeometryBuilder): void {
-    into.ring();
+    into.beginRing();
     let x = this.random.between(-170, 170);
     let y = this.random.between(-80, 80);
     for (let k = 0; k < positions; k++) {
@@ -105,25 +105,25 @@ export class GeometrySampler {
 
   /** A star of `6 + size` corners around a centre, with up to three holes in it. */
   private polygon(size: number, x: number, y: number, into: GeometryBuilder): void {
-    into.part();
+    into.beginPart();
     this.circle(x, y, 3, 6 + size, 1, into);
     const holes = Math.min(3, size - 1);
     for (let hole = 0; hole < holes; hole++) this.circle(x - 1 + hole, y, 0.3, 4, -1, into);
   }
 
   private circle(x: number, y: number, radius: number, corners: number, turn: 1 | -1, into: GeometryBuilder): void {
-    into.ring();
+    into.beginRing();
     const ring: [number, number, number, number][] = [];
     for (let k = 0; k < corners; k++) {
       const angle = (turn * 2 * Math.PI * k) / corners;
       ring.push(this.numbers(x + radius * Math.cos(angle), y + radius * Math.sin(angle)));
     }
     ring.push(ring[0]!);
-    for (const [px, py, z, m] of ring) into.positionZM(px, py, z, m);
+    for (const [px, py, z, m] of ring) into.addPositionZM(px, py, z, m);
   }
 
   private members(variant: number, into: GeometryBuilder): void {
-    const members = into.collection();
+    const members = into.beginMembers();
     if (variant === 0) this.add("Point", 3, members);
     else if (variant === 1) {
       this.add("Point", 3, members);
@@ -140,7 +140,7 @@ export class GeometrySampler {
   }
 
   private position(x: number, y: number, into: GeometryBuilder): void {
-    into.positionZM(...this.numbers(x, y));
+    into.addPositionZM(...this.numbers(x, y));
   }
 
   private numbers(x: number, y: number): [number, number, number, number] {

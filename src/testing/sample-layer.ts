@@ -61,7 +61,7 @@ export function sampleBatch(layer: SampleLayer): Batch {
     fields: fields.map(({ values: _, ...field }) => field),
     columns: fields.map((field) => column(field.type, field.values, features)),
     geometry: builder.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord: 1,
   });
 }

@@ -22,10 +22,10 @@ export class TemporaryFolder {
 export class TestFolderSink implements Sink {
   private readonly handles: FileHandle[] = [];
 
-  /** @param update an existing file to change in place */
+  /** @param inPlaceTarget an existing file to change in place */
   constructor(
     readonly name: string,
-    readonly update: InPlaceTarget | null = null,
+    readonly inPlaceTarget: InPlaceTarget | null = null,
   ) {}
 
   async create(extension?: string): Promise<SinkFile> {

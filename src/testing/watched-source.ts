@@ -18,11 +18,11 @@ export class SourceMonitor {
       name: source.name,
       path: source.path,
       size: source.size,
-      sibling: (extension) => {
-        const sibling = source.sibling(extension);
+      findSibling: (extension) => {
+        const sibling = source.findSibling(extension);
         return sibling && this.watch(sibling);
       },
-      ...(entries && { entries: { ...entries, source: (path) => this.watch(entries.source(path)) } }),
+      ...(entries && { entries: { ...entries, getSource: (path) => this.watch(entries.getSource(path)) } }),
       open: async () => this.watchFile(await source.open(), source.name),
     };
   }

@@ -137,6 +137,6 @@ export function assertWellFormed(batch: Batch, declared: readonly Field[] | null
     assert.deepEqual(said(fields), said(declared), "a layer that declares its fields must have them in every batch");
   }
   if (batch.ids) checkColumn(batch.ids, length, "ids");
-  if (batch.records) assert.equal(batch.records.length, length, "records must have one entry a row");
+  if (batch.recordNumbers) assert.equal(batch.recordNumbers.length, length, "records must have one entry a row");
   checkGeometry(batch.geometry, length, "geometry");
 }

@@ -76,7 +76,7 @@ export function planTargets(
     index,
     plan,
     layer: {
-      name: part.name === "" ? name : `${name}_${part.name}`,
+      name: part.suffix === "" ? name : `${name}_${part.suffix}`,
       crs,
       fields: plan.fields?.map(({ source: _, ...field }) => field) ?? null,
       summary: summary && summaryOfPart(plan, part, summary),
@@ -141,7 +141,7 @@ export async function writeLayers(
   throughThreads: boolean,
 ): Promise<void> {
   const { module, options } = writer;
-  const assembler = await module.assembler(
+  const assembler = await module.createAssembler(
     sink,
     layers.map(({ target }) => target),
     options,
@@ -149,15 +149,15 @@ export async function writeLayers(
   );
   try {
     for (const [index, { target, batches }] of layers.entries()) {
-      const encoder: Encoder = await module.encoder(target, options, context);
+      const encoder: Encoder = await module.createEncoder(target, options, context);
       for (const batch of batches) {
-        const own = throughThreads ? new Batch(structuredClone<BatchData>(batch.data())) : batch;
+        const own = throughThreads ? new Batch(structuredClone<BatchData>(batch.toData())) : batch;
         const chunk = encoder.encode(own);
         await assembler.append(throughThreads ? cloneThroughThread(chunk) : chunk, index);
       }
     }
     await assembler.finish();
-    if (sink.update) await assembler.commit?.();
+    if (sink.inPlaceTarget) await assembler.commit?.();
   } catch (error) {
     await assembler.abort?.();
     throw error;

@@ -114,7 +114,9 @@ export async function compareSystem(engine, proj, id, points = 20) {
     if (definition.error) throw definition.error;
     const there = await ours(engine, "EPSG:4326", id, theirs.from);
     const back = await ours(engine, id, "EPSG:4326", theirs.there);
-    const distance = projection ? onMap(projection.unit.size) : onGlobe((geodetic.unit.size * 180) / Math.PI);
+    const distance = projection
+      ? onMap(projection.unit.conversionFactor)
+      : onGlobe((geodetic.unit.conversionFactor * 180) / Math.PI);
     const found = verdictOf({ there, back }, theirs, distance);
     // Two-dimensional operations leave heights out, and do not come back by some millimetres.
     if (found.verdict !== "close") return { ...row, ...found };

@@ -72,7 +72,7 @@ function radicalInverse(index, base) {
 function positionsOf(from, to) {
   const [west, south, east, north] = intersectAreas(from.area, to.area);
   const width = (((east - west) % 360) + 360) % 360 || 360;
-  const unit = (from.geodetic.unit.size * 180) / Math.PI;
+  const unit = (from.geodetic.unit.conversionFactor * 180) / Math.PI;
   return Array.from({ length: pointCount }, (_, k) => {
     const longitude = west + width * radicalInverse(k + 1, 2) - from.geodetic.meridian.degrees;
     const latitude = south + (north - south) * radicalInverse(k + 1, 3);
@@ -83,14 +83,14 @@ function positionsOf(from, to) {
 /** Each position in the target with the accuracy of the operation that was used; null where it is refused. */
 async function ours(from, to, positions) {
   const operation = await findOperation(from.crs, to.crs);
-  const tally = new PositionCounter(operation.routes.length);
+  const tally = new PositionCounter(operation.transformations.length);
   const transform = await buildTransform(operation, tally);
   return positions.map((position) => {
     const xy = Float64Array.from(position);
     tally.clear();
     transform(xy, null);
     if (Number.isNaN(xy[0])) return null;
-    const route = operation.routes.find((_, index) => tally.positions(index) > 0);
+    const route = operation.transformations.find((_, index) => tally.getCount(index) > 0);
     return { xy: [...xy], accuracy: (route ?? operation).accuracy, name: (route ?? operation).name };
   });
 }
@@ -117,7 +117,7 @@ async function comparePair(proj, [from, to]) {
   } catch (error) {
     return { ...row, verdict: "refused", why: error.message };
   }
-  const distance = onGlobe((to.geodetic.unit.size * 180) / Math.PI);
+  const distance = onGlobe((to.geodetic.unit.conversionFactor * 180) / Math.PI);
   const compared = theirs.xy.flatMap(([x, y, kind], k) =>
     kind === "" && mine[k] ? [{ ...mine[k], at: positions[k], apart: distance(mine[k].xy, [x, y]) }] : [],
   );

@@ -56,20 +56,25 @@ async function convert(crs, positions, options = {}) {
   } catch (error) {
     return { served: [], refused: positions.length, refusal: error.message, said: "" };
   }
-  const tally = new PositionCounter(operation.routes.length);
+  const tally = new PositionCounter(operation.transformations.length);
   const transform = await buildTransform(operation, tally);
   const served = [];
   for (const [index, position] of positions.entries()) {
     const xy = Float64Array.from(position);
     tally.clear();
     transform(xy, null);
-    const route = operation.routes.findIndex((_, k) => tally.positions(k) > 0);
-    if (!Number.isNaN(xy[0])) served.push({ index, xy, accuracy: (operation.routes[route] ?? operation).accuracy });
+    const route = operation.transformations.findIndex((_, k) => tally.getCount(k) > 0);
+    if (!Number.isNaN(xy[0]))
+      served.push({ index, xy, accuracy: (operation.transformations[route] ?? operation).accuracy });
   }
   tally.clear();
   transform(Float64Array.from(positions.flat()), null);
-  const routes = [...operation.routes.keys(), null].filter((route) => tally.positions(route) > 0);
-  const uses = routes.map((route) => ({ route, positions: tally.positions(route), box: tally.box(route) }));
+  const routes = [...operation.transformations.keys(), null].filter((route) => tally.getCount(route) > 0);
+  const uses = routes.map((route) => ({
+    transformationIndex: route,
+    positionCount: tally.getCount(route),
+    box: tally.getBox(route),
+  }));
   const stated = await operationNotes(operation, uses);
   const textOf = (isRefusal) =>
     stated
@@ -127,8 +132,8 @@ async function compare(id, served, there) {
   const { projection, geodetic } = await resolveDefinition(await crsContext.parse(id));
   const metres = (a, b) =>
     projection
-      ? Math.hypot(a[0] - b[0], a[1] - b[1]) * projection.unit.size
-      : onGlobe((geodetic.unit.size * 180) / Math.PI)(a, b);
+      ? Math.hypot(a[0] - b[0], a[1] - b[1]) * projection.unit.conversionFactor
+      : onGlobe((geodetic.unit.conversionFactor * 180) / Math.PI)(a, b);
   const beyond = served.flatMap(({ index, xy, accuracy }) => {
     const [x, y, way, theirs] = there[index];
     const apart = metres(xy, [x, y]);

@@ -356,7 +356,7 @@ describe.skipIf(!store)("a bucket", () => {
     await bucket.put("many/read.me", "");
     const { registry, signal } = createTestHost();
     const found = async (key: string) =>
-      (await expandInputs([bucket.at(key)], registry, signal)).map((one) => one.relative);
+      (await expandInputs([bucket.at(key)], registry, signal)).map((one) => one.relativePath);
     expect(await found("many/")).toHaveLength(1005);
     expect(watch().keysOf("ListObjects")).toHaveLength(2);
     expect(await found("many")).toHaveLength(1005);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { redact, redactUrl } from "../../src/io/redact.js";
 
-const none = { ofAddress: () => undefined };
+const none = { findByAddress: () => undefined };
 
 test.each([
   ["https://user:secret@example.org/a.csv?key=secret#secret", "https://example.org/a.csv"],

@@ -45,8 +45,8 @@ describe("borrowed memory", () => {
   test("leaves no trace of its last use in a chunk", () => {
     const builder = new GeometryBuilder();
     for (let i = 0; i < 30_000; i++) {
-      if (i % 3 === 0) builder.none();
-      else builder.point(i, -i);
+      if (i % 3 === 0) builder.addNull();
+      else builder.addPoint(i, -i);
     }
     const shape: OutputShape = { type: ShapeType.point, plain: ShapeType.point, z: false, m: false };
     const geometry = builder.finish();

@@ -97,12 +97,14 @@ describe("the format of a file", () => {
 });
 
 describe("the registry", () => {
-  const shapes = format("shapes", ["shp", "shp.zip", "dbf"], starts("S"), { companions: ["dbf", "shx", "shp.xml"] });
+  const shapes = format("shapes", ["shp", "shp.zip", "dbf"], starts("S"), {
+    companionExtensions: ["dbf", "shx", "shp.xml"],
+  });
   const parcels = format("parcels", ["zip", "kmz"], starts("PK"));
   const registry = registryOf(shapes, parcels);
 
   test("finds formats by the longest extension", () => {
-    const ids = (path: string) => registry.byExtension(path).map((each) => each.id);
+    const ids = (path: string) => registry.findByExtension(path).map((each) => each.id);
     expect(ids("a.shp.zip")).toEqual(["shapes"]);
     expect(ids("out.d/A.ZIP")).toEqual(["parcels"]);
     expect(ids("shp")).toEqual([]);
@@ -110,24 +112,24 @@ describe("the registry", () => {
   });
 
   test("knows inputs and companions by their names", () => {
-    expect(registry.isPrimary("x/a.SHP")).toBe(true);
-    expect(registry.isPrimary("a.shx")).toBe(false);
+    expect(registry.canBeInput("x/a.SHP")).toBe(true);
+    expect(registry.canBeInput("a.shx")).toBe(false);
     expect(registry.isCompanion("a.shp.xml")).toBe(true);
     expect(registry.isCompanion("a.shp")).toBe(false);
-    expect(registry.keepsZipped(source("a.kmz", "PK"), Buffer.from("PK"))).toBe(true);
+    expect(registry.isZippedFormat(source("a.kmz", "PK"), Buffer.from("PK"))).toBe(true);
   });
 
   test("knows the zips of a format's own by their names", () => {
-    const archive = { extensions: ["kmz"], main: () => "doc.kml" };
+    const archive = { extensions: ["kmz"], findMain: () => "doc.kml" };
     const own = registryOf(format("kml", ["kml", "kmz"], starts("<"), { archive }));
-    expect(own.archiveOf("a.zip/Places.KMZ")).toBe(archive);
-    expect(own.archiveOf("places.kml")).toBeUndefined();
-    expect(own.archiveOf("places.kmz.zip")).toBeUndefined();
+    expect(own.findArchive("a.zip/Places.KMZ")).toBe(archive);
+    expect(own.findArchive("places.kml")).toBeUndefined();
+    expect(own.findArchive("places.kmz.zip")).toBeUndefined();
   });
 
   test("gives a format and where it is from, by id", () => {
     expect(registry.get("shapes")).toBe(shapes);
-    expect(registry.moduleOf("parcels")).toBe("./parcels.js");
+    expect(registry.getModule("parcels")).toBe("./parcels.js");
     expect(registry.all()).toEqual([shapes, parcels]);
     expect(() => registry.get("csv")).toThrow('no format "csv"; known are shapes, parcels');
     expect(() => registry.add(shapes, "other")).toThrow(

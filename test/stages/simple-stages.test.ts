@@ -76,13 +76,13 @@ describe("geometry", () => {
 
   test("drop-dimensions counts the features that had the dimension", async () => {
     const geometry = new GeometryBuilder();
-    geometry.line(Kind.LineString);
-    geometry.positionZM(0, 0, 1, 5);
-    geometry.positionZM(1, 1, 2, 6);
+    geometry.beginSinglePart(Kind.LineString);
+    geometry.addPositionZM(0, 0, 1, 5);
+    geometry.addPositionZM(1, 1, 2, 6);
     geometry.end();
-    geometry.point(1, 1);
+    geometry.addPoint(1, 1);
     geometry.begin(Kind.GeometryCollection);
-    geometry.collection().geojson(point);
+    geometry.beginMembers().addGeoJson(point);
     geometry.end();
     const given = batchOf([null, null, null]).with({ geometry: geometry.finish() });
     const { batch: left, heard } = await applyStage("drop-dimensions", { z: true }, given);

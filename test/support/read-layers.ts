@@ -7,7 +7,7 @@ export { TemporaryFolder, TestFolderSink as PlainSink } from "../../src/testing/
 /** The batches of a layer, split by split, their bytes read before: what is left of these when all was read is gone. */
 export async function* prefetchedBatches(layer: Layer): AsyncGenerator<Batch> {
   for await (const split of layer.splits!()) {
-    const fetched = await layer.fetch?.(split);
+    const fetched = await layer.prefetch?.(split);
     const batches: Batch[] = [];
     for await (const batch of layer.batches(split, fetched)) if (batch instanceof Batch) batches.push(batch);
     if (Buffer.isBuffer(fetched)) fetched.fill(0);

@@ -70,8 +70,8 @@ function withWriter(change: (module: Module) => Module): Format {
 const withEncoder = (change: (encoder: Encoder, lose: () => void) => Encoder): Format =>
   withWriter((module) => ({
     ...module,
-    encoder: async (layer, options, context) =>
-      change(await module.encoder(layer, options, context), () =>
+    createEncoder: async (layer, options, context) =>
+      change(await module.createEncoder(layer, options, context), () =>
         context.reportLoss("made-up", "f_int32", "nothing of the sort"),
       ) as Encoder<{ bytes?: Uint8Array }>,
   }));
@@ -116,7 +116,7 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
   ],
   [
     "families that leave out a type",
-    withAccepts({ families: [{ name: "point", types: ["Point"] }] }),
+    withAccepts({ families: [{ suffix: "point", types: ["Point"] }] }),
     "accepts what can be accepted, with every choice of its options",
     /families must cover/,
   ],
@@ -325,17 +325,17 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
     "a mark after every batch",
     withWriter((module) => ({
       ...module,
-      assembler: async (sink, layers, options, context): Promise<Assembler<{ bytes?: Uint8Array }>> => {
+      createAssembler: async (sink, layers, options, context): Promise<Assembler<{ bytes?: Uint8Array }>> => {
         let marked: Awaited<ReturnType<typeof sink.create>> | undefined;
         const own: typeof sink = {
           name: sink.name,
-          update: sink.update,
+          inPlaceTarget: sink.inPlaceTarget,
           create: async (extension) => {
             marked = await sink.create(extension);
             return marked;
           },
         };
-        const assembler = await module.assembler(own, layers, options, context);
+        const assembler = await module.createAssembler(own, layers, options, context);
         return {
           async append(chunk, layer) {
             await assembler.append(chunk, layer);
@@ -352,9 +352,9 @@ const flaws: readonly (readonly [flaw: string, format: Format, check: string, me
     "a companion in what claims to stream",
     withWriter((module) => ({
       ...module,
-      assembler: async (sink, layers, options, context) => {
+      createAssembler: async (sink, layers, options, context) => {
         await sink.create("idx");
-        return module.assembler(sink, layers, options, context);
+        return module.createAssembler(sink, layers, options, context);
       },
     })),
     "writes to a stream what it writes to a file",

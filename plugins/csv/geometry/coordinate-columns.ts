@@ -104,7 +104,7 @@ async function shareInside(
   if (found.length === 0) return null;
   const share = found.filter(([x, y]) => isDegrees(x, y)).length / found.length;
   if (!crs) return share;
-  const inside = await systems.shareInside(crs, Float64Array.from(found.flat()));
+  const inside = await systems.computeShareInArea(crs, Float64Array.from(found.flat()));
   return inside === null && crs.kind === "geographic" ? share : inside;
 }
 

@@ -9,12 +9,12 @@ import type { GeometryPlan } from "./geometry-columns.js";
 
 /** The text of the file beside it with this extension, null where there is none. */
 export async function readSiblingText(source: Source, extension: string, context: ReadContext): Promise<string | null> {
-  const sibling = source.sibling(extension);
+  const sibling = source.findSibling(extension);
   if (!sibling) return null;
   const file = await sibling.open();
   try {
     const bytes = await file.read(0, 1 << 20);
-    return isUtf8(bytes) ? bytes.toString("utf8") : context.decoder("windows-1252")(bytes);
+    return isUtf8(bytes) ? bytes.toString("utf8") : context.getTextDecoder("windows-1252")(bytes);
   } finally {
     await file.close();
   }
@@ -28,8 +28,8 @@ export interface PrjResult {
 
 export async function readPrj(source: Source, context: ReadContext): Promise<PrjResult> {
   const nothing = (...notices: Notices): PrjResult => ({ crs: null, notices });
-  if (source.sibling("shp")) {
-    if (!source.sibling("prj")) return nothing();
+  if (source.findSibling("shp")) {
+    if (!source.findSibling("prj")) return nothing();
     return nothing(["prj-of-shapefile", undefined, "the .prj belongs to the .shp beside it and was left aside"]);
   }
   const text = (await readSiblingText(source, "prj", context))?.replace(/^\uFEFF/, "").trim();

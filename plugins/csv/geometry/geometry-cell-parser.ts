@@ -97,7 +97,7 @@ export class GeometryCellParser {
     else if (bytes[start] === 48 || (bytes[start] === 92 && bytes[start + 1] === 120)) {
       this.wkb.readHex(bytes, bytes[start] === 92 ? start + 2 : start, end, builder);
       this.srid = this.wkb.srid;
-    } else if (end - start <= 4 && missingWords.has(firstWord(bytes, start, end))) builder.none();
+    } else if (end - start <= 4 && missingWords.has(firstWord(bytes, start, end))) builder.addNull();
     else {
       this.wkt.read(bytes, start, end, builder);
       this.srid = this.wkt.srid;
@@ -119,13 +119,13 @@ export class GeometryCellParser {
     if (geometry !== null && !isGeoJsonGeometry(geometry, flaws))
       throw new GeometryParseError("no GeoJSON geometry", from);
     for (const flaw of flaws) this.keepParts(flaw, geometry, from);
-    builder.geojson(geometry);
+    builder.addGeoJson(geometry);
   }
 
   /** @throws GeometryTextError where no part can be read */
   private keepParts(flaw: string, geometry: Geometry | null, from: number): void {
     const trial = new GeometryBuilder();
-    trial.geojson(geometry);
+    trial.addGeoJson(geometry);
     if (!trial.hasReadablePart(0)) throw new GeometryParseError(flaw, from);
     this.partlyRead++;
     this.jsonReason = flaw;

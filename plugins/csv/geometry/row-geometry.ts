@@ -58,7 +58,7 @@ export class RowGeometryReader {
     this.rowMisses = false;
     switch (geometry.kind) {
       case "none":
-        builder.none();
+        builder.addNull();
         return null;
       case "xy":
         return this.point(bytes, scanner, builder, geometry.x, geometry.y, geometry.z);
@@ -100,7 +100,7 @@ export class RowGeometryReader {
   ): GeometryFailure | null {
     const { position } = this;
     if (z === null && this.isPlain(bytes, scanner, x, 0) && this.isPlain(bytes, scanner, y, 1)) {
-      builder.point(position[0]!, position[1]!);
+      builder.addPoint(position[0]!, position[1]!);
       return null;
     }
     const easting = this.coordinate(bytes, scanner, x, "lat");
@@ -109,9 +109,9 @@ export class RowGeometryReader {
       this.z = Number.NaN;
       const failure = z === null ? null : this.height(bytes, scanner, z);
       if (failure) return failure;
-      builder.line(Kind.Point);
-      if (Number.isNaN(this.z)) builder.position(easting, northing);
-      else builder.positionZM(easting, northing, this.z, Number.NaN);
+      builder.beginSinglePart(Kind.Point);
+      if (Number.isNaN(this.z)) builder.addPosition(easting, northing);
+      else builder.addPositionZM(easting, northing, this.z, Number.NaN);
       builder.end();
       return null;
     }
@@ -120,7 +120,7 @@ export class RowGeometryReader {
     if (easting !== blank || northing !== blank) {
       this.miss(`only one of ${this.plan.columns[x]!.name} and ${this.plan.columns[y]!.name} has a value`);
     }
-    builder.none();
+    builder.addNull();
     return null;
   }
 
@@ -192,7 +192,7 @@ export class RowGeometryReader {
     const { name } = this.plan.columns[column]!;
     if (text === "" || missingWords.has(text.toLowerCase())) {
       if (text !== "") this.miss(`"${text}" in ${name}`);
-      builder.none();
+      builder.addNull();
       return null;
     }
     const position = parsePair(text, latitudeFirst, this.letterO);
@@ -201,7 +201,7 @@ export class RowGeometryReader {
       const order = latitudeFirst ? "latitude and longitude" : "longitude and latitude";
       return { code: "coordinate-invalid", reason: `"${text.slice(0, 40)}" in ${name} is no ${order}` };
     }
-    builder.point(position[0], position[1]);
+    builder.addPoint(position[0], position[1]);
     return null;
   }
 
@@ -212,7 +212,7 @@ export class RowGeometryReader {
     column: number,
   ): GeometryFailure | null {
     if (column >= scanner.cells) {
-      builder.none();
+      builder.addNull();
       return null;
     }
     let source = bytes;
@@ -227,7 +227,7 @@ export class RowGeometryReader {
     }
     while (from < to && source[from]! <= 32) from++;
     if (from === to) {
-      builder.none();
+      builder.addNull();
       return null;
     }
     const { name } = this.plan.columns[column]!;

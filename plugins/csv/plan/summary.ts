@@ -55,6 +55,6 @@ export function summarizeScan(columns: readonly ColumnPlan[], survey: TableScan)
     hasM: geometry.hasM,
     extent: null,
     idType: null,
-    idBytes: 0,
+    maxIdBytes: 0,
   };
 }

@@ -120,7 +120,7 @@ export class TextBlockReader {
   }
 
   private transcode(raw: Buffer): Buffer {
-    if (!isUtf16(this.encoding.name)) return Buffer.from(this.context.decoder(this.encoding.name)(raw), "utf8");
+    if (!isUtf16(this.encoding.name)) return Buffer.from(this.context.getTextDecoder(this.encoding.name)(raw), "utf8");
     const even = raw.subarray(0, raw.length & ~1);
     const little = this.encoding.name === "utf-16le" ? even : Buffer.from(even).swap16();
     return Buffer.from(little.toString("utf16le"), "utf8");

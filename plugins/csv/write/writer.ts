@@ -71,7 +71,7 @@ const isWgs84 = (layer: TargetLayer, context: WriteContext) =>
 
 /** Writes the .prj beside the file, without which its coordinates would be taken for WGS84. */
 async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, context: WriteContext): Promise<void> {
-  const wkt = streamed ? null : await context.crs.wkt(layer.crs!, "esri");
+  const wkt = streamed ? null : await context.crs.toWkt(layer.crs!, "esri");
   if (wkt === null) {
     const example = streamed
       ? `a stream has no .prj file to say that the coordinates are in ${layer.crs!.name}; write to a file, or leave --target-crs and --no-reproject away`
@@ -116,11 +116,11 @@ function reportColumns(context: WriteContext, code: string, names: readonly stri
 }
 
 export default {
-  async encoder(layer, options, context) {
+  async createEncoder(layer, options, context) {
     return new CsvEncoder(layer, options, context);
   },
 
-  async assembler(sink, layers, options, context): Promise<Assembler<CsvChunk>> {
+  async createAssembler(sink, layers, options, context): Promise<Assembler<CsvChunk>> {
     const layer = layers[0]!;
     const layout = createLayout(layer, options);
     const file = await sink.create();

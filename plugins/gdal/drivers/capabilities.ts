@@ -77,11 +77,11 @@ function fieldTypesOf({ fieldTypes, fieldSubtypes }: DriverInfo): FieldType[] {
   return types;
 }
 
-const geometryFamilies: readonly { readonly name: string; readonly types: readonly GeometryType[] }[] = [
-  { name: "point", types: ["Point"] },
-  { name: "multipoint", types: ["MultiPoint"] },
-  { name: "line", types: ["LineString", "MultiLineString"] },
-  { name: "polygon", types: ["Polygon", "MultiPolygon"] },
+const geometryFamilies: readonly { readonly suffix: string; readonly types: readonly GeometryType[] }[] = [
+  { suffix: "point", types: ["Point"] },
+  { suffix: "multipoint", types: ["MultiPoint"] },
+  { suffix: "line", types: ["LineString", "MultiLineString"] },
+  { suffix: "polygon", types: ["Polygon", "MultiPolygon"] },
 ];
 
 /** One kind of geometry a layer. */
@@ -94,7 +94,7 @@ function geometryTypesOf(name: string): readonly GeometryType[] {
 
 export function writerCapabilities(facts: DriverInfo): WriterCapabilities {
   const { name } = facts;
-  const [maxBytes, characters] = [maxFieldNameBytes[name], fieldNamePatterns[name]];
+  const [maxBytes, allowedCharacter] = [maxFieldNameBytes[name], fieldNamePatterns[name]];
   return {
     crs: wgs84Drivers.has(name) ? "wgs84" : "any",
     layers: facts.layers && !singleLayerDrivers.has(name) ? "many" : "one",
@@ -108,7 +108,7 @@ export function writerCapabilities(facts: DriverInfo): WriterCapabilities {
       ignoreCase: true,
       pattern: /^[^\0]+$/,
       ...(maxBytes === undefined ? {} : { maxBytes }),
-      ...(characters === undefined ? {} : { characters }),
+      ...(allowedCharacter === undefined ? {} : { allowedCharacter }),
     },
     ids: idPreservingDrivers.has(name) ? { types: ["int32", "int64"], fallbackField: "id" } : "id",
     requiredScan: "extent",

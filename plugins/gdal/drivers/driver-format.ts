@@ -31,15 +31,15 @@ function createIdentify({ driver, extensions, folders, zips, signature }: Driver
  * process. @throws unsupported (from its members) where GDAL or the driver is not there
  */
 export function createFormat(sketch: DriverDescription): Format {
-  const { driver, label, extensions, companions, folders, reads, writes } = sketch;
+  const { driver, label, extensions, companions: companionExtensions, folders, reads, writes } = sketch;
   const ofFolders = folders ?? (folderDrivers.has(driver) ? [] : undefined);
   return {
     apiVersion: 1,
     id: `gdal:${driver}`,
     label,
     extensions,
-    ...(companions ? { companions } : {}),
-    ...(ofFolders ? { folders: ofFolders } : {}),
+    ...(companionExtensions ? { companionExtensions } : {}),
+    ...(ofFolders ? { folderExtensions: ofFolders } : {}),
     identify: createIdentify(sketch),
     ...(reads
       ? {

@@ -173,7 +173,7 @@ export class DatasetReading {
       const { fid, values } = rows[row]!;
       if (reason !== null) {
         unreadable.push({ record: firstRecord + row, fid, reason });
-        geometry.none();
+        geometry.addNull();
       }
       for (let f = 0; f < cells.length; f++) cells[f]!.add(values[f]);
       this.ids?.push(BigInt(fid));
@@ -189,7 +189,7 @@ export class DatasetReading {
       fields: fieldsOf(this.current!),
       columns: cells.map((each) => each.finish()),
       geometry: geometry.finish(),
-      records: null,
+      recordNumbers: null,
       firstRecord,
     };
   }

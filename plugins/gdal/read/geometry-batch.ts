@@ -94,7 +94,7 @@ export class GeometryBatch {
       if (typeof group === "string") after(feature, group);
       else if (group !== null) after(feature, this.next(group, builder));
       else {
-        builder.none();
+        builder.addNull();
         after(feature, null);
       }
     });

@@ -244,7 +244,7 @@ export class CoordinateReader {
     builder.begin(kind);
     if (level === 2) {
       if (this.count > 0) {
-        builder.part();
+        builder.beginPart();
         this.ring(builder, 0, this.count, false);
       }
       return null;
@@ -262,7 +262,7 @@ export class CoordinateReader {
   private single(builder: GeometryBuilder, kind: number): string | null {
     builder.begin(kind);
     if (this.count === 0) return null;
-    builder.part();
+    builder.beginPart();
     this.ring(builder, 0, 1, false);
     return null;
   }
@@ -278,7 +278,7 @@ export class CoordinateReader {
         continue;
       }
       if (polygon && !opened && r > from) return "its exterior ring is empty but it has holes";
-      if (!opened) builder.part();
+      if (!opened) builder.beginPart();
       opened = true;
       this.ring(builder, start, end, polygon);
     }
@@ -287,9 +287,9 @@ export class CoordinateReader {
 
   private ring(builder: GeometryBuilder, from: number, to: number, closed: boolean): void {
     const { xy, z, hasZ } = this;
-    builder.ring();
-    if (hasZ) for (let k = from; k < to; k++) builder.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
-    else for (let k = from; k < to; k++) builder.position(xy[2 * k]!, xy[2 * k + 1]!);
+    builder.beginRing();
+    if (hasZ) for (let k = from; k < to; k++) builder.addPositionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
+    else for (let k = from; k < to; k++) builder.addPosition(xy[2 * k]!, xy[2 * k + 1]!);
     if (
       !closed ||
       Number.isNaN(xy[2 * from]) ||
@@ -297,7 +297,7 @@ export class CoordinateReader {
     )
       return;
     this.closed++;
-    if (hasZ) builder.positionZM(xy[2 * from]!, xy[2 * from + 1]!, z[from]!, Number.NaN);
-    else builder.position(xy[2 * from]!, xy[2 * from + 1]!);
+    if (hasZ) builder.addPositionZM(xy[2 * from]!, xy[2 * from + 1]!, z[from]!, Number.NaN);
+    else builder.addPosition(xy[2 * from]!, xy[2 * from + 1]!);
   }
 }

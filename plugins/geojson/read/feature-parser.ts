@@ -152,7 +152,7 @@ export class FeatureParser {
       if (!isKept) return;
     }
     if (this.hasGeometry) this.geometries.end();
-    else this.geometries.none();
+    else this.geometries.addNull();
     this.rowRecords[this.rows++] = this.records;
     for (const name of this.properties.repeated) this.duplicates.set(name, (this.duplicates.get(name) ?? 0) + 1);
   }
@@ -385,7 +385,7 @@ export class FeatureParser {
       ids,
       ...this.withIdField(fields, columns, ids),
       geometry,
-      records: gapless ? null : this.rowRecords.slice(0, rows),
+      recordNumbers: gapless ? null : this.rowRecords.slice(0, rows),
       firstRecord: gapless ? firstRecord : 0,
     });
   }

@@ -126,7 +126,7 @@ export class GeometryParser {
       return;
     }
     builder.begin(Kind.GeometryCollection);
-    const inner = builder.collection();
+    const inner = builder.beginMembers();
     cursor.at++;
     let next = cursor.space();
     while (next !== 93) {
@@ -158,6 +158,6 @@ export class GeometryParser {
   private gap(inner: GeometryBuilder, reason: string): void {
     this.flaw ??= reason;
     inner.cancel();
-    inner.point(Number.NaN, Number.NaN);
+    inner.addPoint(Number.NaN, Number.NaN);
   }
 }

@@ -127,7 +127,7 @@ export class ColumnStats {
     const { sorts, values, maxBytes } = this;
     const type = sorts === 0 ? null : typeFlags.find(([, all]) => (sorts & ~all) === 0)![0];
     // As a Summariser has it, of columns other than text.
-    const temporal = type === null || type === "text" ? this.temporal : null;
-    return { ...emptyFieldState(), type, values, maxBytes, temporal };
+    const temporalType = type === null || type === "text" ? this.temporal : null;
+    return { ...emptyFieldState(), type, values, maxBytes, temporalType };
   }
 }

@@ -220,13 +220,13 @@ export class FeatureScanner implements SplitFeatureReader {
     // Fields that were all met by parsing are in their order already.
     const isParsed = this.facts.length === 0;
     const names = isParsed ? [] : [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
-    const { type: idType, maxBytes: idBytes } = this.idFacts.state;
+    const { type: idType, maxBytes: maxIdBytes } = this.idFacts.state;
     const whole = new Summarizer(true);
     whole.merge({
       fields: isParsed ? new Map() : new Map(names.map(([name]) => [name, fields.get(name) ?? emptyFieldState()])),
       kinds: this.kinds,
       idType,
-      idBytes,
+      maxIdBytes,
     });
     for (const [name, { type }] of parsed.fields) checkTypesUnite(fields.get(name)?.type ?? null, type);
     checkTypesUnite(idType, parsed.idType);

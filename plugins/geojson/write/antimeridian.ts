@@ -46,7 +46,7 @@ function splitGeometry(column: GeometryColumn, row: number, builder: GeometryBui
   const kind = column.kinds[row]!;
   if (kind === Kind.GeometryCollection) {
     builder.begin(kind);
-    const members = builder.collection();
+    const members = builder.beginMembers();
     const { memberOffsets } = column;
     let uncut = 0;
     for (let m = memberOffsets?.[row] ?? 0; m < (memberOffsets?.[row + 1] ?? 0); m++)
@@ -92,10 +92,10 @@ function ringsOf(column: GeometryColumn, part: number): Ring[] {
 }
 
 function writeRing(builder: GeometryBuilder, ring: Ring): void {
-  builder.ring();
+  builder.beginRing();
   for (const [x, y, z] of ring) {
-    if (Number.isNaN(z)) builder.position(x, y);
-    else builder.positionZM(x, y, z, Number.NaN);
+    if (Number.isNaN(z)) builder.addPosition(x, y);
+    else builder.addPositionZM(x, y, z, Number.NaN);
   }
 }
 
@@ -106,7 +106,7 @@ function splitLines(column: GeometryColumn, row: number, builder: GeometryBuilde
   }
   const single = pieces.length === 1 && column.kinds[row] === Kind.LineString;
   builder.begin(single ? Kind.LineString : Kind.MultiLineString);
-  builder.part();
+  builder.beginPart();
   for (const piece of pieces) writeRing(builder, piece);
   builder.end();
 }
@@ -118,7 +118,7 @@ function splitPolygons(column: GeometryColumn, row: number, builder: GeometryBui
   const single = pieces.length === 1 && column.kinds[row] === Kind.Polygon;
   builder.begin(single ? Kind.Polygon : Kind.MultiPolygon);
   for (const rings of pieces) {
-    builder.part();
+    builder.beginPart();
     for (const ring of rings) writeRing(builder, ring);
   }
   builder.end();

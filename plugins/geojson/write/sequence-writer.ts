@@ -7,7 +7,7 @@ import { featureSettings } from "./feature-settings.js";
 type Options = OptionValues<typeof sequenceWriteOptions>;
 
 /** One feature a line; on request each begins with a record separator (RFC 8142, section 2). */
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: Options,
   context: WriteContext,
@@ -22,7 +22,7 @@ export async function encoder(
   return new FeatureEncoder(settings, context);
 }
 
-export async function assembler(sink: Sink): Promise<Assembler<FeatureChunk>> {
+export async function createAssembler(sink: Sink): Promise<Assembler<FeatureChunk>> {
   const file = await sink.create();
   return {
     append: (chunk) => file.write(chunk.bytes),

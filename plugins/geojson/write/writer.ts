@@ -11,7 +11,7 @@ import { Bounds, type GeometrySettings } from "./geometry-writer.js";
 type Options = OptionValues<typeof writeOptions>;
 
 /** Features as members of one array, each on a line of its own. */
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: Options,
   context: WriteContext,
@@ -26,7 +26,7 @@ export async function encoder(
   return new FeatureEncoder(settings, context);
 }
 
-export async function assembler(
+export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: Options,

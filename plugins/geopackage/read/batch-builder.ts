@@ -115,7 +115,7 @@ export class BatchBuilder {
       fields: this.fields,
       columns,
       geometry: this.geometry.finish(),
-      records: null,
+      recordNumbers: null,
       firstRecord: this.passed + 1,
     });
     this.ids = this.newIds();

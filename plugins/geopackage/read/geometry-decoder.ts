@@ -46,12 +46,12 @@ export class GeometryDecoder {
 
   none(): void {
     this.fault = null;
-    this.builder.none();
+    this.builder.addNull();
   }
 
   take(bytes: Buffer, at: number, serial: number, size: number): void {
     this.fault = null;
-    if (serial === SerialType.null) this.builder.none();
+    if (serial === SerialType.null) this.builder.addNull();
     else if (!isBlob(serial)) this.fail("it is no blob, as a geometry is");
     else this.blob(bytes, at, at + size);
   }
@@ -98,7 +98,7 @@ export class GeometryDecoder {
     const x = bytes.readDoubleLE(start + 5);
     const y = bytes.readDoubleLE(start + 13);
     if (Number.isNaN(x + y)) return false;
-    this.builder.point(x, y);
+    this.builder.addPoint(x, y);
     return true;
   }
 
@@ -121,7 +121,7 @@ export class GeometryDecoder {
 
   private fail(reason: string): void {
     this.fault = reason;
-    this.builder.none();
+    this.builder.addNull();
   }
 
   finish(): GeometryColumn {

@@ -82,7 +82,7 @@ export class TableStats {
     state.kinds[Kind.Point]!.box = this.kinds.pointBox();
     if (plan.ids !== null && rows > 0) {
       state.idType = plan.ids;
-      state.idBytes = Math.max(String(this.leastId).length, String(this.greatestId).length);
+      state.maxIdBytes = Math.max(String(this.leastId).length, String(this.greatestId).length);
     }
     return summariser.summary();
   }

@@ -41,8 +41,8 @@ export const undefinedSrsRecords: readonly SrsRecord[] = [
 export async function createSrsRecord(crs: Crs, srsId: number, context: WriteContext): Promise<SrsRecord> {
   const [organization, code] = crsAuthority(crs);
   const plain = organization === "EPSG" && code === 4326 ? context.crs.wgs84 : crs;
-  const definition = await context.crs.wkt(plain, "wkt1");
-  const second = definition === null ? await context.crs.wkt(plain, "wkt2") : null;
+  const definition = await context.crs.toWkt(plain, "wkt1");
+  const second = definition === null ? await context.crs.toWkt(plain, "wkt2") : null;
   if (definition === null && second === null)
     throw createError("crs-not-writable", { format: "geopackage", crs: crs.name });
   return {

@@ -22,7 +22,7 @@ const [journalModeOffset, rollbackJournalMode] = [18, 1];
 async function readablePath(source: Source, database: Database, context: ReadContext): Promise<string> {
   const { pages } = database;
   if (!database.hasMore && !pages.header.logged) return source.path;
-  const path = await context.scratch("copy.gpkg");
+  const path = await context.createTemporaryPath("copy.gpkg");
   const file = await openFile(path, "wx", 0o600);
   const cursor = new PageCursor(pages);
   try {

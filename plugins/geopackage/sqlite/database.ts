@@ -225,7 +225,7 @@ export function declareReadableTable(entry: SchemaEntry): DeclaredTable | null {
 /** `places.gpkg-wal` beside `places.gpkg`, where it is there and has something in it. */
 async function openCompanion(source: Source, suffix: string, files: SourceFile[]): Promise<SourceFile | null> {
   const extension = /\.([^./\\]+)$/.exec(source.path)?.[1];
-  const beside = extension === undefined ? null : source.sibling(`${extension}-${suffix}`);
+  const beside = extension === undefined ? null : source.findSibling(`${extension}-${suffix}`);
   if (!beside || beside.size === 0) return null;
   const file = await beside.open();
   files.push(file);

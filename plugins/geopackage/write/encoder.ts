@@ -56,7 +56,7 @@ const anyHasDimension = (geometry: Batch["geometry"], dimension: "z" | "m"): boo
   geometry[dimension] !== null || (geometry.members !== null && anyHasDimension(geometry.members, dimension));
 
 /** @throws unsupported */
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: WriteOptions,
   context: WriteContext,

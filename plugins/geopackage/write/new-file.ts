@@ -178,7 +178,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
 
   /** A temporary file, for what an index has that does not fit into memory. */
   private async scratch(): Promise<ScratchFile> {
-    return new ScratchFile(this.output, await this.context.scratch(`rtree-${this.scratches++}`));
+    return new ScratchFile(this.output, await this.context.createTemporaryPath(`rtree-${this.scratches++}`));
   }
 
   private start(layer: LayerState, pages: PageWriter): void {

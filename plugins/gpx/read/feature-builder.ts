@@ -228,15 +228,15 @@ export class FeatureBuilder implements GpxVisitor {
 
   /** Begins a line with the point that waits. */
   private openLine(): void {
-    if (this.lines++ === 0) this.geometry.part();
-    this.geometry.ring();
+    if (this.lines++ === 0) this.geometry.beginPart();
+    this.geometry.beginRing();
     this.position(this.first);
   }
 
   private position(point: { longitude: number; latitude: number; height: number }): void {
     const { longitude, latitude, height } = point;
-    if (Number.isNaN(height)) this.geometry.position(longitude, latitude);
-    else this.geometry.positionZM(longitude, latitude, height, Number.NaN);
+    if (Number.isNaN(height)) this.geometry.addPosition(longitude, latitude);
+    else this.geometry.addPositionZM(longitude, latitude, height, Number.NaN);
   }
 
   beginPoint(longitude: number, latitude: number): boolean {
@@ -327,8 +327,8 @@ export class FeatureBuilder implements GpxVisitor {
       this.first.height = height;
     } else {
       if (this.linePoints === 2) this.openLine();
-      if (Number.isNaN(height)) this.geometry.position(this.longitude, this.latitude);
-      else this.geometry.positionZM(this.longitude, this.latitude, height, Number.NaN);
+      if (Number.isNaN(height)) this.geometry.addPosition(this.longitude, this.latitude);
+      else this.geometry.addPositionZM(this.longitude, this.latitude, height, Number.NaN);
     }
   }
 
@@ -353,13 +353,13 @@ export class FeatureBuilder implements GpxVisitor {
     const { geometry, first } = this;
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
       this.reject();
-      if (this.context.keepsBadGeometries) geometry.none();
+      if (this.context.keepsBadGeometries) geometry.addNull();
       return this.context.keepsBadGeometries;
     }
     first.longitude = longitude;
     first.latitude = latitude;
     first.height = height;
-    geometry.line(Kind.Point);
+    geometry.beginSinglePart(Kind.Point);
     this.position(first);
     geometry.end();
     return true;
@@ -375,7 +375,7 @@ export class FeatureBuilder implements GpxVisitor {
     }
     this.notice("line-of-one-point");
     if (this.lones > 1) this.lose("degenerate-part", this.lones - 1);
-    geometry.line(Kind.Point);
+    geometry.beginSinglePart(Kind.Point);
     this.position(this.lone);
     const { values } = this;
     this.values = this.loneValues;
@@ -438,7 +438,7 @@ export class FeatureBuilder implements GpxVisitor {
       fields: this.fieldsOfBatch(),
       columns: rows.finish(),
       geometry,
-      records: gapless ? null : this.rowRecords.slice(0, length),
+      recordNumbers: gapless ? null : this.rowRecords.slice(0, length),
       firstRecord: gapless ? firstRecord : 0,
     });
   }

@@ -133,8 +133,8 @@ export async function scanGpx(
 }
 
 /** What a reader asks of its context, without what it says. */
-const scanContext = ({ decoder, signal, skipErrors }: ReadContext) => ({
-  decoder: (encoding: string) => decoder(encoding),
+const scanContext = ({ getTextDecoder, signal, skipErrors }: ReadContext) => ({
+  getTextDecoder: (encoding: string) => getTextDecoder(encoding),
   signal,
   skipErrors,
 });

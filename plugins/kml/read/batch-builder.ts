@@ -224,7 +224,7 @@ export class FeatureBatchBuilder {
       fields: this.fields,
       columns: this.finishColumns(),
       geometry: this.geometry.finish(),
-      records: follows ? null : Uint32Array.from(records),
+      recordNumbers: follows ? null : Uint32Array.from(records),
       firstRecord: follows ? firstRecord : 0,
     });
     this.records = [];

@@ -170,14 +170,14 @@ export class FeatureGeometry {
   /** Adds the feature's geometry to the builder; null where there is a problem with it. */
   write(builder: GeometryBuilder): void {
     if (this.problem === null) this.put(builder);
-    else builder.none();
+    else builder.addNull();
   }
 
   private put(builder: GeometryBuilder): void {
     // A feature has one geometry; where it has several, those without a position are left out.
     const roots = this.roots.length > 1 ? this.roots.filter((node) => node.to > node.from) : this.roots;
     const [only] = roots;
-    if (!only) builder.none();
+    if (!only) builder.addNull();
     else if (roots.length === 1) this.writeNode(only, builder);
     else this.writeMulti(roots, builder);
   }
@@ -192,7 +192,7 @@ export class FeatureGeometry {
     );
     if (node.shape === ShapeKind.polygon) this.polygon(node, builder);
     else if (node.to > node.from) {
-      builder.part();
+      builder.beginPart();
       this.positionsOf(node.from, node.shape === ShapeKind.point ? node.from + 1 : node.to, builder);
     }
     builder.end();
@@ -200,7 +200,7 @@ export class FeatureGeometry {
 
   private polygon({ rings }: ShapeNode, builder: GeometryBuilder): void {
     if (rings.length === 0) return;
-    builder.part();
+    builder.beginPart();
     for (let r = 0; r < rings.length; r += 2) this.positionsOf(rings[r]!, rings[r + 1]!, builder);
   }
 
@@ -210,7 +210,7 @@ export class FeatureGeometry {
     const kind = members.every((member) => member.shape === shape) ? multiKindOf[shape] : undefined;
     if (kind === undefined) {
       builder.begin(Kind.GeometryCollection);
-      const into = builder.collection();
+      const into = builder.beginMembers();
       for (const member of members) this.writeNode(member, into);
     } else {
       builder.begin(kind);
@@ -221,22 +221,22 @@ export class FeatureGeometry {
   }
 
   private lines(members: readonly ShapeNode[], shape: number, builder: GeometryBuilder): void {
-    builder.part();
-    if (shape === ShapeKind.point) builder.ring();
+    builder.beginPart();
+    if (shape === ShapeKind.point) builder.beginRing();
     for (const { from, to } of members) {
-      if (shape === ShapeKind.line) builder.ring();
+      if (shape === ShapeKind.line) builder.beginRing();
       this.addPositions(from, shape === ShapeKind.point ? Math.min(to, from + 1) : to, builder);
     }
   }
 
   private positionsOf(from: number, to: number, builder: GeometryBuilder): void {
-    builder.ring();
+    builder.beginRing();
     this.addPositions(from, to, builder);
   }
 
   private addPositions(from: number, to: number, builder: GeometryBuilder): void {
     const { xy, z, hasZ } = this.positions;
-    if (!hasZ) builder.positionsOf(xy, from, to);
-    else for (let k = from; k < to; k++) builder.positionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
+    if (!hasZ) builder.addPositionsFromArray(xy, from, to);
+    else for (let k = from; k < to; k++) builder.addPositionZM(xy[2 * k]!, xy[2 * k + 1]!, z[k]!, Number.NaN);
   }
 }

@@ -213,7 +213,7 @@ export class DocumentScanner implements DocumentVisitor {
     const inside = nested.at(-1);
     if (inside) inside.isEmpty = false;
     nested.push({ container, details: new ContainerMetadata(), isEmpty: true });
-    await using opened = await this.settings.archive!.source(target.path).open();
+    await using opened = await this.settings.archive!.getSource(target.path).open();
     this.file = opened;
     this.entry = this.linked.read.push(target.path) - 1;
     this.path = target.path;
@@ -443,7 +443,7 @@ export class DocumentScanner implements DocumentVisitor {
       ...layer.summariser.summary(),
       fields: layer.fields.summaries(fields),
       idType: ids?.type ?? null,
-      idBytes: layer.fields.longestId(ids),
+      maxIdBytes: layer.fields.longestId(ids),
     };
     const { folder, rejects, splits } = layer;
     const columns = layer.fields.titles(own, fields);

@@ -96,7 +96,7 @@ export class LayerScan {
   private sumUp(): void {
     if (this.waiting === 0) return;
     const geometry = this.geometry.finish();
-    const nothing = { ids: null, fields: [], columns: [], records: null, firstRecord: 1 };
+    const nothing = { ids: null, fields: [], columns: [], recordNumbers: null, firstRecord: 1 };
     this.summariser.add(new Batch({ ...nothing, length: this.waiting, geometry }));
     this.waiting = 0;
     releaseBuffer(geometry.xy.buffer);

@@ -77,7 +77,7 @@ export class BatchBuilder {
       fields: this.fields,
       columns: this.cells.map((cells) => cells.finish()),
       geometry: this.geometry.finish(),
-      records: null,
+      recordNumbers: null,
       firstRecord: this.passed + 1,
     });
     this.passed += length;

@@ -28,7 +28,7 @@ export class GeometryDecoder {
 
   none(): void {
     this.fault = null;
-    this.builder.none();
+    this.builder.addNull();
   }
 
   take(bytes: Buffer, from: number, to: number): void {
@@ -40,7 +40,7 @@ export class GeometryDecoder {
     } catch (error) {
       if (!(error instanceof GeometryParseError)) throw error;
       this.fault = error.message;
-      this.builder.none();
+      this.builder.addNull();
     }
   }
 
@@ -56,7 +56,7 @@ export class GeometryDecoder {
     const x = bytes.readDoubleLE(from + 9);
     const y = bytes.readDoubleLE(from + 17);
     if (Number.isNaN(x + y)) return false;
-    this.builder.point(x, y);
+    this.builder.addPoint(x, y);
     return true;
   }
 

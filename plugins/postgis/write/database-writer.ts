@@ -28,20 +28,20 @@ interface OpenTable {
 }
 
 /** @throws usage, database-…, output-exists, unsupported, crs-not-writable */
-export async function assembler(
+export async function createAssembler(
   sink: Sink,
   layers: readonly TargetLayer[],
   options: WriteOptions,
   context: WriteContext,
 ): Promise<Assembler<PostgisChunk>> {
-  const { update } = sink;
-  if (!update) throw createError("internal", { reason: "a database is written to by its address" });
-  const settings = resolveSettings(update.path, process.env);
+  const { inPlaceTarget } = sink;
+  if (!inPlaceTarget) throw createError("internal", { reason: "a database is written to by its address" });
+  const settings = resolveSettings(inPlaceTarget.path, process.env);
   const mode = { reads: false, lockTimeout: options.lockTimeout } as const;
   const connection = await Connection.open(sink.name, settings, mode, context.signal);
   const writer = new DatabaseWriter(sink.name, connection, context);
   try {
-    await writer.prepare(layers, update.mode, options);
+    await writer.prepare(layers, inPlaceTarget.mode, options);
     return writer;
   } catch (error) {
     await writer.abort();

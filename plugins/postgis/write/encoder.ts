@@ -173,7 +173,7 @@ class IdWriter {
 const jsonbVersion = 1;
 
 /** @throws unsupported */
-export async function encoder(
+export async function createEncoder(
   layer: TargetLayer,
   options: WriteOptions,
   context: WriteContext,

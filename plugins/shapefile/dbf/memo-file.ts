@@ -26,8 +26,8 @@ export class MemoFile {
   ) {}
 
   static async open(table: Source, header: DbfHeader): Promise<MemoFile | null> {
-    const foxpro = table.sibling("fpt");
-    const source = foxpro ?? table.sibling("dbt");
+    const foxpro = table.findSibling("fpt");
+    const source = foxpro ?? table.findSibling("dbt");
     if (!source) return null;
     const file = await source.open();
     const head = await file.read(0, 32);

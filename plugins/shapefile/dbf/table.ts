@@ -26,13 +26,13 @@ const fallbackEncoding = "windows-1252";
 
 /** The text cells of a table with these facts. */
 export function createTextDecoder(encoding: string | null, context: ReadContext): TextCellDecoder {
-  return createTextCellDecoder(encoding, context.decoder(encoding ?? fallbackEncoding));
+  return createTextCellDecoder(encoding, context.getTextDecoder(encoding ?? fallbackEncoding));
 }
 
 /** A decoder's name that works, or null. */
 function knownEncoding(name: string, context: ReadContext): string | null {
   try {
-    context.decoder(name)(new Uint8Array([65, 66]));
+    context.getTextDecoder(name)(new Uint8Array([65, 66]));
     return name;
   } catch {
     return null;
@@ -40,7 +40,7 @@ function knownEncoding(name: string, context: ReadContext): string | null {
 }
 
 async function readCpg(source: Source, context: ReadContext): Promise<string | null> {
-  const file = source.sibling("cpg");
+  const file = source.findSibling("cpg");
   if (!file || file.size === 0) return null;
   await using open = await file.open();
   const text = (await open.read(0, 256)).toString("utf8");

@@ -120,6 +120,6 @@ export async function summarizeShapes(
     hasM: false,
     extent: null,
     idType: null,
-    idBytes: 0,
+    maxIdBytes: 0,
   };
 }

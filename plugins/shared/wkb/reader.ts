@@ -75,8 +75,8 @@ export class WkbReader extends WkbHeaderScanner {
     switch (type) {
       case Kind.Point:
         if (this.passesEmptyPoint()) return;
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         this.positions(builder, 1);
         break;
       case Kind.LineString:
@@ -90,12 +90,12 @@ export class WkbReader extends WkbHeaderScanner {
         this.multiPoint(builder);
         break;
       case Kind.GeometryCollection:
-        this.members(builder.collection(), depth);
+        this.members(builder.beginMembers(), depth);
         break;
       case WkbCurveType.circularString:
       case WkbCurveType.compoundCurve: {
         const points = this.curve(type, depth);
-        if (points.length > 0) builder.part();
+        if (points.length > 0) builder.beginPart();
         this.add(builder, points);
         break;
       }
@@ -120,14 +120,14 @@ export class WkbReader extends WkbHeaderScanner {
 
   private add(builder: GeometryBuilder, points: CurvePoints): void {
     if (points.length === 0) return;
-    builder.ring();
+    builder.beginRing();
     addPoints(builder, points);
   }
 
   private positions(builder: GeometryBuilder, count: number): void {
     const { view, little, hasZ, hasM } = this;
     let { at } = this;
-    if (little && !hasZ && !hasM && builder.positionsFrom(view, at, count)) {
+    if (little && !hasZ && !hasM && builder.addPositionsFromView(view, at, count)) {
       this.at += 16 * count;
       return;
     }
@@ -137,14 +137,14 @@ export class WkbReader extends WkbHeaderScanner {
       at += 16;
       if (Number.isNaN(x + y)) this.flaw ??= this.error(nonFinitePositionMessage);
       if (!hasZ && !hasM) {
-        builder.position(x, y);
+        builder.addPosition(x, y);
         continue;
       }
       const z = hasZ ? view.getFloat64(at, little) : Number.NaN;
       if (hasZ) at += 8;
       const m = hasM ? view.getFloat64(at, little) : Number.NaN;
       if (hasM) at += 8;
-      builder.positionZM(x, y, z, m);
+      builder.addPositionZM(x, y, z, m);
     }
     this.at = at;
   }
@@ -152,8 +152,8 @@ export class WkbReader extends WkbHeaderScanner {
   private line(builder: GeometryBuilder): void {
     const count = this.count(this.positionSize);
     if (count === 0) return;
-    builder.part();
-    builder.ring();
+    builder.beginPart();
+    builder.beginRing();
     this.positions(builder, count);
   }
 
@@ -165,7 +165,7 @@ export class WkbReader extends WkbHeaderScanner {
       if (count === 0) continue;
       if (isEmpty) this.shell(builder, r);
       isEmpty = false;
-      builder.ring();
+      builder.beginRing();
       if (this.isClosed(count)) this.positions(builder, count);
       else {
         const points = this.points(count);
@@ -178,7 +178,7 @@ export class WkbReader extends WkbHeaderScanner {
   /** Opens a polygon with its ring `r`, the first that is not empty. */
   private shell(builder: GeometryBuilder, r: number): void {
     if (r > 0) throw this.error("a polygon has a hole and no shell");
-    builder.part();
+    builder.beginPart();
   }
 
   /** The positions of a curve whose header was just read. */
@@ -219,8 +219,8 @@ export class WkbReader extends WkbHeaderScanner {
       if (this.header() !== Kind.Point) throw this.error("a Point is expected here");
       if (this.passesEmptyPoint()) continue;
       if (isEmpty) {
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         isEmpty = false;
       }
       this.positions(builder, 1);
@@ -234,11 +234,11 @@ export class WkbReader extends WkbHeaderScanner {
       const size = type === Kind.LineString ? this.count(this.positionSize) : 0;
       const points = type === Kind.LineString ? null : this.curve(type, depth + 1);
       if (size === 0 && (points === null || points.length === 0)) continue;
-      if (isEmpty) builder.part();
+      if (isEmpty) builder.beginPart();
       isEmpty = false;
       if (points) this.add(builder, points);
       else {
-        builder.ring();
+        builder.beginRing();
         this.positions(builder, size);
       }
     }

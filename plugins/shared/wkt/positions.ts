@@ -44,7 +44,7 @@ export abstract class WktPositionReader extends WktTokenizer {
     const isOne = !more;
     while (more) more = this.nextPosition(builder);
     if (isOne || Number.isNaN(x) || (this.x === x && this.y === y)) return;
-    builder.positionZM(x, y, z, m);
+    builder.addPositionZM(x, y, z, m);
     this.closedRings++;
   }
 
@@ -68,11 +68,11 @@ export abstract class WktPositionReader extends WktTokenizer {
         this.m = Number.NaN;
         if (this.isFirst && count > this.most) this.most = count;
         this.isFirst = false;
-        if (count === 2) builder.position(found[0]!, found[1]!);
+        if (count === 2) builder.addPosition(found[0]!, found[1]!);
         else {
           if (this.dimensions === "M") this.m = found[2]!;
           else this.z = found[2]!;
-          builder.positionZM(this.x, this.y, this.z, this.m);
+          builder.addPositionZM(this.x, this.y, this.z, this.m);
         }
         return byte === comma;
       }
@@ -91,8 +91,8 @@ export abstract class WktPositionReader extends WktTokenizer {
       if (!(error instanceof GeometryParseError)) throw error;
       this.passPosition(error, at);
     }
-    if (Number.isNaN(this.z) && Number.isNaN(this.m)) builder.position(this.x, this.y);
-    else builder.positionZM(this.x, this.y, this.z, this.m);
+    if (Number.isNaN(this.z) && Number.isNaN(this.m)) builder.addPosition(this.x, this.y);
+    else builder.addPositionZM(this.x, this.y, this.z, this.m);
   }
 
   /** A number more than positions have. */

@@ -117,7 +117,7 @@ export class WktReader extends WktPositionReader {
     this.isFirst = true;
     builder.begin(kind);
     if (kind === Kind.GeometryCollection) {
-      const members = builder.collection();
+      const members = builder.beginMembers();
       if (!empty) this.members(members, depth);
       return;
     }
@@ -125,8 +125,8 @@ export class WktReader extends WktPositionReader {
     switch (type) {
       case "POINT":
         this.expect(openParenthesis);
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         this.position(builder);
         this.expect(closeParenthesis);
         break;
@@ -135,14 +135,14 @@ export class WktReader extends WktPositionReader {
         break;
       case "LINESTRING":
       case "LINEARRING":
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         this.positions(builder);
         break;
       case "CIRCULARSTRING":
       case "COMPOUNDCURVE":
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         addPoints(builder, this.curve(type));
         break;
       case "MULTILINESTRING":
@@ -175,8 +175,8 @@ export class WktReader extends WktPositionReader {
       const wrapped = this.peek() === openParenthesis;
       if (!wrapped && this.emptyNext()) continue;
       if (isEmpty) {
-        builder.part();
-        builder.ring();
+        builder.beginPart();
+        builder.beginRing();
         isEmpty = false;
       }
       if (wrapped) this.expect(openParenthesis);
@@ -207,9 +207,9 @@ export class WktReader extends WktPositionReader {
         continue;
       }
       if (!isPart && closed && hasGap) throw this.error("a polygon has a hole and no shell");
-      if (!isPart) builder.part();
+      if (!isPart) builder.beginPart();
       isPart = true;
-      builder.ring();
+      builder.beginRing();
       if (points) addPoints(builder, points);
       else if (closed) this.closedPositions(builder);
       else this.positions(builder);

@@ -16,7 +16,7 @@ export interface XmlPosition {
 export interface XmlReaderSettings {
   /** The name of the source, for messages. */
   readonly source: string;
-  readonly context: Pick<ReadContext, "decoder" | "reportNotice" | "signal" | "skipErrors">;
+  readonly context: Pick<ReadContext, "getTextDecoder" | "reportNotice" | "signal" | "skipErrors">;
   readonly vocabulary: XmlVocabulary;
   /** Where to begin; absent: at the beginning, which finds the encoding. */
   readonly start?: XmlPosition;

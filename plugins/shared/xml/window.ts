@@ -7,7 +7,7 @@ import { detectXmlEncoding, XmlInput } from "./input.js";
 export interface XmlWindowSettings {
   /** The name of the source, for messages. */
   readonly source: string;
-  readonly context: Pick<ReadContext, "decoder" | "signal" | "skipErrors">;
+  readonly context: Pick<ReadContext, "getTextDecoder" | "signal" | "skipErrors">;
   /** Where to begin; absent: at the beginning, which finds the encoding. */
   readonly start?: { readonly byte: number; readonly encoding: string };
   /** Where to end, in bytes of the file; absent: at its end. */
@@ -72,7 +72,7 @@ export class XmlWindow {
       from = found.start;
     }
     try {
-      const decoder = (name: string) => context.decoder(name);
+      const decoder = (name: string) => context.getTextDecoder(name);
       const range = { from, to: to ?? this.file.size, pieceSize: this.settings.pieceSize ?? 1 << 20, fetched };
       this.input = new XmlInput(this.file, this.encoding, decoder, range);
     } catch (error) {

@@ -182,15 +182,15 @@ const getCommand: Command<GetArguments> = {
     for (const grid of grids) {
       const { name, licence, provider } = grid;
       const elsewhere = files.find(name);
-      const path = gridCachePath(store.cache, grid);
+      const path = gridCachePath(store.cacheFolder, grid);
       const isElsewhere = elsewhere !== null && elsewhere !== path;
-      const progress = (done: number) =>
+      const onProgress = (done: number) =>
         display.show(() => `downloading ${name}, ${bytes(done)} of ${bytes(grid.bytes)}`);
       const downloaded =
         !isElsewhere &&
         (await fetchGrid(grid, store, {
           signal: interrupted,
-          ...(args.quiet || args.json ? {} : { progress }),
+          ...(args.quiet || args.json ? {} : { onProgress }),
         }).finally(() => display.clear()));
       const at = isElsewhere ? elsewhere : path;
       const record = {

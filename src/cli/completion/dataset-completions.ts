@@ -35,7 +35,7 @@ async function readDataset(
     const host = { registry, signal: timeout, now: new Date() };
     const reader =
       from === undefined
-        ? registry.byExtension(path).find((format) => format.reader)?.reader
+        ? registry.findByExtension(path).find((format) => format.reader)?.reader
         : registry.get(from).reader;
     const hasSample = reader !== undefined && Object.hasOwn(reader.options, "sample");
     const request = {

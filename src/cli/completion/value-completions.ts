@@ -38,7 +38,7 @@ function findFormat(half: "reader" | "writer", { registry, paths, flags }: Compl
   const all = registry.all();
   if (named !== undefined) return all.find(({ id, extensions }) => id === named || extensions.includes(named));
   if (path === undefined) return undefined;
-  return registry.ofAddress(path) ?? registry.byExtension(path).find((format) => format[half]);
+  return registry.findByAddress(path) ?? registry.findByExtension(path).find((format) => format[half]);
 }
 
 const completeOptions =

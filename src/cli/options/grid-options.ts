@@ -64,13 +64,17 @@ export function resolveGrids(args: GridArguments, environment: NodeJS.ProcessEnv
     gridEndpoint === undefined
       ? checkedEndpoint("PROJ_NETWORK_ENDPOINT", PROJ_NETWORK_ENDPOINT)
       : checkedEndpoint("--grid-endpoint", gridEndpoint);
-  const cache = gridCacheFolder(environment);
-  const download = gridDownload ?? /^(on|yes|true)$/i.test(PROJ_NETWORK);
+  const cacheFolder = gridCacheFolder(environment);
+  const allowsDownload = gridDownload ?? /^(on|yes|true)$/i.test(PROJ_NETWORK);
   return {
     endpoint,
-    cache,
+    cacheFolder,
     // What is downloaded must be found.
-    folders: standardGrids ? defaultGridFolders(environment).map(({ path }) => path) : download ? [cache] : [],
-    download,
+    folders: standardGrids
+      ? defaultGridFolders(environment).map(({ path }) => path)
+      : allowsDownload
+        ? [cacheFolder]
+        : [],
+    allowsDownload,
   };
 }

@@ -26,7 +26,7 @@ const isWgs84Ellipsoid = ({ ellipsoid }: Datum): boolean =>
 export const isAssumedWgs84 = (datum: Datum): boolean =>
   (datum.code === null || datum.code === "6030") &&
   datum.toWgs84 === null &&
-  datum.grid === null &&
+  datum.nadgrids === null &&
   isUnnamedDatumName(datum.name) &&
   isWgs84Ellipsoid(datum);
 
@@ -42,8 +42,8 @@ export function describeAssumption(definition: CrsDefinition, tables: CrsRegistr
   const said = "the datum is not named; its ellipsoid is WGS 84's own, so WGS 84 is assumed";
   const meridian = definition.projection?.parameters.lon0;
   if (definition.projection?.method !== "transverse-mercator" || meridian === undefined || !tables) return said;
-  const rivals = tables.datumsOn("7030").flatMap((datum) => {
-    for (const { values, area } of tables.operations(datum.code!, wgs84Datum.code!)) {
+  const rivals = tables.findDatumsOnEllipsoid("7030").flatMap((datum) => {
+    for (const { values, area } of tables.getOperations(datum.code!, wgs84Datum.code!)) {
       const metres = Math.hypot(values[0] ?? 0, values[1] ?? 0, values[2] ?? 0);
       if (metres > 5 && area && isInArea(area, meridian, (area[1] + area[3]) / 2))
         return [`${datum.name}, which has that ellipsoid too and may be meant, lies ${Math.round(metres)} m off`];

@@ -20,7 +20,7 @@ export interface Datum {
    */
   readonly toWgs84: readonly number[] | null;
   /** The grid that the definition asks for (`+nadgrids`), which makes any other shift a guess. */
-  readonly grid: string | null;
+  readonly nadgrids: string | null;
 }
 
 export interface PrimeMeridian {
@@ -32,7 +32,7 @@ export interface PrimeMeridian {
 /** `size`: metres or radians in one unit. */
 export interface Unit {
   readonly name: string;
-  readonly size: number;
+  readonly conversionFactor: number;
 }
 
 export interface GeographicCrs {
@@ -40,11 +40,11 @@ export interface GeographicCrs {
   readonly name: string;
   readonly datum: Datum;
   /** What it is called where `datum` is its twin at Greenwich: NTF (Paris). For writing only. */
-  readonly datumTitle: { readonly code: string; readonly name: string } | null;
+  readonly declaredDatum: { readonly code: string; readonly name: string } | null;
   readonly meridian: PrimeMeridian;
   readonly unit: Unit;
   /** Heights are a third coordinate of the system itself (EPSG:4979). */
-  readonly threeD: boolean;
+  readonly is3D: boolean;
 }
 
 /** Angles in degrees, lengths in the unit of the projected system, as WKT has them. */
@@ -68,13 +68,13 @@ export interface CrsDefinition {
   readonly geodetic: GeographicCrs | null;
   readonly projection: Projection | null;
   /** Why it cannot be transformed though it could be read; null where it can. */
-  readonly obstacle: string | null;
+  readonly unsupportedReason: string | null;
   /** What heights count from, of a compound system. Nothing here transforms heights. */
   readonly vertical?: string;
 }
 
-export const degree: Unit = { name: "degree", size: Math.PI / 180 };
-export const metre: Unit = { name: "metre", size: 1 };
+export const degree: Unit = { name: "degree", conversionFactor: Math.PI / 180 };
+export const metre: Unit = { name: "metre", conversionFactor: 1 };
 export const greenwich: PrimeMeridian = { name: "Greenwich", degrees: 0 };
 
 const wgs84Geodetic: GeographicCrs = {
@@ -85,12 +85,12 @@ const wgs84Geodetic: GeographicCrs = {
     name: "World Geodetic System 1984",
     ellipsoid: { name: "WGS 84", a: 6378137, inverseFlattening: 298.257223563 },
     toWgs84: null,
-    grid: null,
+    nadgrids: null,
   },
-  datumTitle: null,
+  declaredDatum: null,
   meridian: greenwich,
   unit: degree,
-  threeD: false,
+  is3D: false,
 };
 
 export const wgs84Definition: CrsDefinition = {
@@ -98,7 +98,7 @@ export const wgs84Definition: CrsDefinition = {
   name: "WGS 84",
   geodetic: wgs84Geodetic,
   projection: null,
-  obstacle: null,
+  unsupportedReason: null,
 };
 
 export const webMercatorDefinition: CrsDefinition = {
@@ -111,7 +111,7 @@ export const webMercatorDefinition: CrsDefinition = {
     parameters: { lat0: 0, lon0: 0, x0: 0, y0: 0 },
     unit: metre,
   },
-  obstacle: null,
+  unsupportedReason: null,
 };
 
 const isClose = (a: number, b: number, tolerance: number) => Math.abs(a - b) <= tolerance;
@@ -133,7 +133,7 @@ export const isGeocentricEllipsoid = (ellipsoid: Ellipsoid): boolean =>
 export function isSameDatum(a: Datum, b: Datum): boolean {
   if (!isSameEllipsoid(a.ellipsoid, b.ellipsoid)) return false;
   if (a.code !== null || b.code !== null) return a.code === b.code;
-  if (a.grid !== b.grid) return false;
+  if (a.nadgrids !== b.nadgrids) return false;
   if (a.toWgs84 !== null && b.toWgs84 !== null) return a.toWgs84.join() === b.toWgs84.join();
   // Two datums that nobody knows are the same one only if both say so by name.
   return a.toWgs84 === b.toWgs84 && a.name === b.name && a.name !== "" && !/unknown|not.specified/i.test(a.name);
@@ -150,10 +150,19 @@ export function hasSameCoordinates(a: CrsDefinition, b: CrsDefinition): boolean 
   if (!a.geodetic || !b.geodetic) return false;
   if (!isClose(a.geodetic.meridian.degrees, b.geodetic.meridian.degrees, 1e-9)) return false;
   if (!a.projection || !b.projection) {
-    return !a.projection && !b.projection && isClose(a.geodetic.unit.size / b.geodetic.unit.size, 1, 1e-10);
+    return (
+      !a.projection &&
+      !b.projection &&
+      isClose(a.geodetic.unit.conversionFactor / b.geodetic.unit.conversionFactor, 1, 1e-10)
+    );
   }
   const [p, q] = [a.projection, b.projection];
-  if (p.method === null || p.method !== q.method || p.axes !== q.axes || !isClose(p.unit.size / q.unit.size, 1, 1e-9))
+  if (
+    p.method === null ||
+    p.method !== q.method ||
+    p.axes !== q.axes ||
+    !isClose(p.unit.conversionFactor / q.unit.conversionFactor, 1, 1e-9)
+  )
     return false;
   const [mine, other] = [orderedParallels(p), orderedParallels(q)];
   const keys = new Set([...Object.keys(mine), ...Object.keys(other)]) as Set<ParameterKey>;

@@ -24,7 +24,7 @@ export async function describeCrs(crs: Crs): Promise<CrsDescription> {
   const system = findSystemWithArea(definition, tables);
   return {
     area: definitionArea(definition, tables),
-    areaName: system === null ? null : await tables.areaName(system),
+    areaName: system === null ? null : await tables.findAreaName(system),
     axes: geodetic === null ? ["x", "y"] : projection === null ? ["longitude", "latitude"] : ["easting", "northing"],
     unit: projection?.unit.name ?? geodetic?.unit.name ?? null,
     datum: geodetic?.datum.name ?? null,

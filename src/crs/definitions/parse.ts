@@ -83,7 +83,7 @@ function isWebMercator({ geodetic, projection }: CrsDefinition): boolean {
   if (!geodetic || !projection || geodetic.datum.ellipsoid.inverseFlattening !== 0) return false;
   if (projection.method !== "mercator-a" && projection.method !== "web-mercator") return false;
   const { lat0, lon0, k = 1, x0, y0 } = projection.parameters;
-  const plainly = !lat0 && !lon0 && !x0 && !y0 && k === 1 && projection.unit.size === 1;
+  const plainly = !lat0 && !lon0 && !x0 && !y0 && k === 1 && projection.unit.conversionFactor === 1;
   return plainly && geodetic.datum.ellipsoid.a === 6378137 && geodetic.meridian.degrees === 0;
 }
 
@@ -112,8 +112,8 @@ async function readDefinition(text: string): Promise<CrsDefinition> {
     const { registry, readWkt } = await loadTables();
     // EPSG keeps to codes below 32768; a higher one is ESRI's, which many call EPSG's.
     const found =
-      registry.definition(id, readWkt) ??
-      (Number(id.slice(5)) > 32767 ? registry.definition(`ESRI:${id.slice(5)}`, readWkt) : null);
+      registry.getDefinition(id, readWkt) ??
+      (Number(id.slice(5)) > 32767 ? registry.getDefinition(`ESRI:${id.slice(5)}`, readWkt) : null);
     if (!found) throw unknownCrs(text, "there is no such code in the tables");
     return found;
   }
@@ -152,15 +152,15 @@ async function loadTables() {
 
 /** The code of a system, where that is sure: it has the code or the name of one, and says the same. */
 function identifySystem(found: CrsDefinition, registry: CrsRegistry): CrsDefinition {
-  if (!found.geodetic || found.obstacle !== null) return { ...found, id: null };
+  if (!found.geodetic || found.unsupportedReason !== null) return { ...found, id: null };
   if (isWebMercator(found) && found.vertical === undefined) return webMercatorDefinition;
   // A shift that the definition declares itself is not the registered system's.
-  if (found.geodetic.datum.code === null || found.geodetic.datum.grid !== null) return { ...found, id: null };
+  if (found.geodetic.datum.code === null || found.geodetic.datum.nadgrids !== null) return { ...found, id: null };
   const names = [found.name];
   if (found.projection === null && found.geodetic.datum.code === "6326") names.push("WGS 84");
   const candidates = [
     ...(found.id === null ? [] : [found.id]),
-    ...names.flatMap((name) => registry.systemsNamed(name)),
+    ...names.flatMap((name) => registry.findSystemsByName(name)),
     ...(found.projection?.method === "web-mercator" ? ["EPSG:3857"] : []),
   ];
   // The registered system then speaks for it, with its own names.
@@ -169,7 +169,7 @@ function identifySystem(found: CrsDefinition, registry: CrsRegistry): CrsDefinit
       if (id === "EPSG:4326" && isSameSystem(found, wgs84Definition)) return wgs84Definition;
       if (id === "EPSG:3857" && isSameSystem(found, webMercatorDefinition)) return webMercatorDefinition;
     }
-    const candidate = registry.definition(id, () => null);
+    const candidate = registry.getDefinition(id, () => null);
     if (candidate && isSameSystem(found, candidate)) {
       const spoken = withDeclaredShift(found, candidate);
       return found.vertical === undefined || spoken.vertical !== undefined
@@ -188,7 +188,7 @@ function withDeclaredShift({ geodetic: found }: CrsDefinition, candidate: CrsDef
 }
 
 function isSameSystem(found: CrsDefinition, candidate: CrsDefinition): boolean {
-  if (!found.geodetic || !candidate.geodetic || found.geodetic.threeD !== candidate.geodetic.threeD) return false;
+  if (!found.geodetic || !candidate.geodetic || found.geodetic.is3D !== candidate.geodetic.is3D) return false;
   return isSameDatum(found.geodetic.datum, candidate.geodetic.datum) && hasSameCoordinates(found, candidate);
 }
 

@@ -11,8 +11,8 @@ interface MethodAndValues {
 
 /** The numbers of a PROJ string. */
 interface ProjString {
-  readonly words: ReadonlyMap<string, string>;
-  readonly number: (key: string) => number | undefined;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly getNumber: (key: string) => number | undefined;
   /** Without the scale. */
   readonly origin: ParameterValues;
   readonly k: number | undefined;
@@ -21,16 +21,17 @@ interface ProjString {
 }
 
 /** Reads `+proj=…` and its parameters; null where the method is not known, or would have to be guessed at. */
-export function readProjMethod(kind: string, words: ReadonlyMap<string, string>): MethodAndValues | null {
-  const number = (key: string): number | undefined => (words.has(key) ? Number(words.get(key)) : undefined);
+export function readProjMethod(kind: string, parameters: ReadonlyMap<string, string>): MethodAndValues | null {
+  const getNumber = (key: string): number | undefined =>
+    parameters.has(key) ? Number(parameters.get(key)) : undefined;
   const origin: ParameterValues = {
-    lat0: number("lat_0"),
-    lon0: number("lon_0"),
-    x0: number("x_0"),
-    y0: number("y_0"),
+    lat0: getNumber("lat_0"),
+    lon0: getNumber("lon_0"),
+    x0: getNumber("x_0"),
+    y0: getNumber("y_0"),
   };
-  const k = number("k_0") ?? number("k");
-  const given: ProjString = { words, number, origin, k, isUnscaled: k === undefined || k === 1 };
+  const k = getNumber("k_0") ?? getNumber("k");
+  const given: ProjString = { parameters, getNumber, origin, k, isUnscaled: k === undefined || k === 1 };
   if (Object.hasOwn(methodReaders, kind)) return methodReaders[kind]!(given);
   if (!Object.hasOwn(originOnlyMethods, kind) || k !== undefined) return null;
   return { method: originOnlyMethods[kind]!, values: origin };
@@ -43,19 +44,19 @@ const withScale =
 /** A cylinder that touches, or cuts at the parallel of true scale; centred on the equator only. */
 const cylindrical =
   (method: MethodId) =>
-  ({ origin, number }: ProjString): MethodAndValues | null =>
-    (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: number("lat_ts") ?? 0 } } : null;
+  ({ origin, getNumber }: ProjString): MethodAndValues | null =>
+    (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: getNumber("lat_ts") ?? 0 } } : null;
 
 /** PROJ marks a map of the sphere of the ellipsoid's surface. */
-const methodByRadius = ({ words }: ProjString, ellipsoidal: MethodId, spherical: MethodId): MethodId =>
-  words.has("R_A") ? spherical : ellipsoidal;
+const methodByRadius = ({ parameters }: ProjString, ellipsoidal: MethodId, spherical: MethodId): MethodId =>
+  parameters.has("R_A") ? spherical : ellipsoidal;
 
 /** A cone through two parallels, or one that is named once. */
 const conic =
   (method: MethodId) =>
-  ({ origin, number }: ProjString): MethodAndValues | null => {
-    const lat1 = number("lat_1");
-    return lat1 === undefined ? null : { method, values: { ...origin, lat1, lat2: number("lat_2") ?? lat1 } };
+  ({ origin, getNumber }: ProjString): MethodAndValues | null => {
+    const lat1 = getNumber("lat_1");
+    return lat1 === undefined ? null : { method, values: { ...origin, lat1, lat2: getNumber("lat_2") ?? lat1 } };
   };
 
 const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndValues | null>> = {
@@ -73,27 +74,27 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
   eqc: cylindrical("equidistant-cylindrical-spherical"),
   // PROJ's scale stands for a parallel where there is none.
   cea: (given) =>
-    given.isUnscaled || given.words.has("lat_ts")
+    given.isUnscaled || given.parameters.has("lat_ts")
       ? cylindrical(methodByRadius(given, "equal-area-cylindrical", "equal-area-cylindrical-spherical"))(given)
       : null,
   laea: (given) =>
     given.isUnscaled
       ? { method: methodByRadius(given, "lambert-azimuthal", "lambert-azimuthal-spherical"), values: given.origin }
       : null,
-  ortho: ({ origin, k, number }) =>
-    k === undefined && number("alpha") === undefined
+  ortho: ({ origin, k, getNumber }) =>
+    k === undefined && getNumber("alpha") === undefined
       ? { method: "orthographic", values: origin }
-      : { method: "orthographic-local", values: { ...origin, k, azimuth: number("alpha") ?? 0 } },
-  aeqd: ({ origin, words, isUnscaled }) =>
-    isUnscaled ? { method: words.has("guam") ? "guam" : "azimuthal-equidistant", values: origin } : null,
-  cass: ({ origin, words, isUnscaled }) =>
-    isUnscaled ? { method: words.has("hyperbolic") ? "cassini-hyperbolic" : "cassini", values: origin } : null,
-  bonne: ({ origin, number }) => {
-    const lat0 = number("lat_1");
+      : { method: "orthographic-local", values: { ...origin, k, azimuth: getNumber("alpha") ?? 0 } },
+  aeqd: ({ origin, parameters, isUnscaled }) =>
+    isUnscaled ? { method: parameters.has("guam") ? "guam" : "azimuthal-equidistant", values: origin } : null,
+  cass: ({ origin, parameters, isUnscaled }) =>
+    isUnscaled ? { method: parameters.has("hyperbolic") ? "cassini-hyperbolic" : "cassini", values: origin } : null,
+  bonne: ({ origin, getNumber }) => {
+    const lat0 = getNumber("lat_1");
     return lat0 === undefined ? null : { method: "bonne", values: { ...origin, lat0 } };
   },
-  krovak: ({ origin, k, words }) => ({
-    method: words.get("axis") === "swu" ? "krovak" : "krovak-north",
+  krovak: ({ origin, k, parameters }) => ({
+    method: parameters.get("axis") === "swu" ? "krovak" : "krovak-north",
     values: {
       lat0: 49.5,
       lon0: 24 + 50 / 60,
@@ -103,24 +104,33 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
       pseudoParallel: 78.5,
     },
   }),
-  labrd: ({ origin, k, number }) => ({ method: "laborde", values: { ...origin, k, azimuth: number("azi") ?? 0 } }),
-  col_urban: ({ origin, number }) => ({ method: "colombia-urban", values: { ...origin, height: number("h_0") ?? 0 } }),
+  labrd: ({ origin, k, getNumber }) => ({
+    method: "laborde",
+    values: { ...origin, k, azimuth: getNumber("azi") ?? 0 },
+  }),
+  col_urban: ({ origin, getNumber }) => ({
+    method: "colombia-urban",
+    values: { ...origin, height: getNumber("h_0") ?? 0 },
+  }),
   wink1: withParallel("winkel-1", "lat_ts", 0),
   wink2: withParallel("winkel-2", "lat_1", 0),
   // Where none is given PROJ's own answers differ: Winkel's parallel from the string, the equator from a system.
   wintri: withParallel("winkel-tripel", "lat_1", null),
-  loxim: ({ origin, number }) => {
-    const lat0 = number("lat_1");
+  loxim: ({ origin, getNumber }) => {
+    const lat0 = getNumber("lat_1");
     return lat0 === undefined ? null : { method: "loximuthal", values: { ...origin, lat0 } };
   },
-  tpeqd: ({ origin, number }) => {
-    const [lat1, lon1, lat2, lon2] = ["lat_1", "lon_1", "lat_2", "lon_2"].map((key) => number(key) ?? 0);
+  tpeqd: ({ origin, getNumber }) => {
+    const [lat1, lon1, lat2, lon2] = ["lat_1", "lon_1", "lat_2", "lon_2"].map((key) => getNumber(key) ?? 0);
     return { method: "two-point-equidistant", values: { x0: origin.x0, y0: origin.y0, lat1, lon1, lat2, lon2 } };
   },
-  nsper: ({ origin, number }) => ({ method: "near-side-perspective", values: { ...origin, height: number("h") } }),
-  geos: ({ origin, number, words }) =>
-    (words.get("sweep") ?? "y") === "y" && !origin.lat0
-      ? { method: "geostationary", values: { ...origin, height: number("h") } }
+  nsper: ({ origin, getNumber }) => ({
+    method: "near-side-perspective",
+    values: { ...origin, height: getNumber("h") },
+  }),
+  geos: ({ origin, getNumber, parameters }) =>
+    (parameters.get("sweep") ?? "y") === "y" && !origin.lat0
+      ? { method: "geostationary", values: { ...origin, height: getNumber("h") } }
       : null,
 };
 
@@ -129,24 +139,24 @@ const withoutUndefined = (values: ParameterValues): ParameterValues =>
 
 /** A mean with the equidistant cylinder of a parallel, which PROJ has a default for. */
 function withParallel(method: MethodId, key: string, usual: number | null) {
-  return ({ origin, number }: ProjString): MethodAndValues | null => {
-    const lat1 = number(key) ?? usual;
+  return ({ origin, getNumber }: ProjString): MethodAndValues | null => {
+    const lat1 = getNumber(key) ?? usual;
     return lat1 === null ? null : { method, values: { ...origin, lat1 } };
   };
 }
 
-function utm({ number, words }: ProjString): MethodAndValues | null {
-  const zone = number("zone");
+function utm({ getNumber, parameters }: ProjString): MethodAndValues | null {
+  const zone = getNumber("zone");
   if (zone === undefined || !Number.isInteger(zone) || zone < 1 || zone > 60) return null;
   return {
     method: "transverse-mercator",
-    values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: words.has("south") ? 1e7 : 0 },
+    values: { lat0: 0, lon0: zone * 6 - 183, k: 0.9996, x0: 500000, y0: parameters.has("south") ? 1e7 : 0 },
   };
 }
 
-function lambert({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
-  const lat1 = number("lat_1");
-  const lat2 = number("lat_2");
+function lambert({ getNumber, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+  const lat1 = getNumber("lat_1");
+  const lat2 = getNumber("lat_2");
   if (lat1 === undefined) return null;
   if (lat2 !== undefined && lat2 !== lat1) {
     return isUnscaled
@@ -159,16 +169,16 @@ function lambert({ number, origin, k, isUnscaled }: ProjString): MethodAndValues
   return isUnscaled ? { method: "lambert-conic-2sp", values: { ...origin, lat1, lat2: lat1 } } : null;
 }
 
-function mercator({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+function mercator({ getNumber, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
   if ((origin.lat0 ?? 0) !== 0) return null;
-  const parallel = number("lat_ts") ?? 0;
+  const parallel = getNumber("lat_ts") ?? 0;
   if (parallel === 0) return { method: "mercator-a", values: { ...origin, k } };
   return isUnscaled ? { method: "mercator-b", values: { ...origin, lat1: parallel } } : null;
 }
 
-function stereographic({ number, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
+function stereographic({ getNumber, origin, k, isUnscaled }: ProjString): MethodAndValues | null {
   const lat0 = origin.lat0 ?? 0;
-  const parallel = number("lat_ts");
+  const parallel = getNumber("lat_ts");
   if (Math.abs(lat0) !== 90) {
     return parallel === undefined ? { method: "stereographic", values: { ...origin, k } } : null;
   }
@@ -179,13 +189,13 @@ function stereographic({ number, origin, k, isUnscaled }: ProjString): MethodAnd
   return isOwnPole && isUnscaled ? { method: "polar-stereographic-b", values: { ...origin, lat1: parallel } } : null;
 }
 
-function obliqueMercator({ number, words, origin, k }: ProjString): MethodAndValues | null {
-  const azimuth = number("alpha");
-  const lon0 = number("lonc");
+function obliqueMercator({ getNumber, parameters, origin, k }: ProjString): MethodAndValues | null {
+  const azimuth = getNumber("alpha");
+  const lon0 = getNumber("lonc");
   if (azimuth === undefined || lon0 === undefined) return null;
   return {
-    method: words.has("no_uoff") || words.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
-    values: { ...origin, k, lon0, azimuth, gamma: number("gamma") ?? azimuth },
+    method: parameters.has("no_uoff") || parameters.has("no_off") ? "oblique-mercator-a" : "oblique-mercator-b",
+    values: { ...origin, k, lon0, azimuth, gamma: getNumber("gamma") ?? azimuth },
   };
 }
 

@@ -61,9 +61,9 @@ const primeMeridians: Readonly<Record<string, number>> = {
 };
 const linearUnits: Readonly<Record<string, Unit>> = {
   m: metre,
-  km: { name: "kilometre", size: 1000 },
-  ft: { name: "foot", size: 0.3048 },
-  "us-ft": { name: "US survey foot", size: 1200 / 3937 },
+  km: { name: "kilometre", conversionFactor: 1000 },
+  ft: { name: "foot", conversionFactor: 0.3048 },
+  "us-ft": { name: "US survey foot", conversionFactor: 1200 / 3937 },
 };
 
 /** What stands in a PROJ string without changing where a coordinate lies. */
@@ -137,10 +137,10 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
     code: null,
     name: datumCodes[words.get("datum") ?? ""]?.[1] ?? "unknown",
     datum,
-    datumTitle: null,
+    declaredDatum: null,
     meridian,
     unit: degree,
-    threeD: false,
+    is3D: false,
   };
   const geoid = words.get("geoidgrids");
   const heights = geoid === undefined ? {} : { vertical: `the geoid of ${geoid}` };
@@ -150,7 +150,7 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
   // Krovak's own axes; R_A is what PROJ writes beside the maps that take that sphere.
   const axis = kind === "krovak" && words.get("axis") === "swu" ? undefined : words.get("axis");
   const impossible = findInvalidLatitude(words);
-  const obstacle =
+  const unsupportedReason =
     unknownWord !== undefined
       ? `+${unknownWord} is not understood`
       : impossible !== undefined
@@ -159,23 +159,23 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
           ? `its axes are +axis=${axis}`
           : null;
   if (["longlat", "latlong", "lonlat", "latlon"].includes(kind)) {
-    return { id: null, name: geodetic.name, geodetic, projection: null, obstacle, ...heights };
+    return { id: null, name: geodetic.name, geodetic, projection: null, unsupportedReason, ...heights };
   }
   if (kind === "geocent" || kind === "cart")
-    return { id: null, name: "geocentric", geodetic: null, projection: null, obstacle: "it is geocentric" };
+    return { id: null, name: "geocentric", geodetic: null, projection: null, unsupportedReason: "it is geocentric" };
   const name =
     kind === "utm" ? `${geodetic.name} / UTM zone ${words.get("zone")}${words.has("south") ? "S" : "N"}` : kind;
   const unit = words.has("to_meter")
-    ? { name: "unknown", size: Number(words.get("to_meter")) }
+    ? { name: "unknown", conversionFactor: Number(words.get("to_meter")) }
     : linearUnits[words.get("units") ?? "m"];
-  if (!unit || !(unit.size > 0)) return null;
+  if (!unit || !(unit.conversionFactor > 0)) return null;
   const found = readProjMethod(kind, words);
   const parameters: Partial<Record<ParameterKey, number>> = {};
   if (found) {
     for (const [key] of getMethod(found.method).parameters) {
       const value = found.values[key] ?? (key === "k" ? 1 : 0);
       if (!Number.isFinite(value)) return null;
-      parameters[key] = key === "x0" || key === "y0" ? Number((value / unit.size).toPrecision(15)) : value;
+      parameters[key] = key === "x0" || key === "y0" ? Number((value / unit.conversionFactor).toPrecision(15)) : value;
     }
   }
   return {
@@ -183,25 +183,25 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
     name,
     geodetic,
     projection: { method: found?.method ?? null, methodName: `+proj=${kind}`, parameters, unit },
-    obstacle,
+    unsupportedReason,
     ...heights,
   };
 }
 
 function readDatum(words: Map<string, string>, registry: CrsRegistry): Datum | null {
   const grids = words.get("nadgrids");
-  const grid = grids === undefined || grids === "@null" ? null : grids;
+  const nadgrids = grids === undefined || grids === "@null" ? null : grids;
   const named = words.get("datum");
   if (named !== undefined) {
     const known = datumCodes[named];
-    return known === undefined ? null : { ...registry.datum(known[0]), grid };
+    return known === undefined ? null : { ...registry.getDatum(known[0]), nadgrids };
   }
   const ellipsoid = readEllipsoid(words, registry);
   if (!ellipsoid) return null;
   const shift = words.get("towgs84")?.split(",").map(Number) ?? null;
   if (shift && (!(shift.length === 3 || shift.length === 7) || shift.some((value) => !Number.isFinite(value))))
     return null;
-  return { code: null, name: `unknown, on ${ellipsoid.name}`, ellipsoid, toWgs84: shift, grid };
+  return { code: null, name: `unknown, on ${ellipsoid.name}`, ellipsoid, toWgs84: shift, nadgrids };
 }
 
 function readEllipsoid(words: Map<string, string>, registry: CrsRegistry): Ellipsoid | null {
@@ -214,7 +214,7 @@ function readEllipsoid(words: Map<string, string>, registry: CrsRegistry): Ellip
     return Number.isFinite(rf) ? { name: "unnamed", a, inverseFlattening: rf } : null;
   }
   const code = ellipsoidCodes[words.get("ellps") ?? "GRS80"];
-  return code === undefined ? null : registry.ellipsoid(code);
+  return code === undefined ? null : registry.getEllipsoid(code);
 }
 
 function readMeridian(text: string | undefined): PrimeMeridian | null {

@@ -55,11 +55,17 @@ export function readSystem(tree: WktNode, registry: CrsRegistry): CrsDefinition 
   if (geographicKeywords.includes(tree.keyword)) {
     const cs = findChild(tree, "CS");
     if (readText(cs, 0).toLowerCase() === "cartesian")
-      return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
+      return { id, name, geodetic: null, projection: null, unsupportedReason: "it is geocentric" };
     const geodetic = readGeodetic(tree, registry);
     if (!geodetic) return null;
     const derived = findChild(tree, "DERIVINGCONVERSION") ?? proj4Extension(tree);
-    return { id, name, geodetic, projection: null, obstacle: derived ? "it is derived from another system" : null };
+    return {
+      id,
+      name,
+      geodetic,
+      projection: null,
+      unsupportedReason: derived ? "it is derived from another system" : null,
+    };
   }
   if (projectedKeywords.includes(tree.keyword)) return readProjected(tree, id, name, registry);
   if (["COMPD_CS", "COMPOUNDCRS"].includes(tree.keyword)) {
@@ -71,7 +77,7 @@ export function readSystem(tree: WktNode, registry: CrsRegistry): CrsDefinition 
   }
   if (tree.keyword === "BOUNDCRS") return readBound(tree, registry);
   if (untransformedKeywords.includes(tree.keyword)) {
-    return { id, name, geodetic: null, projection: null, obstacle: "it is neither geographic nor projected" };
+    return { id, name, geodetic: null, projection: null, unsupportedReason: "it is neither geographic nor projected" };
   }
   return null;
 }
@@ -92,8 +98,8 @@ function readProjected(tree: WktNode, id: string | null, name: string, registry:
     let value = readNumber(parameter, 1);
     // WKT1 gives angles in the unit of its GEOGCS, lengths in its own; WKT2 names the unit of each.
     const kind = parameterKind(key);
-    if (kind === "angle") value *= (unit ? size : geodetic.unit.size) / degree.size;
-    else if (kind === "length" && unit) value *= size / csUnit.size;
+    if (kind === "angle") value *= (unit ? size : geodetic.unit.conversionFactor) / degree.conversionFactor;
+    else if (kind === "length" && unit) value *= size / csUnit.conversionFactor;
     else if (kind === "ratio" && unit) value *= size;
     parameters.set(key, removeRoundingNoise(value));
   }
@@ -105,7 +111,7 @@ function readProjected(tree: WktNode, id: string | null, name: string, registry:
     name,
     geodetic,
     projection,
-    obstacle: projection.method === null ? null : axisObstacle(tree, projection),
+    unsupportedReason: projection.method === null ? null : axisObstacle(tree, projection),
   };
 }
 
@@ -162,11 +168,11 @@ function readGeodetic(tree: WktNode, registry: CrsRegistry): GeographicCrs | nul
     code: codeOf(tree),
     name: readText(tree, 0),
     datum: readDatum(datumNode, ellipsoid, meridian, readText(tree, 0), registry),
-    datumTitle: null,
+    declaredDatum: null,
     meridian,
     unit,
     // ESRI names the unit of heights.
-    threeD: readNumber(findChild(tree, "CS"), 1) === 3 || findChild(tree, "LINUNIT") !== null,
+    is3D: readNumber(findChild(tree, "CS"), 1) === 3 || findChild(tree, "LINUNIT") !== null,
   };
 }
 
@@ -180,11 +186,11 @@ function readDatum(
   const name = readText(node, 0);
   const declared = findChildren(node, "TOWGS84")[0]?.values.filter((value) => typeof value === "number") ?? null;
   const extension = findChildren(node, "EXTENSION").find((entry) => readText(entry, 0) === "PROJ4_GRIDS");
-  const grid = extension ? readText(extension, 1) : null;
+  const nadgrids = extension ? readText(extension, 1) : null;
   const toWgs84 = declared && (declared.length === 3 || declared.length === 7) ? declared : null;
   const code = findKnownDatum(codeOf(node), name, ellipsoid, meridian, system, registry);
-  if (code !== null) return { ...registry.datum(code), toWgs84, grid: grid === "@null" ? null : grid };
-  return { code: null, name: name.replace(/^D_/, "").replaceAll("_", " "), ellipsoid, toWgs84, grid };
+  if (code !== null) return { ...registry.getDatum(code), toWgs84, nadgrids: nadgrids === "@null" ? null : nadgrids };
+  return { code: null, name: name.replace(/^D_/, "").replaceAll("_", " "), ellipsoid, toWgs84, nadgrids };
 }
 
 /** A datum is a known one if its code or name says so and its ellipsoid does not contradict. */
@@ -197,18 +203,18 @@ function findKnownDatum(
   registry: CrsRegistry,
 ): string | null {
   const named = [
-    ...registry.datumsNamed(name),
-    ...registry.datumsNamed(
+    ...registry.findDatumsByName(name),
+    ...registry.findDatumsByName(
       name.replace(/_?\(?(Paris|Ferro|Rome|Oslo|Jakarta|Madrid|Athens|Lisbon|Brussels|Bogota|Stockholm|Bern)\)?$/i, ""),
     ),
   ];
   const codes = code !== null && registry.hasDatum(code) ? [code, ...named] : named;
-  const fitting = codes.filter((candidate) => isSameEllipsoid(registry.datum(candidate).ellipsoid, ellipsoid));
-  const twins = [...new Set(fitting.map((candidate) => registry.datum(candidate).code!))];
+  const fitting = codes.filter((candidate) => isSameEllipsoid(registry.getDatum(candidate).ellipsoid, ellipsoid));
+  const twins = [...new Set(fitting.map((candidate) => registry.getDatum(candidate).code!))];
   if (twins.length <= 1 || code !== null) return twins[0] ?? null;
   // Several of one name: the one that the name of the system points to, else EPSG's before ESRI's.
-  for (const id of registry.systemsNamed(system)) {
-    const candidate = registry.definition(id, () => null)?.geodetic;
+  for (const id of registry.findSystemsByName(system)) {
+    const candidate = registry.getDefinition(id, () => null)?.geodetic;
     if (
       candidate?.datum.code &&
       twins.includes(candidate.datum.code) &&
@@ -226,27 +232,32 @@ function readMeridian(node: WktNode | null, unit: Unit, registry: CrsRegistry): 
   const name = readText(node, 0);
   const value = readNumber(node, 1);
   if (!Number.isFinite(value)) return null;
-  if (own) return { name, degrees: removeRoundingNoise((value * readNumber(own, 1)) / degree.size) };
+  if (own) return { name, degrees: removeRoundingNoise((value * readNumber(own, 1)) / degree.conversionFactor) };
   // WKT1 in grads: GDAL and ESRI give the meridian in degrees all the same, others follow OGC 01-009.
   if (normalizeName(name) === "paris") return { name, degrees: 2.33722917 };
-  const known = registry.meridianNamed(name.replaceAll("_", " "));
+  const known = registry.findMeridianByName(name.replaceAll("_", " "));
   if (known && Math.abs(known.degrees - value) < 1e-7) return { name, degrees: known.degrees };
-  return { name, degrees: unit.name === "grad" ? removeRoundingNoise((value * unit.size) / degree.size) : value };
+  return {
+    name,
+    degrees:
+      unit.name === "grad" ? removeRoundingNoise((value * unit.conversionFactor) / degree.conversionFactor) : value,
+  };
 }
 
 function angularUnit(tree: WktNode): Unit {
   const axis = findChild(tree, "AXIS");
   const node = findChild(tree, "UNIT", "ANGLEUNIT") ?? (axis && findChild(axis, "ANGLEUNIT", "UNIT"));
-  const size = readNumber(node, 1);
-  if (!node || !(size > 0) || Math.abs(size / degree.size - 1) < 1e-9) return degree;
-  return { name: readText(node, 0).toLowerCase(), size };
+  const conversionFactor = readNumber(node, 1);
+  if (!node || !(conversionFactor > 0) || Math.abs(conversionFactor / degree.conversionFactor - 1) < 1e-9)
+    return degree;
+  return { name: readText(node, 0).toLowerCase(), conversionFactor };
 }
 
 function linearUnit(tree: WktNode): Unit | null {
   const axis = findChild(tree, "AXIS");
   const node = findChild(tree, "UNIT", "LENGTHUNIT") ?? (axis && findChild(axis, "LENGTHUNIT", "UNIT"));
-  const size = readNumber(node, 1);
-  return node && size > 0 ? { name: readText(node, 0), size } : null;
+  const conversionFactor = readNumber(node, 1);
+  return node && conversionFactor > 0 ? { name: readText(node, 0), conversionFactor } : null;
 }
 
 function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
@@ -261,8 +272,8 @@ function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
   const values = findChildren(shift, "PARAMETER").map((parameter) => readNumber(parameter, 1));
   const { geodetic } = found;
   // A shift by a grid, or to elsewhere: not to be done without.
-  const grid = readText(findChild(shift, "PARAMETERFILE"), 1) || readText(shift, 0) || "of its transformation";
-  const notUnderstood: CrsDefinition = { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, grid } } };
+  const nadgrids = readText(findChild(shift, "PARAMETERFILE"), 1) || readText(shift, 0) || "of its transformation";
+  const notUnderstood: CrsDefinition = { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, nadgrids } } };
   if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return notUnderstood;
   if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
   else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return notUnderstood;

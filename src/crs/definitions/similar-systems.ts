@@ -13,11 +13,11 @@ export function findSimilarSystems(definition: CrsDefinition, tables: CrsRegistr
   const { geodetic, projection } = definition;
   if (geodetic === null || projection === null) return [];
   const found: { readonly title: string; readonly name: string; readonly size: number }[] = [];
-  for (const id of tables.projectedSystems()) {
-    const other = tables.definition(id, () => null);
+  for (const id of tables.listProjectedSystems()) {
+    const other = tables.getDefinition(id, () => null);
     if (!other?.geodetic || !isSameEllipsoid(other.geodetic.datum.ellipsoid, geodetic.datum.ellipsoid)) continue;
     if (!hasSameCoordinates(other, definition)) continue;
-    const area = tables.area(id);
+    const area = tables.getArea(id);
     found.push({ title: `${id} (${other.name})`, name: other.name, size: area === null ? 0 : areaSize(area) });
   }
   // The same system with its axes exchanged has a longer name.

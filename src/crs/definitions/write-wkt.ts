@@ -18,7 +18,7 @@ const toUnderscores = (text: string): string => text.replace(/[^A-Za-z0-9+-]+/g,
 /** ESRI's WKT, as `.prj` files have it: its own names, no authority, no axes, no shifts. Null where it has no method. */
 export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): string | null {
   const { geodetic, projection } = definition;
-  if (!geodetic || definition.obstacle !== null) return null;
+  if (!geodetic || definition.unsupportedReason !== null) return null;
   const base = formatEsriGeographic(geodetic, projection ? null : definition, registry);
   if (!projection) return base;
   if (projection.method === null || projection.axes) return null;
@@ -29,7 +29,7 @@ export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): str
     .join(",");
   const name = (definition.id && registry.esriSystemName(definition.id)) || toUnderscores(definition.name) || "unnamed";
   const unit = esriUnit(projection.unit, registry);
-  return `PROJCS[${quoteText(name)},${base},PROJECTION[${quoteText(found.name)}],${parameters},UNIT[${quoteText(unit)},${formatDecimal(projection.unit.size)}]]`;
+  return `PROJCS[${quoteText(name)},${base},PROJECTION[${quoteText(found.name)}],${parameters},UNIT[${quoteText(unit)},${formatDecimal(projection.unit.conversionFactor)}]]`;
 }
 
 function formatEsriGeographic(geodetic: GeographicCrs, whole: CrsDefinition | null, registry: CrsRegistry): string {
@@ -61,10 +61,10 @@ function formatEsriGeographic(geodetic: GeographicCrs, whole: CrsDefinition | nu
 
 /** ESRI and GDAL both write this many digits, and readers compare them. */
 const angleInUnit = (unit: Unit): number =>
-  unit.name === "degree" ? 0.0174532925199433 : Number(unit.size.toPrecision(15));
+  unit.name === "degree" ? 0.0174532925199433 : Number(unit.conversionFactor.toPrecision(15));
 
 function esriUnit(unit: Unit, registry: CrsRegistry): string {
-  if (unit.size === 1) return "Meter";
+  if (unit.conversionFactor === 1) return "Meter";
   return registry.esriUnitName(unit.name) ?? toUnderscores(unit.name);
 }
 
@@ -75,13 +75,13 @@ function esriProjection(
   definition: CrsDefinition,
   registry: CrsRegistry,
 ): { name: string; parameters: NamedValue[] } | null {
-  const { parameters: p, method } = projection;
+  const { parameters, method } = projection;
   const grads = degreesPerUnit(definition.geodetic!);
-  const pole = (p.lat1 ?? p.lat0 ?? 0) < 0 ? "Stereographic_South_Pole" : "Stereographic_North_Pole";
+  const pole = (parameters.lat1 ?? parameters.lat0 ?? 0) < 0 ? "Stereographic_South_Pole" : "Stereographic_North_Pole";
   const take = (entries: readonly (readonly [string, ParameterKey | number])[]): NamedValue[] =>
     entries.map(([name, value]) => {
       if (typeof value === "number") return [name, value];
-      const given = p[value] ?? 0;
+      const given = parameters[value] ?? 0;
       return [name, isLengthParameter(value) || isRatioParameter(value) ? given : given * grads];
     });
   if (method === null) return null;
@@ -93,7 +93,7 @@ function esriProjection(
     }
     case "lambert-conic-michigan": {
       const conic = take(getMethod("lambert-conic-2sp").esriParameters);
-      conic.splice(5, 0, ["Scale_Factor", p.ellipsoidScale ?? 1]);
+      conic.splice(5, 0, ["Scale_Factor", parameters.ellipsoidScale ?? 1]);
       return { name: "Lambert_Conformal_Conic", parameters: conic };
     }
     case "mercator-a":
@@ -155,12 +155,12 @@ function isGaussKruger(definition: CrsDefinition, registry: CrsRegistry): boolea
 
 /** WKT1 gives the angles of a projection in the unit of its geographic system. */
 const degreesPerUnit = (geodetic: GeographicCrs): number =>
-  geodetic.unit.name === "degree" ? 1 : Math.PI / 180 / geodetic.unit.size;
+  geodetic.unit.name === "degree" ? 1 : Math.PI / 180 / geodetic.unit.conversionFactor;
 
 /** WKT1 as GDAL writes it (OGC 01-009 with its extensions). Null where that has no name for the method. */
 export function writeWkt1(definition: CrsDefinition, registry: CrsRegistry): string | null {
   const { geodetic, projection } = definition;
-  if (!geodetic || definition.obstacle !== null) return null;
+  if (!geodetic || definition.unsupportedReason !== null) return null;
   const base = wkt1Geographic(geodetic, projection ? null : definition, registry);
   if (!projection) return base;
   if (projection.method === null || projection.axes) return null;
@@ -198,8 +198,9 @@ function wkt1Geographic(geodetic: GeographicCrs, whole: CrsDefinition | null, re
     datum.code === null && datum.toWgs84
       ? `,TOWGS84[${[...datum.toWgs84, 0, 0, 0, 0].slice(0, 7).map(formatNumber).join(",")}]`
       : "";
-  const name = datum.code === "6326" ? "WGS_1984" : toUnderscores(geodetic.datumTitle?.name || datum.name || "unknown");
-  const ownCode = geodetic.datumTitle?.code ?? (meridian.degrees === 0 ? datum.code : null);
+  const name =
+    datum.code === "6326" ? "WGS_1984" : toUnderscores(geodetic.declaredDatum?.name || datum.name || "unknown");
+  const ownCode = geodetic.declaredDatum?.code ?? (meridian.degrees === 0 ? datum.code : null);
   const datumCode = ownCode !== null && ownCode[0] !== "E" ? `EPSG:${ownCode}` : null;
   return (
     `GEOGCS[${quoteText(geodetic.name || "unknown")},DATUM[${quoteText(name)},SPHEROID[${quoteText(datum.ellipsoid.name)},${formatNumber(datum.ellipsoid.a)},${formatNumber(datum.ellipsoid.inverseFlattening)}` +
@@ -208,7 +209,7 @@ function wkt1Geographic(geodetic: GeographicCrs, whole: CrsDefinition | null, re
   );
 }
 
-const wkt1Unit = (unit: Unit): string => `UNIT[${quoteText(unit.name)},${formatNumber(unit.size)}]`;
+const wkt1Unit = (unit: Unit): string => `UNIT[${quoteText(unit.name)},${formatNumber(unit.conversionFactor)}]`;
 function wkt1Authority(id: string | null): string {
   if (id === null) return "";
   const [authority, code] = id.split(":");
@@ -218,7 +219,7 @@ function wkt1Authority(id: string | null): string {
 /** WKT2 (ISO 19162:2019). Null where it cannot be said in it. */
 export function writeWkt2(definition: CrsDefinition): string | null {
   const { geodetic, projection } = definition;
-  if (!geodetic || definition.obstacle !== null) return null;
+  if (!geodetic || definition.unsupportedReason !== null) return null;
   const shift = geodetic.datum.code === null ? geodetic.datum.toWgs84 : null;
   const plain = projection
     ? wkt2Projected(definition, geodetic, projection)
@@ -259,21 +260,21 @@ function wkt2Projected(definition: CrsDefinition, geodetic: GeographicCrs, proje
 }
 
 const baseUnit = (unit: Unit): string =>
-  unit.name === "degree" ? "" : `,ANGLEUNIT[${quoteText(unit.name)},${formatNumber(unit.size)}]`;
+  unit.name === "degree" ? "" : `,ANGLEUNIT[${quoteText(unit.name)},${formatNumber(unit.conversionFactor)}]`;
 const degreeUnit = 'ANGLEUNIT["degree",0.0174532925199433]';
-const lengthUnit = (unit: Unit): string => `LENGTHUNIT[${quoteText(unit.name)},${formatNumber(unit.size)}]`;
+const lengthUnit = (unit: Unit): string => `LENGTHUNIT[${quoteText(unit.name)},${formatNumber(unit.conversionFactor)}]`;
 
-function wkt2Datum({ datum, datumTitle, meridian }: GeographicCrs): string {
+function wkt2Datum({ datum, declaredDatum, meridian }: GeographicCrs): string {
   const ellipsoid = `ELLIPSOID[${quoteText(datum.ellipsoid.name)},${formatNumber(datum.ellipsoid.a)},${formatNumber(datum.ellipsoid.inverseFlattening)},LENGTHUNIT["metre",1]]`;
-  const code = datumTitle?.code ?? (meridian.degrees === 0 ? datum.code : null);
+  const code = declaredDatum?.code ?? (meridian.degrees === 0 ? datum.code : null);
   const id = code === null ? "" : wkt2Id(code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
-  return `DATUM[${quoteText(datumTitle?.name || datum.name || "unknown")},${ellipsoid}${id}],PRIMEM[${quoteText(meridian.name)},${formatNumber(meridian.degrees)},${degreeUnit}]`;
+  return `DATUM[${quoteText(declaredDatum?.name || datum.name || "unknown")},${ellipsoid}${id}],PRIMEM[${quoteText(meridian.name)},${formatNumber(meridian.degrees)},${degreeUnit}]`;
 }
 
 function wkt2Ellipsoidal(geodetic: GeographicCrs): string {
   const unit = `ANGLEUNIT[${quoteText(geodetic.unit.name)},${formatNumber(angleInUnit(geodetic.unit))}]`;
   const axes = `AXIS["geodetic latitude (Lat)",north,ORDER[1],${unit}],AXIS["geodetic longitude (Lon)",east,ORDER[2],${unit}]`;
-  return geodetic.threeD
+  return geodetic.is3D
     ? `CS[ellipsoidal,3],${axes},AXIS["ellipsoidal height (h)",up,ORDER[3],LENGTHUNIT["metre",1]]`
     : `CS[ellipsoidal,2],${axes}`;
 }

@@ -12,12 +12,12 @@ const degreeMetres = 111_320;
 const nearDegrees = 1;
 
 interface ZonedSystem {
-  readonly title: string;
+  readonly label: string;
   readonly name: string;
-  readonly isOfDatum: boolean;
-  readonly isOfPlace: boolean;
+  readonly hasSameDatum: boolean;
+  readonly isInStatedArea: boolean;
   /** The middle meridian: those of one zone place the position alike, to some hundred metres. */
-  readonly zone: string;
+  readonly centralMeridian: string;
   /** Within the system's own area, not only near it. */
   readonly isInside: boolean;
   readonly size: number;
@@ -38,38 +38,40 @@ export function findZonePrefixedSystems(
 ): string[] {
   if (!(x >= million && x < 100 * million) || !(Math.abs(y) <= 10 * million)) return [];
   const datum = stated?.geodetic?.datum;
-  const place = stated?.id ? tables.area(stated.id) : null;
+  const place = stated?.id ? tables.getArea(stated.id) : null;
   const latitude = y / degreeMetres;
   const found: ZonedSystem[] = [];
-  for (const id of tables.projectedSystems()) {
-    const other = tables.definition(id, () => null);
+  for (const id of tables.listProjectedSystems()) {
+    const other = tables.getDefinition(id, () => null);
     const { x0, lon0, y0 = 0 } = other?.projection?.parameters ?? {};
     if (x0 === undefined || lon0 === undefined || y0 !== 0 || other?.projection?.method !== "transverse-mercator")
       continue;
-    if (other.projection.unit.size !== 1 || x0 < million || x0 % million !== zoneFalseEasting) continue;
+    if (other.projection.unit.conversionFactor !== 1 || x0 < million || x0 % million !== zoneFalseEasting) continue;
     if (Math.floor(x0 / million) !== Math.floor(x / million)) continue;
-    const area = tables.area(id);
+    const area = tables.getArea(id);
     const longitude = lon0 + (x - x0) / (degreeMetres * Math.cos((latitude * Math.PI) / 180));
     if (area === null || !isNearArea(area, longitude, latitude, nearDegrees)) continue;
     found.push({
-      title: `${id} (${other.name})`,
+      label: `${id} (${other.name})`,
       name: other.name,
-      isOfDatum: datum !== undefined && other.geodetic !== null && isSameDatum(other.geodetic.datum, datum),
-      isOfPlace: place !== null && isNearArea(place, longitude, latitude, nearDegrees),
+      hasSameDatum: datum !== undefined && other.geodetic !== null && isSameDatum(other.geodetic.datum, datum),
+      isInStatedArea: place !== null && isNearArea(place, longitude, latitude, nearDegrees),
       isInside: isNearArea(area, longitude, latitude, 0),
-      zone: `${lon0}`,
+      centralMeridian: `${lon0}`,
       size: areaSize(area),
     });
   }
-  const best = preferMatching(preferMatching(found, "isOfDatum"), "isOfPlace");
+  const best = preferMatching(preferMatching(found, "hasSameDatum"), "isInStatedArea");
   best.sort((a, b) => Number(b.isInside) - Number(a.isInside) || b.size - a.size || a.name.length - b.name.length);
   // One of each zone before further ones: the number may count zones of three or of six degrees.
-  const firsts = best.filter((each, i) => best.findIndex(({ zone }) => zone === each.zone) === i);
-  return [...new Set([...firsts, ...best])].slice(0, maxSystems).map(({ title }) => title);
+  const firsts = best.filter(
+    (each, i) => best.findIndex(({ centralMeridian }) => centralMeridian === each.centralMeridian) === i,
+  );
+  return [...new Set([...firsts, ...best])].slice(0, maxSystems).map(({ label }) => label);
 }
 
 /** Those of which it is true, or all where it is of none. */
-function preferMatching(all: readonly ZonedSystem[], of: "isOfDatum" | "isOfPlace"): ZonedSystem[] {
+function preferMatching(all: readonly ZonedSystem[], of: "hasSameDatum" | "isInStatedArea"): ZonedSystem[] {
   const some = all.filter((each) => each[of]);
   return some.length > 0 ? some : [...all];
 }

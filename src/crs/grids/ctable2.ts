@@ -34,15 +34,15 @@ export async function readCtable2(file: GridFileReader): Promise<Grid> {
     rows,
   };
   const wrong = findPlacementProblem(part);
-  if (wrong !== null) throw file.unusable(`it cannot be: ${wrong}`);
+  if (wrong !== null) throw file.createInvalidGridError(`it cannot be: ${wrong}`);
   const view = await file.read(headerBytes, columns * rows * 8, "its nodes");
   const values = allocateSharedValues(columns * rows);
   for (let node = 0; node < values.length; node += 2) {
     values[node] = -view.getFloat32(floatOffset(node), true) / arcSecond;
     values[node + 1] = view.getFloat32(floatOffset(node + 1), true) / arcSecond;
   }
-  return nestParts(file.name, values, [{ ...part, offset: 0, byParabolas: false }], false, (reason) =>
-    file.unusable(reason),
+  return nestParts(file.name, values, [{ ...part, offset: 0, isBiquadratic: false }], false, (reason) =>
+    file.createInvalidGridError(reason),
   );
 }
 

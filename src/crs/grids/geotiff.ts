@@ -26,13 +26,13 @@ const arcSecondsPerUnit: Readonly<Record<string, number>> = {
 interface GdalMetadata {
   readonly items: ReadonlyMap<string, string>;
   /** `name`, as of the image or a sample. */
-  item(name: string, sample?: number): string;
+  getItem(name: string, sample?: number): string;
 }
 
 /** Which samples are shifts, and of what. What a part does not say is as the part before it has it. */
 interface ShiftSamples {
-  readonly latitude: number;
-  readonly longitude: number;
+  readonly latitudeSample: number;
+  readonly longitudeSample: number;
   /** Arc-seconds in its unit; with the sign that makes longitudes positive east. */
   readonly latitudeUnit: number;
   readonly longitudeUnit: number;
@@ -54,7 +54,7 @@ interface GridImage extends UnnestedPart {
  * @throws grid-invalid
  */
 export async function readGeoTiff(file: GridFileReader): Promise<Grid> {
-  const { directories, little } = await readTiff(file, maxParts);
+  const { directories, isLittleEndian } = await readTiff(file, maxParts);
   const images: GridImage[] = [];
   let offset = 0;
   for (const directory of directories) {
@@ -62,15 +62,15 @@ export async function readGeoTiff(file: GridFileReader): Promise<Grid> {
     if (image === null) continue;
     images.push(image);
     offset += 2 * image.columns * image.rows;
-    if (offset > 2 * maxNodes) throw file.unusable(`it has more than ${maxNodes} nodes`);
+    if (offset > 2 * maxNodes) throw file.createInvalidGridError(`it has more than ${maxNodes} nodes`);
   }
-  if (images.length === 0) throw file.unusable("it has no image with shifts of longitude and latitude");
+  if (images.length === 0) throw file.createInvalidGridError("it has no image with shifts of longitude and latitude");
   const values = allocateSharedValues(offset / 2);
-  for (const image of images) await readNodes(file, image, values, little);
+  for (const image of images) await readNodes(file, image, values, isLittleEndian);
   const parts = images.map(
     ({ raster: _, shifts: _s, metadata: _m, noData: _n, bottomUp: _b, ...part }): UnnestedPart => part,
   );
-  return nestParts(file.name, values, parts, true, (reason) => file.unusable(reason));
+  return nestParts(file.name, values, parts, true, (reason) => file.createInvalidGridError(reason));
 }
 
 /** Null for one that is not of shifts, as thumbnails and accuracies are. */
@@ -80,25 +80,27 @@ function readImage(
   before: GridImage | null,
   offset: number,
 ): GridImage | null {
-  if (![0, 2].includes(directory.number(tiffTags.subfileType, 0))) return null;
-  const metadata = readMetadata(directory.text(tiffTags.gdalMetadata));
+  if (![0, 2].includes(directory.getNumber(tiffTags.subfileType, 0))) return null;
+  const metadata = readMetadata(directory.getText(tiffTags.gdalMetadata));
   const shifts = readShiftSamples(file, directory, metadata, before);
   if (shifts === null) return null;
   const placed = readExtent(file, directory);
-  const name = metadata.item("grid_name");
+  const name = metadata.getItem("grid_name");
   const wrong = findPlacementProblem(placed);
-  if (wrong !== null) throw file.unusable(`its part "${name}" cannot be: ${wrong}`);
+  if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" cannot be: ${wrong}`);
   const raster = readRaster(file, directory);
-  if (shifts.latitude >= raster.samples || shifts.longitude >= raster.samples)
-    throw file.unusable(`it has ${raster.samples} values a node, and shifts of longitude and latitude are two`);
-  const noData = directory.has(tiffTags.gdalNoData) ? Number(directory.text(tiffTags.gdalNoData)) : Number.NaN;
-  const parent = metadata.item("parent_grid_name") || null;
-  const interpolation = metadata.item("interpolation_method");
+  if (shifts.latitudeSample >= raster.samplesPerPixel || shifts.longitudeSample >= raster.samplesPerPixel)
+    throw file.createInvalidGridError(
+      `it has ${raster.samplesPerPixel} values a node, and shifts of longitude and latitude are two`,
+    );
+  const noData = directory.has(tiffTags.gdalNoData) ? Number(directory.getText(tiffTags.gdalNoData)) : Number.NaN;
+  const parent = metadata.getItem("parent_grid_name") || null;
+  const interpolation = metadata.getItem("interpolation_method");
   if (!["", "bilinear", "biquadratic"].includes(interpolation))
-    throw file.unusable(`its shifts are to be interpolated by "${interpolation}"`);
+    throw file.createInvalidGridError(`its shifts are to be interpolated by "${interpolation}"`);
   // PROJ, too, does with four nodes where there are not three by three.
-  const byParabolas = interpolation === "biquadratic" && placed.columns > 2 && placed.rows > 2;
-  return { name, parent, ...placed, byParabolas, offset, raster, shifts, metadata, noData };
+  const isBiquadratic = interpolation === "biquadratic" && placed.columns > 2 && placed.rows > 2;
+  return { name, parent, ...placed, isBiquadratic, offset, raster, shifts, metadata, noData };
 }
 
 /** A few items of a simple XML: `<Item name="DESCRIPTION" sample="0" role="description">latitude_offset</Item>`. */
@@ -112,7 +114,7 @@ function readMetadata(xml: string): GdalMetadata {
     for (const key of role === "scale" || role === "offset" ? [name, role.toUpperCase()] : [name])
       items.set(`${key} ${of("sample") ?? ""}`, text!.trim());
   }
-  return { items, item: (name, sample) => items.get(`${name} ${sample ?? ""}`) ?? "" };
+  return { items, getItem: (name, sample) => items.get(`${name} ${sample ?? ""}`) ?? "" };
 }
 
 function readShiftSamples(
@@ -121,57 +123,60 @@ function readShiftSamples(
   metadata: GdalMetadata,
   before: GridImage | null,
 ): ShiftSamples | null {
-  const type = metadata.item("TYPE");
+  const type = metadata.getItem("TYPE");
   if (type !== "" && !supportedTypes.has(type)) {
     if (before !== null) return null;
-    throw file.unusable(
+    throw file.createInvalidGridError(
       `it is of the type ${type}, and only ${[...supportedTypes].join(" and ")} shift longitudes and latitudes`,
     );
   }
   const samples = Array.from(
-    { length: Math.min(directory.number(tiffTags.samplesPerPixel, 1), 16) },
+    { length: Math.min(directory.getNumber(tiffTags.samplesPerPixel, 1), 16) },
     (_, index) => index,
   );
-  const described = samples.map((sample) => metadata.item("DESCRIPTION", sample));
+  const described = samples.map((sample) => metadata.getItem("DESCRIPTION", sample));
   const found = [described.indexOf("latitude_offset"), described.indexOf("longitude_offset")];
   const silent = described.every((description) => description === "");
   if (!silent && found.includes(-1)) {
     if (before !== null || found[0] !== found[1]) return null;
-    throw file.unusable(`its values are ${described.join(", ")}, not latitude_offset and longitude_offset`);
+    throw file.createInvalidGridError(
+      `its values are ${described.join(", ")}, not latitude_offset and longitude_offset`,
+    );
   }
-  const latitude = silent ? (before?.shifts.latitude ?? 0) : found[0]!;
-  const longitude = silent ? (before?.shifts.longitude ?? 1) : found[1]!;
-  const unit = metadata.item("UNITTYPE", latitude);
-  const other = metadata.item("UNITTYPE", longitude);
-  if (unit !== other) throw file.unusable(`its shifts are in different units, ${unit} and ${other}`);
+  const latitudeSample = silent ? (before?.shifts.latitudeSample ?? 0) : found[0]!;
+  const longitudeSample = silent ? (before?.shifts.longitudeSample ?? 1) : found[1]!;
+  const unit = metadata.getItem("UNITTYPE", latitudeSample);
+  const other = metadata.getItem("UNITTYPE", longitudeSample);
+  if (unit !== other) throw file.createInvalidGridError(`its shifts are in different units, ${unit} and ${other}`);
   const seconds = unit === "" ? (before?.shifts.latitudeUnit ?? 1) : arcSecondsPerUnit[unit];
-  if (seconds === undefined) throw file.unusable(`its shifts are in "${unit}", which is no unit of them`);
-  const positive = metadata.item("positive_value", longitude);
-  if (!["", "east", "west"].includes(positive)) throw file.unusable(`its longitudes are positive "${positive}"`);
+  if (seconds === undefined) throw file.createInvalidGridError(`its shifts are in "${unit}", which is no unit of them`);
+  const positive = metadata.getItem("positive_value", longitudeSample);
+  if (!["", "east", "west"].includes(positive))
+    throw file.createInvalidGridError(`its longitudes are positive "${positive}"`);
   const sign = positive === "" ? Math.sign(before?.shifts.longitudeUnit ?? 1) : positive === "west" ? -1 : 1;
-  return { latitude, longitude, latitudeUnit: seconds, longitudeUnit: sign * seconds };
+  return { latitudeSample, longitudeSample, latitudeUnit: seconds, longitudeUnit: sign * seconds };
 }
 
 /** Where the nodes lie (OGC GeoTIFF 1.1, 7.1 and annex B.6), in radians. */
 function readExtent(
   file: GridFileReader,
   directory: TiffDirectory,
-): Omit<UnnestedPart, "name" | "parent" | "offset" | "byParabolas"> & Pick<GridImage, "bottomUp"> {
-  const keys = directory.numbers(tiffTags.geoKeys);
+): Omit<UnnestedPart, "name" | "parent" | "offset" | "isBiquadratic"> & Pick<GridImage, "bottomUp"> {
+  const keys = directory.getNumbers(tiffTags.geoKeys);
   const key = (wanted: number) => {
     for (let i = 4; i + 3 < keys.length; i += 4) if (keys[i] === wanted) return keys[i + 3];
     return undefined;
   };
   const [modelType, isPixelArea] = [key(1024), key(1025) === 1];
   if (modelType !== undefined && modelType !== 2)
-    throw file.unusable("its nodes are not placed by longitude and latitude");
+    throw file.createInvalidGridError("its nodes are not placed by longitude and latitude");
   let [west, north, stepX, down] = readCorner(file, directory);
   if (isPixelArea) {
     west += stepX / 2;
     north -= down / 2;
   }
-  const columns = directory.number(tiffTags.width, 0);
-  const rows = directory.number(tiffTags.height, 0);
+  const columns = directory.getNumber(tiffTags.width, 0);
+  const rows = directory.getNumber(tiffTags.height, 0);
   const last = north - down * (rows - 1);
   return {
     west: west * radiansPerDegree,
@@ -188,25 +193,26 @@ function readExtent(
 
 /** Longitude and latitude of the first corner, then the width and height of a cell, in degrees. */
 function readCorner(file: GridFileReader, directory: TiffDirectory): [number, number, number, number] {
-  const matrix = directory.numbers(tiffTags.transformation);
+  const matrix = directory.getNumbers(tiffTags.transformation);
   if (matrix.length === 16) {
-    if (matrix[1] !== 0 || matrix[4] !== 0) throw file.unusable("its rows and columns are turned");
+    if (matrix[1] !== 0 || matrix[4] !== 0) throw file.createInvalidGridError("its rows and columns are turned");
     return [matrix[3]!, matrix[7]!, matrix[0]!, -matrix[5]!];
   }
-  const [width, height] = directory.numbers(tiffTags.pixelScale);
-  const points = directory.numbers(tiffTags.tiePoints);
+  const [width, height] = directory.getNumbers(tiffTags.pixelScale);
+  const points = directory.getNumbers(tiffTags.tiePoints);
   if (width === undefined || height === undefined || points.length !== 6)
-    throw file.unusable("it does not say where its nodes lie");
+    throw file.createInvalidGridError("it does not say where its nodes lie");
   return [points[3]! - points[0]! * width, points[4]! + points[1]! * height, width, height];
 }
 
 async function readNodes(file: GridFileReader, image: GridImage, values: Float32Array, little: boolean): Promise<void> {
   const { raster, shifts, metadata, noData, bottomUp, columns, rows, offset } = image;
-  const wanted = [shifts.longitude, shifts.latitude];
+  const wanted = [shifts.longitudeSample, shifts.latitudeSample];
   const factors = [shifts.longitudeUnit, shifts.latitudeUnit];
-  const scales = wanted.map((sample) => Number(metadata.item("SCALE", sample) || 1));
-  const offsets = wanted.map((sample) => Number(metadata.item("OFFSET", sample) || 0));
-  if (![...scales, ...offsets].every(Number.isFinite)) throw file.unusable("its scale or offset is not a number");
+  const scales = wanted.map((sample) => Number(metadata.getItem("SCALE", sample) || 1));
+  const offsets = wanted.map((sample) => Number(metadata.getItem("OFFSET", sample) || 0));
+  if (![...scales, ...offsets].every(Number.isFinite))
+    throw file.createInvalidGridError("its scale or offset is not a number");
   const noDataInSingle = Math.fround(noData);
   await readSamples(file, raster, little, wanted, (which, column, row, value) => {
     const fromSouth = bottomUp ? row : rows - 1 - row;

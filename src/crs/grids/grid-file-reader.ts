@@ -24,18 +24,18 @@ export class GridFileReader implements AsyncDisposable {
   /** @throws grid-invalid where the file ends before */
   async read(offset: number, length: number, what: string): Promise<DataView> {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
-      throw this.unusable(`it ends at byte ${this.size}, before the end of ${what}`, offset);
+      throw this.createInvalidGridError(`it ends at byte ${this.size}, before the end of ${what}`, offset);
     const bytes = new Uint8Array(length);
     let done = 0;
     while (done < length) {
       const { bytesRead } = await this.handle.read(bytes, done, length - done, offset + done);
-      if (bytesRead === 0) throw this.unusable(`it ends within ${what}`, offset + done);
+      if (bytesRead === 0) throw this.createInvalidGridError(`it ends within ${what}`, offset + done);
       done += bytesRead;
     }
     return new DataView(bytes.buffer);
   }
 
-  unusable(reason: string, byte?: number): Error {
+  createInvalidGridError(reason: string, byte?: number): Error {
     return createError("grid-invalid", {
       source: this.name,
       reason,

@@ -7,7 +7,7 @@ export interface GridLocator {
   /** The path of a file, by its name in any case; null where it is not among them. */
   find(name: string): string | null;
   /** Those that were named by themselves. */
-  readonly named: readonly string[];
+  readonly explicitFiles: readonly string[];
 }
 
 /** Where to look for grid files. */
@@ -20,7 +20,7 @@ export interface GridSources {
   readonly assumedGrids?: ReadonlySet<string>;
 }
 
-export const noGrids: GridLocator = { find: () => null, named: [] };
+export const noGrids: GridLocator = { find: () => null, explicitFiles: [] };
 
 /** What standard folders have, by folder: each is listed once. */
 const folderListings = new Map<string, Promise<readonly string[]>>();
@@ -46,7 +46,7 @@ export const clearFolderListing = (folder: string): boolean => folderListings.de
 export async function locateGrids({ grids = [], gridFolders = [], assumedGrids }: GridSources): Promise<GridLocator> {
   if (grids.length === 0 && gridFolders.length === 0 && assumedGrids === undefined) return noGrids;
   const byName = new Map<string, string>();
-  const named: string[] = [];
+  const explicitFiles: string[] = [];
   const add = (path: string) => {
     const key = basename(path).toLowerCase();
     if (!byName.has(key)) byName.set(key, path);
@@ -59,7 +59,7 @@ export async function locateGrids({ grids = [], gridFolders = [], assumedGrids }
     if (found.isDirectory()) for (const name of (await readdir(path)).sort()) add(join(path, name));
     else {
       add(path);
-      named.push(path);
+      explicitFiles.push(path);
     }
   }
   const listed = await Promise.all(gridFolders.map(listFolder));
@@ -67,5 +67,5 @@ export async function locateGrids({ grids = [], gridFolders = [], assumedGrids }
     for (const name of names) add(join(gridFolders[index]!, name));
   });
   for (const name of assumedGrids ?? []) add(name);
-  return { find: (name) => byName.get(basename(name).toLowerCase()) ?? null, named };
+  return { find: (name) => byName.get(basename(name).toLowerCase()) ?? null, explicitFiles };
 }

@@ -26,24 +26,24 @@ const twoPi = 2 * Math.PI;
  */
 export class GridSearch {
   /** Longitude and latitude that are asked for. */
-  readonly place = new Float64Array(2);
+  readonly position = new Float64Array(2);
   /** What the last interpolation gave: east, north. */
   readonly shift = new Float64Array(2);
   private readonly values: Float32Array;
   private readonly parts: Float64Array;
   /** Of each part its first child and the next part beside it; −1 where there is none. */
   private readonly firstChild: Int32Array;
-  private readonly nextBeside: Int32Array;
+  private readonly nextSibling: Int32Array;
   private readonly firstRoot: number;
 
   constructor({ values, parts, roots }: Grid) {
     this.values = values;
     this.parts = new Float64Array(parts.length * fieldsPerPart);
     this.firstChild = new Int32Array(parts.length).fill(-1);
-    this.nextBeside = new Int32Array(parts.length).fill(-1);
+    this.nextSibling = new Int32Array(parts.length).fill(-1);
     this.firstRoot = roots[0] ?? -1;
     const link = (siblings: readonly number[]) => {
-      for (let k = 1; k < siblings.length; k++) this.nextBeside[siblings[k - 1]!] = siblings[k]!;
+      for (let k = 1; k < siblings.length; k++) this.nextSibling[siblings[k - 1]!] = siblings[k]!;
     };
     link(roots);
     parts.forEach((part, index) => {
@@ -57,17 +57,17 @@ export class GridSearch {
         part.offset,
         edgeToleranceOf(part),
       ];
-      this.parts.set([...of, part.east, part.north, Number(part.byParabolas)], index * fieldsPerPart);
+      this.parts.set([...of, part.east, part.north, Number(part.isBiquadratic)], index * fieldsPerPart);
       this.firstChild[index] = part.children[0] ?? -1;
       link(part.children);
     });
   }
 
   /** The part that the place lies in and none of whose children it lies in; −1 where it lies in none. */
-  find(): number {
-    const { parts, place, firstChild, nextBeside } = this;
-    const x = place[0]!;
-    const y = place[1]!;
+  findPart(): number {
+    const { parts, position, firstChild, nextSibling } = this;
+    const x = position[0]!;
+    const y = position[1]!;
     let found = -1;
     let part = this.firstRoot;
     while (part >= 0) {
@@ -80,37 +80,37 @@ export class GridSearch {
       if (isLevel && turned + margin >= from && turned - margin <= to) {
         found = part;
         part = firstChild[part]!;
-      } else part = nextBeside[part]!;
+      } else part = nextSibling[part]!;
     }
     return found;
   }
 
   /** Turns the place into one counted from the south-western node of a part that holds it. */
-  enter(part: number): void {
-    const { parts, place } = this;
+  toPartCoordinates(part: number): void {
+    const { parts, position } = this;
     const at = part * fieldsPerPart;
     const margin = parts[at + edgeTolerance]!;
-    const east = place[0]! - parts[at + west]!;
+    const east = position[0]! - parts[at + west]!;
     const width = parts[at + eastEnd]! - parts[at + west]!;
-    place[0] = east + margin < 0 ? east + twoPi : east - margin > width ? east - twoPi : east;
-    place[1] = place[1]! - parts[at + south]!;
+    position[0] = east + margin < 0 ? east + twoPi : east - margin > width ? east - twoPi : east;
+    position[1] = position[1]! - parts[at + south]!;
   }
 
   /** The opposite. */
-  leave(part: number): void {
+  fromPartCoordinates(part: number): void {
     const at = part * fieldsPerPart;
-    this.place[0] = this.place[0]! + this.parts[at + west]!;
-    this.place[1] = this.place[1]! + this.parts[at + south]!;
+    this.position[0] = this.position[0]! + this.parts[at + west]!;
+    this.position[1] = this.position[1]! + this.parts[at + south]!;
   }
 
   /** Puts the shift at the place, which is counted from the part's node, into `shift`; false where there is none. */
   interpolate(part: number): boolean {
-    const { parts, place, values, shift } = this;
+    const { parts, position, values, shift } = this;
     const at = part * fieldsPerPart;
     const width = parts[at + columns]!;
     const height = parts[at + rows]!;
-    const atX = place[0]! / parts[at + stepX]!;
-    const atY = place[1]! / parts[at + stepY]!;
+    const atX = position[0]! / parts[at + stepX]!;
+    const atY = position[1]! / parts[at + stepY]!;
     let column = Math.floor(atX);
     let row = Math.floor(atY);
     let shareX = atX - column;
@@ -133,7 +133,7 @@ export class GridSearch {
     if (parts[at + isBiquadratic] === 1) {
       const before = (shareX <= 0.5 && column > 0) || column === width - 2 ? 1 : 0;
       const below = (shareY <= 0.5 && row > 0) || row === height - 2 ? 1 : 0;
-      return this.throughNine(part, column - before, row - below, shareX + before, shareY + below);
+      return this.interpolateBiquadratic(part, column - before, row - below, shareX + before, shareY + below);
     }
     const here = parts[at + offset]! + 2 * (row * width + column);
     const above = here + 2 * width;
@@ -157,7 +157,7 @@ export class GridSearch {
   }
 
   /** Whether a way back by this part is not iterated: NOAA's own program takes the shift at the place that it starts from. */
-  isByParabolas(part: number): boolean {
+  usesBiquadratic(part: number): boolean {
     return this.parts[part * fieldsPerPart + isBiquadratic] === 1;
   }
 
@@ -165,7 +165,7 @@ export class GridSearch {
    * Parabolas through the nodes of three rows, and one across them (NOAA Technical Memorandum NOS NGS 84, NADCON 5).
    * @param x cells east of the first of three columns, y north of the first of three rows
    */
-  private throughNine(part: number, column: number, row: number, x: number, y: number): boolean {
+  private interpolateBiquadratic(part: number, column: number, row: number, x: number, y: number): boolean {
     const { parts, values, shift } = this;
     const width = parts[part * fieldsPerPart + columns]!;
     const first = parts[part * fieldsPerPart + offset]! + 2 * (row * width + column);

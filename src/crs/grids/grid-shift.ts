@@ -14,8 +14,8 @@ const convergenceSquared = 1e-24;
 export class GridShift {
   private readonly searches: readonly (GridSearch | null)[];
   /** Where the last search ended: the grid, −1 where there is none, and the part of it, −1 for what has no shift. */
-  private grid = -1;
-  private part = -1;
+  private gridIndex = -1;
+  private partIndex = -1;
 
   /** @param grids null stands for no shift, everywhere */
   constructor(
@@ -27,38 +27,38 @@ export class GridShift {
 
   /** Moves position `i` (radians) in place; NaN where no grid has it. */
   apply(xy: Float64Array, i: number): void {
-    this.findFirst(xy, i);
-    const search = this.grid < 0 ? null : this.searches[this.grid]!;
-    if (this.grid >= 0 && search === null) return;
-    if (search === null || !this.shiftAt(search, xy, i)) {
+    this.findGrid(xy, i);
+    const search = this.gridIndex < 0 ? null : this.searches[this.gridIndex]!;
+    if (this.gridIndex >= 0 && search === null) return;
+    if (search === null || !this.interpolateAt(search, xy, i)) {
       xy[2 * i] = Number.NaN;
       xy[2 * i + 1] = Number.NaN;
-    } else if (this.inverse) this.goBack(search, xy, i);
+    } else if (this.inverse) this.applyInverse(search, xy, i);
     else {
       xy[2 * i] = xy[2 * i]! + search.shift[0]!;
       xy[2 * i + 1] = xy[2 * i + 1]! + search.shift[1]!;
     }
   }
 
-  private findFirst(xy: Float64Array, i: number): void {
+  private findGrid(xy: Float64Array, i: number): void {
     for (let k = 0; k < this.searches.length; k++) {
       const search = this.searches[k]!;
-      this.grid = k;
-      this.part = -1;
+      this.gridIndex = k;
+      this.partIndex = -1;
       if (search === null) return;
-      search.place[0] = xy[2 * i]!;
-      search.place[1] = xy[2 * i + 1]!;
-      this.part = search.find();
-      if (this.part >= 0) return;
+      search.position[0] = xy[2 * i]!;
+      search.position[1] = xy[2 * i + 1]!;
+      this.partIndex = search.findPart();
+      if (this.partIndex >= 0) return;
     }
-    this.grid = -1;
+    this.gridIndex = -1;
   }
 
-  private shiftAt(search: GridSearch, xy: Float64Array, i: number): boolean {
-    search.place[0] = xy[2 * i]!;
-    search.place[1] = xy[2 * i + 1]!;
-    search.enter(this.part);
-    return search.interpolate(this.part);
+  private interpolateAt(search: GridSearch, xy: Float64Array, i: number): boolean {
+    search.position[0] = xy[2 * i]!;
+    search.position[1] = xy[2 * i + 1]!;
+    search.toPartCoordinates(this.partIndex);
+    return search.interpolate(this.partIndex);
   }
 
   /**
@@ -66,48 +66,48 @@ export class GridShift {
    * that leaves its part goes on in another one of the same grid; at the edge of all the guess is what there is, and so it
    * is in NADCON 5.
    */
-  private goBack(search: GridSearch, xy: Float64Array, i: number): void {
-    const { place, shift } = search;
-    let part = this.part;
-    let x0 = place[0]!;
-    let y0 = place[1]!;
-    place[0] = x0 - shift[0]!;
-    place[1] = y0 - shift[1]!;
-    let settled = search.isByParabolas(part);
+  private applyInverse(search: GridSearch, xy: Float64Array, i: number): void {
+    const { position, shift } = search;
+    let part = this.partIndex;
+    let x0 = position[0]!;
+    let y0 = position[1]!;
+    position[0] = x0 - shift[0]!;
+    position[1] = y0 - shift[1]!;
+    let settled = search.usesBiquadratic(part);
     for (let round = 0; round < maxIterations && !settled; round++) {
       if (search.interpolate(part)) {
-        const offX: number = place[0]! + shift[0]! - x0;
-        const offY: number = place[1]! + shift[1]! - y0;
-        place[0] = place[0]! - offX;
-        place[1] = place[1]! - offY;
+        const offX: number = position[0]! + shift[0]! - x0;
+        const offY: number = position[1]! + shift[1]! - y0;
+        position[0] = position[0]! - offX;
+        position[1] = position[1]! - offY;
         settled = offX * offX + offY * offY <= convergenceSquared;
         continue;
       }
-      search.leave(part);
-      const other = search.find();
+      search.fromPartCoordinates(part);
+      const other = search.findPart();
       settled = other < 0 || other === part;
-      if (settled) search.enter(part);
+      if (settled) search.toPartCoordinates(part);
       else {
-        const guessX: number = place[0]!;
-        const guessY: number = place[1]!;
-        place[0] = xy[2 * i]!;
-        place[1] = xy[2 * i + 1]!;
-        search.enter(other);
-        x0 = place[0]!;
-        y0 = place[1]!;
-        place[0] = guessX;
-        place[1] = guessY;
-        search.enter(other);
+        const guessX: number = position[0]!;
+        const guessY: number = position[1]!;
+        position[0] = xy[2 * i]!;
+        position[1] = xy[2 * i + 1]!;
+        search.toPartCoordinates(other);
+        x0 = position[0]!;
+        y0 = position[1]!;
+        position[0] = guessX;
+        position[1] = guessY;
+        search.toPartCoordinates(other);
         part = other;
       }
     }
-    search.leave(part);
-    const longitude = place[0]!;
+    search.fromPartCoordinates(part);
+    const longitude = position[0]!;
     xy[2 * i] = !settled
       ? Number.NaN
       : Math.abs(longitude) <= Math.PI
         ? longitude
         : longitude - twoPi * Math.round(longitude / twoPi);
-    xy[2 * i + 1] = settled ? place[1]! : Number.NaN;
+    xy[2 * i + 1] = settled ? position[1]! : Number.NaN;
   }
 }

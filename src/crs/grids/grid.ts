@@ -15,7 +15,7 @@ export interface GridPart {
   /** Where its first value stands in `Grid.values`. */
   readonly offset: number;
   /** Shifts are taken from parabolas through three by three nodes, as NADCON 5 has them, and not from the four around. */
-  readonly byParabolas: boolean;
+  readonly isBiquadratic: boolean;
   /** Indices of denser parts inside it, which go before it. */
   readonly children: readonly number[];
 }
@@ -52,7 +52,7 @@ export const edgeToleranceOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "step
 
 /** What is wrong with the place and size of a part, in words; null where it can be used. */
 export function findPlacementProblem(
-  part: Omit<UnnestedPart, "name" | "parent" | "offset" | "byParabolas">,
+  part: Omit<UnnestedPart, "name" | "parent" | "offset" | "isBiquadratic">,
 ): string | null {
   const { west, south, east, north, stepX, stepY, columns, rows } = part;
   const known = [west, south, east, north, stepX, stepY].every(Number.isFinite);

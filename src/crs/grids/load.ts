@@ -29,5 +29,5 @@ async function readGrid(path: string): Promise<Grid> {
   if (isNtv2(head)) return await readNtv2(file);
   if (isTiff(head)) return await readGeoTiff(file);
   if (isCtable2(head)) return await readCtable2(file);
-  throw file.unusable("it is neither NTv2 (.gsb) nor a GeoTIFF of PROJ's (.tif)");
+  throw file.createInvalidGridError("it is neither NTv2 (.gsb) nor a GeoTIFF of PROJ's (.tif)");
 }

@@ -36,16 +36,19 @@ export async function readNtv2(file: GridFileReader): Promise<Grid> {
   const little = head.getUint8(valueOffset(0)) === 11;
   const records = [0, 1].map((record) => head.getInt32(valueOffset(record), little));
   if (records[0] !== 11 || records[1] !== 11)
-    throw file.unusable(`its header says that headers have ${records.join(" and ")} records; NTv2 has 11`);
+    throw file.createInvalidGridError(
+      `its header says that headers have ${records.join(" and ")} records; NTv2 has 11`,
+    );
   const count = head.getInt32(valueOffset(2), little);
-  if (!(count >= 1 && count <= maxParts)) throw file.unusable(`its header says that it has ${count} parts`);
+  if (!(count >= 1 && count <= maxParts))
+    throw file.createInvalidGridError(`its header says that it has ${count} parts`);
   const type = readPaddedText(head, valueOffset(3), 8);
   const unit = radiansPerUnit[type];
-  if (unit === undefined) throw file.unusable(`its values are in "${type}", which is no unit of NTv2`);
+  if (unit === undefined) throw file.createInvalidGridError(`its values are in "${type}", which is no unit of NTv2`);
   const parts = await readHeaders(file, count, unit, little);
   const values = allocateSharedValues(parts.reduce((sum, { columns, rows }) => sum + columns * rows, 0));
   for (const part of parts) await readNodes(file, part, values, unit, little);
-  return nestParts(file.name, values, parts, false, (reason) => file.unusable(reason));
+  return nestParts(file.name, values, parts, false, (reason) => file.createInvalidGridError(reason));
 }
 
 /** A part, and the byte at which its nodes begin. */
@@ -61,7 +64,7 @@ async function readHeaders(file: GridFileReader, count: number, unit: number, li
     const head = await file.read(byte, headerBytes, `the header of its part ${index + 1}`);
     const name = readPaddedText(head, valueOffset(0), 8);
     if (readPaddedText(head, 0, 8) !== "SUB_NAME")
-      throw file.unusable(`there is no header of its part ${index + 1}`, byte);
+      throw file.createInvalidGridError(`there is no header of its part ${index + 1}`, byte);
     const parent = readPaddedText(head, valueOffset(1), 8);
     const angle = (record: number) => head.getFloat64(valueOffset(record), little) * unit;
     const [south, north, east, west, stepY, stepX] = [4, 5, 6, 7, 8, 9].map(angle) as [
@@ -71,21 +74,24 @@ async function readHeaders(file: GridFileReader, count: number, unit: number, li
     const columns = Math.floor(Math.abs((edges.east - edges.west) / stepX + 0.5) + 1);
     const rows = Math.floor(Math.abs((north - south) / stepY + 0.5) + 1);
     const wrong = findPlacementProblem({ ...edges, columns, rows });
-    if (wrong !== null) throw file.unusable(`its part "${name}" cannot be: ${wrong}`, byte);
+    if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" cannot be: ${wrong}`, byte);
     const nodes = head.getInt32(valueOffset(10), little);
     if (nodes !== columns * rows)
-      throw file.unusable(`its part "${name}" says that it has ${nodes} nodes, where ${columns} by ${rows} fit`, byte);
+      throw file.createInvalidGridError(
+        `its part "${name}" says that it has ${nodes} nodes, where ${columns} by ${rows} fit`,
+        byte,
+      );
     byte += headerBytes;
     if (byte + nodes * nodeBytes > file.size)
-      throw file.unusable(`it ends at byte ${file.size}, before the end of its part "${name}"`, byte);
-    if (offset / 2 + nodes > maxNodes) throw file.unusable(`it has more than ${maxNodes} nodes`, byte);
+      throw file.createInvalidGridError(`it ends at byte ${file.size}, before the end of its part "${name}"`, byte);
+    if (offset / 2 + nodes > maxNodes) throw file.createInvalidGridError(`it has more than ${maxNodes} nodes`, byte);
     parts.push({
       name,
       parent: parent === "NONE" || parent === "" ? null : parent,
       ...edges,
       columns,
       rows,
-      byParabolas: false,
+      isBiquadratic: false,
       offset,
       byte,
     });

@@ -5,7 +5,7 @@ interface PredictorOptions {
   /** Numbers of a node, each of which has its own differences. */
   readonly stride: number;
   readonly bytesPerSample: number;
-  readonly little: boolean;
+  readonly isLittleEndian: boolean;
 }
 
 /**
@@ -13,7 +13,7 @@ interface PredictorOptions {
  * and whether they are little-endian then.
  */
 export function undoPredictor(view: DataView, differences: PredictorOptions): { view: DataView; order: boolean } {
-  const { predictor, rowBytes, little } = differences;
+  const { predictor, rowBytes, isLittleEndian } = differences;
   const rows = Math.floor(view.byteLength / rowBytes);
   // What was not compressed belongs to the reader of the file.
   const bytes = new Uint8Array(rows * rowBytes);
@@ -21,7 +21,7 @@ export function undoPredictor(view: DataView, differences: PredictorOptions): { 
   const result = new DataView(bytes.buffer);
   if (predictor === 2) {
     for (let row = 0; row < rows; row++) undoHorizontalDifferencing(result, row * rowBytes, differences);
-    return { view: result, order: little };
+    return { view: result, order: isLittleEndian };
   }
   const mixed = new Uint8Array(rowBytes);
   for (let row = 0; row < rows; row++)
@@ -32,15 +32,28 @@ export function undoPredictor(view: DataView, differences: PredictorOptions): { 
 function undoHorizontalDifferencing(
   view: DataView,
   start: number,
-  { rowBytes, stride, bytesPerSample, little }: PredictorOptions,
+  { rowBytes, stride, bytesPerSample, isLittleEndian }: PredictorOptions,
 ): void {
   const step = stride * bytesPerSample;
   for (let at = start + step; at < start + rowBytes; at += bytesPerSample) {
     if (bytesPerSample === 2)
-      view.setUint16(at, view.getUint16(at, little) + view.getUint16(at - step, little), little);
+      view.setUint16(
+        at,
+        view.getUint16(at, isLittleEndian) + view.getUint16(at - step, isLittleEndian),
+        isLittleEndian,
+      );
     else if (bytesPerSample === 4)
-      view.setUint32(at, view.getUint32(at, little) + view.getUint32(at - step, little), little);
-    else view.setBigUint64(at, view.getBigUint64(at, little) + view.getBigUint64(at - step, little), little);
+      view.setUint32(
+        at,
+        view.getUint32(at, isLittleEndian) + view.getUint32(at - step, isLittleEndian),
+        isLittleEndian,
+      );
+    else
+      view.setBigUint64(
+        at,
+        view.getBigUint64(at, isLittleEndian) + view.getBigUint64(at - step, isLittleEndian),
+        isLittleEndian,
+      );
   }
 }
 

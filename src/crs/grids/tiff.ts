@@ -58,25 +58,27 @@ interface DirectoryEntry {
 export class TiffDirectory {
   constructor(
     private readonly entries: ReadonlyMap<number, DirectoryEntry>,
-    private readonly little: boolean,
+    private readonly isLittleEndian: boolean,
   ) {}
 
   has(which: number): boolean {
     return this.entries.has(which);
   }
 
-  numbers(which: number): number[] {
+  getNumbers(which: number): number[] {
     const entry = this.entries.get(which);
     if (!entry) return [];
     const { type, count, view } = entry;
-    return Array.from({ length: count }, (_, index) => readNumber(view, index * typeSizes[type]!, type, this.little));
+    return Array.from({ length: count }, (_, index) =>
+      readNumber(view, index * typeSizes[type]!, type, this.isLittleEndian),
+    );
   }
 
-  number(which: number, otherwise: number): number {
-    return this.numbers(which)[0] ?? otherwise;
+  getNumber(which: number, otherwise: number): number {
+    return this.getNumbers(which)[0] ?? otherwise;
   }
 
-  text(which: number): string {
+  getText(which: number): string {
     const { view } = this.entries.get(which) ?? {};
     if (!view) return "";
     return Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString("utf8").replace(/\0.*$/s, "");
@@ -111,7 +113,7 @@ function readNumber(view: DataView, at: number, type: number, little: boolean): 
 }
 
 export interface Tiff {
-  readonly little: boolean;
+  readonly isLittleEndian: boolean;
   readonly directories: readonly TiffDirectory[];
 }
 
@@ -127,21 +129,21 @@ export function isTiff(head: DataView): boolean {
  */
 export async function readTiff(file: GridFileReader, most: number): Promise<Tiff> {
   const head = await file.read(0, 16, "its header");
-  const little = head.getUint16(0) === 0x4949;
-  const big = head.getUint16(2, little) === 43;
+  const isLittleEndian = head.getUint16(0) === 0x4949;
+  const big = head.getUint16(2, isLittleEndian) === 43;
   const directories: TiffDirectory[] = [];
   const visited = new Set<number>();
-  let at = big ? Number(head.getBigUint64(8, little)) : head.getUint32(4, little);
+  let at = big ? Number(head.getBigUint64(8, isLittleEndian)) : head.getUint32(4, isLittleEndian);
   while (at !== 0) {
-    if (visited.has(at)) throw file.unusable("its directories follow each other in a circle", at);
-    if (visited.size >= most) throw file.unusable(`it has more than ${most} parts`, at);
+    if (visited.has(at)) throw file.createInvalidGridError("its directories follow each other in a circle", at);
+    if (visited.size >= most) throw file.createInvalidGridError(`it has more than ${most} parts`, at);
     visited.add(at);
-    const read = await readDirectory(file, at, big, little);
+    const read = await readDirectory(file, at, big, isLittleEndian);
     directories.push(read.directory);
     at = read.next;
   }
-  if (directories.length === 0) throw file.unusable("it has no directory");
-  return { little, directories };
+  if (directories.length === 0) throw file.createInvalidGridError("it has no directory");
+  return { isLittleEndian, directories };
 }
 
 async function readDirectory(
@@ -153,7 +155,7 @@ async function readDirectory(
   const [countBytes, entryBytes, inlineBytes] = big ? [8, 20, 8] : [2, 12, 4];
   const head = await file.read(at, countBytes, "a directory");
   const count = big ? Number(head.getBigUint64(0, little)) : head.getUint16(0, little);
-  if (count > 4096) throw file.unusable(`a directory has ${count} entries`, at);
+  if (count > 4096) throw file.createInvalidGridError(`a directory has ${count} entries`, at);
   const body = await file.read(at + countBytes, count * entryBytes + inlineBytes, "a directory");
   const known = new Set<number>(Object.values(tiffTags));
   const entries = new Map<number, DirectoryEntry>();
@@ -182,21 +184,21 @@ async function readDirectory(
 export interface Raster {
   readonly width: number;
   readonly height: number;
-  readonly samples: number;
+  readonly samplesPerPixel: number;
   readonly bytesPerSample: number;
-  readonly read: (view: DataView, at: number, little: boolean) => number;
-  readonly separate: boolean;
+  readonly readSample: (view: DataView, at: number, little: boolean) => number;
+  readonly isPlanar: boolean;
   readonly blockWidth: number;
   readonly blockHeight: number;
   readonly offsets: readonly number[];
   readonly byteCounts: readonly number[];
-  readonly tiled: boolean;
+  readonly isTiled: boolean;
   readonly compression: number;
   readonly predictor: number;
 }
 
 /** Kinds of numbers: SampleFormat (1 unsigned, 2 signed, 3 floating) and bits. */
-const sampleReaders: Readonly<Record<string, Raster["read"]>> = {
+const sampleReaders: Readonly<Record<string, Raster["readSample"]>> = {
   "1 16": (view, at, little) => view.getUint16(at, little),
   "2 16": (view, at, little) => view.getInt16(at, little),
   "1 32": (view, at, little) => view.getUint32(at, little),
@@ -210,47 +212,51 @@ const maxBlockBytes = 2 ** 27;
 
 /** @throws grid-invalid */
 export function readRaster(file: GridFileReader, directory: TiffDirectory): Raster {
-  const width = directory.number(tiffTags.width, 0);
-  const height = directory.number(tiffTags.height, 0);
-  const samples = directory.number(tiffTags.samplesPerPixel, 1);
-  const bits = directory.numbers(tiffTags.bitsPerSample);
-  const formats = directory.has(tiffTags.sampleFormat) ? directory.numbers(tiffTags.sampleFormat) : [1];
-  if (!(samples >= 1 && samples <= 16)) throw file.unusable(`it has ${samples} values a node`);
+  const width = directory.getNumber(tiffTags.width, 0);
+  const height = directory.getNumber(tiffTags.height, 0);
+  const samplesPerPixel = directory.getNumber(tiffTags.samplesPerPixel, 1);
+  const bits = directory.getNumbers(tiffTags.bitsPerSample);
+  const formats = directory.has(tiffTags.sampleFormat) ? directory.getNumbers(tiffTags.sampleFormat) : [1];
+  if (!(samplesPerPixel >= 1 && samplesPerPixel <= 16))
+    throw file.createInvalidGridError(`it has ${samplesPerPixel} values a node`);
   const mixed = [...bits, bits[0]].some((size) => size !== bits[0]) || formats.some((kind) => kind !== formats[0]);
-  const read = sampleReaders[`${formats[0]} ${bits[0]}`];
-  if (!read || mixed) throw file.unusable(`its numbers are of a kind that is not read (${formats}, ${bits} bits)`);
-  const tiled = directory.has(tiffTags.tileWidth);
-  const blockWidth = tiled ? directory.number(tiffTags.tileWidth, 0) : width;
-  const blockHeight = tiled
-    ? directory.number(tiffTags.tileLength, 0)
-    : Math.min(directory.number(tiffTags.rowsPerStrip, height), height);
-  const separate = directory.number(tiffTags.planarConfiguration, 1) === 2;
+  const readSample = sampleReaders[`${formats[0]} ${bits[0]}`];
+  if (!readSample || mixed)
+    throw file.createInvalidGridError(`its numbers are of a kind that is not read (${formats}, ${bits} bits)`);
+  const isTiled = directory.has(tiffTags.tileWidth);
+  const blockWidth = isTiled ? directory.getNumber(tiffTags.tileWidth, 0) : width;
+  const blockHeight = isTiled
+    ? directory.getNumber(tiffTags.tileLength, 0)
+    : Math.min(directory.getNumber(tiffTags.rowsPerStrip, height), height);
+  const isPlanar = directory.getNumber(tiffTags.planarConfiguration, 1) === 2;
   const bytesPerSample = bits[0]! / 8;
-  const blockBytes = blockWidth * blockHeight * bytesPerSample * (separate ? 1 : samples);
+  const blockBytes = blockWidth * blockHeight * bytesPerSample * (isPlanar ? 1 : samplesPerPixel);
   if (!(blockBytes > 0 && blockBytes <= maxBlockBytes))
-    throw file.unusable(`its blocks have ${blockWidth} by ${blockHeight} nodes`);
-  const blocks = Math.ceil(width / blockWidth) * Math.ceil(height / blockHeight) * (separate ? samples : 1);
-  const offsets = directory.numbers(tiled ? tiffTags.tileOffsets : tiffTags.stripOffsets);
-  const byteCounts = directory.numbers(tiled ? tiffTags.tileByteCounts : tiffTags.stripByteCounts);
+    throw file.createInvalidGridError(`its blocks have ${blockWidth} by ${blockHeight} nodes`);
+  const blocks = Math.ceil(width / blockWidth) * Math.ceil(height / blockHeight) * (isPlanar ? samplesPerPixel : 1);
+  const offsets = directory.getNumbers(isTiled ? tiffTags.tileOffsets : tiffTags.stripOffsets);
+  const byteCounts = directory.getNumbers(isTiled ? tiffTags.tileByteCounts : tiffTags.stripByteCounts);
   if (offsets.length !== blocks || byteCounts.length !== blocks)
-    throw file.unusable(`it has ${offsets.length} blocks where ${blocks} are needed`);
-  const compression = directory.number(tiffTags.compression, 1);
+    throw file.createInvalidGridError(`it has ${offsets.length} blocks where ${blocks} are needed`);
+  const compression = directory.getNumber(tiffTags.compression, 1);
   if (![1, 5, 8, 32946].includes(compression))
-    throw file.unusable(`its compression, ${compression}, is not read; uncompressed, LZW and Deflate are`);
-  const predictor = directory.number(tiffTags.predictor, 1);
-  if (![1, 2, 3].includes(predictor)) throw file.unusable(`its predictor, ${predictor}, is not known`);
+    throw file.createInvalidGridError(
+      `its compression, ${compression}, is not read; uncompressed, LZW and Deflate are`,
+    );
+  const predictor = directory.getNumber(tiffTags.predictor, 1);
+  if (![1, 2, 3].includes(predictor)) throw file.createInvalidGridError(`its predictor, ${predictor}, is not known`);
   return {
     width,
     height,
-    samples,
+    samplesPerPixel,
     bytesPerSample,
-    read,
-    separate,
+    readSample,
+    isPlanar,
     blockWidth,
     blockHeight,
     offsets,
     byteCounts,
-    tiled,
+    isTiled,
     compression,
     predictor,
   };
@@ -267,11 +273,11 @@ export async function readSamples(
   wanted: readonly number[],
   take: (which: number, column: number, row: number, value: number) => void,
 ): Promise<void> {
-  const { width, height, samples, separate, blockWidth, blockHeight, bytesPerSample, read } = raster;
+  const { width, height, samplesPerPixel, isPlanar, blockWidth, blockHeight, bytesPerSample, readSample } = raster;
   const across = Math.ceil(width / blockWidth);
   const down = Math.ceil(height / blockHeight);
-  for (const plane of separate ? wanted : [0]) {
-    const inBlock = separate ? 1 : samples;
+  for (const plane of isPlanar ? wanted : [0]) {
+    const inBlock = isPlanar ? 1 : samplesPerPixel;
     for (let block = 0; block < across * down; block++) {
       const left = (block % across) * blockWidth;
       const top = Math.floor(block / across) * blockHeight;
@@ -283,9 +289,9 @@ export async function readSamples(
         for (let column = 0; column < columns; column++) {
           const node = (row * blockWidth + column) * inBlock;
           for (let k = 0; k < wanted.length; k++) {
-            if (separate && wanted[k] !== plane) continue;
-            const at = (node + (separate ? 0 : wanted[k]!)) * bytesPerSample;
-            take(k, left + column, top + row, read(view, at, order));
+            if (isPlanar && wanted[k] !== plane) continue;
+            const at = (node + (isPlanar ? 0 : wanted[k]!)) * bytesPerSample;
+            take(k, left + column, top + row, readSample(view, at, order));
           }
         }
       }
@@ -299,11 +305,12 @@ async function readBlock(
   raster: Raster,
   index: number,
   rows: number,
-  little: boolean,
+  isLittleEndian: boolean,
 ): Promise<{ view: DataView; order: boolean }> {
-  const { blockWidth, blockHeight, samples, separate, bytesPerSample, compression, predictor, tiled } = raster;
-  const rowBytes = blockWidth * bytesPerSample * (separate ? 1 : samples);
-  const needed = rowBytes * (tiled ? blockHeight : rows);
+  const { blockWidth, blockHeight, samplesPerPixel, isPlanar, bytesPerSample, compression, predictor, isTiled } =
+    raster;
+  const rowBytes = blockWidth * bytesPerSample * (isPlanar ? 1 : samplesPerPixel);
+  const needed = rowBytes * (isTiled ? blockHeight : rows);
   const offset = raster.offsets[index]!;
   const packed = await file.read(offset, raster.byteCounts[index]!, `its block ${index}`);
   const bytes = new Uint8Array(packed.buffer, packed.byteOffset, packed.byteLength);
@@ -311,13 +318,22 @@ async function readBlock(
   try {
     unpacked = decompress(bytes, compression, rowBytes * blockHeight);
   } catch (error) {
-    throw file.unusable(`its block ${index} cannot be decompressed: ${(error as Error).message}`, offset);
+    throw file.createInvalidGridError(`its block ${index} cannot be decompressed: ${(error as Error).message}`, offset);
   }
   if (unpacked.byteLength < needed)
-    throw file.unusable(`its block ${index} holds ${unpacked.byteLength} bytes where ${needed} are needed`, offset);
+    throw file.createInvalidGridError(
+      `its block ${index} holds ${unpacked.byteLength} bytes where ${needed} are needed`,
+      offset,
+    );
   const view = new DataView(unpacked.buffer, unpacked.byteOffset, unpacked.byteLength);
-  if (predictor === 1) return { view, order: little };
-  return undoPredictor(view, { predictor, rowBytes, stride: separate ? 1 : samples, bytesPerSample, little });
+  if (predictor === 1) return { view, order: isLittleEndian };
+  return undoPredictor(view, {
+    predictor,
+    rowBytes,
+    stride: isPlanar ? 1 : samplesPerPixel,
+    bytesPerSample,
+    isLittleEndian,
+  });
 }
 
 function decompress(bytes: Uint8Array, compression: number, most: number): Uint8Array {

@@ -19,9 +19,9 @@ export const padArea = ([west, south, east, north]: Area): Area => [
 /** What the routes are good for in an area. */
 export interface AreaSelection {
   /** The routes that are the best at some place of it, and good enough. */
-  readonly taken: readonly DatumTransformation[];
+  readonly accepted: readonly DatumTransformation[];
   /** The routes that are the best at some place of it, and not good enough. */
-  readonly refused: readonly DatumTransformation[];
+  readonly rejected: readonly DatumTransformation[];
 }
 
 /** @param limit metres */
@@ -38,7 +38,7 @@ export function selectInArea(routes: readonly DatumTransformation[], area: Area,
       if (best !== undefined) (isAccurateEnough(best, limit) ? taken : refused).add(best);
     }
   }
-  return { taken: [...taken], refused: [...refused] };
+  return { accepted: [...taken], rejected: [...refused] };
 }
 
 /** "NAD27 to WGS 84 (4), accurate to 8 m", "operations accurate to 8 to 44 m"; of unknown accuracy */

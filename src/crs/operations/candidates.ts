@@ -19,7 +19,7 @@ export interface ShiftStep {
   /** From its target to its source. */
   readonly inverse: boolean;
   /** What positions lie on after it. */
-  readonly into: Ellipsoid;
+  readonly targetEllipsoid: Ellipsoid;
 }
 
 /** What can be done between two datums, with what is known of it. */
@@ -48,7 +48,7 @@ const itrfAlignedOperations: readonly RegisteredOperation[] = [
     area: [73.62, 16.7, 134.77, 53.56],
     values: [0],
     grids: [],
-    unreadGrid: null,
+    unsupportedGrid: null,
     offset: null,
     steps: [],
   },
@@ -99,7 +99,7 @@ interface DirectedOperation {
 export function findDirectedOperations(source: string, target: string, tables: CrsRegistry): DirectedOperation[] {
   const between = (from: string, to: string, inverse: boolean): DirectedOperation[] =>
     [
-      ...tables.operations(from, to),
+      ...tables.getOperations(from, to),
       ...itrfAlignedOperations.filter((entry) => entry.source === from && entry.target === to),
     ].map((operation) => ({ operation, inverse }));
   return [...between(source, target, false), ...between(target, source, true)];
@@ -112,16 +112,16 @@ function resolveSteps(
   tables: CrsRegistry,
   files: GridLocator,
 ): ShiftStep[] | null {
-  const { code, name, values, grids, unreadGrid, offset, steps, source, target } = operation;
-  if (unreadGrid !== null) return null;
+  const { code, name, values, grids, unsupportedGrid, offset, steps, source, target } = operation;
+  if (unsupportedGrid !== null) return null;
   if (steps.length > 0) {
     const all = (inverse ? [...steps].reverse() : steps).map((step) => {
-      const found = tables.operation(step.code);
+      const found = tables.getOperation(step.code);
       return found && resolveSteps(found, inverse !== step.inverse, tables, files);
     });
     return all.every((step) => step !== null) ? all.flat() : null;
   }
-  const step = { code, name, values, offset, into: tables.datum(inverse ? source : target).ellipsoid };
+  const step = { code, name, values, offset, targetEllipsoid: tables.getDatum(inverse ? source : target).ellipsoid };
   if (grids.length === 0) return [{ ...step, grids: [], inverse }];
   for (const choice of grids) {
     const path = files.find(choice.file);
@@ -144,12 +144,12 @@ export function findMissingGrids(
   tables: CrsRegistry,
   files: GridLocator,
 ): MissingGrid[] {
-  const { grids, unreadGrid, steps } = operation;
-  if (unreadGrid !== null) return [{ files: [unreadGrid], readable: false }];
+  const { grids, unsupportedGrid, steps } = operation;
+  if (unsupportedGrid !== null) return [{ files: [unsupportedGrid], readable: false }];
   if (grids.length > 0 && !grids.some(({ file }) => files.find(file) !== null))
     return [{ files: grids.map(({ file }) => file), readable: true }];
   return steps.flatMap(({ code }) => {
-    const step = tables.operation(code);
+    const step = tables.getOperation(code);
     return step === null ? [] : findMissingGrids(step, tables, files);
   });
 }

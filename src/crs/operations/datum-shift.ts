@@ -26,19 +26,23 @@ export async function buildDatumShift(
   to: Datum,
   tally: PositionCounter,
 ): Promise<DatumShift | null> {
-  const { routes, everywhere, limit } = operation;
-  if (routes.length === 0) return null;
-  const good = routes.map((route) => isAccurateEnough(route, limit));
+  const { transformations, ignoresArea, accuracyLimit } = operation;
+  if (transformations.length === 0) return null;
+  const good = transformations.map((route) => isAccurateEnough(route, accuracyLimit));
   // Grids of routes that are never taken are not read.
   const chains = await Promise.all(
-    routes.map((route, index) => (good[index] ? buildChain(route, from.ellipsoid, to.ellipsoid, operation) : [])),
+    transformations.map((route, index) =>
+      good[index] ? buildChain(route, from.ellipsoid, to.ellipsoid, operation) : [],
+    ),
   );
-  if (routes.length === 1 && good[0]) {
+  if (transformations.length === 1 && good[0]) {
     const [chain] = chains as [DatumShift[]];
-    if (everywhere) return chain.length === 0 ? null : (xy, z, first, last) => applyChain(chain, xy, z, first, last);
-    return usesGrid(routes[0]!) ? shiftByOneGrid(routes, chain, tally) : shiftByOneTransformation(routes, chain, tally);
+    if (ignoresArea) return chain.length === 0 ? null : (xy, z, first, last) => applyChain(chain, xy, z, first, last);
+    return usesGrid(transformations[0]!)
+      ? shiftByOneGrid(transformations, chain, tally)
+      : shiftByOneTransformation(transformations, chain, tally);
   }
-  return shiftByPosition(routes, good, chains, tally, selectsByTarget(from, to));
+  return shiftByPosition(transformations, good, chains, tally, selectsByTarget(from, to));
 }
 
 function shiftByOneTransformation(
@@ -50,11 +54,11 @@ function shiftByOneTransformation(
   return (xy, z, first, last) => {
     for (let i = first; i < last; i++) {
       if (chooser.chooseAt(xy, i, null) < 0) {
-        tally.refuse(xy, i);
+        tally.addUnserved(xy, i);
         xy[2 * i + 1] = Number.NaN;
       } else {
         tally.add(0, xy, i);
-        if (chooser.isBeside) tally.beside++;
+        if (chooser.isOutsideArea) tally.outsideAreaCount++;
       }
     }
     applyChain(chain, xy, z, first, last);
@@ -74,7 +78,7 @@ function shiftByOneGrid(
       start[1] = xy[2 * i + 1]!;
       if (chooser.chooseAt(xy, i, null) < 0) xy[2 * i + 1] = Number.NaN;
       else applyChain(chain, xy, z, i, i + 1);
-      if (isNaNPosition(xy, i)) tally.refuse(start, 0);
+      if (isNaNPosition(xy, i)) tally.addUnserved(start, 0);
       else tally.add(0, start, 0);
     }
   };
@@ -146,17 +150,17 @@ function shiftByPosition(
       let passed = 0;
       for (;;) {
         if (found < 0 || !good[found]) {
-          tally.refuse(start, 0);
+          tally.addUnserved(start, 0);
           xy[2 * i] = Number.NaN;
           break;
         }
         applyChain(chains[found]!, xy, z, i, i + 1);
         if (!isNaNPosition(xy, i)) {
-          const wasBeside = chooser.isBeside;
+          const wasBeside = chooser.isOutsideArea;
           const taken = onArrival ? settled(xy, z, i, found) : found;
-          const isBeside = taken === found ? wasBeside : chooser.isBeside;
+          const isBeside = taken === found ? wasBeside : chooser.isOutsideArea;
           tally.add(taken, start, 0);
-          if (isBeside && !byGrid[taken]) tally.beside++;
+          if (isBeside && !byGrid[taken]) tally.outsideAreaCount++;
           break;
         }
         if (!byGrid[found]) break;
@@ -190,7 +194,7 @@ async function buildChain(
   route: DatumTransformation,
   from: Ellipsoid,
   to: Ellipsoid,
-  { grids = {} }: Pick<Operation, "grids">,
+  { loadedGrids = {} }: Pick<Operation, "loadedGrids">,
 ): Promise<DatumShift[]> {
   const chain: DatumShift[] = [];
   let shifts: Helmert[] = [];
@@ -201,10 +205,10 @@ async function buildChain(
     shifts = [];
   };
   for (const [index, step] of route.steps.entries()) {
-    const after = index === route.steps.length - 1 ? to : step.into;
+    const after = index === route.steps.length - 1 ? to : step.targetEllipsoid;
     if (step.grids.length > 0) {
       finishShifts();
-      chain.push(await gridShift(step.grids, step.inverse, grids));
+      chain.push(await gridShift(step.grids, step.inverse, loadedGrids));
     } else if (step.offset !== null) {
       finishShifts();
       chain.push(offsetShift(step.offset, step.inverse));

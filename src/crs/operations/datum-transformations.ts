@@ -12,7 +12,7 @@ export interface DatumTransformation {
   readonly area: Area | null;
   readonly offshore: boolean;
   /** The area is what several operations have in common, of which nobody has said what lies there. */
-  readonly nameless: boolean;
+  readonly hasIntersectedArea: boolean;
   readonly steps: readonly ShiftStep[];
 }
 
@@ -47,9 +47,9 @@ function findTransformationsThroughHubs(
   tables: CrsRegistry,
   files: GridLocator,
 ): DatumTransformation[] {
-  const beside = tables.datumsBeside(to);
+  const beside = tables.findConnectedDatums(to);
   // China 2000 and the like are joined to it by geoferry alone.
-  const common = new Set([...tables.datumsBeside(from)].filter((code) => beside.has(code))).add(wgs84DatumCode);
+  const common = new Set([...tables.findConnectedDatums(from)].filter((code) => beside.has(code))).add(wgs84DatumCode);
   const hubs = [...common].filter((code) => code !== from && code !== to);
   const through = (hub: string): DatumTransformation[] => {
     const second = findCandidates(hub, to, tables, files);
@@ -57,7 +57,7 @@ function findTransformationsThroughHubs(
     const moving = first.flatMap((one) => second.map((other) => concatenate([one, other])));
     return [...moving, ...findCancellingPairs(from, hub, to, tables).map(concatenate)];
   };
-  const isFrame = (code: string) => isGeocentricEllipsoid(tables.datum(code).ellipsoid);
+  const isFrame = (code: string) => isGeocentricEllipsoid(tables.getDatum(code).ellipsoid);
   const byFrames = isFrame(from) && isFrame(to) ? hubs.filter(isFrame).flatMap(through) : [];
   return byFrames.length > 0 ? byFrames : hubs.flatMap(through);
 }
@@ -81,7 +81,7 @@ export function concatenate(candidates: readonly Candidate[]): DatumTransformati
       .join(", then "),
     accuracy: empty ? null : accuracy,
     area,
-    nameless: area !== null && candidates.every((candidate) => candidate.area?.join() !== area?.join()),
+    hasIntersectedArea: area !== null && candidates.every((candidate) => candidate.area?.join() !== area?.join()),
     offshore: candidates.some((candidate) => candidate.offshore && candidate.area?.join() === area?.join()),
     steps: candidates.flatMap((candidate) => candidate.steps),
   };

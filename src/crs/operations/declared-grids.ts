@@ -20,7 +20,7 @@ const parseNadgrids = (text: string): DeclaredGrid[] =>
 
 /** The grids that a definition asks for and cannot do without; empty where those at hand are enough. */
 export function findMissingDeclaredGrids(datum: Datum, files: GridLocator): string[] {
-  const asked = datum.grid === null ? [] : parseNadgrids(datum.grid);
+  const asked = datum.nadgrids === null ? [] : parseNadgrids(datum.nadgrids);
   const isThere = ({ file }: DeclaredGrid) => file === "null" || files.find(file) !== null;
   const lacking = asked.filter((grid) => !isThere(grid));
   return asked.some(isThere)
@@ -39,11 +39,11 @@ export function findDeclaredGridCandidates(
   tables: CrsRegistry,
   files: GridLocator,
 ): Candidate[] {
-  if (datum.grid === null || findMissingDeclaredGrids(datum, files).length > 0) return [];
-  const into = inverse ? datum.ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
+  if (datum.nadgrids === null || findMissingDeclaredGrids(datum, files).length > 0) return [];
+  const targetEllipsoid = inverse ? datum.ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
   const found: string[] = [];
   let unshifted = false;
-  for (const { file } of parseNadgrids(datum.grid)) {
+  for (const { file } of parseNadgrids(datum.nadgrids)) {
     // What follows is never reached.
     if (file === "null") unshifted = true;
     if (unshifted) break;
@@ -51,10 +51,10 @@ export function findDeclaredGridCandidates(
     if (path !== null) found.push(path);
   }
   const candidate = (name: string, accuracy: number | null, grids: readonly (string | null)[]): Candidate => {
-    const steps = [{ code: null, name, values: [], grids, offset: null, inverse, into }];
+    const steps = [{ code: null, name, values: [], grids, offset: null, inverse, targetEllipsoid }];
     return { name, inverse, accuracy, offshore: false, area: null, steps };
   };
-  const shown = `nadgrids ${datum.grid}`;
+  const shown = `nadgrids ${datum.nadgrids}`;
   return [
     ...(found.length > 0 ? [candidate(shown, worstGridAccuracy(found, datum, tables), found)] : []),
     ...(unshifted ? [candidate(`${shown}, beyond them no shift`, null, [null])] : []),
@@ -67,8 +67,10 @@ function worstGridAccuracy(paths: readonly string[], { ellipsoid }: Datum, table
   for (const path of paths) {
     const file = path.replace(/^.*[/\\]/, "");
     const known = tables
-      .operationsOfGrid(file)
-      .filter(({ source, target }) => target === "6326" && isSameEllipsoid(tables.datum(source).ellipsoid, ellipsoid))
+      .findOperationsByGrid(file)
+      .filter(
+        ({ source, target }) => target === "6326" && isSameEllipsoid(tables.getDatum(source).ellipsoid, ellipsoid),
+      )
       .map(({ accuracy }) => accuracy ?? Number.NaN);
     const accuracy = known.length === 0 ? Number.NaN : Math.max(...known);
     worst = worst === null || Number.isNaN(accuracy) ? null : Math.max(worst, accuracy);

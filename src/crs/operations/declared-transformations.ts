@@ -28,7 +28,7 @@ export async function findDeclaredTransformations(
   files: GridLocator,
   area: Area | null,
 ): Promise<DatumTransformation[]> {
-  if (![a, b].some(({ toWgs84, grid }) => toWgs84 !== null || grid !== null)) return [];
+  if (![a, b].some(({ toWgs84, nadgrids }) => toWgs84 !== null || nadgrids !== null)) return [];
   const [first, second] = await Promise.all([
     candidatesToWgs84(a, false, tables, files),
     candidatesToWgs84(b, true, tables, files),
@@ -49,21 +49,21 @@ async function candidatesToWgs84(
   tables: CrsRegistry,
   files: GridLocator,
 ): Promise<Candidate[]> {
-  const { toWgs84, code, grid, ellipsoid } = datum;
-  if (grid !== null) return findDeclaredGridCandidates(datum, inverse, tables, files);
+  const { toWgs84, code, nadgrids, ellipsoid } = datum;
+  if (nadgrids !== null) return findDeclaredGridCandidates(datum, inverse, tables, files);
   if (code === wgs84DatumCode) return [noShift];
   if (!toWgs84) {
     if (code === null) return [];
     const [from, to] = inverse ? [wgs84DatumCode, code] : [code, wgs84DatumCode];
     return findCandidates(from, to, tables, files);
   }
-  const into = inverse ? ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
+  const targetEllipsoid = inverse ? ellipsoid : wgs84Definition.geodetic!.datum.ellipsoid;
   const name = "TOWGS84 of the definition";
-  const steps = [{ code: null, name, values: toWgs84, grids: [], offset: null, inverse, into }];
+  const steps = [{ code: null, name, values: toWgs84, grids: [], offset: null, inverse, targetEllipsoid }];
   const declared = { name, inverse, offshore: false, area: null, steps };
   if (toWgs84.every((value) => value === 0) && isGeocentricEllipsoid(ellipsoid))
     return [{ ...declared, accuracy: geocentricFrameAccuracy }];
-  const known = await tables.shiftsOf(toWgs84, datum);
+  const known = await tables.findOperationsByShift(toWgs84, datum);
   if (known.length === 0) return [{ ...declared, accuracy: null }];
   return known.map(({ name: own, accuracy, area, offshore }) => ({
     ...declared,
@@ -83,7 +83,7 @@ export function sphereTransformation(a: Datum, b: Datum): DatumTransformation[] 
   if (!(isSphere(a) ? isGeocentricEllipsoid(b.ellipsoid) : isSphere(b) && isGeocentricEllipsoid(a.ellipsoid)))
     return [];
   const name = "latitudes of the sphere taken for those of the ellipsoid";
-  return [{ name, accuracy: null, area: null, offshore: false, nameless: false, steps: [] }];
+  return [{ name, accuracy: null, area: null, offshore: false, hasIntersectedArea: false, steps: [] }];
 }
 
 /** Of known datums, in words: declared numbers that EPSG has not, and that go unused though other programs take them. */
@@ -93,12 +93,12 @@ export async function describeUnusedShifts(
 ): Promise<string[]> {
   const said: string[] = [];
   for (const { geodetic } of definitions) {
-    const { toWgs84, code, name, ellipsoid, grid } = geodetic!.datum;
-    if (toWgs84 === null || code === null || grid !== null) continue;
+    const { toWgs84, code, name, ellipsoid, nadgrids } = geodetic!.datum;
+    if (toWgs84 === null || code === null || nadgrids !== null) continue;
     if (toWgs84.every((value) => value === 0) && isGeocentricEllipsoid(ellipsoid)) continue;
     if (routes.some(({ steps }) => steps.some(({ values }) => isSameShift(values, toWgs84)))) continue;
     const { getRegistry } = await import("../tables/registry.js");
-    if ((await (await getRegistry()).shiftsOf(toWgs84, geodetic!.datum)).length > 0) continue;
+    if ((await (await getRegistry()).findOperationsByShift(toWgs84, geodetic!.datum)).length > 0) continue;
     const numbers = toWgs84.join(", ");
     said.push(
       `the shift that the definition declares (TOWGS84 ${numbers}) is none that EPSG has for ${name}: not used`,

@@ -66,13 +66,14 @@ async function addRemarks(found: Operation, source: CrsDefinition, target: CrsDe
     const { from, to } = found;
     const limit = options.accuracy ?? defaultAccuracyLimit;
     const reason = `the datum is not named; taken for WGS 84, which its ellipsoid suggests, it would be known to ${assumedWgs84Accuracy} m at best, and ${limit} m is asked for; --accuracy ${assumedWgs84Accuracy} takes it for that`;
-    if (limit < assumedWgs84Accuracy && !options.ballpark)
+    if (limit < assumedWgs84Accuracy && !options.allowBallpark)
       throw createError("crs-no-operation", { from: crsLabel(from), to: crsLabel(to), reason });
     const { getRegistry } = await import("../tables/registry.js");
     const tables = await getRegistry();
     remarks.push(...new Set(assumed.map((definition) => describeAssumption(definition, tables))));
   }
-  if (found.kind === "transformation") remarks.push(...(await describeUnusedShifts(found.routes, [source, target])));
+  if (found.kind === "transformation")
+    remarks.push(...(await describeUnusedShifts(found.transformations, [source, target])));
   for (const { holds, notice } of ambiguousMethods) if ([source, target].some(holds)) remarks.push(notice);
   remarks.push(...describeHeights(source, target));
   const accuracy =
@@ -82,8 +83,8 @@ async function addRemarks(found: Operation, source: CrsDefinition, target: CrsDe
 
 /** A file that was named by itself was meant to be used. */
 async function describeUnusedGrids({ gridFiles }: Operation, grids: readonly string[]): Promise<string[]> {
-  const { named } = await locateGrids({ grids });
-  return named
+  const { explicitFiles } = await locateGrids({ grids });
+  return explicitFiles
     .filter((file) => !gridFiles.includes(file))
     .map((file) => `the grid ${basename(file)} is not used: no operation between these systems goes by that name`);
 }
@@ -155,7 +156,7 @@ async function findHorizontalOperation(
       ? explainNoOperation(a, b, found, reach, limit, lacking)
       : explainUnknownDatum(unknown, unknown === source ? "--source-crs" : "--target-crs", tables));
   if (reason === null) return createTransformation(pair, found, reach, limit, lacking, [a, b]);
-  if (options.ballpark)
+  if (options.allowBallpark)
     return createSingleTransformation(
       pair,
       ballparkTransformation,
@@ -172,7 +173,8 @@ async function findTransformations(
   files: GridLocator,
   area: Area | null,
 ): Promise<DatumTransformation[]> {
-  const registered = a.grid === null && b.grid === null ? findRegisteredTransformations(a, b, tables, files, area) : [];
+  const registered =
+    a.nadgrids === null && b.nadgrids === null ? findRegisteredTransformations(a, b, tables, files, area) : [];
   if (registered.length > 0) return registered;
   const declared = await findDeclaredTransformations(a, b, tables, files, area);
   return declared.length > 0 ? declared : sphereTransformation(a, b);
@@ -184,9 +186,9 @@ const createSingleTransformation = (pair: CrsPair, route: DatumTransformation, r
   name: route.name,
   accuracy: null,
   remarks: [remark],
-  routes: [route],
-  everywhere: true,
-  limit: Infinity,
+  transformations: [route],
+  ignoresArea: true,
+  accuracyLimit: Infinity,
   gridFiles: [],
   better: [],
 });
@@ -196,7 +198,7 @@ const ballparkTransformation: DatumTransformation = {
   accuracy: null,
   area: null,
   offshore: false,
-  nameless: false,
+  hasIntersectedArea: false,
   steps: [],
 };
 
@@ -208,8 +210,8 @@ async function requireComputable(
   refuse: (reason: string) => Error,
 ): Promise<void> {
   if (!definition.geodetic)
-    throw refuse(`${crsLabel(crs)}: ${definition.obstacle ?? "it is neither geographic nor projected"}`);
-  if (definition.obstacle !== null) throw refuse(`${crsLabel(crs)}: ${definition.obstacle}`);
+    throw refuse(`${crsLabel(crs)}: ${definition.unsupportedReason ?? "it is neither geographic nor projected"}`);
+  if (definition.unsupportedReason !== null) throw refuse(`${crsLabel(crs)}: ${definition.unsupportedReason}`);
   if (!definition.projection) return;
   const { buildKernel } = await import("../projections/index.js");
   if (!buildKernel(definition.projection, definition.geodetic.datum.ellipsoid))
@@ -228,7 +230,7 @@ const worldArea: Area = [-180, -90, 180, 90];
 /** Of the system, else of the geographic system that it builds on. */
 export function definitionArea(definition: CrsDefinition, tables: CrsRegistry): Area | null {
   const id = findSystemWithArea(definition, tables);
-  return id === null ? null : tables.area(id);
+  return id === null ? null : tables.getArea(id);
 }
 
 /** The system whose area of use is that of a definition. */
@@ -237,8 +239,8 @@ export function findSystemWithArea({ id, geodetic }: CrsDefinition, tables: CrsR
   if (!geodetic || geodetic.datum.code === null) return null;
   if (geodetic.code !== null) return idOf(geodetic.code);
   for (const name of [geodetic.name, geodetic.datum.name]) {
-    for (const candidate of tables.systemsNamed(name)) {
-      const found = tables.definition(candidate, () => null)?.geodetic;
+    for (const candidate of tables.findSystemsByName(name)) {
+      const found = tables.getDefinition(candidate, () => null)?.geodetic;
       if (found && isSameDatum(found.datum, geodetic.datum)) return candidate;
     }
   }
@@ -266,7 +268,7 @@ function explainNoOperation(
   a: Datum,
   b: Datum,
   found: readonly DatumTransformation[],
-  { taken, refused }: AreaSelection,
+  { accepted, rejected }: AreaSelection,
   limit: number,
   better: readonly BetterOperation[],
 ): string | null {
@@ -275,9 +277,10 @@ function explainNoOperation(
   if (found.length === 0) return advised(`no shift between ${a.name} and ${b.name} is known`, []);
   if (isValidEverywhere(found, a, b) && isAccurateEnough(found[0], limit)) return null;
   // Who has a grid has it for where the data are; and where nothing at all is known the declared place may be wrong.
-  if (taken.length > 0 || (refused.length === 0 && found.some((route) => isAccurateEnough(route, limit)))) return null;
+  if (accepted.length > 0 || (rejected.length === 0 && found.some((route) => isAccurateEnough(route, limit))))
+    return null;
   if (found.some((route) => isAccurateEnough(route, limit) && usesGrid(route))) return null;
-  const bad = refused.length > 0 ? refused : found;
+  const bad = rejected.length > 0 ? rejected : found;
   const worst = bad.every(({ accuracy }) => accuracy === null);
   const declared = bad.some(({ steps }) => steps.length === 0 || steps.some(({ code }) => code === null));
   if (worst && declared)
@@ -296,8 +299,8 @@ function explainUnknownDatum(definition: CrsDefinition, option: string, tables: 
 }
 
 const selectAnywhere = (routes: readonly DatumTransformation[], limit: number): AreaSelection => ({
-  taken: routes.filter((route) => isAccurateEnough(route, limit)),
-  refused: routes.filter((route) => !isAccurateEnough(route, limit)),
+  accepted: routes.filter((route) => isAccurateEnough(route, limit)),
+  rejected: routes.filter((route) => !isAccurateEnough(route, limit)),
 });
 
 /**
@@ -315,14 +318,14 @@ function isValidEverywhere(found: readonly DatumTransformation[], a: Datum, b: D
 
 function createTransformation(
   pair: CrsPair,
-  routes: readonly DatumTransformation[],
-  { taken }: AreaSelection,
-  limit: number,
+  transformations: readonly DatumTransformation[],
+  { accepted }: AreaSelection,
+  accuracyLimit: number,
   better: readonly BetterOperation[],
   [a, b]: readonly [Datum, Datum],
 ): Operation {
-  const usable = routes.filter((candidate) => isAccurateEnough(candidate, limit));
-  const likely = taken.length > 0 ? taken : usable;
+  const usable = transformations.filter((candidate) => isAccurateEnough(candidate, accuracyLimit));
+  const likely = accepted.length > 0 ? accepted : usable;
   const best = likely.reduce((p, q) => ((q.accuracy ?? Infinity) < (p.accuracy ?? Infinity) ? q : p));
   return {
     ...pair,
@@ -330,9 +333,9 @@ function createTransformation(
     name: likely.length === 1 ? best.name : `${best.name} and ${likely.length - 1} more, by area`,
     accuracy: worstAccuracy(likely),
     remarks: [],
-    routes,
-    everywhere: isValidEverywhere(routes, a, b),
-    limit,
+    transformations,
+    ignoresArea: isValidEverywhere(transformations, a, b),
+    accuracyLimit,
     gridFiles: [...new Set(usable.flatMap(gridFilesOf))],
     better,
   };

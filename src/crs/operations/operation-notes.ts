@@ -8,8 +8,8 @@ import type { Operation } from "./operation.js";
 /** The positions that went by one route of an operation. */
 export interface TransformationUse {
   /** An index into the routes of the operation; null for the positions that no route serves. */
-  readonly route: number | null;
-  readonly positions: number;
+  readonly transformationIndex: number | null;
+  readonly positionCount: number;
   /** Around the positions, in degrees of the source. */
   readonly box: Area;
 }
@@ -42,8 +42,8 @@ const warningsFor = (routes: readonly DatumTransformation[]): string[] =>
     .map(([, caution]) => caution);
 
 /** The routes that may be used. */
-export const usableTransformations = ({ routes, limit }: Operation): DatumTransformation[] =>
-  routes.filter((route) => isAccurateEnough(route, limit));
+export const usableTransformations = ({ transformations, accuracyLimit }: Operation): DatumTransformation[] =>
+  transformations.filter((route) => isAccurateEnough(route, accuracyLimit));
 
 /**
  * What a report says about an operation: which routes were used and how accurate they are; each one that is worse than
@@ -56,7 +56,7 @@ export function operationNotes(operation: Operation, uses: readonly Transformati
   const taken = usedTransformations(operation, uses);
   const isUsed = taken.length > 0 || uses.length === 0;
   // The only one that was used is stated as a poor one.
-  const isStated = taken.length === 1 && exceedsStrictLimit(taken[0]!) && !operation.everywhere;
+  const isStated = taken.length === 1 && exceedsStrictLimit(taken[0]!) && !operation.ignoresArea;
   const text = [
     ...(kind === "transformation" && isUsed && !isStated ? [describeOperation(operation, uses)] : []),
     ...remarks,
@@ -87,8 +87,13 @@ export function summarizeUse(operation: Operation, uses: readonly Transformation
   return { name, accuracy: worstAccuracy(used), better: findBetterForUses(operation, used, uses) };
 }
 
-const usedTransformations = ({ routes }: Operation, uses: readonly TransformationUse[]): DatumTransformation[] =>
-  uses.flatMap(({ route }) => (route === null ? [] : routes[route]!));
+const usedTransformations = (
+  { transformations }: Operation,
+  uses: readonly TransformationUse[],
+): DatumTransformation[] =>
+  uses.flatMap(({ transformationIndex }) =>
+    transformationIndex === null ? [] : transformations[transformationIndex]!,
+  );
 
 /** "NAD27 to WGS 84 (33) and 2 more, by area: accurate to 5 m; --grid …" */
 function describeOperation(operation: Operation, uses: readonly TransformationUse[]): string {
@@ -111,14 +116,16 @@ function findBetterForUses(
   used: readonly DatumTransformation[],
   uses: readonly TransformationUse[],
 ) {
-  const boxes = uses.filter(({ route }) => route !== null).map(({ box }) => box);
+  const boxes = uses.filter(({ transformationIndex }) => transformationIndex !== null).map(({ box }) => box);
   return boxes.length === 0 ? better : selectBetterInArea(better, used, padArea(enclosingArea(boxes)));
 }
 
 function accuracyNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
-  const { routes, everywhere } = operation;
-  const counted = uses.flatMap((use) => (use.route === null ? [] : [{ route: routes[use.route]!, use }]));
-  const all = everywhere ? routes.map((route) => ({ route, use: null })) : counted;
+  const { transformations, ignoresArea } = operation;
+  const counted = uses.flatMap((use) =>
+    use.transformationIndex === null ? [] : [{ route: transformations[use.transformationIndex]!, use }],
+  );
+  const all = ignoresArea ? transformations.map((route) => ({ route, use: null })) : counted;
   return all
     .filter(({ route }) => exceedsStrictLimit(route))
     .map(({ route, use }) => {
@@ -126,17 +133,17 @@ function accuracyNotes(operation: Operation, uses: readonly TransformationUse[])
       const text = [`positions are moved by ${route.name}, which is ${formatAccuracy(route.accuracy)}`, ...better].join(
         "; ",
       );
-      return { code: "crs-accuracy", count: use?.positions ?? 1, text };
+      return { code: "crs-accuracy", count: use?.positionCount ?? 1, text };
     });
 }
 
 function coverageNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
   return uses
-    .filter(({ route }) => route === null)
-    .map(({ positions, box }) => {
+    .filter(({ transformationIndex }) => transformationIndex === null)
+    .map(({ positionCount, box }) => {
       const { reason, advice } = explainUnserved(operation, box);
       const text = [`positions at ${formatArea(box)} are not served: ${reason}`, ...advice].join("; ");
-      return { code: "crs-unreached", count: positions, text };
+      return { code: "crs-unreached", count: positionCount, text };
     });
 }
 
@@ -145,13 +152,13 @@ function explainUnserved(
   operation: Operation,
   box: Area,
 ): { reason: string; advice: string[]; isForAccuracy: boolean } {
-  const { routes, limit, better } = operation;
+  const { transformations, accuracyLimit, better } = operation;
   const area = padArea(box);
-  const { refused } = selectInArea(routes, area, limit);
-  const grids = selectBetterInArea(better, usableTransformations(operation), area, limit);
-  const advice = [...adviseAccuracy(refused), ...adviseGrids(grids)];
-  const known = refused.length > 0 ? `accurate to ${limit} m ` : "";
-  return { reason: `no operation ${known}is known there`, advice, isForAccuracy: refused.length > 0 };
+  const { rejected } = selectInArea(transformations, area, accuracyLimit);
+  const grids = selectBetterInArea(better, usableTransformations(operation), area, accuracyLimit);
+  const advice = [...adviseAccuracy(rejected), ...adviseGrids(grids)];
+  const known = rejected.length > 0 ? `accurate to ${accuracyLimit} m ` : "";
+  return { reason: `no operation ${known}is known there`, advice, isForAccuracy: rejected.length > 0 };
 }
 
 /**
@@ -161,7 +168,7 @@ function explainUnserved(
  */
 export function explainRefusal(operation: Operation, uses: readonly TransformationUse[]): string | null {
   const [first] = uses;
-  if (first === undefined || uses.some(({ route }) => route !== null)) return null;
+  if (first === undefined || uses.some(({ transformationIndex }) => transformationIndex !== null)) return null;
   const { reason, advice, isForAccuracy } = explainUnserved(operation, first.box);
   return isForAccuracy ? [`the data lie at ${formatArea(first.box)}, and ${reason}`, ...advice].join("; ") : null;
 }

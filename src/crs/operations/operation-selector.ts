@@ -20,36 +20,36 @@ const rowCount = 180 / squareDegrees;
 export class OperationSelector {
   /** Of each square the routes that reach into it; made when the first position lies there. */
   private readonly squares: (Int32Array | undefined)[] = new Array(columnCount * rowCount).fill(undefined);
-  private readonly all: Int32Array;
+  private readonly allIndexes: Int32Array;
   /** West, south, east, north of each; of one that is for everywhere there is no west. */
   private readonly bounds: Float64Array;
   /** Metres; NaN where unknown. */
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
-  private readonly nameless: Uint8Array;
+  private readonly hasIntersectedArea: Uint8Array;
   private readonly sizes: Float64Array;
-  private readonly asked = new Float64Array(2);
+  private readonly position = new Float64Array(2);
   /** Whether the route that was chosen last is used beyond its area. */
-  isBeside = false;
+  isOutsideArea = false;
 
-  constructor(private readonly routes: readonly DatumTransformation[]) {
-    this.all = Int32Array.from(routes.keys());
-    this.bounds = Float64Array.from(routes.flatMap(({ area }) => area ?? [Number.NaN, -90, 180, 90]));
-    this.accuracies = Float64Array.from(routes, ({ accuracy }) => accuracy ?? Number.NaN);
-    this.offshore = Uint8Array.from(routes, ({ offshore }) => Number(offshore));
-    this.nameless = Uint8Array.from(routes, ({ nameless }) => Number(nameless));
+  constructor(private readonly transformations: readonly DatumTransformation[]) {
+    this.allIndexes = Int32Array.from(transformations.keys());
+    this.bounds = Float64Array.from(transformations.flatMap(({ area }) => area ?? [Number.NaN, -90, 180, 90]));
+    this.accuracies = Float64Array.from(transformations, ({ accuracy }) => accuracy ?? Number.NaN);
+    this.offshore = Uint8Array.from(transformations, ({ offshore }) => Number(offshore));
+    this.hasIntersectedArea = Uint8Array.from(transformations, ({ hasIntersectedArea }) => Number(hasIntersectedArea));
     const sizes = new Map<string, number>();
     // One operation in several areas counts with all of them.
-    for (const { area, name } of routes)
+    for (const { area, name } of transformations)
       sizes.set(name, (sizes.get(name) ?? 0) + (area === null ? Infinity : areaSize(area)));
-    this.sizes = Float64Array.from(routes, ({ name }) => sizes.get(name)!);
+    this.sizes = Float64Array.from(transformations, ({ name }) => sizes.get(name)!);
   }
 
   /** As `chooseAt`, for a position in degrees. */
   choose(longitude: number, latitude: number): number {
-    this.asked[0] = (longitude * Math.PI) / 180;
-    this.asked[1] = (latitude * Math.PI) / 180;
-    return this.chooseAt(this.asked, 0, null);
+    this.position[0] = (longitude * Math.PI) / 180;
+    this.position[1] = (latitude * Math.PI) / 180;
+    return this.chooseAt(this.position, 0, null);
   }
 
   /**
@@ -66,7 +66,7 @@ export class OperationSelector {
     const column = Math.floor((longitude + 180) / squareDegrees);
     const row = Math.floor((latitude + 90) / squareDegrees);
     const isOnMap = column >= 0 && column < columnCount && row >= 0 && row < rowCount;
-    const among = isOnMap ? this.reaching(row * columnCount + column) : this.all;
+    const among = isOnMap ? this.findInSquare(row * columnCount + column) : this.allIndexes;
     let best = -1;
     for (let k = 0; k < among.length; k++) {
       const route = among[k]!;
@@ -85,25 +85,25 @@ export class OperationSelector {
         const had = accuracies[best]!;
         // One for offshore only where the accuracy of the other is unknown.
         if (offshore[route] === 1 && !Number.isNaN(had)) continue;
-        if (!(accuracy >= had) || (accuracy === had && this.isNearer(route, best))) best = route;
+        if (!(accuracy >= had) || (accuracy === had && this.isMoreSpecific(route, best))) best = route;
       }
     }
-    this.isBeside = best < 0;
-    return best < 0 ? this.near(longitude, latitude, without) : best;
+    this.isOutsideArea = best < 0;
+    return best < 0 ? this.chooseNearby(longitude, latitude, without) : best;
   }
 
   /** Of equally accurate ones: the smaller the area, the more it was made for this place. */
-  private isNearer(route: number, than: number): boolean {
-    return this.sizes[route]! < this.sizes[than]! && this.nameless[route]! <= this.nameless[than]!;
+  private isMoreSpecific(route: number, than: number): boolean {
+    return this.sizes[route]! < this.sizes[than]! && this.hasIntersectedArea[route]! <= this.hasIntersectedArea[than]!;
   }
 
-  private near(longitude: number, latitude: number, without: Uint8Array | null): number {
-    const { routes } = this;
+  private chooseNearby(longitude: number, latitude: number, without: Uint8Array | null): number {
+    const { transformations } = this;
     let best = -1;
     let least = Infinity;
     let leastName = "";
-    for (let i = 0; i < routes.length; i++) {
-      const { area, accuracy, name } = routes[i]!;
+    for (let i = 0; i < transformations.length; i++) {
+      const { area, accuracy, name } = transformations[i]!;
       if (without !== null && without[i] === 1) continue;
       if (!area || !isNearArea(area, longitude, latitude, marginDegrees)) continue;
       const known = accuracy ?? unknownAccuracy;
@@ -116,14 +116,14 @@ export class OperationSelector {
     return best;
   }
 
-  private reaching(square: number): Int32Array {
+  private findInSquare(square: number): Int32Array {
     const known = this.squares[square];
     if (known !== undefined) return known;
     const [west, south] = [
       (square % columnCount) * squareDegrees - 180,
       Math.floor(square / columnCount) * squareDegrees - 90,
     ];
-    const found = this.all.filter((i) => overlapsSquare(this.routes[i]!.area, west, south));
+    const found = this.allIndexes.filter((i) => overlapsSquare(this.transformations[i]!.area, west, south));
     this.squares[square] = found;
     return found;
   }

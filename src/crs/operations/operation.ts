@@ -18,17 +18,17 @@ export interface Operation {
   /** `identity` leaves every coordinate untouched. */
   readonly kind: "identity" | "conversion" | "transformation";
   /** In the order in which `RouteChooser` looks at them. */
-  readonly routes: readonly DatumTransformation[];
+  readonly transformations: readonly DatumTransformation[];
   /** The one route is used everywhere, not only in its area and close to it. */
-  readonly everywhere: boolean;
+  readonly ignoresArea: boolean;
   /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
-  readonly limit: number;
+  readonly accuracyLimit: number;
   /** The files of grids that it may use. */
   readonly gridFiles: readonly string[];
   /** Better ones that lack a grid, the best first. */
   readonly better: readonly BetterOperation[];
   /** Those grids by their files, where they are read already: in memory that all threads see. */
-  readonly grids?: Readonly<Record<string, Grid>>;
+  readonly loadedGrids?: Readonly<Record<string, Grid>>;
 }
 
 export interface OperationOptions extends GridSources {
@@ -37,7 +37,7 @@ export interface OperationOptions extends GridSources {
   /** Degrees: what lies around the data, where that is known. A refusal gives advice for this area; it changes no result. */
   readonly within?: Area;
   /** Carry coordinates over as if both datums were one where no operation is known. */
-  readonly ballpark?: boolean;
+  readonly allowBallpark?: boolean;
 }
 
 export type CrsPair = Pick<Operation, "from" | "to">;
@@ -48,9 +48,9 @@ export const createTrivialOperation = (pair: CrsPair, kind: "identity" | "conver
   kind,
   name,
   accuracy: 0,
-  routes: [],
-  everywhere: true,
-  limit: Infinity,
+  transformations: [],
+  ignoresArea: true,
+  accuracyLimit: Infinity,
   remarks: [],
   gridFiles: [],
   better: [],

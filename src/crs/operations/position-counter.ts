@@ -21,10 +21,10 @@ const emptyEntry = [0, ...emptyRange, ...emptyRange, ...emptyRange] as const;
 export class PositionCounter {
   private readonly entries: Float64Array;
   /** Positions that lie beyond the area of their route. */
-  beside = 0;
+  outsideAreaCount = 0;
 
-  constructor(private readonly routes: number) {
-    this.entries = new Float64Array((routes + 1) * fieldsPerEntry);
+  constructor(private readonly transformationCount: number) {
+    this.entries = new Float64Array((transformationCount + 1) * fieldsPerEntry);
     this.clear();
   }
 
@@ -43,18 +43,18 @@ export class PositionCounter {
   }
 
   /** Position `i` is served by no route that is good enough. One that is no place on earth is not counted. */
-  refuse(positions: Positions, i: number): void {
-    if (!Number.isNaN(positions[2 * i]! + positions[2 * i + 1]!)) this.add(this.routes, positions, i);
+  addUnserved(positions: Positions, i: number): void {
+    if (!Number.isNaN(positions[2 * i]! + positions[2 * i + 1]!)) this.add(this.transformationCount, positions, i);
   }
 
   /** @param route null for positions that no route serves */
-  positions(route: number | null): number {
-    return this.entries[(route ?? this.routes) * fieldsPerEntry + countField]!;
+  getCount(route: number | null): number {
+    return this.entries[(route ?? this.transformationCount) * fieldsPerEntry + countField]!;
   }
 
   /** Around the positions, in degrees; across the antimeridian where that is narrower. */
-  box(route: number | null): Area {
-    const at = (route ?? this.routes) * fieldsPerEntry;
+  getBox(route: number | null): Area {
+    const at = (route ?? this.transformationCount) * fieldsPerEntry;
     const degrees = (index: number) => (this.entries[at + index]! * 180) / Math.PI;
     const halves = [westField, eastField].filter((side) => this.entries[at + side]! <= this.entries[at + side + 1]!);
     return enclosingArea(
@@ -64,6 +64,6 @@ export class PositionCounter {
 
   clear(): void {
     for (let at = 0; at < this.entries.length; at += fieldsPerEntry) this.entries.set(emptyEntry, at);
-    this.beside = 0;
+    this.outsideAreaCount = 0;
   }
 }

@@ -7,7 +7,7 @@ import type { Operation } from "./operation.js";
  * @throws grid-invalid
  */
 export async function shareGrids(operation: Operation): Promise<Operation> {
-  const grids: Record<string, Grid> = {};
-  for (const file of operation.gridFiles) grids[file] = await loadGrid(file);
-  return { ...operation, grids };
+  const loadedGrids: Record<string, Grid> = {};
+  for (const file of operation.gridFiles) loadedGrids[file] = await loadGrid(file);
+  return { ...operation, loadedGrids };
 }

@@ -27,7 +27,7 @@ export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
  */
 export async function buildTransform(
   operation: Operation,
-  tally: PositionCounter = new PositionCounter(operation.routes.length),
+  tally: PositionCounter = new PositionCounter(operation.transformations.length),
 ): Promise<Transform> {
   if (operation.kind === "identity") return () => 0;
   const [source, target] = await Promise.all([resolveDefinition(operation.from), resolveDefinition(operation.to)]);
@@ -52,8 +52,8 @@ export async function buildTransform(
  */
 export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64Array) => void) | null> {
   const definition = await resolveDefinition(crs);
-  const { geodetic, projection, obstacle } = definition;
-  if (geodetic === null || obstacle !== null) return null;
+  const { geodetic, projection, unsupportedReason } = definition;
+  if (geodetic === null || unsupportedReason !== null) return null;
   if (projection !== null && (await findKernel(definition)) === null) return null;
   const enter = await toGeographic(definition);
   return (xy) => {
@@ -79,30 +79,30 @@ export async function createZoneAdviser(crs: Crs): Promise<(x: number, y: number
 
 /** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
 export async function createFailureExplainer(operation: Operation): Promise<(x: number, y: number) => string> {
-  const { from, to, routes, everywhere, limit, better } = operation;
+  const { from, to, transformations, ignoresArea, accuracyLimit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
   const gap = "beyond the grids at hand";
-  if (everywhere) return routes.some(usesGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
+  if (ignoresArea) return transformations.some(usesGrid) ? () => `${lacking}: it lies ${gap}` : () => lacking;
   const enter = await toGeographic(await resolveDefinition(from));
-  const chooser = new OperationSelector(routes);
+  const chooser = new OperationSelector(transformations);
   return (x, y) => {
     const at = Float64Array.of(x, y);
     enter(at, 1);
     const [longitude, latitude] = [...at].map((angle) => (angle * 180) / Math.PI) as [number, number];
     if (!Number.isFinite(longitude + latitude)) return lacking;
-    const chosen = routes[chooser.choose(longitude, latitude)];
-    const isEnough = isAccurateEnough(chosen, limit);
+    const chosen = transformations[chooser.choose(longitude, latitude)];
+    const isEnough = isAccurateEnough(chosen, accuracyLimit);
     if (isEnough && !usesGrid(chosen!)) return lacking;
     const place = `lies at ${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
     if (isEnough)
-      return `${place}, where ${chosen!.name} has no shift in its grid and no other accurate to ${limit} m is known`;
+      return `${place}, where ${chosen!.name} has no shift in its grid and no other accurate to ${accuracyLimit} m is known`;
     const used = chosen === undefined ? [] : [chosen];
     const here = padArea([longitude, latitude, longitude, latitude]);
     const advice = [...adviseAccuracy(used), ...adviseGrids(selectBetterInArea(better, used, here)).slice(0, 1)];
     const said = (reason: string) => [`${place}, ${reason}`, ...advice].join("; ");
-    const [only] = routes;
-    if (chosen !== undefined || routes.length > 1 || !only?.area)
-      return said(`where no shift ${chosen === undefined ? "" : `accurate to ${limit} m `}is known`);
+    const [only] = transformations;
+    if (chosen !== undefined || transformations.length > 1 || !only?.area)
+      return said(`where no shift ${chosen === undefined ? "" : `accurate to ${accuracyLimit} m `}is known`);
     const [west, south, east, north] = only.area;
     return said(`outside of where ${only.name} holds: longitude ${west}° to ${east}°, latitude ${south}° to ${north}°`);
   };
@@ -126,7 +126,7 @@ export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | nu
 }
 
 const isSameFrame = (a: GeographicCrs, b: GeographicCrs): boolean =>
-  a.meridian.degrees === b.meridian.degrees && a.unit.size === b.unit.size;
+  a.meridian.degrees === b.meridian.degrees && a.unit.conversionFactor === b.unit.conversionFactor;
 
 function markFailures(xy: Float64Array, count: number): number {
   let failed = 0;
@@ -146,7 +146,7 @@ async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> 
   const geodetic = definition.geodetic!;
   const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
   if (!definition.projection) {
-    const unit = geodetic.unit.size;
+    const unit = geodetic.unit.conversionFactor;
     return (xy, count) => {
       for (let i = 0; i < count; i++) {
         xy[2 * i] = xy[2 * i]! * unit + meridian;
@@ -155,7 +155,7 @@ async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> 
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.size;
+  const metres = definition.projection.unit.conversionFactor;
   return (xy, count) => {
     if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metres;
     kernel.inverse(xy, 0, count);
@@ -167,7 +167,7 @@ async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep
   const geodetic = definition.geodetic!;
   const meridian = (geodetic.meridian.degrees * Math.PI) / 180;
   if (!definition.projection) {
-    const perUnit = 1 / geodetic.unit.size;
+    const perUnit = 1 / geodetic.unit.conversionFactor;
     const inDegrees = Math.abs(perUnit - 180 / Math.PI) < 1e-9;
     return (xy, count) => {
       for (let i = 0; i < count; i++) {
@@ -178,7 +178,7 @@ async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.size;
+  const metres = definition.projection.unit.conversionFactor;
   return (xy, count) => {
     if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! - meridian;
     kernel.forward(xy, 0, count);

@@ -128,28 +128,28 @@ function stereographicOnConformalSphere(
 /** EPSG method 9820, Lambert azimuthal equal area (guidance note 7-2, 3.3.3; Snyder 1987, 24-17 to 24-32). */
 export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
-  const { q, pole, latitude, rest, latitudeOfRest } = authalicLatitude(ellipsoid);
+  const { q, qAtPole, latitude, qToPole, latitudeOfQToPole } = authalicLatitude(ellipsoid);
   if (isPole(lat0)) {
     const north: Mapping = {
       forward(lam, phi, out) {
-        const rho = Math.sqrt(rest(phi));
+        const rho = Math.sqrt(qToPole(phi));
         out[0] = rho * Math.sin(lam);
         out[1] = -rho * Math.cos(lam);
       },
       inverse(x, y, out) {
         out[0] = x === 0 && y === 0 ? 0 : Math.atan2(x, -y);
-        out[1] = latitudeOfRest(x * x + y * y);
+        out[1] = latitudeOfQToPole(x * x + y * y);
       },
     };
     return lat0 < 0 ? mirrorSouth(north) : north;
   }
-  const radius = Math.sqrt(pole / 2);
-  const sin0 = q(Math.sin(lat0)) / pole;
+  const radius = Math.sqrt(qAtPole / 2);
+  const sin0 = q(Math.sin(lat0)) / qAtPole;
   const cos0 = Math.sqrt(1 - sin0 * sin0);
   const d = parallelRadius(e2, lat0) / (radius * cos0);
   return {
     forward(lam, phi, out) {
-      const sin = q(Math.sin(phi)) / pole;
+      const sin = q(Math.sin(phi)) / qAtPole;
       const cos = Math.sqrt(Math.max(0, 1 - sin * sin));
       const along = cos * Math.cos(lam);
       const divisor = 1 + sin0 * sin + cos0 * along;
@@ -164,7 +164,7 @@ export function lambertAzimuthal(ellipsoid: Ellipsoid, lat0: number): Mapping {
       const c = 2 * clampedAsin(rho / (2 * radius));
       const sine = rho === 0 ? sin0 : Math.cos(c) * sin0 + (north * Math.sin(c) * cos0) / rho;
       out[0] = rho === 0 ? 0 : Math.atan2(east * Math.sin(c), rho * cos0 * Math.cos(c) - north * sin0 * Math.sin(c));
-      out[1] = latitude(sine * pole);
+      out[1] = latitude(sine * qAtPole);
     },
   };
 }

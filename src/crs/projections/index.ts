@@ -52,7 +52,7 @@ const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 18
 /** The numbers of a projection as its arithmetic takes them: angles in radians, lengths in metres. */
 interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
-  readonly p: ProjectionParameters;
+  readonly parameters: ProjectionParameters;
   readonly lat0: number;
   readonly lon0: number;
   readonly lat1: number;
@@ -66,21 +66,21 @@ interface ProjectionInput {
 
 /** The projection as arithmetic, or null where its numbers, or its method, allow none. */
 export function buildKernel(projection: Projection, ellipsoid: Ellipsoid): ProjectionKernel | null {
-  const { method, parameters: p, unit } = projection;
-  const k = p.k ?? 1;
+  const { method, parameters, unit } = projection;
+  const k = parameters.k ?? 1;
   // ESRI turns an axis by a scale of −1 here and there, others do not understand it.
   if (method === null || !(k > 0)) return null;
   const given: ProjectionInput = {
     ellipsoid,
-    p,
-    lat0: radians(p.lat0),
-    lon0: radians(p.lon0),
-    lat1: radians(p.lat1),
-    lat2: radians(p.lat2),
+    parameters,
+    lat0: radians(parameters.lat0),
+    lon0: radians(parameters.lon0),
+    lat1: radians(parameters.lat1),
+    lat2: radians(parameters.lat2),
     k,
-    x0: (p.x0 ?? 0) * unit.size,
-    y0: (p.y0 ?? 0) * unit.size,
-    unit: unit.size,
+    x0: (parameters.x0 ?? 0) * unit.conversionFactor,
+    y0: (parameters.y0 ?? 0) * unit.conversionFactor,
+    unit: unit.conversionFactor,
   };
   const kernel = isParameterlessMap(method)
     ? buildFromMapping(given, parameterlessMaps[method](), sphereRadius(method, ellipsoid))
@@ -112,10 +112,10 @@ const onAuthalicSphere = (make: (sphere: Ellipsoid, given: ProjectionInput) => M
 };
 const isSphere = ({ inverseFlattening }: Ellipsoid): boolean => inverseFlattening === 0;
 
-const krovakParameters = ({ p, lat0, k }: ProjectionInput) => ({
+const krovakParameters = ({ parameters, lat0, k }: ProjectionInput) => ({
   lat0,
-  colatitude: radians(p.colatitude),
-  pseudoParallel: radians(p.pseudoParallel),
+  colatitude: radians(parameters.colatitude),
+  pseudoParallel: radians(parameters.pseudoParallel),
   k,
 });
 /** Krovak's maps count southing and westing from the apex; the false origin belongs to these, whatever is told in the end. */
@@ -128,12 +128,12 @@ const southWestKrovak =
   };
 
 function buildHotine(given: ProjectionInput, fromCentre: boolean): ProjectionKernel | null {
-  const { ellipsoid, p, lat0, lon0, k, x0, y0 } = given;
-  if (p.azimuth === undefined || p.gamma === undefined) return null;
+  const { ellipsoid, parameters, lat0, lon0, k, x0, y0 } = given;
+  if (parameters.azimuth === undefined || parameters.gamma === undefined) return null;
   // The Swiss projection, where the line's azimuth is 90° and the general formulas lose their digits.
-  if (fromCentre && p.azimuth === 90 && p.gamma === 90)
+  if (fromCentre && parameters.azimuth === 90 && parameters.gamma === 90)
     return buildFromMapping(given, swissObliqueMercator(ellipsoid, lat0, k), ellipsoid.a);
-  const line = { lon0, azimuth: radians(p.azimuth), gamma: radians(p.gamma) };
+  const line = { lon0, azimuth: radians(parameters.azimuth), gamma: radians(parameters.gamma) };
   const found = hotine(ellipsoid, lat0, k, line, fromCentre);
   return found && kernelFromMapping(ellipsoid.a, { lon0: found.lon0, x0, y0 }, found.mapping);
 }
@@ -155,23 +155,25 @@ function buildBelgianConic(given: ProjectionInput): ProjectionKernel | null {
 type KernelBuilder = (given: ProjectionInput) => ProjectionKernel | null;
 
 const kernelBuilders: Readonly<Record<Exclude<MethodId, keyof typeof parameterlessMaps>, KernelBuilder>> = {
-  "web-mercator": ({ ellipsoid, p, lon0, x0, y0 }) => (p.lat0 === 0 ? webMercator(ellipsoid.a, lon0, x0, y0) : null),
+  "web-mercator": ({ ellipsoid, parameters, lon0, x0, y0 }) =>
+    parameters.lat0 === 0 ? webMercator(ellipsoid.a, lon0, x0, y0) : null,
   "transverse-mercator": ({ ellipsoid, ...given }) => transverseMercator(ellipsoid, given),
   // Guidance note 7-2, 3.2.3.2: x and y are westing and southing, from which the false origin is taken off.
   "transverse-mercator-south": ({ ellipsoid, x0, y0, ...given }) =>
     reorderAxes(transverseMercator(ellipsoid, { ...given, x0: 0, y0: 0 }), "westing, southing", x0, y0),
-  "transverse-mercator-zoned": ({ ellipsoid, p, lat0, k, x0, y0 }) =>
-    zonedGrid(p.initialLongitude ?? 0, p.zoneWidth ?? 0, (lon0) =>
+  "transverse-mercator-zoned": ({ ellipsoid, parameters, lat0, k, x0, y0 }) =>
+    zonedGrid(parameters.initialLongitude ?? 0, parameters.zoneWidth ?? 0, (lon0) =>
       transverseMercator(ellipsoid, { lat0, lon0: radians(lon0), k, x0, y0 }),
     ),
-  "mercator-a": ({ ellipsoid, p, lon0, k, x0, y0 }) => (p.lat0 === 0 ? mercator(ellipsoid, lon0, k, x0, y0) : null),
+  "mercator-a": ({ ellipsoid, parameters, lon0, k, x0, y0 }) =>
+    parameters.lat0 === 0 ? mercator(ellipsoid, lon0, k, x0, y0) : null,
   "mercator-b": ({ ellipsoid, lat1, lon0, x0, y0 }) =>
     mercator(ellipsoid, lon0, mercatorScale(ellipsoid, lat1), x0, y0),
   "lambert-conic-1sp": (given) =>
     lambertConic(given.ellipsoid, { ...conicParameters(given), lat1: given.lat0, lat2: given.lat0, k: given.k }),
   "lambert-conic-2sp": (given) => lambertConic(given.ellipsoid, { ...conicParameters(given), k: 1 }),
   "lambert-conic-michigan": (given) =>
-    lambertConic(given.ellipsoid, { ...conicParameters(given), k: given.p.ellipsoidScale ?? 1 }),
+    lambertConic(given.ellipsoid, { ...conicParameters(given), k: given.parameters.ellipsoidScale ?? 1 }),
   "lambert-conic-belgium": buildBelgianConic,
   // Guidance note 7-2, 3.1.1.4: x is the westing, and the false one is of it.
   "lambert-conic-west": (given) => {
@@ -210,28 +212,35 @@ const kernelBuilders: Readonly<Record<Exclude<MethodId, keyof typeof parameterle
   "orthographic-spherical": fromMapping(({ ellipsoid, lat0 }) =>
     orthographic(sphereOfRadius(ellipsoid, ellipsoid.a), lat0),
   ),
-  "orthographic-local": fromMapping(({ ellipsoid, lat0, p, k }) =>
-    localOrthographic(ellipsoid, lat0, radians(p.azimuth), k),
+  "orthographic-local": fromMapping(({ ellipsoid, lat0, parameters, k }) =>
+    localOrthographic(ellipsoid, lat0, radians(parameters.azimuth), k),
   ),
   gnomonic: fromMapping(({ ellipsoid, lat0 }) => (isSphere(ellipsoid) ? gnomonic(lat0) : null)),
-  "near-side-perspective": fromMapping(({ ellipsoid, lat0, p, unit }) =>
-    nearSide(ellipsoid, lat0, (p.height ?? 0) * unit),
+  "near-side-perspective": fromMapping(({ ellipsoid, lat0, parameters, unit }) =>
+    nearSide(ellipsoid, lat0, (parameters.height ?? 0) * unit),
   ),
-  geostationary: fromMapping(({ ellipsoid, p, unit }) => geostationary(ellipsoid, (p.height ?? 0) * unit)),
-  "two-point-equidistant": ({ ellipsoid, p, x0, y0 }) => {
-    const middle = twoPointEquidistant([radians(p.lon1), radians(p.lat1)], [radians(p.lon2), radians(p.lat2)]);
+  geostationary: fromMapping(({ ellipsoid, parameters, unit }) =>
+    geostationary(ellipsoid, (parameters.height ?? 0) * unit),
+  ),
+  "two-point-equidistant": ({ ellipsoid, parameters, x0, y0 }) => {
+    const middle = twoPointEquidistant(
+      [radians(parameters.lon1), radians(parameters.lat1)],
+      [radians(parameters.lon2), radians(parameters.lat2)],
+    );
     return buildFromMapping({ lon0: 0, x0, y0 }, middle, ellipsoid.a);
   },
   "new-zealand": fromMapping(({ lat0 }) => newZealand(lat0)),
   "oblique-mercator-a": (given) => buildHotine(given, false),
   "oblique-mercator-b": (given) => buildHotine(given, true),
-  laborde: fromMapping(({ ellipsoid, lat0, p, k }) => laborde(ellipsoid, lat0, radians(p.azimuth), k)),
+  laborde: fromMapping(({ ellipsoid, lat0, parameters, k }) =>
+    laborde(ellipsoid, lat0, radians(parameters.azimuth), k),
+  ),
   krovak: southWestKrovak(krovak, false),
   "krovak-north": southWestKrovak(krovak, true),
   "krovak-modified": southWestKrovak(krovakModified, false),
   "krovak-modified-north": southWestKrovak(krovakModified, true),
-  "colombia-urban": fromMapping(({ ellipsoid, lat0, p, unit }) =>
-    colombiaUrban(ellipsoid, lat0, (p.height ?? 0) * unit),
+  "colombia-urban": fromMapping(({ ellipsoid, lat0, parameters, unit }) =>
+    colombiaUrban(ellipsoid, lat0, (parameters.height ?? 0) * unit),
   ),
   // Kilometres with a false origin of its own.
   "tunisia-mining": () => kernelFromMapping(1000, { lon0: 0, x0: 0, y0: 0 }, tunisiaMining()),

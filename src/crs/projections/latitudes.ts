@@ -63,13 +63,13 @@ export interface AuthalicLatitude {
   /** q of Snyder 3-12: twice the area of the zone between the equator and the latitude, per radian. */
   q(sinLatitude: number): number;
   /** Of the pole. */
-  readonly pole: number;
+  readonly qAtPole: number;
   /** The latitude of a q; NaN beyond the poles. */
   latitude(q: number): number;
   /** What the q of a latitude lacks to that of the north pole, without their difference, which has no digits near it. */
-  rest(latitude: number): number;
+  qToPole(latitude: number): number;
   /** The latitude of such a rest; NaN beyond the south pole. */
-  latitudeOfRest(rest: number): number;
+  latitudeOfQToPole(rest: number): number;
 }
 
 /** Latitudes of the sphere of equal area. */
@@ -92,23 +92,23 @@ export function authalicLatitude(ellipsoid: Ellipsoid): AuthalicLatitude {
     (4210684958 / 1915538625) * n6,
   ];
   const q = (s: number) => (e === 0 ? 2 * s : (1 - e2) * (s / (1 - e2 * s * s) + Math.atanh(e * s) / e));
-  const pole = q(1);
+  const qAtPole = q(1);
   return {
     q,
-    pole,
+    qAtPole,
     latitude(value) {
-      const sine = value / pole;
+      const sine = value / qAtPole;
       if (!(Math.abs(sine) <= 1 + 1e-9)) return Number.NaN;
       return clenshawSum(from, Math.asin(Math.max(-1, Math.min(1, sine))));
     },
-    rest(at) {
+    qToPole(at) {
       const s = Math.sin(at);
       const t = 2 * Math.sin((halfPi - at) / 2) ** 2;
       if (e === 0) return 2 * t;
       return (t * (1 + e2 * s)) / (1 - e2 * s * s) + ((1 - e2) / e) * Math.atanh((e * t) / (1 - e2 * s));
     },
-    latitudeOfRest(value) {
-      const half = Math.sqrt(value / (2 * pole));
+    latitudeOfQToPole(value) {
+      const half = Math.sqrt(value / (2 * qAtPole));
       if (!(half <= 1 + 1e-9)) return Number.NaN;
       return clenshawSum(from, halfPi - 2 * Math.asin(Math.min(1, half)));
     },

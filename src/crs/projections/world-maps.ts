@@ -12,10 +12,10 @@ interface PseudocylindricalMap {
   /** What both depend on, from the latitude: the latitude itself, or an angle in its stead. */
   readonly angle?: (latitude: number) => number;
   readonly latitude?: (angle: number) => number;
-  readonly length: (angle: number) => number;
-  readonly height: (angle: number) => number;
+  readonly parallelLength: (angle: number) => number;
+  readonly parallelHeight: (angle: number) => number;
   /** The angle of a height. */
-  readonly at: (height: number) => number;
+  readonly angleAtHeight: (height: number) => number;
 }
 
 const identity = (value: number) => value;
@@ -23,20 +23,20 @@ const identity = (value: number) => value;
 function pseudocylindrical({
   angle = identity,
   latitude = identity,
-  length,
-  height,
-  at,
+  parallelLength,
+  parallelHeight,
+  angleAtHeight,
 }: PseudocylindricalMap): Mapping {
   return {
     forward(lam, phi, out) {
       const t = angle(phi);
-      out[0] = lam * length(t);
-      out[1] = height(t);
+      out[0] = lam * parallelLength(t);
+      out[1] = parallelHeight(t);
     },
     inverse(x, y, out) {
-      const t = at(y);
+      const t = angleAtHeight(y);
       out[1] = latitude(t);
-      const width = length(t);
+      const width = parallelLength(t);
       out[0] = Math.abs(width) > 1e-12 ? x / width : Math.abs(x) < 1e-9 ? 0 : Number.NaN;
     },
   };
@@ -44,10 +44,10 @@ function pseudocylindrical({
 
 /** A height that is an odd polynomial of the latitude, and its inverse. `powers` are those of the latitude. */
 function oddPolynomial(terms: readonly (readonly [power: number, coefficient: number])[]) {
-  const height = (t: number) => terms.reduce((sum, [power, coefficient]) => sum + coefficient * t ** power, 0);
+  const parallelHeight = (t: number) => terms.reduce((sum, [power, coefficient]) => sum + coefficient * t ** power, 0);
   const slope = (t: number) =>
     terms.reduce((sum, [power, coefficient]) => sum + power * coefficient * t ** (power - 1), 0);
-  return { height, at: (y: number) => findRoot(y / slope(0), (t) => height(t) - y, slope) };
+  return { parallelHeight, angleAtHeight: (y: number) => findRoot(y / slope(0), (t) => parallelHeight(t) - y, slope) };
 }
 const evenPolynomial = (terms: readonly (readonly [power: number, coefficient: number])[]) => (t: number) =>
   terms.reduce((sum, [power, coefficient]) => sum + coefficient * t ** power, 0);
@@ -68,9 +68,9 @@ function mollweideLike(width: number, height: number, c: number): Mapping {
       return twice / 2;
     },
     latitude: (t) => clampedAsin((2 * t + Math.sin(2 * t)) / c),
-    length: (t) => width * Math.cos(t),
-    height: (t) => height * Math.sin(t),
-    at: (y) => clampedAsin(y / height),
+    parallelLength: (t) => width * Math.cos(t),
+    parallelHeight: (t) => height * Math.sin(t),
+    angleAtHeight: (y) => clampedAsin(y / height),
   });
 }
 
@@ -107,7 +107,8 @@ const compactMiller = oddPolynomial([
 ]);
 
 const mollweide = () => mollweideLike((2 * Math.SQRT2) / Math.PI, Math.SQRT2, Math.PI);
-const sinusoidalSphere = () => pseudocylindrical({ length: Math.cos, height: identity, at: identity });
+const sinusoidalSphere = () =>
+  pseudocylindrical({ parallelLength: Math.cos, parallelHeight: identity, angleAtHeight: identity });
 
 /** Maps without parameters. */
 export const parameterlessMaps = {
@@ -122,25 +123,25 @@ export const parameterlessMaps = {
   "eckert-1": () => {
     const c = 2 * Math.sqrt(2 / (3 * Math.PI));
     return pseudocylindrical({
-      length: (t) => c * (1 - Math.abs(t) / Math.PI),
-      height: (t) => c * t,
-      at: (y) => y / c,
+      parallelLength: (t) => c * (1 - Math.abs(t) / Math.PI),
+      parallelHeight: (t) => c * t,
+      angleAtHeight: (y) => y / c,
     });
   },
   "eckert-2": () => {
     const c = Math.sqrt((2 * Math.PI) / 3);
     const side = (t: number) => Math.sqrt(4 - 3 * Math.sin(Math.abs(t)));
     return pseudocylindrical({
-      length: (t) => (2 / Math.sqrt(6 * Math.PI)) * side(t),
-      height: (t) => c * (2 - side(t)) * Math.sign(t),
-      at: (y) => Math.sign(y) * clampedAsin((4 - (2 - Math.abs(y) / c) ** 2) / 3),
+      parallelLength: (t) => (2 / Math.sqrt(6 * Math.PI)) * side(t),
+      parallelHeight: (t) => c * (2 - side(t)) * Math.sign(t),
+      angleAtHeight: (y) => Math.sign(y) * clampedAsin((4 - (2 - Math.abs(y) / c) ** 2) / 3),
     });
   },
   "eckert-3": () =>
     pseudocylindrical({
-      length: (t) => (2 / eckert3Scale) * (1 + Math.sqrt(Math.max(0, 1 - (t / halfPi) ** 2))),
-      height: (t) => (4 / eckert3Scale) * t,
-      at: (y) => (y * eckert3Scale) / 4,
+      parallelLength: (t) => (2 / eckert3Scale) * (1 + Math.sqrt(Math.max(0, 1 - (t / halfPi) ** 2))),
+      parallelHeight: (t) => (4 / eckert3Scale) * t,
+      angleAtHeight: (y) => (y * eckert3Scale) / 4,
     }),
   "eckert-4": () => {
     const area = (t: number) => t + Math.sin(t) * (Math.cos(t) + 2);
@@ -157,16 +158,16 @@ export const parameterlessMaps = {
         );
       },
       latitude: (t) => clampedAsin(area(t) / (2 + halfPi)),
-      length: (t) => (2 / eckert3Scale) * (1 + Math.cos(t)),
-      height: (t) => height * Math.sin(t),
-      at: (y) => clampedAsin(y / height),
+      parallelLength: (t) => (2 / eckert3Scale) * (1 + Math.cos(t)),
+      parallelHeight: (t) => height * Math.sin(t),
+      angleAtHeight: (y) => clampedAsin(y / height),
     });
   },
   "eckert-5": () =>
     pseudocylindrical({
-      length: (t) => (1 + Math.cos(t)) / eckertScale,
-      height: (t) => (2 * t) / eckertScale,
-      at: (y) => (y * eckertScale) / 2,
+      parallelLength: (t) => (1 + Math.cos(t)) / eckertScale,
+      parallelHeight: (t) => (2 * t) / eckertScale,
+      angleAtHeight: (y) => (y * eckertScale) / 2,
     }),
   "eckert-6": () =>
     pseudocylindrical({
@@ -177,21 +178,21 @@ export const parameterlessMaps = {
           (t) => 1 + Math.cos(t),
         ),
       latitude: (t) => clampedAsin((t + Math.sin(t)) / (1 + halfPi)),
-      length: (t) => (1 + Math.cos(t)) / eckertScale,
-      height: (t) => (2 * t) / eckertScale,
-      at: (y) => (y * eckertScale) / 2,
+      parallelLength: (t) => (1 + Math.cos(t)) / eckertScale,
+      parallelHeight: (t) => (2 * t) / eckertScale,
+      angleAtHeight: (y) => (y * eckertScale) / 2,
     }),
   "gall-stereographic": () =>
     pseudocylindrical({
-      length: () => Math.SQRT1_2,
-      height: (t) => (1 + Math.SQRT1_2) * Math.tan(t / 2),
-      at: (y) => 2 * Math.atan(y / (1 + Math.SQRT1_2)),
+      parallelLength: () => Math.SQRT1_2,
+      parallelHeight: (t) => (1 + Math.SQRT1_2) * Math.tan(t / 2),
+      angleAtHeight: (y) => 2 * Math.atan(y / (1 + Math.SQRT1_2)),
     }),
   "quartic-authalic": () =>
     pseudocylindrical({
-      length: (t) => Math.cos(t) / Math.cos(t / 2),
-      height: (t) => 2 * Math.sin(t / 2),
-      at: (y) => 2 * clampedAsin(y / 2),
+      parallelLength: (t) => Math.cos(t) / Math.cos(t / 2),
+      parallelHeight: (t) => 2 * Math.sin(t / 2),
+      angleAtHeight: (y) => 2 * clampedAsin(y / 2),
     }),
   "flat-polar-quartic": () => {
     const c = 1 + Math.SQRT1_2;
@@ -204,27 +205,27 @@ export const parameterlessMaps = {
           (t) => Math.cos(t / 2) / 2 + Math.cos(t),
         ),
       latitude: (t) => clampedAsin(sum(t) / c),
-      length: (t) => (1 + (2 * Math.cos(t)) / Math.cos(t / 2)) / (Math.sqrt(3) * quarticScale),
-      height: (t) => ((2 * Math.sqrt(3)) / quarticScale) * Math.sin(t / 2),
-      at: (y) => 2 * clampedAsin((y * quarticScale) / (2 * Math.sqrt(3))),
+      parallelLength: (t) => (1 + (2 * Math.cos(t)) / Math.cos(t / 2)) / (Math.sqrt(3) * quarticScale),
+      parallelHeight: (t) => ((2 * Math.sqrt(3)) / quarticScale) * Math.sin(t / 2),
+      angleAtHeight: (y) => 2 * clampedAsin((y * quarticScale) / (2 * Math.sqrt(3))),
     });
   },
   craster: () =>
     pseudocylindrical({
-      length: (t) => Math.sqrt(3 / Math.PI) * (2 * Math.cos((2 * t) / 3) - 1),
-      height: (t) => Math.sqrt(3 * Math.PI) * Math.sin(t / 3),
-      at: (y) => 3 * clampedAsin(y / Math.sqrt(3 * Math.PI)),
+      parallelLength: (t) => Math.sqrt(3 / Math.PI) * (2 * Math.cos((2 * t) / 3) - 1),
+      parallelHeight: (t) => Math.sqrt(3 * Math.PI) * Math.sin(t / 3),
+      angleAtHeight: (y) => 3 * clampedAsin(y / Math.sqrt(3 * Math.PI)),
     }),
   times: () =>
     pseudocylindrical({
-      length: (t) => 0.74482 - 0.34588 * Math.sin((Math.PI / 4) * Math.tan(t / 2)) ** 2,
-      height: (t) => 1.70711 * Math.tan(t / 2),
-      at: (y) => 2 * Math.atan(y / 1.70711),
+      parallelLength: (t) => 0.74482 - 0.34588 * Math.sin((Math.PI / 4) * Math.tan(t / 2)) ** 2,
+      parallelHeight: (t) => 1.70711 * Math.tan(t / 2),
+      angleAtHeight: (y) => 2 * Math.atan(y / 1.70711),
     }),
   // Šavrič, Jenny, Patterson, Petrovič, Hurni 2011; Šavrič, Patterson, Jenny 2015; Patterson, Šavrič, Jenny 2015.
   "natural-earth": () =>
     pseudocylindrical({
-      length: evenPolynomial([
+      parallelLength: evenPolynomial([
         [0, 0.8707],
         [2, -0.131979],
         [4, -0.013791],
@@ -235,7 +236,7 @@ export const parameterlessMaps = {
     }),
   "natural-earth-2": () =>
     pseudocylindrical({
-      length: evenPolynomial([
+      parallelLength: evenPolynomial([
         [0, 0.84719],
         [2, -0.13063],
         [12, -0.04515],
@@ -245,13 +246,13 @@ export const parameterlessMaps = {
       ]),
       ...naturalEarth2,
     }),
-  patterson: () => pseudocylindrical({ length: () => 1, ...patterson }),
-  "compact-miller": () => pseudocylindrical({ length: () => 1, ...compactMiller }),
+  patterson: () => pseudocylindrical({ parallelLength: () => 1, ...patterson }),
+  "compact-miller": () => pseudocylindrical({ parallelLength: () => 1, ...compactMiller }),
   miller: () =>
     pseudocylindrical({
-      length: () => 1,
-      height: (t) => 1.25 * Math.asinh(Math.tan(0.8 * t)),
-      at: (y) => 1.25 * Math.atan(Math.sinh(0.8 * y)),
+      parallelLength: () => 1,
+      parallelHeight: (t) => 1.25 * Math.asinh(Math.tan(0.8 * t)),
+      angleAtHeight: (y) => 1.25 * Math.atan(Math.sinh(0.8 * y)),
     }),
   aitoff: () => withNumericInverse(aitoff),
   hammer: () =>
@@ -277,7 +278,11 @@ export const isParameterlessMap = (method: string): method is ParameterlessMap =
 
 /** Winkel I and II are the mean of another map and the equidistant cylinder. */
 export const winkel1 = (lat1: number): Mapping =>
-  pseudocylindrical({ length: (t) => (Math.cos(lat1) + Math.cos(t)) / 2, height: identity, at: identity });
+  pseudocylindrical({
+    parallelLength: (t) => (Math.cos(lat1) + Math.cos(t)) / 2,
+    parallelHeight: identity,
+    angleAtHeight: identity,
+  });
 
 export function winkel2(lat1: number): Mapping {
   const cos1 = Math.cos(lat1);
@@ -335,13 +340,13 @@ function withNumericInverse(forward: Mapping["forward"]): Mapping {
 export function loximuthal(lat1: number): Mapping {
   const mercator = (phi: number) => Math.asinh(Math.tan(phi));
   return pseudocylindrical({
-    length: (t) => {
+    parallelLength: (t) => {
       if (Math.abs(Math.abs(t) - halfPi) < 1e-10) return 0;
       const y = t - lat1;
       return Math.abs(y) < 1e-8 ? Math.cos(lat1) : y / (mercator(t) - mercator(lat1));
     },
-    height: (t) => t - lat1,
-    at: (y) => y + lat1,
+    parallelHeight: (t) => t - lat1,
+    angleAtHeight: (y) => y + lat1,
   });
 }
 
@@ -349,35 +354,39 @@ export function loximuthal(lat1: number): Mapping {
 export function sinusoidal(ellipsoid: Ellipsoid): Mapping {
   const e2 = eccentricitySquared(ellipsoid);
   const { distance, latitude } = meridianArc(ellipsoid);
-  return pseudocylindrical({ length: (t) => parallelRadius(e2, t), height: distance, at: latitude });
+  return pseudocylindrical({
+    parallelLength: (t) => parallelRadius(e2, t),
+    parallelHeight: distance,
+    angleAtHeight: latitude,
+  });
 }
 
 /** EPSG method 1028, equidistant cylindrical, on the ellipsoid (guidance note 7-2, 3.2.5). */
 export function equidistantCylinder(ellipsoid: Ellipsoid, lat1: number): Mapping {
   const { distance, latitude } = meridianArc(ellipsoid);
   const k = parallelRadius(eccentricitySquared(ellipsoid), lat1);
-  return pseudocylindrical({ length: () => k, height: distance, at: latitude });
+  return pseudocylindrical({ parallelLength: () => k, parallelHeight: distance, angleAtHeight: latitude });
 }
 
 /** EPSG method 1029: on a sphere of the semi-major axis. */
 export const equidistantCylinderOfSphere = (lat1: number): Mapping =>
-  pseudocylindrical({ length: () => Math.cos(lat1), height: identity, at: identity });
+  pseudocylindrical({ parallelLength: () => Math.cos(lat1), parallelHeight: identity, angleAtHeight: identity });
 
 /** EPSG method 9835, Lambert cylindrical equal area (Snyder 1987, 10-11 to 10-20). */
 export function equalAreaCylinder(ellipsoid: Ellipsoid, lat1: number): Mapping {
   const { q, latitude } = authalicLatitude(ellipsoid);
   const k = parallelRadius(eccentricitySquared(ellipsoid), lat1);
   return pseudocylindrical({
-    length: () => k,
-    height: (t) => q(Math.sin(t)) / (2 * k),
-    at: (y) => latitude(2 * k * y),
+    parallelLength: () => k,
+    parallelHeight: (t) => q(Math.sin(t)) / (2 * k),
+    angleAtHeight: (y) => latitude(2 * k * y),
   });
 }
 
 /** EPSG method 1078, Equal Earth (Šavrič, Patterson, Jenny 2018). */
 export function equalEarth(ellipsoid: Ellipsoid): Mapping {
-  const { q, pole, latitude } = authalicLatitude(ellipsoid);
-  const radius = Math.sqrt(pole / 2);
+  const { q, qAtPole, latitude } = authalicLatitude(ellipsoid);
+  const radius = Math.sqrt(qAtPole / 2);
   const m = Math.sqrt(3) / 2;
   const curve = oddPolynomial([
     [1, 1.340264],
@@ -392,11 +401,11 @@ export function equalEarth(ellipsoid: Ellipsoid): Mapping {
     [8, 0.034164],
   ]);
   return pseudocylindrical({
-    angle: (phi) => Math.asin((m * q(Math.sin(phi))) / pole),
-    latitude: (t) => latitude((Math.sin(t) / m) * pole),
-    length: (t) => (radius * Math.cos(t)) / (m * slope(t)),
-    height: (t) => radius * curve.height(t),
-    at: (y) => curve.at(y / radius),
+    angle: (phi) => Math.asin((m * q(Math.sin(phi))) / qAtPole),
+    latitude: (t) => latitude((Math.sin(t) / m) * qAtPole),
+    parallelLength: (t) => (radius * Math.cos(t)) / (m * slope(t)),
+    parallelHeight: (t) => radius * curve.parallelHeight(t),
+    angleAtHeight: (y) => curve.angleAtHeight(y / radius),
   });
 }
 

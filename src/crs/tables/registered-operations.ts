@@ -16,7 +16,7 @@ export interface RegisteredOperation {
   /** Files of which any one does it, the one that PROJ publishes first; empty for one that needs none. */
   readonly grids: readonly GridChoice[];
   /** A grid of a kind that geoferry does not read. */
-  readonly unreadGrid: string | null;
+  readonly unsupportedGrid: string | null;
   /** Arc-seconds that are added to longitude and latitude; null for any that is no such offset. */
   readonly offset: LongitudeLatitudeOffset | null;
   /** The codes of its steps; empty for one that is a step itself. */
@@ -46,8 +46,8 @@ const parseDirection = (text: string): { name: string; inverse: boolean } =>
 /** The last cell of a line: numbers, `@` files, `#` a grid that is not read, `+` an offset, `&` codes of steps. */
 function parseOperationCell(
   cell: string,
-): Pick<RegisteredOperation, "values" | "grids" | "unreadGrid" | "offset" | "steps"> {
-  const way = { values: [], grids: [], unreadGrid: null, offset: null, steps: [] };
+): Pick<RegisteredOperation, "values" | "grids" | "unsupportedGrid" | "offset" | "steps"> {
+  const way = { values: [], grids: [], unsupportedGrid: null, offset: null, steps: [] };
   const rest = cell.slice(1);
   switch (cell[0]) {
     case "@": {
@@ -55,7 +55,7 @@ function parseOperationCell(
       return { ...way, grids: files.map(({ name: file, inverse }) => ({ file, inverse })) };
     }
     case "#":
-      return { ...way, unreadGrid: rest };
+      return { ...way, unsupportedGrid: rest };
     case "+": {
       const [longitude, latitude] = rest.split(",").map(Number) as [number, number];
       return { ...way, offset: [longitude, latitude] };

@@ -64,7 +64,7 @@ const southWestSystems: ReadonlySet<string> = new Set(["8044", "8045"]);
 /** The tables of codes, datums and operations. The text of a system is looked for and read when it is asked for. */
 export class CrsRegistry {
   /** Where each of EPSG's lines starts; made for those who look at all systems, since a search of the text takes its time. */
-  private starts: Map<string, number> | null = null;
+  private lineStarts: Map<string, number> | null = null;
   private readonly datums: TableLines;
   private readonly ellipsoids: TableLines;
   private readonly meridians: TableLines;
@@ -87,17 +87,17 @@ export class CrsRegistry {
     this.units = parseTable(units);
   }
 
-  private line(code: string): string[] | null {
+  private findLine(code: string): string[] | null {
     const text = code[0] === "E" ? this.esri : this.epsg;
-    const isIndexed = this.starts !== null && text === this.epsg;
-    const start = isIndexed ? (this.starts!.get(code) ?? -1) : text.indexOf(`\n${code}|`);
+    const isIndexed = this.lineStarts !== null && text === this.epsg;
+    const start = isIndexed ? (this.lineStarts!.get(code) ?? -1) : text.indexOf(`\n${code}|`);
     return start < 0 ? null : text.slice(start + 1, text.indexOf("\n", start + 1)).split("|");
   }
 
   /** A system by id, or null. `wkt` reads the few that the table holds as text. */
-  definition(id: string, wkt: (text: string, registry: CrsRegistry) => CrsDefinition | null): CrsDefinition | null {
+  getDefinition(id: string, wkt: (text: string, registry: CrsRegistry) => CrsDefinition | null): CrsDefinition | null {
     const code = codeOfId(id);
-    const cells = code === null ? null : this.line(code);
+    const cells = code === null ? null : this.findLine(code);
     if (!cells) return null;
     const [, kind, name = ""] = cells;
     if (kind === "W") {
@@ -105,20 +105,21 @@ export class CrsRegistry {
       return found && { ...found, id, name };
     }
     if (kind === "V") {
-      const horizontal = this.definition(idOf(cells[5]!), wkt);
+      const horizontal = this.getDefinition(idOf(cells[5]!), wkt);
       // "Amersfoort / RD New + NAP height"
       return horizontal && { ...horizontal, id, name, vertical: name.split(" + ").slice(1).join(" + ") || name };
     }
-    if (kind === "C") return { id, name, geodetic: null, projection: null, obstacle: "it is geocentric" };
-    if (kind !== "P") return { id, name, geodetic: this.geodetic(cells), projection: null, obstacle: null };
-    return this.projected(id, name, cells);
+    if (kind === "C") return { id, name, geodetic: null, projection: null, unsupportedReason: "it is geocentric" };
+    if (kind !== "P")
+      return { id, name, geodetic: this.parseGeographic(cells), projection: null, unsupportedReason: null };
+    return this.parseProjected(id, name, cells);
   }
 
-  private projected(id: string, name: string, cells: string[]): CrsDefinition | null {
+  private parseProjected(id: string, name: string, cells: string[]): CrsDefinition | null {
     const [, , , , , , base, unit, methodCode, values] = cells;
-    const baseLine = this.line(base!);
+    const baseLine = this.findLine(base!);
     if (!baseLine || baseLine[1] === "C" || baseLine[1] === "W") return null;
-    const geodetic = this.geodetic(baseLine);
+    const geodetic = this.parseGeographic(baseLine);
     const isSphere = geodetic.datum.ellipsoid.inverseFlattening === 0;
     const ofCode = findMethodByCode(methodCodeAliases[methodCode!] ?? methodCode!);
     const named = ofCode !== null && isSphere ? (sphericalVariants[ofCode] ?? ofCode) : ofCode;
@@ -139,64 +140,64 @@ export class CrsRegistry {
         method,
         methodName: method === null ? `EPSG method ${methodCode}` : getMethod(method).wkt2,
         parameters,
-        unit: this.unit(unit!),
+        unit: this.getUnit(unit!),
         ...(southWestSystems.has(cells[0]!) ? { axes: "south-west" as const } : {}),
       },
-      obstacle: null,
+      unsupportedReason: null,
     };
   }
 
-  private geodetic(cells: readonly string[]): GeographicCrs {
+  private parseGeographic(cells: readonly string[]): GeographicCrs {
     const [code, kind, name, , , , datum, unit] = cells;
     const datumLine = this.datums.get(datum!)!;
     return {
       code: code!,
       name: name!,
-      datum: this.datum(datum!),
-      datumTitle: datumLine[6] ? { code: datum!, name: datumLine[1]! } : null,
-      meridian: this.meridian(datumLine[5]!),
-      unit: this.unit(unit!),
-      threeD: kind === "H",
+      datum: this.getDatum(datum!),
+      declaredDatum: datumLine[6] ? { code: datum!, name: datumLine[1]! } : null,
+      meridian: this.getMeridian(datumLine[5]!),
+      unit: this.getUnit(unit!),
+      is3D: kind === "H",
     };
   }
 
-  private unit(code: string): Unit {
+  private getUnit(code: string): Unit {
     const cells = this.units.get(code);
-    return !cells || code === "9122" ? degree : { name: cells[1]!, size: Number(cells[3]) };
+    return !cells || code === "9122" ? degree : { name: cells[1]!, conversionFactor: Number(cells[3]) };
   }
 
-  ellipsoid(code: string): Ellipsoid {
+  getEllipsoid(code: string): Ellipsoid {
     const [, name, , a, inverse] = this.ellipsoids.get(code)!;
     return { name: name!, a: Number(a), inverseFlattening: Number(inverse) };
   }
 
-  private meridian(code: string): PrimeMeridian {
+  private getMeridian(code: string): PrimeMeridian {
     const [, name, degrees] = this.meridians.get(code)!;
     return { name: name!, degrees: Number(degrees) };
   }
 
   /** A datum that has a twin with another prime meridian only is that twin: `Geodetic.meridian` tells them apart. */
-  datum(code: string): Datum {
+  getDatum(code: string): Datum {
     const cells = this.datums.get(code)!;
     // ESRI lists some of EPSG's under the same number or name.
-    for (const twin of code[0] === "E" ? [code.slice(1), ...this.datumsNamed(cells[1]!)] : []) {
-      if (twin[0] !== "E" && this.datums.get(twin)?.[4] === cells[4]) return this.datum(twin);
+    for (const twin of code[0] === "E" ? [code.slice(1), ...this.findDatumsByName(cells[1]!)] : []) {
+      if (twin[0] !== "E" && this.datums.get(twin)?.[4] === cells[4]) return this.getDatum(twin);
     }
-    if (cells[6]) return this.datum(cells[6]);
+    if (cells[6]) return this.getDatum(cells[6]);
     return {
       code,
       name: cells[1]!.replace(/ ensemble$/, ""),
-      ellipsoid: this.ellipsoid(cells[4]!),
+      ellipsoid: this.getEllipsoid(cells[4]!),
       toWgs84: null,
-      grid: null,
+      nadgrids: null,
     };
   }
 
   /** The datums on one ellipsoid, by EPSG's code of it. */
-  datumsOn(ellipsoid: string): Datum[] {
+  findDatumsOnEllipsoid(ellipsoid: string): Datum[] {
     return [...this.datums.values()]
       .filter((cells) => cells[4] === ellipsoid && !cells[6])
-      .map(([code]) => this.datum(code!));
+      .map(([code]) => this.getDatum(code!));
   }
 
   hasDatum(code: string): boolean {
@@ -204,7 +205,7 @@ export class CrsRegistry {
   }
 
   /** Codes of the datums of this name, in the spelling of EPSG, ESRI or a WKT1; EPSG's first. */
-  datumsNamed(name: string): readonly string[] {
+  findDatumsByName(name: string): readonly string[] {
     if (!this.datumNames) {
       this.datumNames = new Map();
       for (const [code, cells] of this.datums) {
@@ -216,7 +217,7 @@ export class CrsRegistry {
   }
 
   /** Ids of the systems of this name, EPSG's or ESRI's name of it. */
-  systemsNamed(name: string): readonly string[] {
+  findSystemsByName(name: string): readonly string[] {
     if (!this.systemNames) {
       this.systemNames = new Map();
       for (const text of [this.epsg, this.esri]) {
@@ -232,24 +233,24 @@ export class CrsRegistry {
   }
 
   /** Ids of EPSG's projected systems that are not deprecated. */
-  *projectedSystems(): Generator<string> {
-    this.starts ??= indexLineStarts(this.epsg);
+  *listProjectedSystems(): Generator<string> {
+    this.lineStarts ??= indexLineStarts(this.epsg);
     for (const line of this.epsg.slice(1, -1).split("\n")) {
       const [code, kind, , deprecated] = line.split("|", 4);
       if (kind === "P" && deprecated !== "d") yield idOf(code!);
     }
   }
 
-  area(id: string): Area | null {
+  getArea(id: string): Area | null {
     const code = codeOfId(id);
-    const cells = code === null ? null : this.line(code);
+    const cells = code === null ? null : this.findLine(code);
     return cells ? parseArea(cells[4]!) : null;
   }
 
   /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
   esriSystemName(id: string): string | null {
     const code = codeOfId(id);
-    const cells = code === null ? null : this.line(code);
+    const cells = code === null ? null : this.findLine(code);
     if (!cells || cells[1] === "V") return null;
     return (cells[1] === "W" ? cells[2] : cells[5]) || null;
   }
@@ -257,35 +258,35 @@ export class CrsRegistry {
     return this.datums.get(code)?.[2] || null;
   }
   esriEllipsoidName(name: string): string | null {
-    return this.find(this.ellipsoids, name)?.[2] || null;
+    return this.findByName(this.ellipsoids, name)?.[2] || null;
   }
   esriUnitName(name: string): string | null {
-    return this.find(this.units, name)?.[2] || null;
+    return this.findByName(this.units, name)?.[2] || null;
   }
   ellipsoidCode(name: string): string | null {
-    return this.find(this.ellipsoids, name)?.[0] ?? null;
+    return this.findByName(this.ellipsoids, name)?.[0] ?? null;
   }
-  meridianNamed(name: string): PrimeMeridian | null {
-    const found = this.find(this.meridians, name);
+  findMeridianByName(name: string): PrimeMeridian | null {
+    const found = this.findByName(this.meridians, name);
     return found && { name: found[1]!, degrees: Number(found[2]) };
   }
-  private find(lines: TableLines, name: string): readonly string[] | null {
+  private findByName(lines: TableLines, name: string): readonly string[] | null {
     const key = normalizeName(name);
     for (const cells of lines.values()) if (normalizeName(cells[1]!) === key) return cells;
     return null;
   }
 
   /** The registered operations from one datum to another, in this direction only. */
-  operations(source: string, target: string): RegisteredOperation[] {
+  getOperations(source: string, target: string): RegisteredOperation[] {
     return findOperationLines(this.operationText, `\n${source}|${target}|`, () => true);
   }
 
-  operation(code: string): RegisteredOperation | null {
+  getOperation(code: string): RegisteredOperation | null {
     return findOperationLines(this.operationText, `|${code}|`, (_s, _t, own) => own === code)[0] ?? null;
   }
 
   /** Those that take their shift from this file, by its name in any case. */
-  operationsOfGrid(file: string): RegisteredOperation[] {
+  findOperationsByGrid(file: string): RegisteredOperation[] {
     const wanted = file.toLowerCase();
     return findOperationLines(this.operationText, "|@", () => true).filter(({ grids }) =>
       grids.some((choice) => choice.file.toLowerCase() === wanted),
@@ -293,7 +294,7 @@ export class CrsRegistry {
   }
 
   /** The datums that an operation joins to this one, in either direction. */
-  datumsBeside(code: string): Set<string> {
+  findConnectedDatums(code: string): Set<string> {
     const found = new Set<string>();
     for (const { target } of findOperationLines(this.operationText, `\n${code}|`, () => true)) found.add(target);
     const ending = (_: string, target: string) => target === code;
@@ -302,7 +303,7 @@ export class CrsRegistry {
   }
 
   /** What the area of use of a system is called; null where it has several or none. */
-  async areaName(id: string): Promise<string | null> {
+  async findAreaName(id: string): Promise<string | null> {
     const { areaNameLines } = await import("./area-names.js");
     const code = codeOfId(id);
     for (const line of areaNameLines.slice(1, -1).split("\n")) {
@@ -316,7 +317,7 @@ export class CrsRegistry {
    * The operations to WGS84, also those that EPSG has replaced, whose numbers a definition declares as its own: of the
    * datum, or where that has no code of all on its ellipsoid.
    */
-  async shiftsOf(values: readonly number[], datum: Datum): Promise<RegisteredOperation[]> {
+  async findOperationsByShift(values: readonly number[], datum: Datum): Promise<RegisteredOperation[]> {
     const { supersededOperationLines } = await import("./superseded-operations.js");
     return [this.operationText, supersededOperationLines]
       .flatMap((text) =>
@@ -327,7 +328,7 @@ export class CrsRegistry {
         ),
       )
       .filter((known) => hasShiftValues(known) && this.hasDatum(known.source) && isSameShift(values, known.values))
-      .filter(({ source }) => isSameEllipsoid(this.datum(source).ellipsoid, datum.ellipsoid));
+      .filter(({ source }) => isSameEllipsoid(this.getDatum(source).ellipsoid, datum.ellipsoid));
   }
 }
 

@@ -105,7 +105,7 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
 /** Whether a file is a zip whose entries are read, and not the zip itself. `head` is its first 64 KiB. */
 export function isPlainArchive(source: FileSource, head: Buffer, { archiveOf, keepZipped }: InputOptions): boolean {
   if (!isZip(head)) return false;
-  return archiveOf?.(source.name)?.main !== undefined || !keepZipped?.(source, head);
+  return archiveOf?.(source.name)?.findMain !== undefined || !keepZipped?.(source, head);
 }
 
 /**

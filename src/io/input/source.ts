@@ -113,7 +113,7 @@ export class FileSource implements HostSource {
       known && {
         main: known.main,
         paths: [...known.files.keys()],
-        source: (path) => FileSource.at(known.files.get(path) ?? path, `${this.name}/${path}`),
+        getSource: (path) => FileSource.at(known.files.get(path) ?? path, `${this.name}/${path}`),
       }
     );
   }
@@ -143,7 +143,7 @@ export class FileSource implements HostSource {
     return { name, path, ...(isFolder && { isFolder }), ...(entries && { entries }) };
   }
 
-  sibling(extension: string): Source | null {
+  findSibling(extension: string): Source | null {
     const folder = dirname(this.path);
     const stem = basename(this.path, extname(this.path));
     const wanted = `${stem}.${extension}`;
@@ -185,7 +185,7 @@ export class AddressSource implements HostSource {
     return { name: this.name, path: this.path, isAddress: true };
   }
 
-  sibling(): null {
+  findSibling(): null {
     return null;
   }
 

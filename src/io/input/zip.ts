@@ -58,7 +58,7 @@ interface SelectedEntries {
   readonly linked?: readonly ZipEntry[];
 }
 
-type MainArchive = Archive & Required<Pick<Archive, "main">>;
+type MainArchive = Archive & Required<Pick<Archive, "findMain">>;
 
 /** What a failure inside the zip library means. */
 function zipError(source: string, error: unknown): Error {
@@ -102,14 +102,16 @@ class ZipExtractor {
     try {
       const found = await this.list(zip, source);
       const archive = this.options.archiveOf?.(source.name);
-      const main = archive?.main;
-      const chosen = main ? this.selectMain(found, { ...archive, main }, source) : this.selectEntries(found, source);
+      const findMain = archive?.findMain;
+      const chosen = findMain
+        ? this.selectMain(found, { ...archive, findMain }, source)
+        : this.selectEntries(found, source);
       this.checkLimits(chosen.extract, source);
       const root = this.options.spool.folder();
       const files = new Map<string, FileSource>();
       for (const each of chosen.extract) files.set(each.path, await this.extract(zip, each, root, source));
       const members: OpenedInput[] = [];
-      if (main) return this.datasetEntries(found, chosen, files, source);
+      if (findMain) return this.datasetEntries(found, chosen, files, source);
       for (const { path } of chosen.members) {
         const file = files.get(path);
         if (file) members.push(...(await this.inside(file, depth)));
@@ -172,14 +174,14 @@ class ZipExtractor {
 
   /** The one entry that the archive of a format is read from, those of its stem, and those that it may link to. */
   private selectMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): SelectedEntries {
-    const path = archive.main(found.map((each) => each.path));
+    const path = archive.findMain(found.map((each) => each.path));
     const member = found.find((each) => each.path === path);
     if (!member) {
       const reason = `there is no file in it that a ${extname(source.name)} is read from`;
       throw createError("input-corrupt", { source: source.name, reason });
     }
     const stem = withoutExtension(member.path).toLowerCase();
-    const isLinked = (each: ZipEntry) => each !== member && archive.linked?.(each.path) === true;
+    const isLinked = (each: ZipEntry) => each !== member && archive.isLinked?.(each.path) === true;
     const extract = found.filter((each) => possibleStems(each.path).includes(stem) || isLinked(each));
     const linked = extract.filter(isLinked);
     this.checkNameClashes(extract, source);

@@ -26,7 +26,7 @@ function refuseExistingFolder(output: string, path: string): void {
 
 /** A file, or a main file with companions, written to temporary names beside the final ones. */
 export class FileSink implements HostSink {
-  readonly update = null;
+  readonly inPlaceTarget = null;
   readonly isStream = false;
   private readonly parts: OutputPart[] = [];
   private readonly main: string;

@@ -16,9 +16,9 @@ import {
 
 /** A folder that is one dataset, made under a temporary name beside the final one, which it gets in one step. */
 export class FolderSink implements HostSink {
-  readonly update = null;
+  readonly inPlaceTarget = null;
   readonly isStream = false;
-  readonly folder: string;
+  readonly folderPath: string;
   private readonly finalPath: string;
   private readonly backupPath: string;
   private readonly keepOnExit: () => void;
@@ -34,9 +34,9 @@ export class FolderSink implements HostSink {
     // Of the run's own: what other outputs of the run do does not settle what becomes of a folder.
     const names = new TemporaryNames();
     names.setCommitPoint(this.finalPath);
-    this.folder = names.nameFor(this.finalPath, "tmp");
+    this.folderPath = names.nameFor(this.finalPath, "tmp");
     this.backupPath = names.nameFor(this.finalPath, "old");
-    this.keepOnExit = removeOnExit(this.folder);
+    this.keepOnExit = removeOnExit(this.folderPath);
   }
 
   /** @throws output-exists, output-failed */
@@ -65,7 +65,7 @@ export class FolderSink implements HostSink {
   /** All that is in the folder, on the disk. */
   async prepare(): Promise<void> {
     try {
-      for (const entry of await readdir(this.folder, { withFileTypes: true, recursive: true })) {
+      for (const entry of await readdir(this.folderPath, { withFileTypes: true, recursive: true })) {
         if (!entry.isFile()) continue;
         const file = await open(join(entry.parentPath, entry.name), "r");
         await file.sync().finally(() => file.close());
@@ -86,7 +86,7 @@ export class FolderSink implements HostSink {
         await rename(this.finalPath, this.backupPath);
         this.replaced = true;
       }
-      await rename(this.folder, this.finalPath);
+      await rename(this.folderPath, this.finalPath);
       this.isPublished = true;
       await syncFolder(dirname(this.finalPath));
     } catch (error) {
@@ -95,7 +95,7 @@ export class FolderSink implements HostSink {
   }
 
   async rollBack(): Promise<void> {
-    if (this.isPublished) await rename(this.finalPath, this.folder).catch(() => {});
+    if (this.isPublished) await rename(this.finalPath, this.folderPath).catch(() => {});
     if (this.replaced) await rename(this.backupPath, this.finalPath).catch(() => {});
     this.isPublished = false;
     this.replaced = false;
@@ -114,7 +114,7 @@ export class FolderSink implements HostSink {
 
   async abort(): Promise<void> {
     if (this.isPublished) return;
-    await rm(this.folder, { recursive: true, force: true }).catch(() => {});
+    await rm(this.folderPath, { recursive: true, force: true }).catch(() => {});
     this.keepOnExit();
     this.releaseFolder();
   }

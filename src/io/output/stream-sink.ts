@@ -10,7 +10,7 @@ const bufferCapacity = 1 << 16;
 
 /** Straight out, with back-pressure: stdout, a named pipe, a device. */
 export class StreamSink implements HostSink {
-  readonly update = null;
+  readonly inPlaceTarget = null;
   readonly isStream = true;
   private buffer: Buffer | null = null;
   private filled = 0;

@@ -12,11 +12,11 @@ export class UpdateSink implements HostSink {
   /** @throws output-failed where the file, or the folder that a journal needs, is not to be written to */
   constructor(
     readonly name: string,
-    readonly update: InPlaceTarget & { readonly isAddress?: boolean },
+    readonly inPlaceTarget: InPlaceTarget & { readonly isAddress?: boolean },
   ) {
-    if (update.isAddress) return;
+    if (inPlaceTarget.isAddress) return;
     try {
-      for (const path of [update.path, dirname(update.path)]) accessSync(path, constants.W_OK);
+      for (const path of [inPlaceTarget.path, dirname(inPlaceTarget.path)]) accessSync(path, constants.W_OK);
     } catch (error) {
       throw outputError(name, error);
     }

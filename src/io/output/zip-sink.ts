@@ -22,7 +22,7 @@ class UtcWallClock extends Date {
 
 /** A set of files packed into one zip, which gets its name when all is in it. */
 export class ZipSink implements HostSink {
-  readonly update = null;
+  readonly inPlaceTarget = null;
   readonly isStream = false;
   private readonly mark = newMark();
   private readonly members = new Map<string, { readonly file: BufferedFile; readonly keepOnExit: () => void }>();

@@ -119,7 +119,7 @@ function refuseSecrets(steps: readonly Step[], registry: Registry): void {
   for (const step of steps) {
     const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
     const all = step.kind === "conversion" ? [...inputs, step.request.output] : inputs;
-    for (const text of all) registry.ofAddress(text)?.addresses.fileStem(text);
+    for (const text of all) registry.findByAddress(text)?.addresses.fileStem(text);
   }
 }
 

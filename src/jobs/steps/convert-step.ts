@@ -183,7 +183,7 @@ async function isComplete(
 ): Promise<boolean> {
   if (files.length === 0 || !append) return files.length > 0 && areUnmodified(files, signal);
   for (const { path } of files)
-    if (registry.ofAddress(path) === undefined && (await readStamp(path, signal)) === null) return false;
+    if (registry.findByAddress(path) === undefined && (await readStamp(path, signal)) === null) return false;
   return true;
 }
 

@@ -86,7 +86,7 @@ export function readFileStamp(path: string): string | null {
 /** The object and what belongs to it, by ETag and size; null where the store does not say: the conversion says why. */
 async function statObjects(address: string, registry: Registry, signal: AbortSignal): Promise<SourceStat[] | null> {
   const { inputObjects } = await import("../../io/s3/s3-input.js");
-  const options = { signal, siblingsOf: (name: string) => registry.siblingsOf(name) };
+  const options = { signal, siblingsOf: (name: string) => registry.findSiblingExtensions(name) };
   const isFolder = registry.isDatasetFolder(address);
   const asked = inputObjects(address, { ...options, isDatasetFolder: () => isFolder });
   const objects = await asked.catch((error: unknown) => {
@@ -125,7 +125,7 @@ export function listOutputFiles(path: string, registry: Registry): string[] {
   if (!existsSync(path)) return [path];
   if (statSync(path).isDirectory()) return listFolder(path);
   // A log of changes belongs to whoever has the database open.
-  const own = registry.siblingsOf(path).filter((extension) => !/-(wal|shm|journal)$/.test(extension));
+  const own = registry.findSiblingExtensions(path).filter((extension) => !/-(wal|shm|journal)$/.test(extension));
   const stem = join(dirname(path), basename(path, extname(path)));
   return [path, ...own.map((extension) => `${stem}.${extension}`).filter((name) => existsSync(name))];
 }

@@ -60,9 +60,9 @@ export function fileSize(input: string): number | null {
 
 /** The readers that the names of the inputs stand for. */
 function readersByName({ inputs, from }: ConvertRequest, { registry }: Host): FormatRef[] {
-  const found = inputs.map((input) => (from === undefined ? registry.byExtension(input)[0] : registry.get(from)));
+  const found = inputs.map((input) => (from === undefined ? registry.findByExtension(input)[0] : registry.get(from)));
   const ids = new Set(found.flatMap((format) => (format?.reader ? [format.id] : [])));
-  return [...ids].map((id) => ({ id, module: registry.moduleOf(id), options: {} }));
+  return [...ids].map((id) => ({ id, module: registry.getModule(id), options: {} }));
 }
 
 /**

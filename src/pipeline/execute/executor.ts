@@ -26,8 +26,8 @@ export interface OpenTask {
  * How many pieces of a layer are under way at once: one more than there are threads, so that none waits for work and few
  * results wait for their turn; and one more, whose bytes are read meanwhile, where the reader can.
  */
-export const maxConcurrentPieces = ({ parallelism }: Executor, { fetch }: Pick<Layer, "fetch">): number =>
-  parallelism + (fetch ? 2 : 1);
+export const maxConcurrentPieces = ({ parallelism }: Executor, { prefetch }: Pick<Layer, "prefetch">): number =>
+  parallelism + (prefetch ? 2 : 1);
 
 /** The items up to a failure to find more, which is told. */
 async function* untilFailure<T>(items: AsyncIterable<T>, failed: (error: unknown) => void): AsyncGenerator<T> {

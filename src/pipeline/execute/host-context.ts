@@ -30,8 +30,8 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   /** Refuses more fields than the target can have. */
   onFieldCount: (count: number) => void = () => {};
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
-  readonly decoder = findDecoder;
-  readonly encoder = findEncoder;
+  readonly getTextDecoder = findDecoder;
+  readonly getTextEncoder = findEncoder;
   private losses = new Tally();
   private notices = new Tally();
   private rejects: Reject[] = [];
@@ -86,7 +86,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.lines += lines;
   }
 
-  async scratch(name: string): Promise<string> {
+  async createTemporaryPath(name: string): Promise<string> {
     return join(this.spool.folder(), name);
   }
 

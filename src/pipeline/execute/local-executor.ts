@@ -19,7 +19,7 @@ export class LocalExecutor implements Executor {
     let last: Promise<unknown> = Promise.resolve();
     return {
       run(work) {
-        const fetched = task.fetch(work);
+        const fetched = task.prefetch(work);
         fetched.catch(() => undefined);
         const next = last.then(() => task.run(work, fetched));
         last = next.catch(() => undefined);

@@ -27,7 +27,7 @@ export type WorkerReply =
       readonly id: number;
       readonly result: PieceResult;
       /** Those of its buffers that the worker wants back. */
-      readonly borrowed: ArrayBuffer[];
+      readonly acquiredBuffers: ArrayBuffer[];
       readonly error?: undefined;
     }
   | { readonly id: number; readonly scanned: unknown; readonly result?: undefined; readonly error?: undefined }
@@ -43,12 +43,12 @@ interface PendingReply {
 /** Which worker a result came from, and what goes back to it. */
 interface ResultOrigin {
   readonly worker: PoolWorker;
-  readonly borrowed: ArrayBuffer[];
+  readonly acquiredBuffers: ArrayBuffer[];
 }
 
 interface PoolWorker {
-  readonly worker: Worker;
-  readonly waiting: Map<number, PendingReply>;
+  readonly thread: Worker;
+  readonly pendingReplies: Map<number, PendingReply>;
   readonly openTasks: Set<number>;
 }
 
@@ -62,54 +62,54 @@ const workerResourceLimits = { maxYoungGenerationSizeMb: 8 };
 export class PoolExecutor implements Executor {
   readonly parallelism: number;
   private workers: PoolWorker[] = [];
-  private tasks = 0;
-  private pieces = 0;
+  private nextTaskId = 0;
+  private nextPieceId = 0;
   private failure: unknown;
-  private readonly origins = new WeakMap<PieceResult, ResultOrigin>();
+  private readonly resultOrigins = new WeakMap<PieceResult, ResultOrigin>();
   private readonly bufferReleaser = new BufferReleaser();
 
-  constructor(private readonly threads: number) {
-    this.parallelism = threads;
+  constructor(private readonly threadCount: number) {
+    this.parallelism = threadCount;
   }
 
   /** Begins the threads, unless they are there. @param likely what they load meanwhile */
   start(likely?: PreloadFormats): void {
     if (this.workers.length > 0) return;
-    this.workers = Array.from({ length: this.threads }, () => {
+    this.workers = Array.from({ length: this.threadCount }, () => {
       const worker: PoolWorker = {
-        worker: new Worker(workerPath, { resourceLimits: workerResourceLimits }),
-        waiting: new Map(),
+        thread: new Worker(workerPath, { resourceLimits: workerResourceLimits }),
+        pendingReplies: new Map(),
         openTasks: new Set(),
       };
-      worker.worker.on("message", (reply: WorkerReply) => {
-        const waiting = worker.waiting.get(reply.id);
-        worker.waiting.delete(reply.id);
+      worker.thread.on("message", (reply: WorkerReply) => {
+        const waiting = worker.pendingReplies.get(reply.id);
+        worker.pendingReplies.delete(reply.id);
         if (reply.error) waiting?.reject(fromPlainError(reply.error));
         else {
-          if (reply.result) this.origins.set(reply.result, { worker, borrowed: reply.borrowed });
+          if (reply.result) this.resultOrigins.set(reply.result, { worker, acquiredBuffers: reply.acquiredBuffers });
           waiting?.resolve(reply);
         }
       });
       const died = (error: unknown) => {
         this.failure ??= error;
-        for (const waiting of worker.waiting.values()) waiting.reject(error);
-        worker.waiting.clear();
+        for (const waiting of worker.pendingReplies.values()) waiting.reject(error);
+        worker.pendingReplies.clear();
       };
-      worker.worker.on("error", died);
-      worker.worker.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
-      if (likely) worker.worker.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
+      worker.thread.on("error", died);
+      worker.thread.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
+      if (likely) worker.thread.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
       return worker;
     });
   }
 
   async open(spec: TaskSpec): Promise<OpenTask> {
     this.start();
-    const task = this.tasks++;
+    const task = this.nextTaskId++;
     return {
       run: (work) => this.run(task, spec, work),
       close: async () => {
         for (const member of this.workers) {
-          if (member.openTasks.delete(task)) member.worker.postMessage({ kind: "close", task } satisfies WorkerRequest);
+          if (member.openTasks.delete(task)) member.thread.postMessage({ kind: "close", task } satisfies WorkerRequest);
         }
       },
     };
@@ -119,9 +119,9 @@ export class PoolExecutor implements Executor {
     const member = this.leastBusy();
     if (!member.openTasks.has(task)) {
       member.openTasks.add(task);
-      member.worker.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
+      member.thread.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
     }
-    const id = this.pieces++;
+    const id = this.nextPieceId++;
     const { result } = await this.request(member, { kind: "run", task, id, piece }, transferableBuffers(piece));
     return result!;
   }
@@ -129,7 +129,7 @@ export class PoolExecutor implements Executor {
   scanParts(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
     this.start();
     return mapInOrder(pieces, this.parallelism + 1, async (piece) => {
-      const answer = await this.request(this.leastBusy(), { kind: "prescan", id: this.pieces++, spec, piece });
+      const answer = await this.request(this.leastBusy(), { kind: "prescan", id: this.nextPieceId++, spec, piece });
       return "scanned" in answer ? answer.scanned : undefined;
     });
   }
@@ -137,7 +137,9 @@ export class PoolExecutor implements Executor {
   /** @throws what ended a thread */
   private leastBusy(): PoolWorker {
     if (this.failure) throw this.failure;
-    return this.workers.reduce((least, other) => (other.waiting.size < least.waiting.size ? other : least));
+    return this.workers.reduce((least, other) =>
+      other.pendingReplies.size < least.pendingReplies.size ? other : least,
+    );
   }
 
   private request(
@@ -146,24 +148,24 @@ export class PoolExecutor implements Executor {
     handed: ArrayBuffer[] = [],
   ): Promise<SuccessReply> {
     return new Promise((resolve, reject) => {
-      member.waiting.set(request.id, { resolve, reject });
-      member.worker.postMessage(request, handed);
+      member.pendingReplies.set(request.id, { resolve, reject });
+      member.thread.postMessage(request, handed);
     });
   }
 
   /** What a worker had borrowed goes back to it. */
   releaseBuffers(result: PieceResult): void {
-    const origin = this.origins.get(result);
+    const origin = this.resultOrigins.get(result);
     const buffers = new Set(transferableBuffers(result.chunks));
-    for (const buffer of origin?.borrowed ?? []) buffers.delete(buffer);
+    for (const buffer of origin?.acquiredBuffers ?? []) buffers.delete(buffer);
     this.bufferReleaser.free([...buffers]);
-    if (!origin || origin.borrowed.length === 0) return;
-    const { worker, borrowed } = origin;
-    worker.worker.postMessage({ kind: "memory", buffers: borrowed } satisfies WorkerRequest, borrowed);
+    if (!origin || origin.acquiredBuffers.length === 0) return;
+    const { worker, acquiredBuffers } = origin;
+    worker.thread.postMessage({ kind: "memory", buffers: acquiredBuffers } satisfies WorkerRequest, acquiredBuffers);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.bufferReleaser.close();
-    await Promise.all(this.workers.map((member) => member.worker.terminate()));
+    await Promise.all(this.workers.map((member) => member.thread.terminate()));
   }
 }

@@ -39,7 +39,7 @@ async function* processPieces(
     source: open.source.spec,
     reader: open.reader,
     scanResult: open.scanResult,
-    layer: open.index,
+    layerIndex: open.layerIndex,
     layerName: open.layer.name,
     skipErrors: request.skipErrors ?? false,
     keepsBadGeometries: nullsBadGeometry(request, writer.capabilities),

@@ -36,7 +36,7 @@ export interface ScanSpec {
 export interface TaskSpec extends ScanSpec {
   readonly scanResult: unknown;
   /** Index of the layer in its dataset, and its name for reports. */
-  readonly layer: number;
+  readonly layerIndex: number;
   readonly layerName: string;
   readonly stages: readonly StageSpec[];
   /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
@@ -50,10 +50,10 @@ export interface TaskSpec extends ScanSpec {
 
 export interface EncodeSpec {
   readonly kind: "encode";
-  readonly fit: FitPlan;
+  readonly fitPlan: FitPlan;
   readonly writer: FormatRef;
   /** One for each part of the plan. */
-  readonly targets: readonly TargetLayer[];
+  readonly targetLayers: readonly TargetLayer[];
 }
 
 /** What there is to read: a split, a batch that was read elsewhere, or nothing of either for the whole layer. */
@@ -65,7 +65,7 @@ export interface Piece {
 }
 
 export interface EncodedChunk {
-  readonly part: number;
+  readonly partIndex: number;
   readonly features: number;
   /** Those of them that have a geometry. */
   readonly withGeometry: number;
@@ -91,7 +91,7 @@ export type FindFormat = (ref: FormatRef) => Promise<Format>;
 /** A task once opened: it keeps its source open from piece to piece. */
 export interface Task {
   /** Begins to read the bytes of a piece, while another is worked on. */
-  fetch(work: Piece): Promise<unknown>;
+  prefetch(work: Piece): Promise<unknown>;
   /** Works on a piece, one at a time. @param fetched what `fetch` promised for it */
   run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult>;
   close(): Promise<void>;
@@ -184,23 +184,23 @@ class OpenedTask implements Task {
     private readonly pipeline: StagePipeline,
   ) {}
 
-  private async open(): Promise<Dataset> {
+  private async openDataset(): Promise<Dataset> {
     const { reader: ref, source } = this.spec;
     const reader = await loadReader(ref, this.findFormat);
     return reader.open(createSource(source), ref.options, this.context);
   }
 
-  private async layer(): Promise<Layer> {
-    this.dataset ??= this.open();
-    return (await this.dataset).layers[this.spec.layer]!;
+  private async getLayer(): Promise<Layer> {
+    this.dataset ??= this.openDataset();
+    return (await this.dataset).layers[this.spec.layerIndex]!;
   }
 
-  private async *batches(work: Piece, fetched: unknown): AsyncGenerator<Batch> {
+  private async *readBatches(work: Piece, fetched: unknown): AsyncGenerator<Batch> {
     if (work.batch) {
       yield new Batch(work.batch);
       return;
     }
-    const from = await this.layer();
+    const from = await this.getLayer();
     let record = 1;
     for await (const batch of from.batches(work.split, fetched)) {
       if (batch instanceof Batch) yield batch;
@@ -211,8 +211,8 @@ class OpenedTask implements Task {
     }
   }
 
-  async fetch({ split }: Piece): Promise<unknown> {
-    return split && (await this.layer()).fetch?.(split);
+  async prefetch({ split }: Piece): Promise<unknown> {
+    return split && (await this.getLayer()).prefetch?.(split);
   }
 
   async run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
@@ -225,7 +225,7 @@ class OpenedTask implements Task {
     let withGeometry = 0;
     let lastRecord = 0;
     stageContext.rejected = 0;
-    for await (const batch of this.batches(work, await fetched)) {
+    for await (const batch of this.readBatches(work, await fetched)) {
       this.signal.throwIfAborted();
       read += batch.length;
       if (spec.requestedFields?.length) for (const { name } of batch.fields) seen.add(name);
@@ -235,7 +235,7 @@ class OpenedTask implements Task {
       withGeometry += countGeometries(shaped);
       if (checks.length > 0) applyStages(checks, shaped);
       summariser?.add(shaped);
-      const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fit) : [];
+      const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
       // What was written of the results before goes on meanwhile.
@@ -248,13 +248,13 @@ class OpenedTask implements Task {
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
     const encoded: EncodedChunk[] = [];
-    for (const [part, fitted] of fitBatch(plan, batch, this.stageContext)) {
+    for (const [partIndex, fitted] of fitBatch(plan, batch, this.stageContext)) {
       const withGeometry = countGeometries(fitted);
       encoded.push({
-        part,
+        partIndex,
         features: fitted.length,
         withGeometry,
-        chunk: this.pipeline.encoders[part]!.encode(fitted),
+        chunk: this.pipeline.encoders[partIndex]!.encode(fitted),
       });
     }
     return encoded;
@@ -294,5 +294,5 @@ async function openEncoders(end: EncodeSpec, findFormat: FindFormat, context: Ho
   const format = await findFormat(end.writer);
   if (!format.writer) throw createError("format-cannot-write", { format: format.id });
   const writer = await format.writer.load();
-  return Promise.all(end.targets.map((target) => writer.encoder(target, end.writer.options, context)));
+  return Promise.all(end.targetLayers.map((target) => writer.createEncoder(target, end.writer.options, context)));
 }

@@ -31,7 +31,7 @@ function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
     tasks.set(request.task, task);
     return task;
   }
-  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.fetch(request.piece));
+  if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.prefetch(request.piece));
   // A failure comes again, and is told, when a task wants it.
   if (request.kind === "load") return preloadFormats(request.formats);
   return undefined;
@@ -65,7 +65,7 @@ async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promi
   try {
     const task = await tasks.get(request.task)!;
     const result = await task.run(request.piece, fetched);
-    return { id: request.id, result, borrowed: transferableBuffers(result.chunks).filter(isAcquired) };
+    return { id: request.id, result, acquiredBuffers: transferableBuffers(result.chunks).filter(isAcquired) };
   } catch (error) {
     return { id: request.id, error: toPlainError(error) };
   }

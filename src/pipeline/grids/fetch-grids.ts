@@ -28,9 +28,9 @@ export async function fetchMissingGrids(
   const within = await areaInDegrees(from, await extentOf(conversion, open));
   const fetched: PublishedGrid[] = [];
   for (const grid of await findNeededGrids(from, to, within, options)) {
-    const progress = (done: number, total: number) =>
+    const onProgress = (done: number, total: number) =>
       host.onProgress?.({ done, total, features: 0, phase: "download" });
-    if (await fetchGrid(grid, store, { signal: host.signal, progress })) fetched.push(grid);
+    if (await fetchGrid(grid, store, { signal: host.signal, onProgress })) fetched.push(grid);
   }
   return fetched;
 }

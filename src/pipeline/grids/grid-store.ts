@@ -8,7 +8,7 @@ import { createError } from "../../errors.js";
 export interface GridStore {
   /** An http(s) address with the files of PROJ's below it. */
   readonly endpoint: string;
-  readonly cache: string;
+  readonly cacheFolder: string;
 }
 
 /** The grids of the machine that a conversion runs on. */
@@ -16,13 +16,13 @@ export interface HostGrids extends GridStore {
   /** Folders that are searched after the grids that a person names. */
   readonly folders: readonly string[];
   /** Download those that a reprojection needs. */
-  readonly download: boolean;
+  readonly allowsDownload: boolean;
 }
 
 export interface GridDownload {
   readonly signal: AbortSignal;
   /** Bytes of the grid that have arrived, and of all of it. */
-  readonly progress?: (done: number, total: number) => void;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** What a server is asked for has the name that the catalogue gives it: no part of it comes from a person or a file. */
@@ -45,15 +45,15 @@ export function requirePublishedGrid(name: string): PublishedGrid {
 export async function fetchGrid(grid: PublishedGrid, store: GridStore, options: GridDownload): Promise<boolean> {
   const { downloadVerified, isVerified } = await import("../../io/http/verified-download.js");
   const { bytes, sha256 } = grid;
-  const path = gridCachePath(store.cache, grid);
+  const path = gridCachePath(store.cacheFolder, grid);
   if (await isVerified(path, grid)) return false;
-  const { signal, progress } = options;
+  const { signal, onProgress } = options;
   await downloadVerified({ url: gridUrl(store.endpoint, grid), bytes, sha256 }, path, {
     signal,
-    ...(progress ? { progress: (done) => progress(done, bytes) } : {}),
+    ...(onProgress ? { progress: (done) => onProgress(done, bytes) } : {}),
     createChecksumError: (source, reason) => createError("grid-checksum-mismatch", { source, reason }),
   });
-  clearFolderListing(store.cache);
+  clearFolderListing(store.cacheFolder);
   return true;
 }
 

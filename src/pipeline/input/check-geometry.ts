@@ -28,9 +28,9 @@ function geometryMissingError(
   layers: readonly OpenLayer[],
   reason: string | null = null,
 ): Error {
-  const candidates = layers.flatMap(({ layer }) => layer.likelyCoordinates ?? []);
+  const candidates = layers.flatMap(({ layer }) => layer.likelyCoordinateFields ?? []);
   // Only readers that tell likely columns take some by options.
-  const tables = layers.filter(({ layer }) => layer.likelyCoordinates !== undefined);
+  const tables = layers.filter(({ layer }) => layer.likelyCoordinateFields !== undefined);
   const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
   const error = createError("geometry-missing", { source, option, candidates, fields, reason });
   recordFailedInput(error, layers[0]!.address);

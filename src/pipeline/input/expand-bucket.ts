@@ -29,7 +29,7 @@ async function walkPrefix(folder: string, registry: Registry, signal: AbortSigna
   }
   return [...found]
     .sort()
-    .map((relative) => ({ address: formatBucketAddress({ bucket, key: prefix + relative }), relative }));
+    .map((relativePath) => ({ address: formatBucketAddress({ bucket, key: prefix + relativePath }), relativePath }));
 }
 
 /** Whether there is an object of this very name; a store that does not say is believed to have it. */
@@ -48,7 +48,7 @@ async function expandBucketGlob(pattern: string, registry: Registry, signal: Abo
   const named = found.filter((address) => isSeparateInput(registry, address, all));
   const base = `${globBase(pattern)}/`;
   // A pattern that names an unknown extension outright means those objects.
-  return (named.length > 0 ? named : found).map((address) => ({ address, relative: address.slice(base.length) }));
+  return (named.length > 0 ? named : found).map((address) => ({ address, relativePath: address.slice(base.length) }));
 }
 
 /**
@@ -62,11 +62,11 @@ export async function expandBucket(
   signal: AbortSignal,
 ): Promise<ExpandedInput[]> {
   const { key } = parseBucketAddress(text);
-  const alone = [{ address: text, relative: posix.basename(key) }];
+  const alone = [{ address: text, relativePath: posix.basename(key) }];
   if (isDataset(text)) return alone;
   if (key === "" || key.endsWith("/"))
     return walkPrefix(formatBucketAddress(parseBucketAddress(text)), registry, signal);
-  const isKnown = registry.byExtension(key).length > 0 || /\.zip$/i.test(key);
+  const isKnown = registry.findByExtension(key).length > 0 || /\.zip$/i.test(key);
   if (!isGlob(key) && isKnown) return alone;
   if (await objectExists(text, signal)) return alone;
   if (isGlob(key)) return expandBucketGlob(text, registry, signal);

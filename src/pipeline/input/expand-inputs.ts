@@ -10,7 +10,7 @@ export interface ExpandedInput {
   /** What is opened: a path, an address or `-`. */
   readonly address: string;
   /** Where it stands below the folder or the fixed part of the glob; for a single file its name. */
-  readonly relative: string;
+  readonly relativePath: string;
   /** Why it cannot even be looked at: a folder that may not be listed. */
   readonly error?: GeoferryError;
 }
@@ -19,7 +19,7 @@ export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text
 
 /** Whether it is one thing that is no file; of a bucket's address nobody can tell how many it means without looking. */
 export const isAddress = (text: string, registry: Registry): boolean =>
-  text === "-" || isWebAddress(text) || parseMapInput(text) !== null || registry.ofAddress(text) !== undefined;
+  text === "-" || isWebAddress(text) || parseMapInput(text) !== null || registry.findByAddress(text) !== undefined;
 
 /** The id or name of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
 export const parseMapInput = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;
@@ -27,7 +27,7 @@ export const parseMapInput = (text: string): string | null => /^map:(.*)$/s.exec
 /** What an output in a folder is called after. */
 function outputBaseName(address: string, registry: Registry): string {
   if (address === "-") return "stdin";
-  const addressed = registry.ofAddress(address);
+  const addressed = registry.findByAddress(address);
   if (addressed) return addressed.addresses.fileStem(address).replaceAll(/[/\\]/g, "_");
   const map = parseMapInput(address);
   // A name may have any characters.
@@ -41,12 +41,12 @@ export function isSeparateInput(registry: Registry, path: string, beside: readon
   const name = basename(path).toLowerCase();
   if (name.startsWith(".") || name.endsWith(".rejects.geojsonl")) return false;
   if (name.endsWith(".zip")) return true;
-  if (!registry.isPrimary(name)) return false;
+  if (!registry.canBeInput(name)) return false;
   if (!registry.isCompanion(name)) return true;
   const stem = name.slice(0, name.lastIndexOf("."));
   const others = beside.map((other) => other.toLowerCase()).filter((other) => other !== name);
   return !others.some(
-    (other) => other.startsWith(`${stem}.`) && registry.isPrimary(other) && !registry.isCompanion(other),
+    (other) => other.startsWith(`${stem}.`) && registry.canBeInput(other) && !registry.isCompanion(other),
   );
 }
 
@@ -67,7 +67,7 @@ function* walkFolder(folder: string, root: string, registry: Registry): Generato
     entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     const refused = createError("input-unreadable", { source: folder, reason: describeSystemError(error) }, error);
-    yield { address: folder, relative: relative(root, folder), error: refused };
+    yield { address: folder, relativePath: relative(root, folder), error: refused };
     return;
   }
   const names = entries.map((entry) => entry.name);
@@ -75,9 +75,9 @@ function* walkFolder(folder: string, root: string, registry: Registry): Generato
     const path = join(folder, entry.name);
     if (entry.name.startsWith(".") || entry.name === "__MACOSX") continue;
     if (entry.isDirectory() && !registry.isDatasetFolder(path)) yield* walkFolder(path, root, registry);
-    else if (entry.isDirectory()) yield { address: path, relative: relative(root, path) };
+    else if (entry.isDirectory()) yield { address: path, relativePath: relative(root, path) };
     else if (isSeparateInput(registry, path, names) && !isLinkToFolder(entry, path))
-      yield { address: path, relative: relative(root, path) };
+      yield { address: path, relativePath: relative(root, path) };
   }
 }
 
@@ -100,7 +100,7 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
   const named = found.filter((path) => isSeparateInput(registry, path, all));
   // A pattern that names an unknown extension outright means those files.
   const paths = named.length > 0 ? named : found;
-  return paths.map((path) => ({ address: path, relative: relative(base === "" ? "." : base, path) }));
+  return paths.map((path) => ({ address: path, relativePath: relative(base === "" ? "." : base, path) }));
 }
 
 /**
@@ -115,11 +115,11 @@ export async function expandInputs(
   from?: string,
 ): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
-  const ofFolders = from !== undefined && registry.get(from).folders !== undefined;
+  const ofFolders = from !== undefined && registry.get(from).folderExtensions !== undefined;
   const isDataset = (path: string) => ofFolders || registry.isDatasetFolder(path);
   for (const text of given) {
     if (text === "") throw createError("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
-    if (isAddress(text, registry)) inputs.push({ address: text, relative: outputBaseName(text, registry) });
+    if (isAddress(text, registry)) inputs.push({ address: text, relativePath: outputBaseName(text, registry) });
     else if (isBucketAddress(text)) {
       const { expandBucket } = await import("./expand-bucket.js");
       const found = await expandBucket(text, registry, isDataset, signal);
@@ -131,7 +131,7 @@ export async function expandInputs(
       const found = await expandGlob(text, registry);
       if (found.length === 0) throw createError("input-missing", { source: text });
       inputs.push(...found);
-    } else inputs.push({ address: text, relative: basename(text) });
+    } else inputs.push({ address: text, relativePath: basename(text) });
   }
   if (inputs.length === 0) {
     const known = [...new Set(registry.all().flatMap(({ reader, extensions }) => (reader ? extensions : [])))];

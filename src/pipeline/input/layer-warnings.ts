@@ -74,8 +74,8 @@ async function explainUnmappable(crs: Crs, extent: Extent): Promise<string[]> {
 }
 
 /** Columns of a table without geometry that look like coordinates, and how to take them. */
-export const coordinateAdvice = ({ likelyCoordinates = [] }: Layer): string[] =>
-  likelyCoordinates.map(
+export const coordinateAdvice = ({ likelyCoordinateFields = [] }: Layer): string[] =>
+  likelyCoordinateFields.map(
     ([x, y]) =>
       `"${x}" and "${y}" look like coordinates, and are attributes: ${formatCoordinateOptions(x, y)} makes points of them`,
   );
@@ -91,7 +91,7 @@ export async function warnIfDisjoint(
   const degrees = geographic ? extent : await extentInDegrees(crs, extent);
   if (degrees === null || extentsOverlap(degrees, held.extent)) return [];
   const boxes = `its extent ${formatExtent(degrees)} does not meet that of ${held.name}, ${formatExtent(held.extent)}`;
-  const swap = geographic ? suspectSwap({ extent }, { held: held.extent }) : null;
+  const swap = geographic ? suspectSwap({ extent }, { existingExtent: held.extent }) : null;
   // That x and y are surely swapped is said already.
   if (swap === "sure") return [];
   return [swap === null ? boxes : `x and y may be swapped: ${boxes}, and swapped it does (--swap-xy)`];

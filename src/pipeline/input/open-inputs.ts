@@ -24,14 +24,14 @@ export interface OpenLayer {
   readonly address: string;
   readonly layer: Layer;
   /** Index of the layer in its dataset. */
-  readonly index: number;
+  readonly layerIndex: number;
   readonly source: HostSource;
   readonly reader: FormatRef;
   readonly scanResult: unknown;
   /** What is in the output already and is added to: it passes untouched. */
   readonly isExisting: boolean;
   /** Whether its source has no other layer. */
-  readonly isOnly: boolean;
+  readonly isOnlyLayer: boolean;
   /** The feature ids shall become this attribute. */
   readonly fid: string | undefined;
   /** What the reader says on this thread: looking for splits, or reading where it has none. */
@@ -73,7 +73,7 @@ type OpenInputsRequest = Pick<
 
 /** Whether a folder is one dataset: by its name, or because the format asked for reads folders of any name. */
 function isDatasetFolder(path: string, from: string | undefined, registry: Registry): boolean {
-  return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folders !== undefined);
+  return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folderExtensions !== undefined);
 }
 
 /** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
@@ -105,7 +105,7 @@ export async function openInputs(
     const format = from ? registry.get(from) : await registry.identify(source, head);
     if (!format.reader) throw createError("format-cannot-read", { format: format.id });
     const { options, fid } = parseReaderOptions(format, readerOptionsFor(format, request));
-    const ref: FormatRef = { id: format.id, module: registry.moduleOf(format.id), options };
+    const ref: FormatRef = { id: format.id, module: registry.getModule(format.id), options };
     const skipErrors = request.skipErrors ?? false;
     const { keepsBadGeometries = false } = request;
     const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsBadGeometries };
@@ -122,18 +122,18 @@ export async function openInputs(
     datasets.push(dataset);
     findings.push(context.takeFindings(0));
     if (!isExisting) findings.push(omittedContent(dataset, source.name, request.layers));
-    dataset.layers.forEach((layer, index) => {
+    dataset.layers.forEach((layer, layerIndex) => {
       layers.push({
         address,
         layer,
-        index,
+        layerIndex,
         source,
         reader: ref,
         scanResult: dataset.scanResult,
         fid,
         context,
         isExisting,
-        isOnly: dataset.layers.length === 1,
+        isOnlyLayer: dataset.layers.length === 1,
       });
     });
   }
@@ -156,7 +156,7 @@ export async function openInputs(
   }
 
   async function openAddress(address: string): Promise<void> {
-    const format = registry.ofAddress(address)!;
+    const format = registry.findByAddress(address)!;
     format.addresses.fileStem(address);
     if (request.from !== undefined && registry.get(request.from).id !== format.id)
       throw createError("usage", {
@@ -168,7 +168,7 @@ export async function openInputs(
   async function openOne(address: string): Promise<void> {
     const map = parseMapInput(address);
     if (map !== null) await openMap(map, address);
-    else if (registry.ofAddress(address)) await openAddress(address);
+    else if (registry.findByAddress(address)) await openAddress(address);
     else await openFile(address);
   }
 
@@ -178,16 +178,16 @@ export async function openInputs(
       signal,
       ...(host.displayNames ? { names: host.displayNames } : {}),
       ...(request.maxInputBytes === undefined ? {} : { maxBytes: request.maxInputBytes }),
-      isPrimary: (name) => registry.isPrimary(name),
+      isPrimary: (name) => registry.canBeInput(name),
       isCompanion: (name) => registry.isCompanion(name),
-      siblingsOf: (name) => registry.siblingsOf(name),
-      archiveOf: (name) => registry.archiveOf(name),
+      siblingsOf: (name) => registry.findSiblingExtensions(name),
+      archiveOf: (name) => registry.findArchive(name),
       isDatasetFolder: (path) => isDatasetFolder(path, request.from, registry),
-      keepZipped: (source, head) => registry.keepsZipped(source, head),
+      keepZipped: (source, head) => registry.isZippedFormat(source, head),
       progress: (done: number, total: number | null) =>
         host.onProgress?.({ done, total: total ?? 0, features: 0, phase: "download" }),
     });
-    if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.names() });
+    if (members.length === 0) throw createError("input-unrecognized", { source: address, known: registry.formatIds() });
     for (const { source, head, ignoredEntries = [] } of members) {
       await openSource(address, source, request.from, head).catch((error: unknown) => {
         throw listZipEntries(error, address, members, registry);
@@ -217,10 +217,10 @@ export async function openInputs(
 function listZipEntries(error: unknown, address: string, members: readonly OpenedInput[], registry: Registry): unknown {
   const names = members.map(({ source }) => source.name);
   const isZipped = members.some(({ head }) => head === undefined);
-  if (!isZipped || names.some((name) => registry.isPrimary(name))) return error;
+  if (!isZipped || names.some((name) => registry.canBeInput(name))) return error;
   if (!(error instanceof GeoferryError) || error.code !== "input-unrecognized") return error;
   const entries = names.map((name) => (name.startsWith(`${address}/`) ? name.slice(address.length + 1) : name));
-  return createError("input-unrecognized", { source: address, known: registry.names(), entries }, error);
+  return createError("input-unrecognized", { source: address, known: registry.formatIds(), entries }, error);
 }
 
 /** What else an archive has that could be read, and is no part of the one dataset that it is. */

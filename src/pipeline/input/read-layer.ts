@@ -72,7 +72,7 @@ export async function readerSummary(
   if (!told || told.kinds[Kind.GeometryCollection]!.count > 0) return null;
   const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
   const summary = moved ? { ...told, extent: null } : told;
-  const lacksExtent = asked.withExtent && summary.extent === null && typesIn(summary).length > 0;
+  const lacksExtent = asked.needsExtent && summary.extent === null && typesIn(summary).length > 0;
   return lacksExtent ? null : summary;
 }
 
@@ -85,9 +85,9 @@ export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
   }
   let record = 1;
   for await (const batch of layer.batches()) {
-    if (batch instanceof Batch) yield { batch: batch.data() };
+    if (batch instanceof Batch) yield { batch: batch.toData() };
     else {
-      yield { batch: packFeatures(batch, record, layer.fields).data() };
+      yield { batch: packFeatures(batch, record, layer.fields).toData() };
       record += batch.length;
     }
   }
@@ -95,8 +95,8 @@ export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
 
 /** The features of a layer for a first reading on this thread, batch after batch where the reader has a short way. */
 export async function* scanPieces(open: OpenLayer): AsyncGenerator<Piece> {
-  if (!open.layer.glance) yield* layerPieces(open);
-  else for await (const { batch, bytes } of open.layer.glance()) yield { batch: batch.data(), bytes };
+  if (!open.layer.scanBatches) yield* layerPieces(open);
+  else for await (const { batch, bytes } of open.layer.scanBatches()) yield { batch: batch.toData(), bytes };
 }
 
 /** The stages that change which fields there are. */

@@ -40,7 +40,7 @@ async function checkReader({ from, inputs, readerOptions = {} }: ConvertRequest,
 
 /** The format of an input that is an address of its own, or a file and no archive; of anything else, and of what nobody knows, opening it tells. */
 async function inputFormat(input: string, { registry }: Host): Promise<Format | null> {
-  const addressed = registry.ofAddress(input);
+  const addressed = registry.findByAddress(input);
   if (addressed) return addressed;
   if (!statSync(input, { throwIfNoEntry: false })?.isFile()) return null;
   try {

@@ -16,8 +16,8 @@ export interface InPlaceUpdate extends InPlaceTarget {
 }
 
 /** Whether the output is changed in place; if not it is written anew, whatever it was. */
-export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format, stem }: ChosenWriter): boolean {
-  if (stem !== null) return true;
+export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format, fileStem }: ChosenWriter): boolean {
+  if (fileStem !== null) return true;
   const { append, replaceLayer, overwrite, output } = request;
   if (!capabilities.updatesInPlace || overwrite || !(append || replaceLayer)) return false;
   return output !== "-" && existsSync(output) && zipOptions(output, format).zip === undefined;
@@ -37,7 +37,7 @@ export async function openInPlaceUpdate(
     return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
   });
   const { append, replaceLayer, overwrite, output } = request;
-  if (writer.stem === null) return { path: resolveSymlinks(output), mode: append ? "append" : "replace", layers };
+  if (writer.fileStem === null) return { path: resolveSymlinks(output), mode: append ? "append" : "replace", layers };
   return { path: output, mode: append ? "append" : replaceLayer || overwrite ? "replace" : "add", layers };
 }
 

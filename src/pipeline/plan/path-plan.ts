@@ -29,12 +29,12 @@ export type OutputReservations = Pick<Set<string>, "has" | "add">;
 interface PlannedWrite {
   readonly path: string;
   /** Where the links of its name lead. */
-  readonly file: string;
+  readonly resolvedPath: string;
   /** The same in one way of writing it. */
   readonly key: string;
   readonly purpose: "output" | "rejects";
   /** Whether a file that is there may be replaced. */
-  readonly replaces: boolean;
+  readonly mayReplace: boolean;
 }
 
 /** Why the file must not be written; null where the rule has nothing against it. */
@@ -72,16 +72,16 @@ function isSameFile(path: string, file: string): boolean {
   return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
 }
 
-const refuseCircularLink: PathRule = ({ path, file }) =>
-  lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()
+const refuseCircularLink: PathRule = ({ path, resolvedPath }) =>
+  lstatSync(resolvedPath, { throwIfNoEntry: false })?.isSymbolicLink()
     ? createError("output-failed", { output: path, reason: describeSystemError({ code: "ELOOP" }) })
     : null;
 
-const refuseExisting: PathRule = ({ path, file, purpose, replaces }) =>
-  !replaces && pathExists(file) ? createError("output-exists", { output: path, use: purpose }) : null;
+const refuseExisting: PathRule = ({ path, resolvedPath, purpose, mayReplace }) =>
+  !mayReplace && pathExists(resolvedPath) ? createError("output-exists", { output: path, use: purpose }) : null;
 
-const refuseInput: PathRule = ({ path, file, purpose }, { inputFiles }) => {
-  if (!inputFiles.some((read) => isSameFile(read, file))) return null;
+const refuseInput: PathRule = ({ path, resolvedPath, purpose }, { inputFiles }) => {
+  if (!inputFiles.some((read) => isSameFile(read, resolvedPath))) return null;
   if (purpose === "output") return createError("output-is-input", { output: path });
   return createError("usage", {
     reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
@@ -89,14 +89,14 @@ const refuseInput: PathRule = ({ path, file, purpose }, { inputFiles }) => {
 };
 
 /** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
-const refuseInputCompanion: PathRule = ({ path, file, purpose }, { inputPaths, format }) => {
+const refuseInputCompanion: PathRule = ({ path, resolvedPath, purpose }, { inputPaths, format }) => {
   // Of an output that is there the companions are its own.
-  if (purpose !== "output" || !format.companions || pathExists(file)) return null;
+  if (purpose !== "output" || !format.companionExtensions || pathExists(resolvedPath)) return null;
   const [stem] = splitExtension(resolve(path), format);
   const beside = inputPaths.some(
     (input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input),
   );
-  const taken = beside ? filesBeside(file, format.companions)[0] : undefined;
+  const taken = beside ? filesBeside(resolvedPath, format.companionExtensions)[0] : undefined;
   return taken === undefined ? null : createError("output-is-input", { output: taken });
 };
 
@@ -117,8 +117,8 @@ const pathRules: readonly PathRule[] = [
 ];
 
 /** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
-function checkPrj(path: string, crs: Crs, { companions, reader }: Format): void {
-  if (isWgs84(crs) || companions?.includes("prj") || !reader?.siblings?.includes("prj")) return;
+function checkPrj(path: string, crs: Crs, { companionExtensions, reader }: Format): void {
+  if (isWgs84(crs) || companionExtensions?.includes("prj") || !reader?.siblingExtensions?.includes("prj")) return;
   const [prj, shp] = ["prj", "shp"].map((extension) => filesBeside(resolveSymlinks(path), [extension])[0]);
   if (prj === undefined || shp === undefined) return;
   const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;
@@ -143,11 +143,11 @@ export interface PathPlanOptions {
   readonly format: Format;
   readonly registry: Registry;
   /** Whether files that are there may be replaced. */
-  readonly replaces: boolean;
+  readonly mayReplace: boolean;
   /** Whether the named output may be there all the same: it is changed in place, or added to. */
   readonly changesInPlace: boolean;
   /** The output is an address, and rejects go into a file called after this, in the current folder. */
-  readonly stem: string | null;
+  readonly fileStem: string | null;
   /** What other conversions of the same run write. */
   readonly reservations: OutputReservations;
   /** See `Host`. */
@@ -158,7 +158,7 @@ export interface PathPlanOptions {
 function inputFiles(inputs: readonly string[], registry: Registry): string[] {
   const files = inputs.filter((input) => existsSync(input));
   return files.flatMap((file) => {
-    const companions = registry.byExtension(file).flatMap((format) => format.companions ?? []);
+    const companions = registry.findByExtension(file).flatMap((format) => format.companionExtensions ?? []);
     return [file, ...filesBeside(file, companions)];
   });
 }
@@ -174,37 +174,45 @@ export class PathPlan {
   readonly outputName: string;
   readonly outputExisted: boolean;
   /** Null where rejected features go nowhere. */
-  readonly rejects: string | null;
+  readonly rejectsPath: string | null;
   readonly format: Format;
-  readonly replaces: boolean;
+  readonly mayReplace: boolean;
   private readonly reservations: OutputReservations;
   private readonly writes: PlannedWrite[] = [];
 
   /** @throws output-exists, output-is-input, output-collision, output-failed, usage */
   constructor(request: ConvertRequest, rules: PathPlanOptions) {
-    const { format, registry, replaces, changesInPlace, reservations, stem, originalPath = (input) => input } = rules;
+    const {
+      format,
+      registry,
+      mayReplace,
+      changesInPlace,
+      reservations,
+      fileStem,
+      originalPath = (input) => input,
+    } = rules;
     this.format = format;
-    this.replaces = replaces;
+    this.mayReplace = mayReplace;
     this.reservations = reservations;
     const { output, overwrite = false } = request;
     this.inputNames = request.inputs.map((input) => redact(input, registry));
     this.inputPaths = request.inputs.map(originalPath);
     this.inputFiles = inputFiles(this.inputPaths, registry);
     this.outputName = output;
-    if (stem === null) this.add(output, "output", replaces || changesInPlace);
-    this.outputExisted = stem === null && output !== "-" && pathExists(output);
-    this.rejects = request.rejects ?? (output === "-" ? null : defaultRejectsPath(stem ?? output));
+    if (fileStem === null) this.add(output, "output", mayReplace || changesInPlace);
+    this.outputExisted = fileStem === null && output !== "-" && pathExists(output);
+    this.rejectsPath = request.rejects ?? (output === "-" ? null : defaultRejectsPath(fileStem ?? output));
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw createError("usage", {
         reason: `${request.rejects}: is named as output and for --rejects; give two names`,
       });
     // The rejects of an earlier run beside the output are those of an output that is replaced, too.
-    if (this.rejects !== null) this.add(this.rejects, "rejects", request.rejects === undefined || overwrite);
+    if (this.rejectsPath !== null) this.add(this.rejectsPath, "rejects", request.rejects === undefined || overwrite);
   }
 
   /** A part of the output beside the one that was named: of a layer, or of a kind of geometry. */
   addPart(path: string): void {
-    if (path !== this.outputName) this.add(path, "output", this.replaces);
+    if (path !== this.outputName) this.add(path, "output", this.mayReplace);
   }
 
   /** What an output will say of its CRS, once that is known. @throws usage */
@@ -212,10 +220,10 @@ export class PathPlan {
     if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
   }
 
-  private add(path: string, purpose: PlannedWrite["purpose"], replaces: boolean): void {
+  private add(path: string, purpose: PlannedWrite["purpose"], mayReplace: boolean): void {
     try {
-      const file = resolveSymlinks(path);
-      const write: PlannedWrite = { path, file, key: canonicalKey(file), purpose, replaces };
+      const resolvedPath = resolveSymlinks(path);
+      const write: PlannedWrite = { path, resolvedPath, key: canonicalKey(resolvedPath), purpose, mayReplace };
       if (!refuseCircularLink(write, this) && isStream(path)) return;
       for (const rule of pathRules) {
         const refused = rule(write, this);
@@ -237,7 +245,7 @@ export class PathPlan {
   overlaps(path: string): boolean {
     const file = resolveSymlinks(path);
     return (
-      this.writes.some((write) => canonicalKey(write.file) === canonicalKey(file)) ||
+      this.writes.some((write) => canonicalKey(write.resolvedPath) === canonicalKey(file)) ||
       this.inputFiles.some((read) => isSameFile(read, file))
     );
   }

@@ -20,13 +20,13 @@ import { checkNames, planStages, type ReprojectionGrids } from "./plan-stages.js
 /** The grids of the machine, and how more of them get there where that is allowed. */
 function reprojectionGrids(conversion: ConversionContext, open: OpenLayer): ReprojectionGrids {
   const { grids } = conversion.host;
-  if (!grids?.download) return { folders: grids?.folders ?? [] };
+  if (!grids?.allowsDownload) return { folders: grids?.folders ?? [] };
   return {
     folders: grids.folders,
-    async prepare(from, to, options) {
+    async fetchMissing(from, to, options) {
       const { fetchMissingGrids } = await import("../grids/fetch-grids.js");
       for (const { name, licence } of await fetchMissingGrids(conversion, open, [from, to], options, grids)) {
-        const example = `${name} (${licence}) was downloaded from ${redactUrl(grids.endpoint)} into ${grids.cache}`;
+        const example = `${name} (${licence}) was downloaded from ${redactUrl(grids.endpoint)} into ${grids.cacheFolder}`;
         conversion.reportBuilder.notices.add("grid-downloaded", open.layer.name, undefined, 1, example);
       }
     },
@@ -60,15 +60,15 @@ export async function planLayer(
   path: string,
   layer: OutputLayer,
 ): Promise<PlannedLayer> {
-  const { request, writer, reportBuilder, paths, update } = conversion;
+  const { request, writer, reportBuilder, pathPlan, inPlaceUpdate } = conversion;
   const { capabilities, format } = writer;
-  const existingLayer = findExistingLayer(update, layer.name);
-  const joins = update?.mode === "append" ? existingLayer : null;
+  const existingLayer = findExistingLayer(inPlaceUpdate, layer.name);
+  const joins = inPlaceUpdate?.mode === "append" ? existingLayer : null;
   const target = joins ? await existingLayerCrs(joins, request, conversion.targetCrs) : conversion.targetCrs;
-  if (update?.mode === "add" && existingLayer)
+  if (inPlaceUpdate?.mode === "add" && existingLayer)
     throw createError("output-exists", { output: `${request.output}: the table "${existingLayer.name}"` });
-  if (update?.mode === "replace" && request.replaceLayer && !existingLayer)
-    noteAddedLayer(conversion, layer.name, update.layers);
+  if (inPlaceUpdate?.mode === "replace" && request.replaceLayer && !existingLayer)
+    noteAddedLayer(conversion, layer.name, inPlaceUpdate.layers);
   checkNames(layer.inputs, request);
   const inputs = [];
   for (const openLayer of layer.inputs) {
@@ -97,11 +97,11 @@ export async function planLayer(
   const columnNames = commonColumnNames(layer);
   const metadata = mergeMetadata(conversion, layer, fitPlan);
   const parts = fitPlan.parts.map((part): PlannedPart => {
-    const suffix = part.name === "" ? "" : `_${part.name}`;
+    const suffix = part.suffix === "" ? "" : `_${part.suffix}`;
     const own = capabilities.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
     if (own !== path && adds) throw geometryConflictError(path, fitPlan);
-    if (own !== path) paths.addPart(own);
-    paths.declareCrs(own, crs);
+    if (own !== path) pathPlan.addPart(own);
+    pathPlan.declareCrs(own, crs);
     return {
       layer: {
         name: `${existingLayer?.name ?? layer.name}${suffix}`,
@@ -132,7 +132,7 @@ function noteRenamedLayer(
   if (name === requestedName || held?.name === requestedName) return;
   const { format, capabilities } = writer;
   const why =
-    capabilities.layerName?.(requestedName) === name
+    capabilities.normalizeLayerName?.(requestedName) === name
       ? `${format.label} does not take it`
       : "another layer is called so";
   reportBuilder.losses.add(
@@ -167,8 +167,8 @@ function noteAddedLayer({ reportBuilder }: ConversionContext, layer: string, the
 }
 
 function geometryConflictError(path: string, fit: FitPlan): Error {
-  const kinds = fit.parts.map((part) => part.name).join(", ");
-  const reason = `${fit.target} holds one kind of geometry a file, and with what is appended there would be ${kinds}`;
+  const kinds = fit.parts.map((part) => part.suffix).join(", ");
+  const reason = `${fit.targetName} holds one kind of geometry a file, and with what is appended there would be ${kinds}`;
   return createError("unsupported", { source: path, reason });
 }
 
@@ -203,22 +203,22 @@ function writableCrs(writer: ChosenWriter, target: Crs | null, all: readonly (Cr
 /** That a name is too long shows; that another one stands in its way, in other letters, does not. */
 function explainRename(source: string, fit: FitPlan): string {
   const twin = fit.fields?.find(({ name }) => name !== source && name.toLowerCase() === source.toLowerCase());
-  return twin ? `, since ${fit.target} takes it and "${twin.name}" for one` : "";
+  return twin ? `, since ${fit.targetName} takes it and "${twin.name}" for one` : "";
 }
 
 /** Tells what a plan changes about names and ids. */
 function reportFit({ reportBuilder: { losses, notices } }: ConversionContext, layer: string, fit: FitPlan): void {
   for (const { source, name } of fit.fields ?? []) {
     if (source === null) {
-      const example = `${fit.target} has no place for these feature ids; they are in the field "${name}"`;
+      const example = `${fit.targetName} has no place for these feature ids; they are in the field "${name}"`;
       notices.add("id-as-field", layer, name, 1, example);
     } else if (source !== name) {
       losses.add("field-renamed", layer, source, 1, `"${source}" became "${name}"${explainRename(source, fit)}`);
     }
   }
   if (fit.parts.length > 1) {
-    const names = fit.parts.map((part) => part.name).join(", ");
-    const example = `${fit.target} holds one kind of geometry a file: split into ${names}`;
+    const names = fit.parts.map((part) => part.suffix).join(", ");
+    const example = `${fit.targetName} holds one kind of geometry a file: split into ${names}`;
     notices.add("layer-split", layer, undefined, 1, example);
   }
 }

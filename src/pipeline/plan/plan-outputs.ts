@@ -16,7 +16,7 @@ export interface ChosenWriter {
   readonly formatRef: FormatRef;
   readonly capabilities: WriterCapabilities;
   /** The output is an address, and this is what files beside it are called after; null of a file. */
-  readonly stem: string | null;
+  readonly fileStem: string | null;
 }
 
 /** The ids of the formats that can be written. */
@@ -26,9 +26,9 @@ export const writableFormatIds = ({ registry }: Host): string[] =>
 /** @throws format-undecided, format-cannot-write, option-unknown, option-invalid */
 export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter {
   const { registry } = host;
-  const addressed = registry.ofAddress(request.output);
-  const stem = addressed?.addresses.fileStem(request.output) ?? null;
-  const byName = addressed ?? registry.byExtension(request.output).find((format) => format.writer);
+  const addressed = registry.findByAddress(request.output);
+  const fileStem = addressed?.addresses.fileStem(request.output) ?? null;
+  const byName = addressed ?? registry.findByExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
   if (format?.addresses && !addressed) {
     const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.syntax}`;
@@ -45,7 +45,12 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
   const capabilities = format.writer.capabilities(options);
   if (request.output === "-" && !capabilities.supportsStreaming)
     throw createError("output-not-stream", { format: format.id });
-  return { format, formatRef: { id: format.id, module: registry.moduleOf(format.id), options }, capabilities, stem };
+  return {
+    format,
+    formatRef: { id: format.id, module: registry.getModule(format.id), options },
+    capabilities,
+    fileStem,
+  };
 }
 
 function formatUndecidedError(output: string, host: Host): GeoferryError {
@@ -53,7 +58,7 @@ function formatUndecidedError(output: string, host: Host): GeoferryError {
   const known = writableFormatIds(host);
   const extension = output === "-" ? "" : extname(output).slice(1);
   if (extension === "") return createError("format-undecided", { output, known });
-  const readable = registry.byExtension(output)[0]?.label;
+  const readable = registry.findByExtension(output)[0]?.label;
   const extensions = registry.all().flatMap((format) => (format.writer ? format.extensions : []));
   return createError("format-undecided", { output, known, extension, extensions, ...(readable && { readable }) });
 }
@@ -62,12 +67,12 @@ function formatUndecidedError(output: string, host: Host): GeoferryError {
 export function outputName(output: string, format: Format): string {
   if (format.addresses) return output;
   const taken = output === "-" || (existsSync(output) && !statSync(output).isFile());
-  return taken || extname(output) !== "" || !format.companions ? output : `${output}.${format.extensions[0]}`;
+  return taken || extname(output) !== "" || !format.companionExtensions ? output : `${output}.${format.extensions[0]}`;
 }
 
 /** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
-export function isDatasetFolderName(output: string, { folders = [] }: Format): boolean {
-  return folders.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
+export function isDatasetFolderName(output: string, { folderExtensions = [] }: Format): boolean {
+  return folderExtensions.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
 }
 
 /** A layer of the output and the layers of the input that go into it. */
@@ -129,7 +134,7 @@ export function planOutputs(layers: readonly OpenLayer[], request: ConvertReques
   const stem = output === "-" ? (layers[0]?.layer.name ?? "") : basename(splitExtension(output, writer.format)[0]);
   if (writer.capabilities.layers === "many") {
     const wanted = layers.map((open) => request.layerName ?? open.layer.name);
-    const names = makeUnique(wanted, writer.capabilities.layerName ?? ((name) => name));
+    const names = makeUnique(wanted, writer.capabilities.normalizeLayerName ?? ((name) => name));
     const named = layers.map((open, n) => ({ name: names[n]!, requestedName: wanted[n]!, inputs: [open] }));
     return [{ path: output, layers: named }];
   }

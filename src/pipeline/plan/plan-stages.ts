@@ -33,7 +33,7 @@ export interface ReprojectionGrids {
   /** Folders that are searched after the grids that the request names. */
   readonly folders: readonly string[];
   /** Puts there what a reprojection of the layer lacks; absent where nothing is downloaded. */
-  prepare?(from: Crs, to: Crs, options: OperationOptions): Promise<void>;
+  fetchMissing?(from: Crs, to: Crs, options: OperationOptions): Promise<void>;
 }
 
 /** The CRS that the output shall have; null where coordinates are carried untouched. */
@@ -101,7 +101,7 @@ async function planCrs(
   if (unknown !== null) throw unknown;
   const source = said ?? crsContext.wgs84;
   if (said === null) {
-    const layer = open.isOnly ? {} : { layer: open.layer.name };
+    const layer = open.isOnlyLayer ? {} : { layer: open.layer.name };
     add("check-coordinates", { mode: "assumed", source: open.source.name, ...layer });
   }
   const options = {
@@ -110,7 +110,7 @@ async function planCrs(
     gridFolders: grids.folders,
     ...(await declaredArea(open, request, source)),
   };
-  await grids.prepare?.(source, target, options);
+  await grids.fetchMissing?.(source, target, options);
   const operation = await findOperationWithAdvice(source, target, options);
   gathered.planOperation(open.layer.name, operation);
   const area = await areaCheckSettings(source);

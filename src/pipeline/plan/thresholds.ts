@@ -9,8 +9,8 @@ import type { ConvertRequest } from "../request.js";
 /** `12`, `5%`. */
 export interface Threshold {
   readonly text: string;
-  readonly count: number;
-  readonly share: number;
+  readonly maxCount: number;
+  readonly maxShare: number;
 }
 
 /** @param option the flag, for messages @returns null where there is no limit @throws option-invalid */
@@ -21,12 +21,14 @@ export function parseThreshold(option: string, text: string | undefined): Thresh
     throw createError("option-invalid", { option, value: text, expected: "a number like 100 or a share like 5%" });
   }
   const number = Number(text.replace("%", ""));
-  return match[3] ? { text, count: Number.POSITIVE_INFINITY, share: number / 100 } : { text, count: number, share: 1 };
+  return match[3]
+    ? { text, maxCount: Number.POSITIVE_INFINITY, maxShare: number / 100 }
+    : { text, maxCount: number, maxShare: 1 };
 }
 
 /** Whether `found` of `all` features is more than the limit allows. A count is compared with the count alone. */
-const exceedsThreshold = ({ count, share, text }: Threshold, found: number, all: number): boolean =>
-  text.endsWith("%") ? found > share * all : found > count;
+const exceedsThreshold = ({ maxCount, maxShare, text }: Threshold, found: number, all: number): boolean =>
+  text.endsWith("%") ? found > maxShare * all : found > maxCount;
 
 /** The limits of a request that are compared once everything was read. */
 const thresholds = [

@@ -25,21 +25,23 @@ export async function openAssemblers(
 }
 
 async function openAssembler(
-  { request, host, writer: { format, formatRef, stem }, update, paths, outputs }: ConversionContext,
+  { request, host, writer: { format, formatRef, fileStem }, inPlaceUpdate, pathPlan, outputs }: ConversionContext,
   path: string,
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
   const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
-  const adds = request.append === true && path === paths.outputName;
+  const adds = request.append === true && path === pathPlan.outputName;
   const sink = await outputs.create(path, {
-    overwrite: paths.replaces || adds,
+    overwrite: pathPlan.mayReplace || adds,
     now: host.now,
-    ...(update ? { update: { path: update.path, mode: update.mode, isAddress: stem !== null } } : {}),
-    ...(isDatasetFolderName(path, format) ? { folder: true } : stem === null ? zipOptions(path, format) : {}),
-    ...(format.companions ? { companions: format.companions } : {}),
+    ...(inPlaceUpdate
+      ? { update: { path: inPlaceUpdate.path, mode: inPlaceUpdate.mode, isAddress: fileStem !== null } }
+      : {}),
+    ...(isDatasetFolderName(path, format) ? { folder: true } : fileStem === null ? zipOptions(path, format) : {}),
+    ...(format.companionExtensions ? { companions: format.companionExtensions } : {}),
   });
   const module = await format.writer!.load();
   const layers = parts.map((part) => part.layer);
-  const assembler = await module.assembler(sink, layers, formatRef.options, context);
-  return { assembler, isInPlace: update !== null, parts, context };
+  const assembler = await module.createAssembler(sink, layers, formatRef.options, context);
+  return { assembler, isInPlace: inPlaceUpdate !== null, parts, context };
 }

@@ -41,10 +41,10 @@ export class RejectsFile {
   /** @param path null where there is nowhere to put them: they are counted all the same */
   constructor(
     private readonly path: string | null,
-    private readonly limit: Threshold | null,
+    private readonly threshold: Threshold | null,
     private readonly outputs: OutputSet,
     /** What would have served the features that were rejected so far. */
-    private readonly advice: () => Promise<readonly string[]>,
+    private readonly getAdvice: () => Promise<readonly string[]>,
     /** Reasons name flags; those who read this file may have none. */
     private readonly rewriteMessage: (sentence: string) => string = (sentence) => sentence,
   ) {}
@@ -54,7 +54,7 @@ export class RejectsFile {
     if (rejects.length === 0) return;
     this.count += rejects.length;
     this.kept += rejects.length - countDropped(rejects);
-    if (this.limit && this.count > this.limit.count) await this.stop();
+    if (this.threshold && this.count > this.threshold.maxCount) await this.throwThresholdExceeded();
     if (this.path === null) return;
     if (!this.file) {
       const sink = await this.outputs.create(this.path, { overwrite: true });
@@ -70,15 +70,15 @@ export class RejectsFile {
   }
 
   /** @throws guard-rejects where the share of rejects is over the limit */
-  async check(read: number): Promise<void> {
-    if (this.limit && this.count > this.limit.share * read) await this.stop();
+  async checkShare(read: number): Promise<void> {
+    if (this.threshold && this.count > this.threshold.maxShare * read) await this.throwThresholdExceeded();
   }
 
-  private async stop(): Promise<never> {
+  private async throwThresholdExceeded(): Promise<never> {
     throw createError("guard-rejects", {
       rejected: this.count,
-      limit: this.limit?.text ?? "",
-      advice: await this.advice(),
+      limit: this.threshold?.text ?? "",
+      advice: await this.getAdvice(),
     });
   }
 

@@ -15,7 +15,7 @@ function findStaleParts(plan: PathPlan, { format, capabilities }: ChosenWriter, 
   const names = readdirSync(folder);
   const [stem, extension] = splitExtension(basename(plan.outputName), format);
   const families = (capabilities.families ?? []).map((family) =>
-    withSuffix(basename(plan.outputName), `_${family.name}`, format),
+    withSuffix(basename(plan.outputName), `_${family.suffix}`, format),
   );
   const ofLayer = (name: string) => name.startsWith(`${stem}-`) && name.endsWith(extension);
   const byLayer = written.some((path) => ofLayer(basename(path)));
@@ -40,9 +40,9 @@ export function removeStaleOutput(
 ): string | null {
   if (written.includes("-") || written.length === 0) return null;
   const split = !written.includes(plan.outputName);
-  const goes = split && plan.replaces && outputs.remove(plan.outputName, writer.format.companions);
+  const goes = split && plan.mayReplace && outputs.remove(plan.outputName, writer.format.companionExtensions);
   // An output that was there is the whole of the run before it.
-  if (!split && (plan.outputExisted || !plan.replaces)) return null;
+  if (!split && (plan.outputExisted || !plan.mayReplace)) return null;
   const beside = findStaleParts(plan, writer, written).filter((path) => !plan.overlaps(path));
   if (beside.length > 0) {
     const names = `${beside.slice(0, maxListedNames).join(", ")}${beside.length > maxListedNames ? " …" : ""}`;

@@ -20,7 +20,7 @@ export async function writeLayer(
   planned: PlannedLayer,
   append: AppendChunk,
 ): Promise<void> {
-  const { request, reportBuilder, rejects } = conversion;
+  const { request, reportBuilder, rejectsFile } = conversion;
   const seen = new Set<string>();
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   let read = 0;
@@ -39,7 +39,7 @@ export async function writeLayer(
         read += result.read;
       }
       for (const name of result.seenFields) seen.add(name);
-      await rejects.add(openLayer.source.name, openLayer.layer.name, result.rejects, record, line);
+      await rejectsFile.add(openLayer.source.name, openLayer.layer.name, result.rejects, record, line);
       count.reason ??= result.rejects.find(({ kept }) => kept)?.reason;
       for (const chunk of result.chunks) {
         await append(chunk);
@@ -68,12 +68,12 @@ export async function writeLayer(
 }
 
 function encodeSpec({ writer }: ConversionContext, { fitPlan, parts }: PlannedLayer): EncodeSpec {
-  return { kind: "encode", fit: fitPlan, writer: writer.formatRef, targets: parts.map((part) => part.layer) };
+  return { kind: "encode", fitPlan: fitPlan, writer: writer.formatRef, targetLayers: parts.map((part) => part.layer) };
 }
 
 /** What the reader said on this thread. */
 async function addReaderFindings(
-  { reportBuilder, rejects }: ConversionContext,
+  { reportBuilder, rejectsFile }: ConversionContext,
   planned: PlannedLayer,
   open: OpenLayer,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function addReaderFindings(
   reportBuilder.add(said);
   if (open.isExisting) requireCompleteRead(open, said);
   reportBuilder.read += countDropped(said.rejects);
-  await rejects.add(open.source.name, open.layer.name, said.rejects, 0, 0);
+  await rejectsFile.add(open.source.name, open.layer.name, said.rejects, 0, 0);
 }
 
 function noteAssumedCrs({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
@@ -130,7 +130,7 @@ async function noteFieldsOfEmptyLayer(
   for (const { openLayer, stagePlan } of inputs) {
     const names = (await declaredFields(openLayer, stagePlan))?.fields.map((field) => field.name) ?? [];
     if (names.length === 0) continue;
-    const example = `${fitPlan.target} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+    const example = `${fitPlan.targetName} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
     reportBuilder.losses.add("fields-dropped", openLayer.layer.name, undefined, names.length, example);
   }
 }

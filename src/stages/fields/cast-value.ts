@@ -4,13 +4,13 @@ import { temporalType } from "../../model/layer-summary.js";
 
 /** What casting one column cost, by code, each with its first example. */
 export class CastLosses {
-  readonly found = new Map<string, { count: number; example: string }>();
+  readonly byCode = new Map<string, { count: number; example: string }>();
 
   /** Counts one; `example` is asked only for the first. */
   add(code: string, example: () => string): void {
-    const known = this.found.get(code);
+    const known = this.byCode.get(code);
     if (known) known.count++;
-    else this.found.set(code, { count: 1, example: example() });
+    else this.byCode.set(code, { count: 1, example: example() });
   }
 }
 

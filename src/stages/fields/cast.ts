@@ -62,7 +62,7 @@ export function castColumn(
   if (column.type === to) return column;
   const costs = new CastLosses();
   const cast = castArrays(column, to, costs) ?? castEach(column, to, costs);
-  for (const [code, { count, example }] of costs.found) context.reportLoss(code, field, example, count);
+  for (const [code, { count, example }] of costs.byCode) context.reportLoss(code, field, example, count);
   return cast;
 }
 

@@ -19,13 +19,13 @@ export interface CheckCoordinatesSettings {
 }
 
 interface Range {
-  readonly x: number;
-  readonly y: number;
+  readonly maxX: number;
+  readonly maxY: number;
 }
 const ranges: Readonly<Record<CheckCoordinatesSettings["mode"], Range>> = {
-  wgs84: { x: 180, y: 90 },
-  assumed: { x: 180, y: 90 },
-  finite: { x: Number.MAX_VALUE, y: Number.MAX_VALUE },
+  wgs84: { maxX: 180, maxY: 90 },
+  assumed: { maxX: 180, maxY: 90 },
+  finite: { maxX: Number.MAX_VALUE, maxY: Number.MAX_VALUE },
 };
 
 interface CoordinateFault extends GeometryFault {
@@ -33,17 +33,17 @@ interface CoordinateFault extends GeometryFault {
   readonly position?: readonly [x: number, y: number];
 }
 
-function arePositionsWithin(xy: Float64Array, { x, y }: Range): boolean {
+function arePositionsWithin(xy: Float64Array, { maxX, maxY }: Range): boolean {
   for (let k = 0; k < xy.length; k += 2) {
     // Written so that NaN fails.
-    if (!(xy[k]! <= x && xy[k]! >= -x && xy[k + 1]! <= y && xy[k + 1]! >= -y)) return false;
+    if (!(xy[k]! <= maxX && xy[k]! >= -maxX && xy[k + 1]! <= maxY && xy[k + 1]! >= -maxY)) return false;
   }
   return true;
 }
 
-function areBoxesWithin(boxes: Float64Array, { x, y }: Range): boolean {
+function areBoxesWithin(boxes: Float64Array, { maxX, maxY }: Range): boolean {
   for (let k = 0; k < boxes.length; k += 4) {
-    if (!(boxes[k]! >= -x && boxes[k + 1]! >= -y && boxes[k + 2]! <= x && boxes[k + 3]! <= y)) return false;
+    if (!(boxes[k]! >= -maxX && boxes[k + 1]! >= -maxY && boxes[k + 2]! <= maxX && boxes[k + 3]! <= maxY)) return false;
   }
   return true;
 }
@@ -77,20 +77,20 @@ function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault 
 interface LongitudeSpan {
   west: number;
   east: number;
-  latitude: number;
+  maxAbsLatitude: number;
 }
 
 function longitudeSpan(
   column: GeometryColumn,
   row: number,
-  span: LongitudeSpan = { west: Infinity, east: -Infinity, latitude: 0 },
+  span: LongitudeSpan = { west: Infinity, east: -Infinity, maxAbsLatitude: 0 },
 ): LongitudeSpan {
   const [from, to] = positionRange(column, row);
   for (let k = from; k < to; k++) {
     const x = column.xy[2 * k]!;
     span.west = Math.min(span.west, x);
     span.east = Math.max(span.east, x);
-    span.latitude = Math.max(span.latitude, Math.abs(column.xy[2 * k + 1]!));
+    span.maxAbsLatitude = Math.max(span.maxAbsLatitude, Math.abs(column.xy[2 * k + 1]!));
   }
   const { members, memberOffsets } = column;
   if (members && memberOffsets)
@@ -99,8 +99,8 @@ function longitudeSpan(
 }
 
 /** Degrees by which a geometry that lies beyond the antimeridian as a whole is turned; 0 where it does not. */
-function antimeridianShift({ west, east, latitude }: LongitudeSpan): -360 | 0 | 360 {
-  if (!(latitude <= 90 + coordinateToleranceDegrees)) return 0;
+function antimeridianShift({ west, east, maxAbsLatitude }: LongitudeSpan): -360 | 0 | 360 {
+  if (!(maxAbsLatitude <= 90 + coordinateToleranceDegrees)) return 0;
   if (west >= 180 - coordinateToleranceDegrees && east <= 360) return -360;
   return east <= -180 + coordinateToleranceDegrees && west >= -360 ? 360 : 0;
 }
@@ -114,7 +114,7 @@ function antimeridianAdvice({ west, east }: LongitudeSpan): string {
 /** Checks rows one by one and remembers what is nearly in range. */
 class RowChecker {
   /** Positions snapped so far. */
-  snaps = 0;
+  snapCount = 0;
   private readonly fixes: [Float64Array, number, number][] = [];
 
   constructor(
@@ -123,23 +123,23 @@ class RowChecker {
   ) {}
 
   /** The first fault of the row, or null. */
-  fault(column: GeometryColumn, row: number): CoordinateFault | null {
+  findFault(column: GeometryColumn, row: number): CoordinateFault | null {
     const [from, to] = positionRange(column, row);
     for (let k = from; k < to; k++) {
-      const found = this.position(column, k);
+      const found = this.checkPosition(column, k);
       if (found) return found;
     }
     const { members, memberOffsets } = column;
     if (members && memberOffsets) {
       for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) {
-        const found = this.fault(members, k);
+        const found = this.findFault(members, k);
         if (found) return found;
       }
     }
     return null;
   }
 
-  private position(column: GeometryColumn, k: number): CoordinateFault | null {
+  private checkPosition(column: GeometryColumn, k: number): CoordinateFault | null {
     const x = column.xy[2 * k]!;
     const y = column.xy[2 * k + 1]!;
     const z = column.z ? column.z[k]! : 0;
@@ -148,18 +148,18 @@ class RowChecker {
       return { code: "non-finite", reason: `the position ${shown} is not finite` };
     }
     const { range } = this;
-    const beyond = Math.abs(x) > range.x || Math.abs(y) > range.y;
+    const beyond = Math.abs(x) > range.maxX || Math.abs(y) > range.maxY;
     if (!beyond) return null;
-    if (Math.abs(x) > range.x + coordinateToleranceDegrees || Math.abs(y) > range.y + coordinateToleranceDegrees)
+    if (Math.abs(x) > range.maxX + coordinateToleranceDegrees || Math.abs(y) > range.maxY + coordinateToleranceDegrees)
       return { ...outOfRangeFault(x, y, this.remedy), position: [x, y] };
-    this.snaps++;
-    if (Math.abs(x) > range.x) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.x]);
-    if (Math.abs(y) > range.y) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.y]);
+    this.snapCount++;
+    if (Math.abs(x) > range.maxX) this.fixes.push([column.xy, 2 * k, Math.sign(x) * range.maxX]);
+    if (Math.abs(y) > range.maxY) this.fixes.push([column.xy, 2 * k + 1, Math.sign(y) * range.maxY]);
     return null;
   }
 
   /** Has all longitudes of a row turned. */
-  turn(column: GeometryColumn, row: number, degrees: number): void {
+  shiftLongitudes(column: GeometryColumn, row: number, degrees: number): void {
     const [from, to] = positionRange(column, row);
     for (let k = from; k < to; k++) {
       const [x, y] = [column.xy[2 * k]! + degrees, column.xy[2 * k + 1]!];
@@ -168,14 +168,14 @@ class RowChecker {
     }
     const { members, memberOffsets } = column;
     if (members && memberOffsets)
-      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) this.turn(members, k, degrees);
+      for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) this.shiftLongitudes(members, k, degrees);
   }
 
   /** The column with what was snapped and turned. */
-  repaired(column: GeometryColumn): GeometryColumn {
+  applyFixes(column: GeometryColumn): GeometryColumn {
     const xy = column.xy.slice();
     for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
-    return { ...column, xy, boxes: null, members: column.members && this.repaired(column.members) };
+    return { ...column, xy, boxes: null, members: column.members && this.applyFixes(column.members) };
   }
 }
 
@@ -185,7 +185,7 @@ function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageConte
   const builder = new GeometryBuilder();
   const copy = new DegeneratePartFilter({ minLinePositions: 0, closesRingsInZ: false, requiresFinite: true });
   for (let row = 0; row < batch.length; row++) {
-    const isWhole = check.fault(geometry, row)?.code !== "non-finite" || copy.add(geometry, row, builder) !== null;
+    const isWhole = check.findFault(geometry, row)?.code !== "non-finite" || copy.add(geometry, row, builder) !== null;
     if (isWhole) builder.copy(geometry, row);
   }
   if (copy.dropped === 0) return batch;
@@ -220,32 +220,32 @@ export function build(settings: Settings, context: StageContext): Stage {
       const faults = new Map<number, CoordinateFault>();
       let turned = 0;
       for (let row = 0; row < batch.length; row++) {
-        const snaps = check.snaps;
-        const found = check.fault(batch.geometry, row);
+        const snaps = check.snapCount;
+        const found = check.findFault(batch.geometry, row);
         if (!found) continue;
         if (mode === "assumed" && found.code === "out-of-range") {
           const reason = `it is not plain longitude and latitude: ${found.reason}`;
           const { position } = found;
           throw createError("crs-missing", { source, ...(place && { place }), reason, ...(position && { position }) });
         }
-        check.snaps = snaps;
+        check.snapCount = snaps;
         const isLongitude =
           found.position !== undefined && Math.abs(found.position[1]) <= 90 + coordinateToleranceDegrees;
         const span = isLongitude ? longitudeSpan(batch.geometry, row) : null;
         const degrees = span === null ? 0 : antimeridianShift(span);
         if (degrees !== 0) {
-          check.turn(batch.geometry, row, degrees);
+          check.shiftLongitudes(batch.geometry, row, degrees);
           turned++;
         } else
           faults.set(row, span === null ? found : { ...found, reason: `${found.reason}${antimeridianAdvice(span)}` });
       }
-      if (check.snaps + turned === 0) return rejectGeometries(batch, faults, context);
-      if (check.snaps > 0)
+      if (check.snapCount + turned === 0) return rejectGeometries(batch, faults, context);
+      if (check.snapCount > 0)
         context.reportNotice(
           "snapped",
           undefined,
           "positions up to 1e-6° (11 cm) beyond the range were put on its edge",
-          check.snaps,
+          check.snapCount,
         );
       if (turned > 0)
         context.reportNotice(
@@ -254,7 +254,7 @@ export function build(settings: Settings, context: StageContext): Stage {
           "longitudes run from 0° to 360° or go on beyond ±180°: those of features that lie there as a whole are written from −180° to 180°",
           turned,
         );
-      return rejectGeometries(batch.with({ geometry: check.repaired(batch.geometry) }), faults, context, batch);
+      return rejectGeometries(batch.with({ geometry: check.applyFixes(batch.geometry) }), faults, context, batch);
     },
   };
 }

@@ -41,7 +41,7 @@ export function dropDegenerate(batch: Batch, needs: GeometryRequirements, contex
   for (let row = 0; row < batch.length; row++) {
     const reason = copy.add(batch.geometry, row, builder);
     if (reason === null) continue;
-    builder.none();
+    builder.addNull();
     faults.set(row, { code: "degenerate-geometry", reason });
   }
   if (copy.dropped > 0) context.reportLoss("degenerate-part", undefined, `${copy.example} was left out`, copy.dropped);

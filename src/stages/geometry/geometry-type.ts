@@ -20,8 +20,8 @@ export interface GeometryTypeSettings {
 
 interface GeometryTypeFilter {
   /** The single kind of the family; null for all. */
-  readonly family: number | null;
-  readonly multi: boolean;
+  readonly singleKind: number | null;
+  readonly toMulti: boolean;
 }
 
 const geometryTypePattern = /^(multi)?(point|line|linestring|polygon)?$/;
@@ -45,22 +45,22 @@ export function parseGeometryType(text: string): GeometryTypeFilter {
     const expected = "one of point, line, polygon, multi, multipoint, multiline, multipolygon";
     throw createError("option-invalid", { option: "--geometry-type", value: text, expected });
   }
-  return { family: match[2] ? singleKinds[match[2]]! : null, multi: match[1] !== undefined };
+  return { singleKind: match[2] ? singleKinds[match[2]]! : null, toMulti: match[1] !== undefined };
 }
 
 export function build(settings: Settings, context: StageContext): Stage {
-  const { family, multi } = parseGeometryType(textSetting(settings, "type"));
+  const { singleKind, toMulti } = parseGeometryType(textSetting(settings, "type"));
 
   const ofFamily = (batch: Batch): Batch => {
-    if (family === null) return batch;
+    if (singleKind === null) return batch;
     const { kinds } = batch.geometry;
     const kept = keepRows(
       batch,
-      Uint8Array.from(kinds, (kind) => Number(kind === family || kind === family + multiKindOffset)),
+      Uint8Array.from(kinds, (kind) => Number(kind === singleKind || kind === singleKind + multiKindOffset)),
     );
     const leftOut = batch.length - kept.length;
     if (leftOut > 0) {
-      const example = `features whose geometry is not ${familyNames[family]} were left out, as --geometry-type asks`;
+      const example = `features whose geometry is not ${familyNames[singleKind]} were left out, as --geometry-type asks`;
       context.reportNotice("geometry-type-left-out", undefined, example, leftOut);
     }
     return kept;
@@ -69,7 +69,7 @@ export function build(settings: Settings, context: StageContext): Stage {
   return {
     apply(batch: Batch): Batch {
       const kept = ofFamily(batch);
-      if (!multi || !kept.geometry.kinds.some(isSingle)) return kept;
+      if (!toMulti || !kept.geometry.kinds.some(isSingle)) return kept;
       // The packed layout of a single geometry is that of a multi geometry of one.
       const kinds = kept.geometry.kinds.map((kind) => (isSingle(kind) ? kind + multiKindOffset : kind));
       return kept.with({ geometry: { ...kept.geometry, kinds } });

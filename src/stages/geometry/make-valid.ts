@@ -24,14 +24,14 @@ export async function build(_settings: Settings, context: StageContext): Promise
     apply(batch: Batch): Batch {
       const repair = repairColumn(geos, batch.geometry);
       if (!repair) return batch;
-      const { column, repaired, failed, collapsed, measured } = repair;
+      const { column, repaired, failed, collapsed, lostMeasures } = repair;
       if (repaired.size > 0) context.reportNotice("made-valid", undefined, firstReason(repaired), repaired.size);
       if (collapsed.size > 0) {
         const example = "parts without area, or lines without length, were left out of repaired geometries";
         context.reportLoss("collapsed-part", undefined, example, collapsed.size);
       }
-      if (measured.size > 0) {
-        context.reportLoss("m-dropped", undefined, "repaired geometries have no measures", measured.size);
+      if (lostMeasures.size > 0) {
+        context.reportLoss("m-dropped", undefined, "repaired geometries have no measures", lostMeasures.size);
       }
       const faults = new Map([...failed].map(([row, reason]) => [row, { code: "not-repairable", reason }]));
       return rejectGeometries(batch.with({ geometry: column }), faults, context, batch);

@@ -48,7 +48,7 @@ const multiKindOf = [
 function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilder): number {
   const { members, memberOffsets } = column;
   if (!members || !memberOffsets || memberOffsets[i] === memberOffsets[i + 1]) {
-    builder.none();
+    builder.addNull();
     return Kind.none;
   }
   const from = memberOffsets[i]!;
@@ -65,11 +65,11 @@ function mergeMembers(column: GeometryColumn, i: number, builder: GeometryBuilde
       for (let p = members.partOffsets[k]!; p < members.partOffsets[k + 1]!; p++) builder.copyPart(members, p);
     }
   } else {
-    builder.part();
-    if (multi === Kind.MultiPoint) builder.ring();
+    builder.beginPart();
+    if (multi === Kind.MultiPoint) builder.beginRing();
     for (let p = members.partOffsets[from]!; p < members.partOffsets[to]!; p++) {
       for (let r = members.ringOffsets[p]!; r < members.ringOffsets[p + 1]!; r++) {
-        if (multi === Kind.MultiLineString) builder.ring();
+        if (multi === Kind.MultiLineString) builder.beginRing();
         builder.copyPositions(members, members.positionOffsets[r]!, members.positionOffsets[r + 1]!);
       }
     }

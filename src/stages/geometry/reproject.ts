@@ -50,15 +50,22 @@ function firstFailedPosition(given: GeometryColumn, result: GeometryColumn, row:
 }
 
 /** States which routes were taken, which positions none serves and how many lie beside theirs, and counts from zero again. */
-function reportUses({ from, to, routes }: Operation, tally: PositionCounter, context: StageContext): void {
+function reportUses({ from, to, transformations }: Operation, tally: PositionCounter, context: StageContext): void {
   const [source, target] = [from.id ?? from.name, to.id ?? to.name];
-  for (const route of [...routes.keys(), null]) {
-    const positions = tally.positions(route);
-    if (positions > 0) context.countOperation({ from: source, to: target, route, positions, box: tally.box(route) });
+  for (const transformationIndex of [...transformations.keys(), null]) {
+    const positionCount = tally.getCount(transformationIndex);
+    if (positionCount > 0)
+      context.countOperation({
+        from: source,
+        to: target,
+        transformationIndex,
+        positionCount,
+        box: tally.getBox(transformationIndex),
+      });
   }
-  if (tally.beside > 0) {
+  if (tally.outsideAreaCount > 0) {
     const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
-    context.reportNotice("outside-operation-area", undefined, example, tally.beside);
+    context.reportNotice("outside-operation-area", undefined, example, tally.outsideAreaCount);
   }
   tally.clear();
 }
@@ -72,7 +79,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
   const operation = settings.operation as Operation | undefined;
   if (typeof operation?.kind !== "string")
     throw createError("internal", { reason: "reproject was given no operation" });
-  const tally = new PositionCounter(operation.routes.length);
+  const tally = new PositionCounter(operation.transformations.length);
   const [transform, why, locate, zoneAdvice] = await Promise.all([
     buildTransform(operation, tally),
     createFailureExplainer(operation),

@@ -149,7 +149,7 @@ export function compile(expression: Expression, batch: Batch): CompiledCondition
       return compileIn(expression.operand, expression.list, batch);
     case "like": {
       const read = compileOperand(expression.operand, batch);
-      const matches = likeMatcher(expression.pattern, expression.escapedBy, expression.ignoreCase);
+      const matches = likeMatcher(expression.pattern, expression.escapeCharacter, expression.ignoreCase);
       return (row) => {
         const text = likeText(read(row));
         return text === null ? TruthValue.unknown : Number(matches(text));

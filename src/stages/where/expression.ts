@@ -17,7 +17,7 @@ export type Expression =
       readonly kind: "like";
       readonly operand: Operand;
       readonly pattern: string;
-      readonly escapedBy: string;
+      readonly escapeCharacter: string;
       readonly ignoreCase: boolean;
     }
   | { readonly kind: "is-null"; readonly operand: Operand };

@@ -19,83 +19,84 @@ function isOperand(expression: Expression): expression is Operand {
 /** A Pratt parser: `expression` reads what binds more strongly than its caller. */
 class Parser {
   private readonly tokens: readonly Token[];
-  private at = 0;
+  private position = 0;
   private depth = 0;
 
   constructor(private readonly text: string) {
     this.tokens = tokenize(text);
   }
 
-  whole(): Expression {
-    if (this.peek().kind === "end") throw this.fail(this.peek(), "a condition is missing");
-    const expression = this.condition(0);
+  parseAll(): Expression {
+    if (this.peek().kind === "end") throw this.createError(this.peek(), "a condition is missing");
+    const expression = this.parseCondition(0);
     const token = this.peek();
-    if (token.kind !== "end") throw this.fail(token, `${this.shown(token)} is not expected`);
+    if (token.kind !== "end") throw this.createError(token, `${this.describeToken(token)} is not expected`);
     return expression;
   }
 
   private peek(): Token {
-    return this.tokens[this.at]!;
+    return this.tokens[this.position]!;
   }
 
-  private take(): Token {
-    return this.tokens[this.at++]!;
+  private next(): Token {
+    return this.tokens[this.position++]!;
   }
 
-  private is(kind: Token["kind"], text: string): boolean {
+  private isNext(kind: Token["kind"], text: string): boolean {
     const token = this.peek();
     return token.kind === kind && token.text === text;
   }
 
   private accept(kind: Token["kind"], text: string): boolean {
-    const accepted = this.is(kind, text);
-    if (accepted) this.at++;
+    const accepted = this.isNext(kind, text);
+    if (accepted) this.position++;
     return accepted;
   }
 
   private expect(kind: Token["kind"], text: string): void {
     if (this.accept(kind, text)) return;
-    throw this.fail(this.peek(), `${text.toUpperCase()} is expected, not ${this.shown(this.peek())}`);
+    throw this.createError(this.peek(), `${text.toUpperCase()} is expected, not ${this.describeToken(this.peek())}`);
   }
 
-  private shown(token: Token): string {
+  private describeToken(token: Token): string {
     if (token.kind === "end") return "the end";
     return token.kind === "text" ? `'${token.text}'` : token.kind === "keyword" ? token.text.toUpperCase() : token.text;
   }
 
-  private fail(token: Token, reason: string) {
+  private createError(token: Token, reason: string) {
     return invalidExpressionError(this.text, token.start, reason);
   }
 
   /** An expression whose value is a truth. */
-  private condition(least: number): Expression {
+  private parseCondition(least: number): Expression {
     const start = this.peek();
-    const expression = this.expression(least);
+    const expression = this.parseSubexpression(least);
     this.requireCondition(expression, start);
     return expression;
   }
 
-  private operand(): Operand {
+  private parseOperand(): Operand {
     const start = this.peek();
-    const expression = this.expression(BindingPower.predicate);
+    const expression = this.parseSubexpression(BindingPower.predicate);
     if (isOperand(expression)) return expression;
-    throw this.fail(start, "a condition stands where a value is expected");
+    throw this.createError(start, "a condition stands where a value is expected");
   }
 
-  private expression(least: number): Expression {
+  private parseSubexpression(least: number): Expression {
     const start = this.peek();
-    if (++this.depth > maxDepth) throw this.fail(start, "the expression is nested too deeply");
-    let left = this.prefix();
+    if (++this.depth > maxDepth) throw this.createError(start, "the expression is nested too deeply");
+    let left = this.parsePrefix();
     for (;;) {
       const token = this.peek();
       const logical = token.kind === "keyword" && (token.text === "and" || token.text === "or") ? token.text : null;
       if (logical) {
         if (BindingPower[logical] <= least) break;
         this.requireCondition(left, start);
-        left = this.chain(logical, left);
-      } else if (this.beginsPredicate(token) && BindingPower.predicate > least) {
-        if (!isOperand(left)) throw this.fail(token, `what stands before ${this.shown(token)} is no value`);
-        left = this.predicate(left);
+        left = this.parseChain(logical, left);
+      } else if (this.startsPredicate(token) && BindingPower.predicate > least) {
+        if (!isOperand(left))
+          throw this.createError(token, `what stands before ${this.describeToken(token)} is no value`);
+        left = this.parsePredicate(left);
       } else break;
     }
     this.depth--;
@@ -104,94 +105,100 @@ class Parser {
 
   private requireCondition(expression: Expression, start: Token): void {
     if (expression.kind === "literal" && typeof expression.value !== "boolean" && expression.value !== null) {
-      throw this.fail(start, `${this.shown(start)} is a value where a condition is expected`);
+      throw this.createError(start, `${this.describeToken(start)} is a value where a condition is expected`);
     }
   }
 
-  private beginsPredicate(token: Token): boolean {
+  private startsPredicate(token: Token): boolean {
     return token.kind === "symbol"
       ? comparisons.includes(token.text)
       : token.kind === "keyword" && predicates.includes(token.text);
   }
 
   /** `a and b and c` as one list, however long. */
-  private chain(logical: "and" | "or", first: Expression): Expression {
+  private parseChain(logical: "and" | "or", first: Expression): Expression {
     const operands = [first];
-    while (this.accept("keyword", logical)) operands.push(this.condition(BindingPower[logical]));
+    while (this.accept("keyword", logical)) operands.push(this.parseCondition(BindingPower[logical]));
     return { kind: logical, operands };
   }
 
-  private prefix(): Expression {
-    const token = this.take();
+  private parsePrefix(): Expression {
+    const token = this.next();
     switch (token.kind) {
       case "name":
         return { kind: "field", name: token.text };
       case "special":
-        return this.special(token);
+        return this.parseSpecial(token);
       case "text":
         return { kind: "literal", value: token.text };
       case "number":
         return { kind: "literal", value: parseNumberLiteral(token.text) };
       case "keyword":
-        return this.keyword(token);
+        return this.parseKeyword(token);
       case "symbol":
         if (token.text === "(") {
-          const inner = this.expression(0);
+          const inner = this.parseSubexpression(0);
           this.expect("symbol", ")");
           return inner;
         }
         if ((token.text === "-" || token.text === "+") && this.peek().kind === "number") {
-          const value = parseNumberLiteral(this.take().text);
+          const value = parseNumberLiteral(this.next().text);
           return { kind: "literal", value: token.text === "-" ? -value : value };
         }
     }
-    throw this.fail(token, `a field or a value is expected, not ${this.shown(token)}`);
+    throw this.createError(token, `a field or a value is expected, not ${this.describeToken(token)}`);
   }
 
-  private special(token: Token): Operand {
+  private parseSpecial(token: Token): Operand {
     const name = specials.find((known) => known === token.text.toLowerCase());
-    if (!name) throw this.fail(token, `there is no ${token.text}; there are ${specials.join(" and ")}`);
+    if (!name) throw this.createError(token, `there is no ${token.text}; there are ${specials.join(" and ")}`);
     return { kind: "special", name };
   }
 
-  private keyword(token: Token): Expression {
+  private parseKeyword(token: Token): Expression {
     switch (token.text) {
       case "not":
-        return { kind: "not", operand: this.condition(BindingPower.not - 1) };
+        return { kind: "not", operand: this.parseCondition(BindingPower.not - 1) };
       case "null":
         return { kind: "literal", value: null };
       case "true":
       case "false":
         return { kind: "literal", value: token.text === "true" };
       default:
-        throw this.fail(token, `a field or a value is expected; write "${token.text}" in quotes if it is a field`);
+        throw this.createError(
+          token,
+          `a field or a value is expected; write "${token.text}" in quotes if it is a field`,
+        );
     }
   }
 
-  private predicate(operand: Operand): Expression {
-    const token = this.take();
+  private parsePredicate(operand: Operand): Expression {
+    const token = this.next();
     if (token.kind === "symbol") {
-      return { kind: "compare", comparison: token.text as Comparison, left: operand, right: this.operand() };
+      return { kind: "compare", comparison: token.text as Comparison, left: operand, right: this.parseOperand() };
     }
     if (token.text === "is") {
       const negated = this.accept("keyword", "not");
       this.expect("keyword", "null");
       return negate(negated, { kind: "is-null", operand });
     }
-    if (token.text !== "not") return this.named(token, operand);
-    const named = this.take();
+    if (token.text !== "not") return this.parseNamedPredicate(token, operand);
+    const named = this.next();
     if (named.kind !== "keyword" || !["in", "like", "ilike", "between"].includes(named.text)) {
-      throw this.fail(named, `IN, LIKE, ILIKE or BETWEEN is expected after NOT, not ${this.shown(named)}`);
+      throw this.createError(
+        named,
+        `IN, LIKE, ILIKE or BETWEEN is expected after NOT, not ${this.describeToken(named)}`,
+      );
     }
-    return { kind: "not", operand: this.named(named, operand) };
+    return { kind: "not", operand: this.parseNamedPredicate(named, operand) };
   }
 
-  private named(token: Token, operand: Operand): Expression {
-    if (token.text === "in") return { kind: "in", operand, list: this.list() };
+  private parseNamedPredicate(token: Token, operand: Operand): Expression {
+    if (token.text === "in") return { kind: "in", operand, list: this.parseList() };
     if (token.text === "between") {
-      const low = this.operand();
+      const low = this.parseOperand();
       this.expect("keyword", "and");
-      const high = this.operand();
+      const high = this.parseOperand();
       return {
         kind: "and",
         operands: [
@@ -200,32 +207,32 @@ class Parser {
         ],
       };
     }
-    return this.like(operand, token.text === "ilike");
+    return this.parseLike(operand, token.text === "ilike");
   }
 
-  private list(): Operand[] {
+  private parseList(): Operand[] {
     this.expect("symbol", "(");
-    const list = [this.operand()];
-    while (this.accept("symbol", ",")) list.push(this.operand());
+    const list = [this.parseOperand()];
+    while (this.accept("symbol", ",")) list.push(this.parseOperand());
     this.expect("symbol", ")");
     return list;
   }
 
-  private like(operand: Operand, ignoreCase: boolean): Expression {
-    const pattern = this.take();
-    if (pattern.kind !== "text") throw this.fail(pattern, "a pattern in single quotes is expected");
-    let escapedBy = "\\";
+  private parseLike(operand: Operand, ignoreCase: boolean): Expression {
+    const pattern = this.next();
+    if (pattern.kind !== "text") throw this.createError(pattern, "a pattern in single quotes is expected");
+    let escapeCharacter = "\\";
     if (this.accept("keyword", "escape")) {
-      const token = this.take();
+      const token = this.next();
       if (token.kind !== "text" || [...token.text].length !== 1) {
-        throw this.fail(token, "one character in single quotes is expected after ESCAPE");
+        throw this.createError(token, "one character in single quotes is expected after ESCAPE");
       }
-      escapedBy = token.text;
+      escapeCharacter = token.text;
     }
-    if (hasDanglingEscape(pattern.text, escapedBy)) {
-      throw this.fail(pattern, `the pattern ends with the escape character ${escapedBy}; double it`);
+    if (hasDanglingEscape(pattern.text, escapeCharacter)) {
+      throw this.createError(pattern, `the pattern ends with the escape character ${escapeCharacter}; double it`);
     }
-    return { kind: "like", operand, pattern: pattern.text, escapedBy, ignoreCase };
+    return { kind: "like", operand, pattern: pattern.text, escapeCharacter, ignoreCase };
   }
 }
 
@@ -239,7 +246,7 @@ const negate = (negated: boolean, operand: Expression): Expression => (negated ?
 
 /** @throws expression-invalid */
 export function parseExpression(text: string): Expression {
-  return new Parser(text).whole();
+  return new Parser(text).parseAll();
 }
 
 function collectFields(expression: Expression, names: Set<string>): void {

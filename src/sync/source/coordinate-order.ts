@@ -13,26 +13,29 @@ import type { ReadSource } from "./read-source.js";
 /**
  * Holds the extent of the source against the range of degrees, the area where its reference system is used, and what
  * the map holds; then its rejects against `--max-rejects`, which are none where swapped coordinates made them.
- * @param held the extent of the map; null where it has no position
+ * @param existingExtent the extent of the map; null where it has no position
  * @returns what a person should know
  * @throws axis-order-swapped, axis-order-suspected under `--strict`, guard-rejects
  */
 export async function checkCoordinateOrder(
   request: SyncRequest,
   source: ReadSource,
-  held: Extent | null,
+  existingExtent: Extent | null,
 ): Promise<Loss[]> {
   const area = await sourceAreaOfUse(request, source);
   const notices: Loss[] = [];
   if (area !== undefined) {
     const extent = unionExtents(source.extent, await outOfRangeExtent(source));
     const speaksForOrder =
-      held !== null && intersects(source.extent, held) && !intersects(swapExtent(source.extent), held);
-    const swap = suspectSwap({ extent }, { areaOfUse: area, held });
+      existingExtent !== null &&
+      intersects(source.extent, existingExtent) &&
+      !intersects(swapExtent(source.extent), existingExtent);
+    const swap = suspectSwap({ extent }, { areaOfUse: area, existingExtent });
     if (swap === "sure" && !speaksForOrder)
       throw createError("axis-order-swapped", orderDetails(request, source, extent!));
-    const suspected = swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, held });
-    if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, held));
+    const suspected =
+      swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, existingExtent });
+    if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, existingExtent));
   }
   source.rejects.checkLimit(source.readCount, unservedPositionAdvice(source.notices));
   return notices;

@@ -27,7 +27,7 @@ export async function readSourceFileDigests(
 ): Promise<SourceFileDigest[]> {
   const paths = inputs
     .filter((input) => input !== "-" && existsSync(input))
-    .flatMap((input) => [input, ...findCompanions(input, registry.siblingsOf(input))]);
+    .flatMap((input) => [input, ...findCompanions(input, registry.findSiblingExtensions(input))]);
   const states: SourceFileDigest[] = [];
   for (const path of new Set(paths.filter((path) => !databaseJournalPattern.test(path))))
     states.push(await digestFile(path));

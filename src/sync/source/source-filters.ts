@@ -9,7 +9,7 @@ export function listFilterOptions({ where, bbox, geometryType }: SourceRequest):
   return [
     where === undefined ? "" : "--where",
     bbox === undefined ? "" : "--bbox",
-    geometryType === undefined || parseGeometryType(geometryType).family === null ? "" : "--geometry-type",
+    geometryType === undefined || parseGeometryType(geometryType).singleKind === null ? "" : "--geometry-type",
   ].filter((flag) => flag !== "");
 }
 

@@ -69,10 +69,10 @@ export class SourceRejects {
       {
         format: host.registry.get("geojsonseq"),
         registry: host.registry,
-        replaces: false,
+        mayReplace: false,
         changesInPlace: false,
         reservations: new Set(),
-        stem: null,
+        fileStem: null,
       },
     );
     return new SourceRejects(
@@ -110,7 +110,7 @@ export class SourceRejects {
    */
   checkLimit(read: number, advice: readonly string[]): void {
     const { limit, count } = this;
-    if (limit && (count > limit.count || count > limit.share * read))
+    if (limit && (count > limit.maxCount || count > limit.maxShare * read))
       throw createError("guard-rejects", { rejected: count, limit: limit.text, advice });
   }
 

@@ -13,7 +13,7 @@ export function checkDeclaration({ format, check }: CheckSubject): void {
     assert.equal(validateFormat(format), null);
     assert.equal(new Set(format.extensions).size, format.extensions.length, "an extension is there twice");
     if (format.writer) assert.ok(format.extensions.length > 0, "outputs get the first extension: a writer needs one");
-    for (const companion of format.companions ?? []) {
+    for (const companion of format.companionExtensions ?? []) {
       assert.ok(companion !== format.extensions[0], `"${companion}" is what outputs are called: it is no companion`);
     }
   });
@@ -25,8 +25,8 @@ export function checkDeclaration({ format, check }: CheckSubject): void {
     }
     if (format.writer) {
       const writer = await format.writer.load();
-      assert.equal(typeof writer.encoder, "function", "the writer's module has no encoder()");
-      assert.equal(typeof writer.assembler, "function", "the writer's module has no assembler()");
+      assert.equal(typeof writer.createEncoder, "function", "the writer's module has no encoder()");
+      assert.equal(typeof writer.createAssembler, "function", "the writer's module has no assembler()");
     }
   });
 
@@ -79,7 +79,10 @@ function checkCapabilities(accepts: WriterCapabilities): void {
   for (const type of accepts.geometryTypes) oneOf(type, geometryTypes.slice(1), "geometryTypes");
   for (const type of accepts.fieldTypes) oneOf(type, fieldTypes, "fieldTypes");
   assert.ok(accepts.geometryTypes.length > 0 || accepts.nullGeometry, "accepts neither a geometry nor none");
-  assert.ok(accepts.fieldTypes.includes("text"), "capabilities.fieldTypes must have text, which other types are cast to");
+  assert.ok(
+    accepts.fieldTypes.includes("text"),
+    "capabilities.fieldTypes must have text, which other types are cast to",
+  );
   const { ids } = accepts;
   const idField = typeof ids === "object" ? ids.fallbackField : ids;
   assert.ok(idField === true || (typeof idField === "string" && idField !== ""), "capabilities.ids is a name or true");
@@ -91,9 +94,13 @@ function checkCapabilities(accepts: WriterCapabilities): void {
     );
   }
   if (!families) return;
-  assert.equal(new Set(families.map((family) => family.name)).size, families.length, "two families have the same name");
-  for (const { name } of families)
-    assert.match(name, /^[a-z0-9-]+$/, `family "${name}": it becomes part of a file's name`);
+  assert.equal(
+    new Set(families.map((family) => family.suffix)).size,
+    families.length,
+    "two families have the same name",
+  );
+  for (const { suffix } of families)
+    assert.match(suffix, /^[a-z0-9-]+$/, `family "${suffix}": it becomes part of a file's name`);
   const held = families.flatMap((family) => family.types);
   assert.equal(new Set(held).size, held.length, "a geometry type is in two families");
   assert.deepEqual(

@@ -33,16 +33,16 @@ export function checkEncoding(subject: CheckSubject): void {
     const { module, options, capabilities } = await openWriter(format, writerOptions);
     const batch = generatedBatch(subject, 120);
     for (const target of planTargets(format, capabilities, batch, "sample", crsContext.wgs84)) {
-      const one = await module.encoder(target.layer, options, new RecordingContext());
-      const other = await module.encoder(
+      const one = await module.createEncoder(target.layer, options, new RecordingContext());
+      const other = await module.createEncoder(
         structuredClone(target.layer),
         structuredClone(options),
         new RecordingContext(),
       );
       for (const given of fittedBatches(target, batch, 50)) {
-        const before = structuredClone<BatchData>(given.data());
+        const before = structuredClone<BatchData>(given.toData());
         const expected = structuredClone(one.encode(given));
-        assert.deepEqual(structuredClone<BatchData>(given.data()), before, "encode must not change the batch");
+        assert.deepEqual(structuredClone<BatchData>(given.toData()), before, "encode must not change the batch");
         // Handing a chunk over tears from the encoder what it keeps of it.
         assert.deepEqual(cloneThroughThread(one.encode(given)), expected, "encode gave another chunk the second time");
         assert.deepEqual(
@@ -50,7 +50,7 @@ export function checkEncoding(subject: CheckSubject): void {
           expected,
           "encode gave another chunk once one was handed over",
         );
-        const copy = new Batch(structuredClone<BatchData>(given.data()));
+        const copy = new Batch(structuredClone<BatchData>(given.toData()));
         assert.deepEqual(structuredClone(other.encode(copy)), expected, "another encoder gave another chunk");
       }
     }
@@ -98,10 +98,11 @@ export function checkEncoding(subject: CheckSubject): void {
 function createStreamSink(): { sink: Sink; bytes: () => Buffer } {
   const written: Uint8Array[] = [];
   let size = 0;
-  const refuse = () => createError("output-not-stream", { format: "the format (its capabilities.supportsStreaming is true)" });
+  const refuse = () =>
+    createError("output-not-stream", { format: "the format (its capabilities.supportsStreaming is true)" });
   const sink: Sink = {
     name: "stdout",
-    update: null,
+    inPlaceTarget: null,
     async create(extension) {
       if (extension !== undefined) throw refuse();
       return {

@@ -112,7 +112,7 @@ function dbfHeader(): Buffer {
 function identify(format: Format, head: Buffer, name: string): Confidence {
   let likeness: Confidence;
   try {
-    likeness = format.identify(head, { name, size: head.length, sibling: () => null });
+    likeness = format.identify(head, { name, size: head.length, findSibling: () => null });
   } catch (error) {
     assert.fail(`identify must never throw; for ${name} (${head.length} bytes) it threw ${String(error)}`);
   }

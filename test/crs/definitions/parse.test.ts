@@ -66,7 +66,9 @@ describe("codes", () => {
       });
       const operation = await findOperation(crs, wgs84);
       expect(await operationText(operation)).toMatch(/heights stay as they are.*EPSG:5701, is dropped/);
-      expect(operation.routes).toEqual((await findOperation(await parse("EPSG:27700"), wgs84)).routes);
+      expect(operation.transformations).toEqual(
+        (await findOperation(await parse("EPSG:27700"), wgs84)).transformations,
+      );
     }
     expect((await findOperation(await parse("EPSG:4326+5773"), wgs84)).kind).toBe("identity");
     await expect(parse("EPSG:7415+5709")).rejects.toMatchObject({ code: "crs-unknown" });
@@ -120,8 +122,8 @@ describe("what ESRI writes, without an authority", () => {
       'PROJCS["US_National_Atlas_Equal_Area",GEOGCS["GCS_Sphere_Clarke_1866_Authalic",DATUM["D_Sphere_Clarke_1866_Authalic",SPHEROID["Sphere_Clarke_1866_Authalic",6370997.0,0.0]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-100.0],PARAMETER["Latitude_Of_Origin",45.0],UNIT["Meter",1.0]]';
     const found = await parse(atlas);
     expect(found.id).toBe("EPSG:2163");
-    expect(await crsContext.wkt(found, "esri")).toBe(atlas);
-    expect(await crsContext.wkt(found, "wkt2")).toContain(
+    expect(await crsContext.toWkt(found, "esri")).toBe(atlas);
+    expect(await crsContext.toWkt(found, "wkt2")).toContain(
       'METHOD["Lambert Azimuthal Equal Area (Spherical)",ID["EPSG",1027]]',
     );
     const nad83 =

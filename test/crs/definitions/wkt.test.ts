@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { crsContext } from "../../../src/crs/index.js";
 import { needsProj, srsInfo } from "../proj-tools.js";
 
-const { parse, wkt, wgs84 } = crsContext;
+const { parse, toWkt: wkt, wgs84 } = crsContext;
 
 const range = (from: number, to: number, step = 1) =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);

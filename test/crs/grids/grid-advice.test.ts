@@ -31,11 +31,11 @@ it.skipIf(!there.has("ntf_r93.gsb"))(
         const options = { grids: files.map((file: string) => `${folder}/${file}`) };
         const operation = await findOperation(crs, crsContext.wgs84, options);
         const back = await findOperation(crsContext.wgs84, crs, options);
-        const tally = new PositionCounter(operation.routes.length);
+        const tally = new PositionCounter(operation.transformations.length);
         const xy = Float64Array.of((part[0] + part[2]) / 2, (part[1] + part[3]) / 2);
         (await buildTransform(back))(xy, null);
         (await buildTransform(operation, tally))(xy, null);
-        const used = operation.routes.find((_, route) => tally.positions(route) > 0);
+        const used = operation.transformations.find((_, route) => tally.getCount(route) > 0);
         served.add(String(files[0]));
         if (!((used?.accuracy ?? Number.NaN) <= accuracy))
           wrong.push(`${id}: ${sentence}; ${name}, used ${used?.name}`);

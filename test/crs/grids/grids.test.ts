@@ -231,7 +231,7 @@ describe.skipIf(needsProj)("NTv2, equal to PROJ within a millimetre", () => {
     (await buildTransform(operation))(xy, null);
     const theirs = await cs2cs(folder, "EPSG:27700", "EPSG:25830", positions, [false, false]);
     for (let i = 0; i < xy.length; i++) expect(Math.abs(xy[i]! - theirs[i]!)).toBeLessThan(1e-3);
-    expect(operation.routes.find((route) => route.steps.some((step) => step.grids.length > 0))).toMatchObject({
+    expect(operation.transformations.find((route) => route.steps.some((step) => step.grids.length > 0))).toMatchObject({
       accuracy: 0.03,
       steps: [{ code: "7709" }],
     });
@@ -376,7 +376,7 @@ it("shares one copy of a grid among threads", async () => {
   const folder = newFolder();
   writeFileSync(join(folder, "ntv2_0.gsb"), ntv2(canada));
   const found = await findOperation(await parse("EPSG:4267"), await parse("EPSG:4326"), { grids: [folder] });
-  const [grid] = Object.values((await shareGrids(found)).grids!);
+  const [grid] = Object.values((await shareGrids(found)).loadedGrids!);
   expect(grid!.values.buffer).toBeInstanceOf(SharedArrayBuffer);
   const clone = structuredClone(grid!);
   grid!.values[0] = 42;

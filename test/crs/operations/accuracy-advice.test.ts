@@ -34,12 +34,16 @@ async function convert(id: string, place: Awaited<ReturnType<typeof placeIn>>, a
   } catch (error) {
     return { served: 0, refused: true, text: (error as Error).message };
   }
-  const tally = new PositionCounter(operation.routes.length);
+  const tally = new PositionCounter(operation.transformations.length);
   (await buildTransform(operation, tally))(place.positions.slice(), null);
-  const routes = [...operation.routes.keys(), null].filter((route) => tally.positions(route) > 0);
-  const uses = routes.map((route) => ({ route, positions: tally.positions(route), box: tally.box(route) }));
+  const routes = [...operation.transformations.keys(), null].filter((route) => tally.getCount(route) > 0);
+  const uses = routes.map((transformationIndex) => ({
+    transformationIndex,
+    positionCount: tally.getCount(transformationIndex),
+    box: tally.getBox(transformationIndex),
+  }));
   const stated = await operationNotes(operation, uses);
-  const refused = tally.positions(null);
+  const refused = tally.getCount(null);
   return { served: 25 - refused, refused: refused > 0, text: stated.map(({ text }) => text).join("\n") };
 }
 

@@ -6,12 +6,18 @@ import { buildTransform } from "../../../src/crs/operations/transform.js";
 
 async function converted(longitude: number, latitude: number) {
   const operation = await findOperation(await crsContext.parse("EPSG:3906"), crsContext.wgs84);
-  const tally = new PositionCounter(operation.routes.length);
+  const tally = new PositionCounter(operation.transformations.length);
   const xy = Float64Array.of(longitude, latitude);
   (await buildTransform(operation, tally))(xy, null);
-  const route = operation.routes.findIndex((_, k) => tally.positions(k) > 0);
-  const stated = await operationNotes(operation, [{ route, positions: 1, box: tally.box(route) }]);
-  return { xy, accuracy: operation.routes[route]!.accuracy, said: stated.map(({ text }) => text).join("\n") };
+  const transformationIndex = operation.transformations.findIndex((_, k) => tally.getCount(k) > 0);
+  const stated = await operationNotes(operation, [
+    { transformationIndex, positionCount: 1, box: tally.getBox(transformationIndex) },
+  ]);
+  return {
+    xy,
+    accuracy: operation.transformations[transformationIndex]!.accuracy,
+    said: stated.map(({ text }) => text).join("\n"),
+  };
 }
 
 it("in Kosovo the operation of Serbia is stated as accurate as it agrees with its neighbours", async () => {

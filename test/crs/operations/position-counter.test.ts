@@ -6,7 +6,7 @@ function boxAround(...places: readonly (readonly [number, number])[]): Area {
   const tally = new PositionCounter(1);
   const positions = Float64Array.from(places.flat(), (degrees) => (degrees * Math.PI) / 180);
   for (let i = 0; i < places.length; i++) tally.add(0, positions, i);
-  return tally.box(0).map((degrees) => Number(degrees.toFixed(9))) as unknown as Area;
+  return tally.getBox(0).map((degrees) => Number(degrees.toFixed(9))) as unknown as Area;
 }
 
 describe("the box around positions", () => {

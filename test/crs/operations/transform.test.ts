@@ -193,11 +193,12 @@ async function isInSomeArea(
   to: string,
   positions: readonly number[],
 ): Promise<(index: number) => boolean> {
-  const { routes } = await findOperation(await parse(from), await parse(to));
+  const { transformations } = await findOperation(await parse(from), await parse(to));
   return (index) => {
     const at = index - (index % 2);
-    const within = ({ area }: (typeof routes)[number]) => !area || isInArea(area, positions[at]!, positions[at + 1]!);
-    return routes.length === 0 || routes.some(within);
+    const within = ({ area }: (typeof transformations)[number]) =>
+      !area || isInArea(area, positions[at]!, positions[at + 1]!);
+    return transformations.length === 0 || transformations.some(within);
   };
 }
 
@@ -214,8 +215,8 @@ const geographicOf: Readonly<Record<string, string>> = {
 
 /** Refused are positions outside every operation that is good enough, and only in the systems listed as such. */
 async function checkRefused(code: string, base: string, there: readonly number[], mine: Float64Array): Promise<void> {
-  const { routes } = await findOperation(await parse(base), await parse(code));
-  const good = routes.filter(({ accuracy, offshore }) => accuracy !== null && accuracy <= 5 && !offshore);
+  const { transformations } = await findOperation(await parse(base), await parse(code));
+  const good = transformations.filter(({ accuracy, offshore }) => accuracy !== null && accuracy <= 5 && !offshore);
   const refused: string[] = [];
   for (let i = 0; i < mine.length; i += 2) {
     if (!Number.isNaN(mine[i]!)) continue;
@@ -229,7 +230,7 @@ async function checkRefused(code: string, base: string, there: readonly number[]
 }
 
 async function baseOf(code: string): Promise<string> {
-  const wkt = (await crsContext.wkt(await parse(code), "wkt1"))!;
+  const wkt = (await crsContext.toWkt(await parse(code), "wkt1"))!;
   if (wkt) return /GEOGCS\[.*?AUTHORITY\["EPSG","(\d+)"\]\],PROJECTION/.exec(wkt)![1]!.replace(/^/, "EPSG:");
   return "EPSG:4267";
 }
@@ -518,7 +519,7 @@ describe("refusals", () => {
   });
 
   it("but `ballpark` carries over what nobody knows, saying so", async () => {
-    const operation = await findOperation(await parse("EPSG:4267"), wgs84, { ballpark: true, accuracy: 0.5 });
+    const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
     expect(await operationText(operation)).toContain("hundreds of metres");
   });
@@ -550,10 +551,10 @@ describe("far from where an operation holds", () => {
     expect(Math.hypot(x! - theirX!, y! - theirY!)).toBeLessThan(1e-8);
     expect((await transformPositions("EPSG:4216", "EPSG:4326", [-64.75, 34], 20))[0]).toBeNaN();
     const operation = await findOperation(await parse("EPSG:4216"), wgs84, { accuracy: 20 });
-    const tally = new PositionCounter(operation.routes.length);
+    const tally = new PositionCounter(operation.transformations.length);
     (await buildTransform(operation, tally))(Float64Array.of(-64.75, 33.2, -64.75, 32.3, -64.75, 34), null);
-    expect([tally.beside, tally.positions(0), tally.positions(null)]).toEqual([1, 2, 1]);
-    expect(tally.box(0)).toEqual([-64.75, expect.closeTo(32.3), -64.75, expect.closeTo(33.2)]);
+    expect([tally.outsideAreaCount, tally.getCount(0), tally.getCount(null)]).toEqual([1, 2, 1]);
+    expect(tally.getBox(0)).toEqual([-64.75, expect.closeTo(32.3), -64.75, expect.closeTo(33.2)]);
   });
 
   it("frames of satellite geodesy go on to hold: ETRS89 in French Guiana", async () => {

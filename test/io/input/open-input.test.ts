@@ -103,14 +103,14 @@ test("siblings that come and go are seen, in a folder that was not changed for l
   const old = new Date(Date.now() - 3_600_000);
   utimesSync(scratch.folder, old, old);
   const roads = FileSource.at(scratch.path("roads.shp"));
-  expect(roads.sibling("dbf")?.name).toBe(scratch.path("ROADS.Dbf"));
-  expect(roads.sibling("prj")).toBeNull();
+  expect(roads.findSibling("dbf")?.name).toBe(scratch.path("ROADS.Dbf"));
+  expect(roads.findSibling("prj")).toBeNull();
   writeFileSync(scratch.path("roads.prj"), "crs");
   writeFileSync(scratch.path("roads.dbf"), "table");
-  expect(roads.sibling("prj")?.name).toBe(scratch.path("roads.prj"));
-  expect(roads.sibling("dbf")?.name).toBe(scratch.path("roads.dbf"));
+  expect(roads.findSibling("prj")?.name).toBe(scratch.path("roads.prj"));
+  expect(roads.findSibling("dbf")?.name).toBe(scratch.path("roads.dbf"));
   rmSync(scratch.path("roads.prj"));
-  expect(roads.sibling("prj")).toBeNull();
+  expect(roads.findSibling("prj")).toBeNull();
 });
 
 describe("an address", () => {
@@ -155,9 +155,9 @@ describe("an address", () => {
         "/d/roads.prj": "crs",
       });
       const roads = await open(`${base}/d/roads.shp?key=1#x`, { siblingsOf });
-      expect(readFileSync(roads.sibling("dbf")!.path, "utf8")).toBe("table");
-      expect(readFileSync(roads.sibling("prj")!.path, "utf8")).toBe("crs");
-      expect(roads.sibling("prj")!.name).toBe(`${base}/d/roads.prj`);
+      expect(readFileSync(roads.findSibling("dbf")!.path, "utf8")).toBe("table");
+      expect(readFileSync(roads.findSibling("prj")!.path, "utf8")).toBe("crs");
+      expect(roads.findSibling("prj")!.name).toBe(`${base}/d/roads.prj`);
       expect(asked.sort()).toEqual([
         "/d/roads.DBF?key=1",
         "/d/roads.dbf?key=1",
@@ -166,7 +166,7 @@ describe("an address", () => {
       ]);
       const upper = await folderServer({ "/ROADS.SHP": "shape", "/ROADS.DBF": "table", "/ROADS.PRJ": "crs" });
       const loud = await open(`${upper.base}/ROADS.SHP`, { siblingsOf });
-      expect(loud.sibling("dbf")?.size).toBe(5);
+      expect(loud.findSibling("dbf")?.size).toBe(5);
       expect(upper.asked).not.toContain("/ROADS.dbf");
     });
 
@@ -176,8 +176,8 @@ describe("an address", () => {
         ...Object.fromEntries(["dbf", "DBF", "prj", "PRJ"].map((each) => [`/roads.${each}`, answer])),
       });
       const roads = await open(`${base}/roads.shp`, { siblingsOf });
-      expect(roads.sibling("dbf")).toBeNull();
-      expect(roads.sibling("prj")).toBeNull();
+      expect(roads.findSibling("dbf")).toBeNull();
+      expect(roads.findSibling("prj")).toBeNull();
     });
 
     test("that the server fails to send are an error: the features would be without them", async () => {

@@ -156,9 +156,9 @@ describe("what is taken from a zip", () => {
     const roads = members[0]!.source;
     expect(readFileSync(roads.path, "utf8")).toBe("shape");
     expect(roads.size).toBe(5);
-    expect(roads.sibling("dbf")?.name).toBe(`${scratch.folder}/data.zip/folder/roads.dbf`);
-    expect(readFileSync(roads.sibling("prj")!.path, "utf8")).toBe("crs");
-    expect(roads.sibling("cpg")).toBeNull();
+    expect(roads.findSibling("dbf")?.name).toBe(`${scratch.folder}/data.zip/folder/roads.dbf`);
+    expect(readFileSync(roads.findSibling("prj")!.path, "utf8")).toBe("crs");
+    expect(roads.findSibling("cpg")).toBeNull();
     expect(existsSync(join(roads.path, "../../readme.txt"))).toBe(false);
   });
 
@@ -245,7 +245,7 @@ describe("what is taken from a zip", () => {
 describe("a zip that is a file of a format", () => {
   const archive = {
     extensions: ["kmz"],
-    main: (entries: readonly string[]) =>
+    findMain: (entries: readonly string[]) =>
       entries.find((path) => path === "doc.kml") ?? entries.find((path) => path.endsWith(".kml")),
   };
   const asArchive: Partial<InputOptions> = {
@@ -261,7 +261,7 @@ describe("a zip that is a file of a format", () => {
     const { source } = members[0]!;
     expect(source.name).toBe(scratch.path("places.kmz"));
     expect(readFileSync(source.path, "utf8")).toBe("<kml/>");
-    expect(readFileSync(source.sibling("prj")!.path, "utf8")).toBe("crs");
+    expect(readFileSync(source.findSibling("prj")!.path, "utf8")).toBe("crs");
     expect(readdirSync(dirname(source.path)).sort()).toEqual(["doc.kml", "doc.prj"]);
   });
 

@@ -44,7 +44,7 @@ function meanwhile(act: () => void): HostSink {
     return null;
   };
   const rest = { prepare: nothing, commit: nothing, abort: nothing, published() {}, [Symbol.asyncDispose]: nothing };
-  return { name: "", update: null, isStream: false, create: () => Promise.reject(new Error()), files, ...rest };
+  return { name: "", inPlaceTarget: null, isStream: false, create: () => Promise.reject(new Error()), files, ...rest };
 }
 
 async function committed(content: string, act: () => void): Promise<string> {

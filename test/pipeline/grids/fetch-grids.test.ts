@@ -57,9 +57,9 @@ afterAll(async () => {
   scratch.remove();
 });
 
-const hostWith = (download: boolean): Host => ({
+const hostWith = (allowsDownload: boolean): Host => ({
   ...createTestHost(),
-  grids: { endpoint: server.endpoint, cache, folders: [cache], download },
+  grids: { endpoint: server.endpoint, cacheFolder: cache, folders: [cache], allowsDownload },
 });
 const run = (request: Partial<ConvertRequest> & Pick<ConvertRequest, "inputs" | "output">, download = true) =>
   convert({ workers: 1, overwrite: true, ...request }, hostWith(download));
@@ -174,11 +174,11 @@ describe("the grids for an input", () => {
 
 describe("downloads on demand", () => {
   test("are off unless --grid-download or PROJ_NETWORK asks for them", () => {
-    expect(resolveGrids({}, {}).download).toBe(false);
-    expect(resolveGrids({}, { PROJ_NETWORK: "OFF" }).download).toBe(false);
-    expect(resolveGrids({}, { PROJ_NETWORK: "ON" }).download).toBe(true);
-    expect(resolveGrids({ gridDownload: false }, { PROJ_NETWORK: "ON" }).download).toBe(false);
-    expect(resolveGrids({ gridDownload: true }, {}).download).toBe(true);
+    expect(resolveGrids({}, {}).allowsDownload).toBe(false);
+    expect(resolveGrids({}, { PROJ_NETWORK: "OFF" }).allowsDownload).toBe(false);
+    expect(resolveGrids({}, { PROJ_NETWORK: "ON" }).allowsDownload).toBe(true);
+    expect(resolveGrids({ gridDownload: false }, { PROJ_NETWORK: "ON" }).allowsDownload).toBe(false);
+    expect(resolveGrids({ gridDownload: true }, {}).allowsDownload).toBe(true);
   });
 
   test("are found without the standard folders, too", () => {

@@ -24,7 +24,7 @@ const pairs = defineFormat({
   extensions: ["pairs", "pairz"],
   archive: {
     extensions: ["pairz"],
-    main: (entries) => entries.find((path) => path === "doc.pairs"),
+    findMain: (entries) => entries.find((path) => path === "doc.pairs"),
     mainName: "doc.pairs",
   },
   identify: (head) => (/^\d+ \d+\n/.test(head.toString("latin1")) ? "yes" : "no"),
@@ -60,10 +60,10 @@ const pairs = defineFormat({
       supportsStreaming: true,
     }),
     load: async () => ({
-      encoder: async () => ({
+      createEncoder: async () => ({
         encode: ({ geometry }: Batch) => ({ text: `${geometry.xy[0]} ${geometry.xy[1]}\n` }),
       }),
-      async assembler(sink) {
+      async createAssembler(sink) {
         const file = await sink.create();
         return {
           append: ({ text }: { text: string }) => file.write(Buffer.from(text)),
@@ -77,7 +77,7 @@ const pairs = defineFormat({
 function run(input: string, output: string, request: Partial<ConvertRequest> = {}) {
   const host = createTestHost();
   const registry = new Registry();
-  for (const format of host.registry.all()) registry.add(format, host.registry.moduleOf(format.id));
+  for (const format of host.registry.all()) registry.add(format, host.registry.getModule(format.id));
   registry.add(pairs, "./pairs.js");
   const inputs = [scratch.path(input)];
   return convert({ inputs, output: scratch.path(output), workers: 1, ...request }, { ...host, registry });

@@ -31,7 +31,7 @@ describe("batches", () => {
     let splits = 0;
     for await (const split of layer!.splits!()) {
       splits++;
-      const fetched = await layer!.fetch!(split);
+      const fetched = await layer!.prefetch!(split);
       expect((fetched as Buffer).length).toBe(split.bytes);
       const ahead: unknown[] = [];
       const own: unknown[] = [];

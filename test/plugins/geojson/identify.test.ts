@@ -4,7 +4,7 @@ import { collection, feature, point } from "./read-geojson.js";
 
 function identify(text: string | Buffer, name = "a.geojson", size?: number): string {
   const head = Buffer.from(text).subarray(0, 65536);
-  const source = { name, size: size ?? Buffer.byteLength(text), sibling: () => null };
+  const source = { name, size: size ?? Buffer.byteLength(text), findSibling: () => null };
   return `${geojson.identify(head, source)} ${geojsonseq.identify(head, source)}`;
 }
 

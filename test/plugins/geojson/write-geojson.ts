@@ -26,16 +26,16 @@ export async function writeBatches(
   const sink = new PlainSink(scratch.path("out.geojson"));
   if (lines) {
     const values = parseOptions("geojsonseq", geojsonseq.writer!.options, options);
-    const assembler = await sequence.assembler(sink);
+    const assembler = await sequence.createAssembler(sink);
     for (const batch of batches) {
-      await assembler.append((await sequence.encoder(layer, values, context)).encode(batch), 0);
+      await assembler.append((await sequence.createEncoder(layer, values, context)).encode(batch), 0);
     }
     await assembler.finish();
   } else {
     const values = parseOptions("geojson", geojson.writer!.options, options);
-    const assembler = await whole.assembler(sink, [layer], values);
+    const assembler = await whole.createAssembler(sink, [layer], values);
     for (const batch of batches) {
-      await assembler.append((await whole.encoder(layer, values, context)).encode(batch), 0);
+      await assembler.append((await whole.createEncoder(layer, values, context)).encode(batch), 0);
     }
     await assembler.finish();
   }

@@ -13,14 +13,14 @@ const pack = (...features: unknown[]) => packFeatures(features as Feature[], 1);
 function table(columns: Record<string, Column>): Batch {
   const length = Object.values(columns)[0]!.presence.length;
   const geometry = new GeometryBuilder();
-  for (let i = 0; i < length; i++) geometry.none();
+  for (let i = 0; i < length; i++) geometry.addNull();
   return new Batch({
     length,
     ids: null,
     fields: Object.entries(columns).map(([name, column]) => ({ name, type: column.type })),
     columns: Object.values(columns),
     geometry: geometry.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord: 1,
   });
 }
@@ -190,7 +190,7 @@ describe("values", () => {
     const { fields, columns, geometry } = table({
       n: { type: "int64", presence: present(3), values: new BigInt64Array(3) },
     });
-    const batch = new Batch({ length: 3, ids, fields, columns, geometry, records: null, firstRecord: 1 });
+    const batch = new Batch({ length: 3, ids, fields, columns, geometry, recordNumbers: null, firstRecord: 1 });
     const { text, context } = await writeBatches(scratch, [batch]);
     expect(text).toContain('"id":9007199254740991,');
     expect(text).toContain('"id":"9007199254740993",');

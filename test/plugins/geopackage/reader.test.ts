@@ -342,7 +342,7 @@ describe("layers", () => {
 
 describe("what a file is", () => {
   const identify = (head: Buffer, name = "x.db") =>
-    geopackage.identify(head, { name, size: head.length, sibling: () => null });
+    geopackage.identify(head, { name, size: head.length, findSibling: () => null });
 
   it("is told by its content", () => {
     const path = newPath();

@@ -36,7 +36,7 @@ const polygon = { type: "Polygon", coordinates: [ring, ring] } satisfies Geometr
 
 function blob(geometry: Geometry): Buffer {
   const builder = new GeometryBuilder();
-  builder.geojson(geometry);
+  builder.addGeoJson(geometry);
   return blobOf(Buffer.from(new WkbWriter().write(builder.finish(), 0)));
 }
 
@@ -51,7 +51,7 @@ async function summaryOf(geometries: readonly (Buffer | null)[], unchangedExtent
   database.close();
   const context = new RecordingContext(false);
   await using dataset = await openDataset(geopackage, path, context);
-  const summary = await dataset.layers[0]!.summary!({ unchangedExtent, isLimited: false, withExtent: false });
+  const summary = await dataset.layers[0]!.summary!({ unchangedExtent, isLimited: false, needsExtent: false });
   expect(context.losses).toEqual([]);
   return summary;
 }
@@ -109,12 +109,12 @@ it("of texts, dates and numbers is what the rows say once they are read, also wh
   database.close();
   const told = async () => {
     await using dataset = await openDataset(geopackage, path, new RecordingContext(false));
-    const { fields, idBytes } = (await dataset.layers[0]!.summary!({
+    const { fields, maxIdBytes } = (await dataset.layers[0]!.summary!({
       unchangedExtent: null,
       isLimited: false,
-      withExtent: false,
+      needsExtent: false,
     }))!;
-    return { idBytes, fields: fields.map(({ name, values, maxBytes }) => [name, values, maxBytes]) };
+    return { idBytes: maxIdBytes, fields: fields.map(({ name, values, maxBytes }) => [name, values, maxBytes]) };
   };
   // "Zürich" takes seven bytes as UTF-8, the greatest integer fifteen digits; 24 and 5 are what any double and boolean may take.
   const expected = [
@@ -196,7 +196,7 @@ it("of points is what a full reading says", async () => {
       const full = new Summarizer(false);
       full.add(packFeatures([], 1, layer.fields));
       for await (const batch of layer.batches()) full.add(batch as Batch);
-      const told = await layer.summary!({ unchangedExtent: globe, isLimited: false, withExtent: false });
+      const told = await layer.summary!({ unchangedExtent: globe, isLimited: false, needsExtent: false });
       expect(told ?? "nothing").toEqual(full.summary());
     }),
     { numRuns: 60 },

@@ -5,7 +5,7 @@ import shapefileFormat from "../../../plugins/shapefile/index.js";
 import { dbf, point, shapefile } from "./support.js";
 
 const likeness = (name: string, bytes: Buffer) =>
-  shapefileFormat.identify(bytes.subarray(0, 65_536), { name, size: bytes.length, sibling: () => null });
+  shapefileFormat.identify(bytes.subarray(0, 65_536), { name, size: bytes.length, findSibling: () => null });
 
 describe("identify", () => {
   const { shp, shx } = shapefile([point(1, 1)]);

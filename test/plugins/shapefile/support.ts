@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { open as openShapefile, type ReadOptions } from "../../../plugins/shapefile/reader.js";
-import { assembler, encoder, type ShapefileChunk } from "../../../plugins/shapefile/writer.js";
+import { createAssembler, createEncoder, type ShapefileChunk } from "../../../plugins/shapefile/writer.js";
 import { FileSource } from "../../../src/io/input/source.js";
 import {
   type Batch,
@@ -67,8 +67,8 @@ export async function writeBatches(
   const context = new RecordingContext();
   const path = scratch.path(`${name}.shp`);
   const sink = new PlainSink(path);
-  const encode = await encoder(layer, options, context);
-  const assemble = await assembler(sink, [layer], options, context);
+  const encode = await createEncoder(layer, options, context);
+  const assemble = await createAssembler(sink, [layer], options, context);
   for (const batch of batches) {
     await assemble.append(structuredClone(encode.encode(batch)) as ShapefileChunk, 0);
   }

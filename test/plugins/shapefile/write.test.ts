@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { assembler, encoder } from "../../../plugins/shapefile/writer.js";
+import { createAssembler, createEncoder } from "../../../plugins/shapefile/writer.js";
 import { crsContext } from "../../../src/crs/index.js";
 import {
   Batch,
@@ -268,11 +268,11 @@ describe("shapes", () => {
 
   it("have Z and M, in records, headers and for ogrinfo", async () => {
     const builder = new GeometryBuilder();
-    builder.line(Kind.LineString);
-    builder.positionZM(0, 0, 10, 100);
-    builder.positionZM(1, 1, 20, Number.NaN);
+    builder.beginSinglePart(Kind.LineString);
+    builder.addPositionZM(0, 0, 10, 100);
+    builder.addPositionZM(1, 1, 20, Number.NaN);
     builder.end();
-    builder.none();
+    builder.addNull();
     const batch = packFeatures([feature(null), feature(null)], 1, []).with({ geometry: builder.finish() });
     const { path } = await writeBatches(scratch, "zm", [batch], []);
     const shp = readFileSync(path);
@@ -375,12 +375,12 @@ describe("a layer", () => {
     const context = new RecordingContext();
     const sink: Sink = {
       name: "huge.shp",
-      update: null,
+      inPlaceTarget: null,
       create: async () => ({ path: null, size: 2 ** 31 - 20, write: async () => {}, patch: async () => {} }),
     };
     const options = { encoding: "UTF-8" };
-    const chunk = (await encoder(layer, options, context)).encode(batch);
-    const assemble = await assembler(sink, [layer], options, context);
+    const chunk = (await createEncoder(layer, options, context)).encode(batch);
+    const assemble = await createAssembler(sink, [layer], options, context);
     await expect(assemble.append(chunk, 0)).rejects.toMatchObject({ code: "output-too-large" });
   });
 
@@ -388,7 +388,7 @@ describe("a layer", () => {
     const summary = new Summarizer(false).summary();
     const layer = { name: "x", crs: null, fields: [], summary };
     const sink = new PlainSink(scratch.path("x.dbf"));
-    await expect(assembler(sink, [layer], { encoding: "UTF-8" }, new RecordingContext())).rejects.toMatchObject({
+    await expect(createAssembler(sink, [layer], { encoding: "UTF-8" }, new RecordingContext())).rejects.toMatchObject({
       code: "usage",
     });
   });
@@ -446,7 +446,7 @@ describe("any layer", () => {
           expect(context.losses).toEqual([]);
           expect([...back!.features()]).toEqual([...batch.features()]);
           expect(back!.fields.map((field) => field.type)).toEqual(fields.map((field) => field.type));
-          expect(new Batch(back!.data()).columns[1]).toEqual(batch.columns[1]);
+          expect(new Batch(back!.toData()).columns[1]).toEqual(batch.columns[1]);
         },
       ),
       { numRuns: 40, seed: 7 },

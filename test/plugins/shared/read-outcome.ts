@@ -23,12 +23,12 @@ export async function readOutcome(
         featureCount,
         geometryTypes,
         extent,
-        summary: await layer.summary?.({ unchangedExtent: null, isLimited: false, withExtent: false }),
+        summary: await layer.summary?.({ unchangedExtent: null, isLimited: false, needsExtent: false }),
         features,
       });
       for await (const batch of isFetched ? prefetchedBatches(layer) : readBatches(layer, true)) {
         for (const [row, feature] of [...batch.features()].entries()) {
-          features.push({ ...feature, record: batch.records?.[row] ?? batch.firstRecord + row });
+          features.push({ ...feature, record: batch.recordNumbers?.[row] ?? batch.firstRecord + row });
         }
       }
     }

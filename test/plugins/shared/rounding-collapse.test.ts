@@ -6,7 +6,7 @@ import { GeometryBuilder } from "../../../src/model/geometry-builder.js";
 
 function lost(decimals: number, ...geometries: (Geometry | null)[]) {
   const builder = new GeometryBuilder();
-  for (const geometry of geometries) builder.geojson(geometry);
+  for (const geometry of geometries) builder.addGeoJson(geometry);
   return findCollapsedGeometries(builder.finish(), decimals);
 }
 const line = (...coordinates: Position[]): Geometry => ({ type: "LineString", coordinates });

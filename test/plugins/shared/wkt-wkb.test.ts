@@ -174,10 +174,10 @@ describe("WKT", () => {
     "SRID=4326",
   ])("refuses %j and takes nothing in", (text) => {
     const builder = new GeometryBuilder();
-    builder.point(7, 8);
+    builder.addPoint(7, 8);
     const bytes = Buffer.from(text);
     expect(() => new WktReader().read(bytes, 0, bytes.length, builder)).toThrow(GeometryParseError);
-    builder.point(9, 10);
+    builder.addPoint(9, 10);
     const column = builder.finish();
     expect(column.length).toBe(2);
     expect(geometryAt(column, 1)).toEqual({ type: "Point", coordinates: [9, 10] });
@@ -389,7 +389,7 @@ describe("WKB", () => {
             expect(error).toBeInstanceOf(GeometryParseError);
             expect(builder.length).toBe(0);
           }
-          builder.point(1, 2);
+          builder.addPoint(1, 2);
           const column = builder.finish();
           expect(geometryAt(column, column.length - 1)).toEqual({ type: "Point", coordinates: [1, 2] });
         },
@@ -425,8 +425,8 @@ describe("long lines", () => {
 
   test("have no height among others that have one", () => {
     const builder = new GeometryBuilder();
-    builder.line(2);
-    builder.positionZM(1, 2, 3, 4);
+    builder.beginSinglePart(2);
+    builder.addPositionZM(1, 2, 3, 4);
     builder.end();
     read(new WkbReader(), builder, line(true, numbers), 1);
     const { z, m } = builder.finish();

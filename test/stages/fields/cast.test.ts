@@ -189,7 +189,7 @@ describe("text that is all of one temporal type", () => {
       fc.property(fc.oneof(some, any), (given) => {
         const costs = new CastLosses();
         const each = given.map((text) => (typeof text === "string" ? castValue(text, "text", to, costs) : null));
-        const counts = Object.fromEntries([...costs.found].map(([code, { count }]) => [code, count]));
+        const counts = Object.fromEntries([...costs.byCode].map(([code, { count }]) => [code, count]));
         const { values: together, losses, column } = cast("text", given, to);
         expect(together).toEqual(each);
         expect(losses).toEqual(counts);

@@ -132,8 +132,8 @@ describe("suspectSwap", () => {
   });
 
   test("suspects where only the exchanged extent meets what the target holds", () => {
-    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { held: [0, 42, 5, 48] })).toBe("suspected");
-    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { held: [40, 0, 60, 50] })).toBe(null);
-    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { held: [-100, -40, -90, -30] })).toBe(null);
+    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [0, 42, 5, 48] })).toBe("suspected");
+    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [40, 0, 60, 50] })).toBe(null);
+    expect(suspectSwap({ extent: [43, 1, 50, 7] }, { existingExtent: [-100, -40, -90, -30] })).toBe(null);
   });
 });

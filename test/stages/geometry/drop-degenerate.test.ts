@@ -82,14 +82,14 @@ test.each<[string, Geometry, string]>([
 test("an open ring is closed, with its height and measure, and counted", async () => {
   const builder = new GeometryBuilder();
   builder.begin(Kind.Polygon);
-  builder.part();
-  builder.ring();
+  builder.beginPart();
+  builder.beginRing();
   for (const [x, y, z, m] of [
     [0, 0, 5, 1],
     [9, 0, 6, 2],
     [9, 9, 7, 3],
   ]) {
-    builder.positionZM(x!, y!, z!, m!);
+    builder.addPositionZM(x!, y!, z!, m!);
   }
   builder.end();
   const given = batchOf([null]).with({ geometry: builder.finish() });
@@ -109,10 +109,10 @@ describe("a ring that ends above its beginning", () => {
       [0, 6, 7, -0],
     ]) {
       builder.begin(Kind.Polygon);
-      builder.part();
-      builder.ring();
+      builder.beginPart();
+      builder.beginRing();
       ring.forEach(([x, y], k) => {
-        builder.positionZM(x!, y!, heights[k]!, Number.NaN);
+        builder.addPositionZM(x!, y!, heights[k]!, Number.NaN);
       });
       builder.end();
     }

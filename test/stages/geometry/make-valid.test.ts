@@ -145,9 +145,9 @@ test("tells of parts that collapse, and of measures", async () => {
 
   const builder = new GeometryBuilder();
   builder.begin(Kind.Polygon);
-  builder.part();
-  builder.ring();
-  for (const [x, y] of ring("0 0,2 2,2 0,0 2,0 0")) builder.positionZM(x!, y!, Number.NaN, 7);
+  builder.beginPart();
+  builder.beginRing();
+  for (const [x, y] of ring("0 0,2 2,2 0,0 2,0 0")) builder.addPositionZM(x!, y!, Number.NaN, 7);
   builder.end();
   const given = batchOf([null]).with({ geometry: builder.finish() });
   expect((await applyStage("make-valid", {}, given)).heard.losses).toMatchObject([{ code: "m-dropped", count: 1 }]);

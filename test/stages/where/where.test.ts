@@ -16,14 +16,14 @@ function tableBatch(table: Table): Batch {
   const names = Object.keys(table);
   const length = table[names[0]!]![1].length;
   const geometry = new GeometryBuilder();
-  for (let i = 0; i < length; i++) geometry.none();
+  for (let i = 0; i < length; i++) geometry.addNull();
   return new Batch({
     length,
     ids: null,
     fields: names.map((name) => ({ name, type: table[name]![0] })),
     columns: names.map((name) => columnOf(...table[name]!)),
     geometry: geometry.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord: 0,
   });
 }

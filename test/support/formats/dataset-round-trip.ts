@@ -46,7 +46,7 @@ async function writeDataset(format: Format, folder: string, dataset: GeneratedDa
   const path = join(folder, `a.${format.extensions[0]}`);
   const layers = dataset.map(({ name, layer }) => {
     const batch = batchOf(withKey(layer));
-    const own = writer.capabilities.layerName?.(name) ?? name;
+    const own = writer.capabilities.normalizeLayerName?.(name) ?? name;
     const [target] = planTargets(format, writer.capabilities, batch, own, crsContext.wgs84);
     return { target: target!.layer, batches: fittedBatches(target!, batch, 1000) };
   });
@@ -180,7 +180,7 @@ function partsOf(
   { families = [] }: WriterCapabilities,
 ): readonly OutputReport[] {
   const own = renamed(reports, name);
-  const names = [own, ...families.map((family) => `${own}_${family.name}`)];
+  const names = [own, ...families.map((family) => `${own}_${family.suffix}`)];
   const found = reports.flatMap(({ outputs }) => outputs).filter(({ layer }) => names.includes(layer));
   assert.ok(found.length > 0, `nothing was written of the layer "${name}"`);
   return found;

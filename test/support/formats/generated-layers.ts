@@ -301,7 +301,7 @@ export const wideLayer: fc.Arbitrary<GeneratedLayer> = fc.record({
 /** The layer as one batch. */
 export function batchOf({ geometries: shapes, fields, ids }: GeneratedLayer): Batch {
   const geometry = new GeometryBuilder();
-  for (const shape of shapes) geometry.geojson(shape);
+  for (const shape of shapes) geometry.addGeoJson(shape);
   const column = (type: FieldType, values: readonly (Value | undefined)[]) => {
     const builder = columnBuilder(type);
     for (let row = 0; row < shapes.length; row++) pushValue(builder, values[row % values.length]);
@@ -314,7 +314,7 @@ export function batchOf({ geometries: shapes, fields, ids }: GeneratedLayer): Ba
     fields: fields.map(({ name, type }) => ({ name, type })),
     columns: fields.map(({ type, values }) => column(type, values)),
     geometry: geometry.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord: 1,
   });
 }

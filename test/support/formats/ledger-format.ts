@@ -35,20 +35,20 @@ function added(layers: LedgerLayer[], target: TargetLayer, replace: boolean): Le
 }
 
 async function assembler(sink: Sink, targets: readonly TargetLayer[]) {
-  const { update } = sink;
-  const before = update ? readFileSync(update.path) : null;
-  const layers = update ? load(update.path) : [];
-  const own = targets.map((target) => added(layers, target, update?.mode === "replace"));
+  const { inPlaceTarget } = sink;
+  const before = inPlaceTarget ? readFileSync(inPlaceTarget.path) : null;
+  const layers = inPlaceTarget ? load(inPlaceTarget.path) : [];
+  const own = targets.map((target) => added(layers, target, inPlaceTarget?.mode === "replace"));
   const bytes = () => Buffer.from(JSON.stringify(layers));
-  recordedCalls.push(update ? update.mode : "make");
+  recordedCalls.push(inPlaceTarget ? inPlaceTarget.mode : "make");
   return {
     async append({ features }: { features: Feature[] }, layer: number) {
       own[layer]!.rows.push(...features);
-      if (update) writeFileSync(update.path, bytes());
+      if (inPlaceTarget) writeFileSync(inPlaceTarget.path, bytes());
     },
     async finish() {
       recordedCalls.push("finish");
-      if (update) writeFileSync(update.path, bytes());
+      if (inPlaceTarget) writeFileSync(inPlaceTarget.path, bytes());
       else await (await sink.create()).write(bytes());
     },
     async commit() {
@@ -57,7 +57,7 @@ async function assembler(sink: Sink, targets: readonly TargetLayer[]) {
     },
     async abort() {
       recordedCalls.push("abort");
-      if (update) writeFileSync(update.path, before!);
+      if (inPlaceTarget) writeFileSync(inPlaceTarget.path, before!);
     },
   };
 }
@@ -104,8 +104,8 @@ export const ledger = defineFormat({
       updatesInPlace: true,
     }),
     load: async () => ({
-      encoder: async () => ({ encode: (batch: Batch) => ({ features: [...batch.features()] }) }),
-      assembler,
+      createEncoder: async () => ({ encode: (batch: Batch) => ({ features: [...batch.features()] }) }),
+      createAssembler: assembler,
     }),
   },
 });

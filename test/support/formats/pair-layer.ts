@@ -70,9 +70,9 @@ const fields: readonly { readonly name: string; readonly type: FieldType; readon
 /** Everything that a layer may have, once: field types, kinds of geometry, heights and measures, ids, nulls. */
 export function pairLayer(): Batch {
   const geometry = new GeometryBuilder();
-  for (const shape of geometries) geometry.geojson(shape);
-  geometry.line(Kind.LineString);
-  for (const [n, [x, y, z]] of places.entries()) geometry.positionZM(x!, y!, z!, 10 * n);
+  for (const shape of geometries) geometry.addGeoJson(shape);
+  geometry.beginSinglePart(Kind.LineString);
+  for (const [n, [x, y, z]] of places.entries()) geometry.addPositionZM(x!, y!, z!, 10 * n);
   geometry.end();
   const rows = Array.from({ length: geometry.length }, (_, row) => row);
   const column = (type: FieldType, values: readonly Value[], nullRow = -1) => {
@@ -97,7 +97,7 @@ export function pairLayer(): Batch {
         : column(type, values, nullRow),
     ),
     geometry: geometry.finish(),
-    records: null,
+    recordNumbers: null,
     firstRecord: 1,
   });
 }

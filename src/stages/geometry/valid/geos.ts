@@ -34,13 +34,13 @@ const structureMakeValidMethod = 1;
 /** GEOS in its own memory, with the few readers and writers that one thread needs. */
 export class Geos {
   /** What GEOS said of its last failure. */
-  message = "";
+  lastError = "";
   private readonly reader: GeosPointer;
   private readonly writer: GeosPointer;
   private readonly params: GeosPointer;
   /** Room for what functions write through pointers: 32 bytes. */
-  private readonly out: GeosPointer;
-  private input: GeosPointer = 0;
+  private readonly outPointer: GeosPointer;
+  private inputPointer: GeosPointer = 0;
   private inputSize = 0;
   private readonly functions: GeosFunctions;
 
@@ -53,7 +53,7 @@ export class Geos {
     this.params = functions.GEOSMakeValidParams_create();
     functions.GEOSMakeValidParams_setMethod(this.params, structureMakeValidMethod);
     functions.GEOSMakeValidParams_setKeepCollapsed(this.params, 1);
-    this.out = functions.Module._malloc(32);
+    this.outPointer = functions.Module._malloc(32);
   }
 
   static async load(): Promise<Geos> {
@@ -62,7 +62,7 @@ export class Geos {
     const functions = (await initGeos({
       noticeHandler: () => {},
       errorHandler: (message: string) => {
-        if (geos) geos.message = message;
+        if (geos) geos.lastError = message;
       },
     })) as unknown as GeosFunctions;
     geos = new Geos(functions);
@@ -78,19 +78,19 @@ export class Geos {
    * Makes a geometry from `size` bytes of WKB that `write` puts at an offset of the view. Unclosed rings are closed.
    * Gives 0 where the bytes are no geometry.
    */
-  read(size: number, write: (view: DataView, offset: number) => void): GeosPointer {
+  parseWkb(size: number, write: (view: DataView, offset: number) => void): GeosPointer {
     if (size > this.inputSize) {
-      this.functions.Module._free(this.input);
+      this.functions.Module._free(this.inputPointer);
       this.inputSize = size * 2;
-      this.input = this.functions.Module._malloc(this.inputSize);
+      this.inputPointer = this.functions.Module._malloc(this.inputSize);
     }
-    write(this.view, this.input);
-    return this.functions.GEOSWKBReader_read(this.reader, this.input, size);
+    write(this.view, this.inputPointer);
+    return this.functions.GEOSWKBReader_read(this.reader, this.inputPointer, size);
   }
 
   /** Lets `use` read the geometry's WKB; the view is gone after. */
-  write<T>(geometry: GeosPointer, use: (view: DataView, offset: number) => T): T {
-    const bytes = this.functions.GEOSWKBWriter_write(this.writer, geometry, this.out);
+  withWkb<T>(geometry: GeosPointer, use: (view: DataView, offset: number) => T): T {
+    const bytes = this.functions.GEOSWKBWriter_write(this.writer, geometry, this.outPointer);
     try {
       return use(this.view, bytes);
     } finally {
@@ -99,20 +99,20 @@ export class Geos {
   }
 
   /** Why the geometry is not valid by OGC 06-103r4, and where; null where it is valid. */
-  problem(geometry: GeosPointer): string | null {
-    const { functions, out } = this;
-    const valid = functions.GEOSisValidDetail(geometry, 0, out, out + 4);
+  describeInvalidity(geometry: GeosPointer): string | null {
+    const { functions, outPointer } = this;
+    const valid = functions.GEOSisValidDetail(geometry, 0, outPointer, outPointer + 4);
     if (valid === 1) return null;
-    if (valid !== 0) return `validity cannot be decided: ${this.message}`;
-    const reason = this.view.getUint32(out, true);
-    const location = this.view.getUint32(out + 4, true);
+    if (valid !== 0) return `validity cannot be decided: ${this.lastError}`;
+    const reason = this.view.getUint32(outPointer, true);
+    const location = this.view.getUint32(outPointer + 4, true);
     const text = functions.Module.UTF8ToString(reason);
     functions.GEOSFree(reason);
     if (location === 0) return text;
-    functions.GEOSGeomGetX(location, out + 8);
-    functions.GEOSGeomGetY(location, out + 16);
+    functions.GEOSGeomGetX(location, outPointer + 8);
+    functions.GEOSGeomGetY(location, outPointer + 16);
     functions.GEOSGeom_destroy(location);
-    return `${text} at ${this.view.getFloat64(out + 8, true)} ${this.view.getFloat64(out + 16, true)}`;
+    return `${text} at ${this.view.getFloat64(outPointer + 8, true)} ${this.view.getFloat64(outPointer + 16, true)}`;
   }
 
   /** A valid geometry of the same area or line, with what collapsed beside it; 0 where GEOS finds none. */

@@ -14,7 +14,7 @@ export interface RepairResult {
   /** Rows of which a part collapsed to a point or line and was left out. */
   readonly collapsed: ReadonlySet<number>;
   /** Rows repaired that had measures, which GEOS does not carry. */
-  readonly measured: ReadonlySet<number>;
+  readonly lostMeasures: ReadonlySet<number>;
 }
 
 const singleKindOf = (kind: number): number => (kind > Kind.Polygon ? kind - 3 : kind);
@@ -32,7 +32,7 @@ class Repairer {
   private readonly repaired = new Map<number, string>();
   private readonly failed = new Map<number, string>();
   private readonly collapsed = new Set<number>();
-  private readonly measured = new Set<number>();
+  private readonly lostMeasures = new Set<number>();
 
   constructor(
     private readonly geos: Geos,
@@ -48,26 +48,26 @@ class Repairer {
         builder.copy({ ...column, members: null, memberOffsets: null }, row);
         continue;
       }
-      const failure = problem.fatal ? problem.reason : this.repair(row, problem.reason);
+      const failure = problem.fatal ? problem.reason : this.repairRow(row, problem.reason);
       if (failure === null) this.repaired.set(row, problem.reason);
       else {
         this.failed.set(row, failure);
         builder.copy(column, row);
       }
     }
-    const { repaired, failed, collapsed, measured } = this;
-    return { column: builder.finish(), repaired, failed, collapsed, measured };
+    const { repaired, failed, collapsed, lostMeasures } = this;
+    return { column: builder.finish(), repaired, failed, collapsed, lostMeasures };
   }
 
   /** Adds the repaired feature to the builder; else gives the reason why there is none. */
-  private repair(row: number, problem: string): string | null {
+  private repairRow(row: number, problem: string): string | null {
     const { geos, column } = this;
     const { size, write } = wkbWriter(column, row);
-    const given = geos.read(size, write);
+    const given = geos.parseWkb(size, write);
     const made = given === 0 ? 0 : geos.makeValid(given);
     try {
-      if (made === 0) return `${problem}; it cannot be repaired: ${geos.message}`;
-      return geos.write(made, (view, offset) => this.add(row, view, offset))
+      if (made === 0) return `${problem}; it cannot be repaired: ${geos.lastError}`;
+      return geos.withWkb(made, (view, offset) => this.add(row, view, offset))
         ? null
         : `${problem}; without it nothing of its dimension is left`;
     } finally {
@@ -80,17 +80,17 @@ class Repairer {
     const { builder, column } = this;
     const kind = column.kinds[row]!;
     const single = singleKindOf(kind);
-    const { wanted, others } = findParts(view, offset, single);
-    if (wanted.length === 0) return false;
-    builder.begin(kind === single && wanted.length > 1 ? kind + 3 : kind);
-    if (single === Kind.LineString) builder.part();
-    for (const piece of wanted) {
-      if (single === Kind.Polygon) builder.part();
+    const { matching, hasOthers } = findParts(view, offset, single);
+    if (matching.length === 0) return false;
+    builder.begin(kind === single && matching.length > 1 ? kind + 3 : kind);
+    if (single === Kind.LineString) builder.beginPart();
+    for (const piece of matching) {
+      if (single === Kind.Polygon) builder.beginPart();
       addPart(view, piece, builder);
     }
     builder.end();
-    if (others) this.collapsed.add(row);
-    if (hasM(column, row)) this.measured.add(row);
+    if (hasOthers) this.collapsed.add(row);
+    if (hasM(column, row)) this.lostMeasures.add(row);
     return true;
   }
 }
@@ -101,7 +101,7 @@ function liftToCollections(column: GeometryColumn, members: RepairResult): Repai
   const repaired = new Map<number, string>();
   const failed = new Map<number, string>();
   const collapsed = new Set<number>();
-  const measured = new Set<number>();
+  const lostMeasures = new Set<number>();
   for (let row = 0; row < column.length; row++) {
     for (let k = offsets[row]!; k < offsets[row + 1]!; k++) {
       const failure = members.failed.get(k);
@@ -109,11 +109,11 @@ function liftToCollections(column: GeometryColumn, members: RepairResult): Repai
       if (failure !== undefined) failed.set(row, failure);
       if (reason !== undefined && !repaired.has(row)) repaired.set(row, reason);
       if (members.collapsed.has(k)) collapsed.add(row);
-      if (members.measured.has(k)) measured.add(row);
+      if (members.lostMeasures.has(k)) lostMeasures.add(row);
     }
   }
-  for (const row of failed.keys()) for (const found of [repaired, collapsed, measured]) found.delete(row);
-  return { column: { ...column, members: members.column }, repaired, failed, collapsed, measured };
+  for (const row of failed.keys()) for (const found of [repaired, collapsed, lostMeasures]) found.delete(row);
+  return { column: { ...column, members: members.column }, repaired, failed, collapsed, lostMeasures };
 }
 
 /** Makes the invalid features of the column valid; null where all are valid already. */
@@ -137,6 +137,6 @@ export function repairColumn(geos: Geos, column: GeometryColumn): RepairResult |
     repaired: new Map([...own.repaired, ...members.repaired]),
     failed: new Map([...own.failed, ...members.failed]),
     collapsed: new Set([...own.collapsed, ...members.collapsed]),
-    measured: new Set([...own.measured, ...members.measured]),
+    lostMeasures: new Set([...own.lostMeasures, ...members.lostMeasures]),
   };
 }

@@ -60,9 +60,9 @@ export function findProblem(geos: Geos, column: GeometryColumn, row: number): Va
   const broken = structuralProblem(column, row);
   if (broken) return broken;
   const { size, write } = wkbWriter(column, row);
-  const geometry = geos.read(size, write);
-  if (geometry === 0) return { reason: geos.message, fatal: true };
-  const reason = geos.problem(geometry);
+  const geometry = geos.parseWkb(size, write);
+  if (geometry === 0) return { reason: geos.lastError, fatal: true };
+  const reason = geos.describeInvalidity(geometry);
   geos.destroy(geometry);
   return reason === null ? null : { reason, fatal: false };
 }

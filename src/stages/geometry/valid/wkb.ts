@@ -78,29 +78,29 @@ export function wkbWriter(
 /** Where a line or polygon stands in some WKB: its body, after byte order and type. */
 interface WkbPart {
   readonly kind: number;
-  readonly three: boolean;
-  readonly body: number;
+  readonly hasZ: boolean;
+  readonly bodyOffset: number;
 }
 
 /** The single lines and polygons in WKB, however nested, and whether there is anything of another dimension. */
 export interface WkbParts {
-  readonly wanted: readonly WkbPart[];
-  readonly others: boolean;
+  readonly matching: readonly WkbPart[];
+  readonly hasOthers: boolean;
 }
 
 /** Finds the pieces of the kind `wanted` (LineString or Polygon) in the geometry at `offset`. */
 export function findParts(view: DataView, offset: number, wanted: number): WkbParts {
   const found: WkbPart[] = [];
-  let others = false;
+  let hasOthers = false;
   let at = offset;
 
   const geometry = () => {
     const type = view.getUint32(at + 1, true);
-    const three = (type & ewkbZFlag) !== 0 || (type & 0xffff) > 1000;
+    const hasZ = (type & ewkbZFlag) !== 0 || (type & 0xffff) > 1000;
     const kind = (type & 0xffff) % 1000;
-    const stride = three ? 24 : 16;
+    const stride = hasZ ? 24 : 16;
     at += 5;
-    const body = at;
+    const bodyOffset = at;
     if (kind === Kind.Point) at += stride;
     else if (kind === Kind.LineString) at += 4 + view.getUint32(at, true) * stride;
     else {
@@ -113,27 +113,27 @@ export function findParts(view: DataView, offset: number, wanted: number): WkbPa
     }
     // An empty line or polygon begins with a count of 0.
     const single = kind <= Kind.Polygon;
-    if (single && kind === wanted && view.getUint32(body, true) > 0) found.push({ kind, three, body });
-    else if (single && kind !== wanted) others ||= kind === Kind.Point || view.getUint32(body, true) > 0;
+    if (single && kind === wanted && view.getUint32(bodyOffset, true) > 0) found.push({ kind, hasZ, bodyOffset });
+    else if (single && kind !== wanted) hasOthers ||= kind === Kind.Point || view.getUint32(bodyOffset, true) > 0;
   };
 
   geometry();
-  return { wanted: found, others };
+  return { matching: found, hasOthers };
 }
 
 /** Adds the rings of a polygon, or the line, to the part that is open in `builder`. */
 export function addPart(view: DataView, piece: WkbPart, builder: GeometryBuilder): void {
-  let at = piece.body;
+  let at = piece.bodyOffset;
   const ring = () => {
     const count = view.getUint32(at, true);
     at += 4;
-    builder.ring();
+    builder.beginRing();
     for (let i = 0; i < count; i++) {
       const x = view.getFloat64(at, true);
       const y = view.getFloat64(at + 8, true);
-      if (piece.three) builder.positionZM(x, y, view.getFloat64(at + 16, true), Number.NaN);
-      else builder.position(x, y);
-      at += piece.three ? 24 : 16;
+      if (piece.hasZ) builder.addPositionZM(x, y, view.getFloat64(at + 16, true), Number.NaN);
+      else builder.addPosition(x, y);
+      at += piece.hasZ ? 24 : 16;
     }
   };
   if (piece.kind === Kind.LineString) ring();

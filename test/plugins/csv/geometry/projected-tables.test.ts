@@ -116,7 +116,7 @@ describe("eastings and northings", () => {
   });
 
   test("the .prj beside the table says where they lie, too", async () => {
-    const wkt = (await crsContext.wkt(await crsContext.parse("EPSG:25832"), "esri"))!;
+    const wkt = (await crsContext.toWkt(await crsContext.parse("EPSG:25832"), "esri"))!;
     writeFileSync(scratch.path("beside.prj"), wkt);
     const result = await readText(scratch, "E;N\n565000;5935000\n", {}, { name: "beside.csv" });
     expect(geometries(result)).toEqual([point(565000, 5935000)]);

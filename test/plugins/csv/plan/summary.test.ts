@@ -34,19 +34,19 @@ async function summaries(
   const summariser = new Summarizer(false);
   for await (const batch of readBatches(layer, true)) summariser.add(batch);
   return {
-    told: await layer.summary!({ unchangedExtent: null, isLimited: false, withExtent: false }),
+    told: await layer.summary!({ unchangedExtent: null, isLimited: false, needsExtent: false }),
     full: summariser.summary(),
   };
 }
 
 /** All but the boxes, which only reading tells. */
-const plain = ({ featureCount, kinds, hasZ, hasM, idType, idBytes, fields }: LayerSummary) => ({
+const plain = ({ featureCount, kinds, hasZ, hasM, idType, maxIdBytes, fields }: LayerSummary) => ({
   featureCount,
   kinds: kinds.map(({ count, hasZ, hasM }) => [count, hasZ, hasM]),
   hasZ,
   hasM,
   idType,
-  idBytes,
+  maxIdBytes,
   fields: fields.map(({ name, type, maxBytes }) => ({ name, type, maxBytes })),
 });
 

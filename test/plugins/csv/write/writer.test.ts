@@ -45,8 +45,8 @@ async function writeBatches(
   const layer = { name: "out", crs, fields, summary: summariser.summary() };
   const values = parseOptions("csv", writerOptions, options);
   const sink = new PlainSink(path);
-  const encoder = await writer.encoder(layer, values, recording);
-  const assembler = await writer.assembler(sink, [layer], values, recording);
+  const encoder = await writer.createEncoder(layer, values, recording);
+  const assembler = await writer.createAssembler(sink, [layer], values, recording);
   for (const batch of batches) await assembler.append(encoder.encode(batch), 0);
   await assembler.finish();
   await sink.close();
@@ -112,13 +112,21 @@ describe("the geometry", () => {
   test("positions without a measure in a geometry with some get 0", async () => {
     const builder = new GeometryBuilder();
     builder.begin(Kind.LineString);
-    builder.part();
-    builder.ring();
-    builder.positionZM(0, 0, Number.NaN, Number.NaN);
-    builder.positionZM(1, 1, Number.NaN, 7);
+    builder.beginPart();
+    builder.beginRing();
+    builder.addPositionZM(0, 0, Number.NaN, Number.NaN);
+    builder.addPositionZM(1, 1, Number.NaN, 7);
     builder.end();
     const geometry = builder.finish();
-    const batch = new Batch({ length: 1, ids: null, fields: [], columns: [], geometry, records: null, firstRecord: 1 });
+    const batch = new Batch({
+      length: 1,
+      ids: null,
+      fields: [],
+      columns: [],
+      geometry,
+      recordNumbers: null,
+      firstRecord: 1,
+    });
     const { text: csv, recording } = await writeBatches([batch], []);
     expect(csv).toBe('wkt\n"LINESTRING M (0 0 0,1 1 7)"\n');
     expect(recording.losses).toMatchObject([{ code: "m-missing", count: 1 }]);
@@ -228,11 +236,11 @@ test("a stream has no .prj, so its CRS is a loss", async () => {
   };
   const sink = {
     name: "-",
-    update: null,
+    inPlaceTarget: null,
     create: (extension?: string) =>
       extension ? Promise.reject(new Error("a stream is one file")) : Promise.resolve(file),
   };
-  await writer.assembler(sink, [layer], parseOptions("csv", writerOptions, { csvt: "yes" }), recording);
+  await writer.createAssembler(sink, [layer], parseOptions("csv", writerOptions, { csvt: "yes" }), recording);
   expect(Buffer.concat(written).toString()).toBe("x,y\n");
   expect(recording.losses).toMatchObject([{ code: "crs-undeclared", count: 1 }]);
 });
@@ -579,7 +587,7 @@ test("ogr2ogr reads what was written", async () => {
 describe("identify", () => {
   const likeness = (content: string | Buffer, name = "data.txt") => {
     const head = Buffer.from(content as string);
-    return format.identify(head, { name, size: head.length, sibling: () => null });
+    return format.identify(head, { name, size: head.length, findSibling: () => null });
   };
   test.each([
     ["a,b\n1,2\n3,4\n", "maybe"],

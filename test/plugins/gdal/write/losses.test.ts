@@ -47,7 +47,7 @@ const nameOf = ({ id }: Format): string => id.slice("gdal:".length);
 /** The batches with the fields that were written: drivers have some of their own. */
 function withFields(batches: readonly Batch[], names: ReadonlySet<string>): Batch[] {
   return batches.map((batch) => {
-    const data = batch.data();
+    const data = batch.toData();
     const kept = data.fields.flatMap(({ name }, f) => (names.has(name) ? [f] : []));
     return new Batch({
       ...data,

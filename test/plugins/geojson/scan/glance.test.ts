@@ -52,7 +52,7 @@ async function compared(text: string | Uint8Array, splitSize: number, skipErrors
   const found = await attempt(async (outcome) => {
     const { dataset, layer } = await opened(looking);
     await using _ = dataset;
-    for await (const { batch } of layer.glance!()) outcome.batches.push(textOf(batch));
+    for await (const { batch } of layer.scanBatches!()) outcome.batches.push(textOf(batch));
     expect([looking.rejects, looking.losses]).toEqual([[], []]);
     for await (const split of layer.splits!()) outcome.splits.push(split);
   });

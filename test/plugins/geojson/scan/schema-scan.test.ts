@@ -48,7 +48,7 @@ async function summaries(
   const told = await skimmed.layers[0]!.summary!({
     unchangedExtent,
     isLimited: false,
-    withExtent: false,
+    needsExtent: false,
     onBytesScanned: passed,
   });
   expect([looking.rejects, looking.losses, looking.notices]).toEqual([[], [], []]);
@@ -305,7 +305,7 @@ describe("skimming", () => {
     const summary = await dataset.layers[0]!.summary!({
       unchangedExtent: globe,
       isLimited: false,
-      withExtent: false,
+      needsExtent: false,
       ...asked,
     });
     expect(summary).toBeNull();
@@ -318,7 +318,7 @@ describe("skimming", () => {
     const context = new RecordingContext(false);
     await using dataset = await GeoJsonDataset.open(FileSource.at(path), { fid: undefined }, context, 1 << 21);
     const [layer] = dataset.layers;
-    expect(await layer!.summary!({ unchangedExtent: globe, isLimited: false, withExtent: false })).not.toBeNull();
+    expect(await layer!.summary!({ unchangedExtent: globe, isLimited: false, needsExtent: false })).not.toBeNull();
     expect(context.losses).toEqual([]);
     for await (const _ of layer!.batches());
     expect(context.losses).toMatchObject([{ code: "foreign-member", field: "beside", count: 1 }]);

@@ -4,7 +4,7 @@ import { type Geometry, GeometryBuilder, geometryAt } from "../../../../src/mode
 
 function cut(geometry: Geometry): Geometry {
   const builder = new GeometryBuilder();
-  builder.geojson(geometry);
+  builder.addGeoJson(geometry);
   return geometryAt(splitAtAntimeridian(builder.finish(), unexpected), 0)!;
 }
 
@@ -41,8 +41,8 @@ describe("cutting at the antimeridian", () => {
       ],
     };
     const builder = new GeometryBuilder();
-    builder.geojson({ type: "GeometryCollection", geometries: [line, ring] });
-    builder.geojson({
+    builder.addGeoJson({ type: "GeometryCollection", geometries: [line, ring] });
+    builder.addGeoJson({
       type: "LineString",
       coordinates: [
         [170, 0],

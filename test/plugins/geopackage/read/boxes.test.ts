@@ -10,7 +10,7 @@ afterAll(() => scratch.remove());
 
 const wkb = (coordinates: number[][]): Buffer => {
   const builder = new GeometryBuilder();
-  builder.geojson({ type: "LineString", coordinates });
+  builder.addGeoJson({ type: "LineString", coordinates });
   return Buffer.from(new WkbWriter().write(builder.finish(), 0));
 };
 const line = wkb([

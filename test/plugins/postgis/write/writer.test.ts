@@ -435,7 +435,7 @@ describe.runIf(database)("writing", () => {
   });
 
   test("a batch of none makes an empty table", async () => {
-    const batch = new Batch({ ...sampleBatch({ features: 1, types: ["Point"], fieldTypes: ["text"] }).data() });
+    const batch = new Batch({ ...sampleBatch({ features: 1, types: ["Point"], fieldTypes: ["text"] }).toData() });
     await writeTable(database!, "empty", batch.take(new Uint32Array()));
     expect(await countOf("empty")).toBe("0");
   });
