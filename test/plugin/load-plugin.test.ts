@@ -135,14 +135,14 @@ describe("a plugin is refused", () => {
       `export default { ...${good()}, extensions: [".x"] }`,
       'extensions has ".x": extensions are lower case, without the dot',
     ],
-    [`export default { ...${good()}, companions: "x" }`, "companions must be an array"],
+    [`export default { ...${good()}, companionExtensions: "x" }`, "companionExtensions must be an array"],
     [`export default { ...${good()}, archive: "x" }`, "archive must be an object"],
     [`export default { ...${good()}, archive: {} }`, "archive.extensions must be an array, not empty"],
     [
       `export default { ...${good()}, archive: { extensions: ["z"] } }`,
       'archive.extensions has "z", which is not among its extensions',
     ],
-    [`export default { ...${good()}, archive: { extensions: ["x"], main: "doc" } }`, "archive.main must be a function"],
+    [`export default { ...${good()}, archive: { extensions: ["x"], findMain: "doc" } }`, "archive.findMain must be a function"],
     [
       `export default { ...${good()}, archive: { extensions: ["x"], mainName: "../doc" } }`,
       "archive.mainName must be the name of a file",
