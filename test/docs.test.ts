@@ -1,6 +1,6 @@
 /**
  * The pages in docs/ against the code. The tables of options are made from it: `npx vitest run test/docs.test.ts -u`
- * writes them anew. What a page says of codes is held against where they are used, in both directions.
+ * writes them again. What a page says of codes is held against where they are used, in both directions.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

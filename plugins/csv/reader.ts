@@ -79,7 +79,7 @@ async function* splitUnscanned(
   context: ReadContext,
   length: number,
 ): AsyncGenerator<CsvSplit> {
-  // Nobody looks at the types: a survey of no columns finds the ends of records and what is damaged.
+  // No one looks at the types: a survey of no columns finds the ends of records and what is damaged.
   const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
   const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
   yield* splitRecordBlocks(blocks, source.name, range, survey.visitor(new RecordScanner(plan.delimiter), false));

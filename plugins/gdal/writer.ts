@@ -187,7 +187,7 @@ class GdalAssembler implements Assembler<RowChunk> {
     else await moveFolderToSink(folder, basename(path));
   }
 
-  /** What the driver shall call the file: some write the name into it, or others after it. */
+  /** What the driver should call the file: some write the name into it, or others after it. */
   private fileName(): string {
     const { sink, facts } = this;
     const name = basename(sink.name.replace(/[/\\]+$/, "")).replace(/\.zip$/i, "");

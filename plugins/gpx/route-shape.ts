@@ -12,7 +12,7 @@ export interface ShapePoint {
   Subclass?: string;
 }
 
-/** Of any version, as nobody else has an element of this name there. */
+/** Of any version, as no one else has an element of this name there. */
 export const isShapeNamespace = (namespace: string | null): boolean =>
   namespace === null || /garmin\.com\/xmlschemas\/GpxExtensions/i.test(namespace);
 

@@ -7,7 +7,7 @@ import { type GridArguments, resolveGrids } from "./options/grid-options.js";
 import { type MapInputArguments, mapReader } from "./run/map-inputs.js";
 import { interrupted } from "./signals.js";
 
-/** The formats at hand: those that come with geoferry and those of `--plugin`. */
+/** The formats available: those that come with geoferry and those of `--plugin`. */
 export async function openRegistry(plugins: readonly string[]): Promise<Registry> {
   const registry = new Registry();
   for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);

@@ -32,7 +32,7 @@ const flush = (stream: NodeJS.WriteStream): Promise<unknown> => new Promise((res
 function checkStdout(status: number, argv: readonly string[]): number {
   if (isStdoutClosed()) return exitStatus.closed;
   const failure = getStdoutError();
-  // What became of the features is known already; of records nobody has heard.
+  // What became of the features is known already; of records no one has heard.
   return failure && status === 0
     ? reportError(createError("stdout-failed", { reason: describeSystemError(failure) }), argv)
     : status;

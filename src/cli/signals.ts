@@ -18,15 +18,15 @@ let stdoutError: NodeJS.ErrnoException | undefined;
 /** What went wrong with stdout, be it with features or with records. */
 export const getStdoutError = (): NodeJS.ErrnoException | undefined => stdoutError;
 
-/** Whether whoever read stdout has closed it, as `head` does when it has enough: there is nobody left to tell. */
+/** Whether the reader of stdout has closed it, as `head` does when it has enough: there is no one left to tell. */
 export const isStdoutClosed = (): boolean => stdoutError?.code === "EPIPE";
 
-/** Node ignores SIGPIPE: a pipe that is closed at its other end is an error of the stream, and fatal if nobody listens. */
+/** Node ignores SIGPIPE: a pipe that is closed at its other end is an error of the stream, and fatal if no one listens. */
 export function listenForClosedPipes(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     stdoutError ??= error;
     if (isStdoutClosed()) aborter.abort();
   });
-  // Nobody reads the messages any more; the conversion goes on all the same.
+  // No one reads the messages any more; the conversion goes on all the same.
   process.stderr.on("error", () => {});
 }

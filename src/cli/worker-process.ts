@@ -17,7 +17,7 @@ import type { HandArguments } from "./run/run-worker.js";
 const args = JSON.parse(process.argv[2]!) as HandArguments;
 /** In a terminal the signal reaches all processes; what becomes of the work is for the worker to say. */
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
-// Without a worker nobody may write.
+// Without a worker no one may write.
 process.on("disconnect", () => process.exit(1));
 
 setNetworkSettings(networkSettings(args));

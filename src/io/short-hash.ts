@@ -1,6 +1,6 @@
 /**
  * Eight hexadecimal digits of a text: FNV-1a over its UTF-16 units, mixed as MurmurHash3 ends. It tells names from each
- * other and keeps nobody out; `node:crypto` would do no more in so few digits, and takes long to load.
+ * other and keeps no one out; `node:crypto` would do no more in so few digits, and takes long to load.
  */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;

@@ -42,7 +42,7 @@ export function releaseBuffer(buffer: ArrayBufferLike): boolean {
   return borrowed;
 }
 
-/** Takes in a buffer that nobody else uses, such as one that comes back from another thread. */
+/** Takes in a buffer that no one else uses, such as one that comes back from another thread. */
 export function donateBuffer(buffer: ArrayBuffer): void {
   freeBuffers.push(buffer);
   freeBytes += buffer.byteLength;

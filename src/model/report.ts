@@ -34,7 +34,7 @@ export interface Reject {
   readonly kept?: boolean;
 }
 
-/** A stretch of a source that was given up to read past damage: nobody knows which features stood in it. */
+/** A stretch of a source that was given up to read past damage: it is unknown which features stood in it. */
 export interface SkippedRange {
   /** The file, as in messages. */
   readonly source: string;

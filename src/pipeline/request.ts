@@ -19,7 +19,7 @@ export interface ConvertRequest {
   readonly inputs: readonly string[];
   /** A path, an s3 address, or `-` for stdout. */
   readonly output: string;
-  /** Ids of formats, where neither content nor extension shall decide. */
+  /** Ids of formats, where neither content nor extension should decide. */
   readonly from?: string;
   readonly to?: string;
   /** The layers to take, by name, or several names with commas between them; all where absent. */

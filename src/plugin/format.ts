@@ -192,7 +192,7 @@ export interface WriterCapabilities {
   readonly updatesInPlace?: true;
 }
 
-/** A layer as the writer shall write it: already fitted to what it accepts. */
+/** A layer as the writer should write it: already fitted to what it accepts. */
 export interface TargetLayer {
   readonly name: string;
   readonly crs: Crs | null;

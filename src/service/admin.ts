@@ -11,7 +11,7 @@ import { MapName } from "./maps/map-routes.js";
 import type { Account, Credential, Store, StoredMap } from "./store/contract.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./store/open-store.js";
 
-/** A client id with the secret that nobody is told again. */
+/** A client id with the secret that no one is told again. */
 export interface NewCredential {
   readonly clientId: string;
   readonly clientSecret: string;

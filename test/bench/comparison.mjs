@@ -75,7 +75,7 @@ class Pair {
 export class Comparison {
   entries = [];
 
-  /** @param path where the measurements are kept; those of another number of features are measured anew */
+  /** @param path where the measurements are kept; those of another number of features are measured again */
   constructor(path, by) {
     this.path = path;
     this.by = by;

@@ -31,7 +31,7 @@ function familyTimes(pid) {
       readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"),
     );
     const children = lists.join(" ").split(" ").filter(Boolean);
-    // One that has ended has no children any more, though nobody waited for them.
+    // One that has ended has no children any more, though no one waited for them.
     if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))) return null;
     return { counted: own + waited, children: children.reduce((sum, child) => sum + timesOf(child).own, 0) };
   } catch {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   url = running.url;
 });
 
-/** An address where nobody listens. */
+/** An address where no one listens. */
 let closed: string;
 beforeAll(async () => {
   const server = createServer().listen(0, "127.0.0.1");

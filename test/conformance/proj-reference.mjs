@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL("proj-reference.py", import.meta.url));
  * A process that answers by the PROJ library, one request after the other.
  * @param library `libproj.so` and @param database `proj.db` of another PROJ than the machine's; its library's own
  *   libraries are looked for beside it
- * @param grids a folder of grids that it shall use; none by default
+ * @param grids a folder of grids that it should use; none by default
  */
 export function projReference(library = "", database = "", grids = "") {
   const beside = library === "" ? {} : { LD_LIBRARY_PATH: dirname(library) };
@@ -47,7 +47,7 @@ export function projReference(library = "", database = "", grids = "") {
 
 /**
  * Answers kept in a file for each version of PROJ, of its database and of the questions, so that a run goes on where the
- * last one stopped, and one after a change of ours asks nothing anew.
+ * last one stopped, and one after a change of ours asks nothing again.
  */
 export function keptAnswers({ proj, epsg }) {
   const questions = createHash("sha256").update(readFileSync(script)).digest("hex").slice(0, 8);
@@ -61,7 +61,7 @@ export function keptAnswers({ proj, epsg }) {
     try {
       known.set(line.slice(0, end), JSON.parse(line.slice(end + 1)));
     } catch {
-      // Asked anew.
+      // Asked again.
     }
   }
   return {

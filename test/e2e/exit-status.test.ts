@@ -205,7 +205,7 @@ describe("exit statuses", () => {
     expect(run.stderr).toBe("141\n");
   });
 
-  test("0: messages that nobody reads do not stop a conversion", () => {
+  test("0: messages that no one reads do not stop a conversion", () => {
     writeFileSync(scratch.path("small.csv"), "lon,lat\n1,2\n");
     const run = sh('"$0" "$1" convert small.csv unread.geojson 2>&1 | true; cat unread.geojson');
     expect(run.stdout).toContain("FeatureCollection");

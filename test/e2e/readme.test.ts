@@ -1,6 +1,6 @@
 /**
  * Every command of the README and of the page on the command line is run on a copy of the samples. What a `console`
- * block shows is compared with what comes out; `npx vitest run test/e2e/readme.test.ts -u` writes it anew.
+ * block shows is compared with what comes out; `npx vitest run test/e2e/readme.test.ts -u` writes it again.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";

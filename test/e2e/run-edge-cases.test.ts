@@ -97,7 +97,7 @@ describe("an output is the job's own", () => {
     expect(results((await run()).report)).toEqual(["done"]);
   });
 
-  test("and made anew where a file beside it is gone", async () => {
+  test("and recreated where a file beside it is gone", async () => {
     rmSync(at("a.dbf"));
     expect(results((await run()).report)).toEqual(["done"]);
     expect(existsSync(at("a.dbf"))).toBe(true);

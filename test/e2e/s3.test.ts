@@ -247,7 +247,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(convertFile(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
   });
 
-  test("has layers added and replaced, on the condition that nobody else has written it", async () => {
+  test("has layers added and replaced, on the condition that no one else has written it", async () => {
     const address = bucket.at("layers.gpkg");
     await convertFile(sample("huts.geojson"), address);
     await convertFile(sample("capitals.geojson"), address, { append: true });
@@ -477,7 +477,7 @@ describe.skipIf(!store)("a bucket", () => {
       expect(secret.stderr).not.toContain("den@");
     });
 
-    test("what is public is read by nobody in particular", async () => {
+    test("what is public is read by no one in particular", async () => {
       await bucket.put("public.csv", pointsCsv("a"), true);
       await bucket.put("private.csv", pointsCsv("a"));
       const nobody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere", AWS_NO_SIGN_REQUEST: "YES" };

@@ -68,7 +68,7 @@ describe("the format of a file", () => {
     expect((await errorOf(twins.identify(source("a.json", "{}")))).details.formats).toEqual(["json", "geo"]);
   });
 
-  test("is none for an empty file, or one that nobody knows", async () => {
+  test("is none for an empty file, or one that no one knows", async () => {
     expect((await errorOf(registryOf(json, table).identify(source("a.csv", "")))).code).toBe("input-empty");
     const unknown = await errorOf(registryOf(json, output).identify(source("a.csv", "x")));
     expect(unknown.code).toBe("input-unrecognized");

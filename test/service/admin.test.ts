@@ -39,7 +39,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     const made = createAccountWithMap(store);
     expect(made.map).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     const service = await ServiceProcess.start(store);
-    // There is an account, so nobody is asked to make the first one.
+    // There is an account, so no one is asked to make the first one.
     expect(service.record).toEqual({ url: service.url });
     const token = await requestToken(service.url, made);
     expect((await postFeatures(service.url, made.map, token, 2)).status).toBe(201);
@@ -228,7 +228,7 @@ describe("geoferry admin refuses", () => {
   const store = ["--data", data];
   const add = ["user", "add", "eve@example.org", ...store];
 
-  test("an owner that nobody knows, with the one that may be meant", () => {
+  test("an owner that no one knows, with the one that may be meant", () => {
     runAdmin(["user", "add", "ada@example.org", ...store], password);
     const refused = runAdmin(["map", "add", "Parks", "--owner", "adda@example.org", ...store]);
     expect(refused).toMatchObject({ status: 3, stdout: "" });

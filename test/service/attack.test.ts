@@ -85,7 +85,7 @@ describe("an attack", () => {
       service().now = before;
     });
 
-    test("by guessing a client's secret is stopped, and is told when it may go on", async () => {
+    test("by guessing a client's secret is stopped, and is reported when it may go on", async () => {
       const { clientId: client_id, clientSecret: client_secret } = service().ann;
       for (let i = 0; i < 10; i++) {
         expect((await request({ client_id, client_secret: `gfs_${i}` })).status).toBe(401);

@@ -73,7 +73,7 @@ async function tokenOf(url, client) {
   return (await answer.json()).access_token;
 }
 
-/** Makes maps with features on them, one for each operation: none shall meet what another did. */
+/** Makes maps with features on them, one for each operation: none should meet what another did. */
 const places = (url, folder, token) => async (name) => {
   const { id: map } = admin(folder, `map add ${name} ${owner}`);
   const features = geometries.map((geometry, ref) => ({ type: "Feature", geometry, properties: { ref, title: "n°" } }));

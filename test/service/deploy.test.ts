@@ -160,7 +160,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const start = () => ServiceProcess.start([...store, "--public-url", at(""), "--trust-proxy"]);
     services = [await start(), await start()];
     configure();
-    // Where root tests, its workers write to the folder, which is for nobody else.
+    // Where root tests, its workers write to the folder, which is for no one else.
     const own = process.getuid?.() === 0 ? "user root;" : "";
     const said = ["-p", place, "-c", "nginx.conf", "-e", "stderr", "-g", `daemon off; pid ${place}/pid; ${own}`];
     const checked = spawnSync("nginx", ["-t", ...said], { encoding: "utf8" });

@@ -1,5 +1,5 @@
 /**
- * docs/service.md against the code: `npx vitest run test/service/documentation.test.ts -u` writes its tables anew.
+ * docs/service.md against the code: `npx vitest run test/service/documentation.test.ts -u` writes its tables again.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -23,7 +23,7 @@ export interface Person {
 }
 
 export interface RequestOptions {
-  /** Whose token; null for none. Ann's, unless told otherwise. */
+  /** Whose token; null for none. Ann's, by default. */
   readonly as?: Person | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON, or bytes as they are. */

@@ -5,7 +5,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** The page with every part between `<!-- begin NAME -->` and its end made anew. */
+/** The page with every part between `<!-- begin NAME -->` and its end recreated. */
 export function fillSections(markdown: string, parts: Readonly<Record<string, string>>): string {
   return markdown.replace(/<!-- begin (.*?) -->\n[\s\S]*?<!-- end \1 -->/g, (whole, name: string) =>
     Object.hasOwn(parts, name) ? `<!-- begin ${name} -->\n${parts[name]}\n\n<!-- end ${name} -->` : whole,

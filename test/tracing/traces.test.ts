@@ -141,7 +141,7 @@ test("nothing is sent unless the environment names a collector, nor where it say
   expect(collector.spans.map(({ name }) => name)).toEqual(["convert", "geoferry convert"]);
 });
 
-test("a collector that is away stops nothing, and is told of once", async () => {
+test("a collector that is away stops nothing, and is reported of once", async () => {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${await desk.silence()}` };
   const { status, stderr } = await geoferry(["convert", `${samples}/parks.geojson`, "parks.csv"], env);
   expect(status).toBe(0);

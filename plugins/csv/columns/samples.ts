@@ -11,7 +11,7 @@ export interface ColumnSamples {
 }
 
 /**
- * Finds the first cells of all columns. Of most of them nobody wants the text, which takes more memory than the whole
+ * Finds the first cells of all columns. Of most of them no one wants the text, which takes more memory than the whole
  * head of a wide table: only where they stand is kept.
  */
 export function collectSamples(

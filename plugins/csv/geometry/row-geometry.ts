@@ -47,7 +47,7 @@ export class RowGeometryReader {
     this.cells = new GeometryCellParser((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }
 
-  /** Whether geometries name a system, so that of one that names none nobody knows where it is. */
+  /** Whether geometries name a system, so that of one that names none no one knows where it is. */
   private get needsSrid(): boolean {
     return this.plan.srid !== null && !this.plan.isSridGiven;
   }

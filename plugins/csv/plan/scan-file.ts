@@ -14,7 +14,7 @@ import { TableScan, type TableScanState, WrongEncoding } from "./table-scan.js";
 /** What a survey goes by, as plain data. */
 export interface ScanSettings {
   readonly encoding: TextEncoding;
-  /** Nobody said the encoding: what is not in it shows that it is another one. */
+  /** No one said the encoding: what is not in it shows that it is another one. */
   readonly isGuessed: boolean;
   readonly dialect: Dialect;
   readonly columns: number;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** A name that no file has: GDAL reads from the network only files of this name. */
 const nonexistentPath = "/geoferry/reads/nothing/from/the/network";
-/** Where nobody listens. */
+/** Where no one listens. */
 const unreachableProxy = "http://127.0.0.1:9";
 
 /** No network: neither GDAL's file systems of remote files, nor what its drivers would fetch for themselves. */

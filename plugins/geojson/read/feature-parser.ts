@@ -36,7 +36,7 @@ export type RejectFeature = (reason: string, from: number, to: number, row: numb
  */
 export class FeatureParser {
   readonly cursor = new JsonCursor();
-  /** Whether the bytes at hand are all UTF-8. */
+  /** Whether the bytes available are all UTF-8. */
   valid = true;
   private geometries = new GeometryBuilder();
   private readonly shapes = new GeometryParser(this.cursor);

@@ -44,7 +44,7 @@ export class RawColumn {
   /** @param slab where it takes the memory for one row from, if it is one of very many */
   constructor(
     readonly name: string,
-    /** The name as it stands between the quotes; null where nobody compares it. */
+    /** The name as it stands between the quotes; null where no one compares it. */
     readonly key: Uint8Array | null,
     slab: Slab | null = null,
   ) {

@@ -27,10 +27,10 @@ export interface SplitSettings {
 /** Reads the features of one split, once. */
 export class SplitReader {
   private readonly parser: FeatureParser;
-  /** Where the bytes at hand stand in the file. */
+  /** Where the bytes available stand in the file. */
   private base = 0;
   private bytes: Buffer = Buffer.alloc(0);
-  /** Whether the bytes at hand reach the end of the split. */
+  /** Whether the bytes available reach the end of the split. */
   private last = false;
   /** Lines met. */
   lines: number;
@@ -83,7 +83,7 @@ export class SplitReader {
     parser.summarise();
   }
 
-  /** Reads values, with commas between them in an array; stops before one that goes on beyond the bytes at hand. */
+  /** Reads values, with commas between them in an array; stops before one that goes on beyond the bytes available. */
   private *sequence(): Generator<Batch> {
     const { parser } = this;
     const { cursor } = parser;

@@ -190,7 +190,7 @@ export class FeatureScanner implements SplitFeatureReader {
   }
 
   /**
-   * Ends with the bytes at hand.
+   * Ends with the bytes available.
    * @throws Unclear as soon as there are two kinds of layers, or a point is where it may not be
    */
   private closePiece(): void {

@@ -131,7 +131,7 @@ export class RtreeBuilder {
     runs.eachPlaced((high, low, node) => this.putNumber(tables.rowid, high, low, node));
   }
 
-  /** Ends the node at hand, where there is anything in it, and adds its box to those of its level. */
+  /** Ends the node available, where there is anything in it, and adds its box to those of its level. */
   private endNode(level: LevelBoxes): void {
     const { nodes } = this;
     if (nodes.count === 0) return;

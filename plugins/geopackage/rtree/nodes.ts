@@ -15,9 +15,9 @@ const recordHeaderBytes = 4;
 export class NodeWriter {
   /** The number of the node written last. */
   last = rootNodeId;
-  /** Entries of the node at hand. */
+  /** Entries of the node available. */
   count = 0;
-  /** The box of the node at hand: minx, maxx, miny, maxy. */
+  /** The box of the node available: minx, maxx, miny, maxy. */
   readonly box = new Float32Array(4);
   private readonly record = Buffer.alloc(recordHeaderBytes + nodeBytes);
   private readonly view = dataViewOf(this.record);
@@ -34,7 +34,7 @@ export class NodeWriter {
     this.box.set([Infinity, -Infinity, Infinity, -Infinity]);
   }
 
-  /** Adds an entry with its box, `boxes[at]` and behind, to the node at hand. @returns whether it is full */
+  /** Adds an entry with its box, `boxes[at]` and behind, to the node available. @returns whether it is full */
   put(high: number, low: number, boxes: Float32Array, at: number): boolean {
     const { view, box } = this;
     const place = recordHeaderBytes + 4 + entryBytes * this.count;
@@ -49,7 +49,7 @@ export class NodeWriter {
     return this.count === maxNodeEntries;
   }
 
-  /** Writes the node at hand. Its box stays until `begin`. */
+  /** Writes the node available. Its box stays until `begin`. */
   end(): void {
     // The root is the first row of its table: its place is kept until it is known.
     if (this.last === rootNodeId) this.table.add(0, rootNodeId, emptyRecord(this.record), 0, this.record.length);
@@ -68,7 +68,7 @@ export class NodeWriter {
     this.record.fill(0, recordHeaderBytes + 4 + entryBytes * this.count);
   }
 
-  /** The content that the root is to have, which are the entries of the node at hand. @param depth levels below it */
+  /** The content that the root is to have, which are the entries of the node available. @param depth levels below it */
   root(depth: number): Buffer {
     if (this.last === rootNodeId) this.putRow(rootNodeId);
     this.close(depth);

@@ -24,12 +24,12 @@ export type AddToNode = (high: number, low: number, boxes: Float32Array, at: num
 
 /** Goes through one run, and leaves behind where its entries went. */
 class RunCursor {
-  /** Of the entry at hand. */
+  /** Of the entry available. */
   place = 0;
   private readonly words: Uint32Array;
   private readonly floats: Float32Array;
   private readonly bytes: Uint8Array;
-  /** Entries of the run before those in memory, how many these are, and which of them is at hand. */
+  /** Entries of the run before those in memory, how many these are, and which of them is available. */
   private before = 0;
   private count = 0;
   private at = 0;
@@ -58,7 +58,7 @@ class RunCursor {
     return true;
   }
 
-  /** Gives the entry at hand away and goes on to the next. @returns whether there is one */
+  /** Gives the entry available away and goes on to the next. @returns whether there is one */
   take(put: AddToNode): boolean {
     const { words, at } = this;
     const from = entryWords * at;

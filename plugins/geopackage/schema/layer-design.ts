@@ -76,7 +76,7 @@ function chooseSrsId(crs: Crs | null, extent: readonly number[] | null): number 
   return firstCustomSrsId + (createHash("sha1").update(crs.definition).digest().readUInt32BE(0) % firstCustomSrsId);
 }
 
-/** Who gave a system its code: EPSG and 25832; NONE and 0 where nobody did. */
+/** Who gave a system its code: EPSG and 25832; NONE and 0 where no one did. */
 export function crsAuthority(crs: Crs): readonly [organization: string, code: number] {
   // Longitude comes first in a GeoPackage whatever the definition says (2.1.3.1.1): the two are one.
   if (crs.id === "OGC:CRS84") return ["EPSG", 4326];

@@ -13,7 +13,7 @@ export interface InsertTarget {
   readonly columns: readonly string[];
   /** The R-tree to keep, where no trigger does. */
   readonly rtree: string | null;
-  /** What the geometries shall say their system is; null where they say it already. */
+  /** What the geometries should say their system is; null where they say it already. */
   readonly srsId: number | null;
 }
 

@@ -32,7 +32,7 @@ async function writeAll(file: number, bytes: Buffer, position: number): Promise<
 }
 
 /**
- * Appends pages to a database that nobody else has open. Buffers are written while others are filled; where too many
+ * Appends pages to a database that no one else has open. Buffers are written while others are filled; where too many
  * are under way it writes without waiting for its turn: the trees of a run of features come all at once, and would have
  * to be kept otherwise.
  */
@@ -46,7 +46,7 @@ export class PageWriter {
   /** A sync under way, and how much was written when it began. */
   private syncing: Promise<void> | null = null;
   private synced: number;
-  /** The first failure of what nobody waited for: every later call meets it. */
+  /** The first failure of what no one waited for: every later call meets it. */
   private failure: unknown = null;
 
   /** @param count pages so far */

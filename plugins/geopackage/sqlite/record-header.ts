@@ -2,8 +2,8 @@ import { type SqliteRow, VarintReader } from "./row-reader.js";
 import { contentBytes } from "./values.js";
 
 /**
- * Where the values of a record stand, as its head says (file format, 2.1). It calls nobody with them: readings that do
- * different things with values would make it one that V8 compiles anew for each.
+ * Where the values of a record stand, as its head says (file format, 2.1). It calls no one with them: readings that do
+ * different things with values would make it one that V8 compiles again for each.
  */
 export class RecordHeader {
   private readonly varint = new VarintReader();

@@ -177,7 +177,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     return { table, rows, created, kept, geometries: 0, withZ: 0, withM: 0, box };
   }
 
-  /** Indexes and triggers of others: those that keep the R-tree or count features are made anew. */
+  /** Indexes and triggers of others: those that keep the R-tree or count features are recreated. */
   private keep(table: string): PreservedObject[] {
     const all = this.database
       .prepare<[string], PreservedObject>(

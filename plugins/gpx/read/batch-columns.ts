@@ -15,7 +15,7 @@ import type { XmlContentBuffer } from "../../shared/xml/reader.js";
 import { writeJsonString } from "./point-values.js";
 import { type GpxField, toLayerField } from "./scan.js";
 
-/** Where the values of one field in the feature at hand stand in its text. */
+/** Where the values of one field in the feature available stand in its text. */
 interface FieldCell {
   readonly field: GpxField;
   builder: ColumnBuilder;
@@ -69,7 +69,7 @@ export class BatchColumns {
     return this.cells[index]?.field.declared ?? false;
   }
 
-  /** Keeps `bytes[from … to]` as the value of a field in the row at hand; of the content, it is the text begun last. */
+  /** Keeps `bytes[from … to]` as the value of a field in the row available; of the content, it is the text begun last. */
   keep(index: number, bytes: Buffer, from: number, to: number): void {
     const { content } = this;
     const isOfContent = bytes === content.bytes;
@@ -96,7 +96,7 @@ export class BatchColumns {
     this.endMade(index);
   }
 
-  /** The same of bytes that nobody changes. */
+  /** The same of bytes that no one changes. */
   keepMade(index: number, bytes: Buffer): void {
     this.keepRange(index, bytes, 0, bytes.length);
     this.endMade(index);
@@ -136,7 +136,7 @@ export class BatchColumns {
     this.length++;
   }
 
-  /** Forgets the row at hand. */
+  /** Forgets the row available. */
   cancel(): void {
     for (const cell of this.cells) cell.row = -1;
   }

@@ -513,7 +513,7 @@ export class GpxParser {
         return;
     }
     if (this.uses[depth] !== TextUse.standard && this.uses[depth] !== TextUse.height) this.draft?.spoil();
-    // What the visitor keeps, it has begun anew.
+    // What the visitor keeps, it has begun again.
     content.drop();
   }
 

@@ -109,7 +109,7 @@ export class PointTemplate {
     }
   }
 
-  /** Right after a point's tag: what is taken down of it, null where nobody wants to know. */
+  /** Right after a point's tag: what is taken down of it, null where no one wants to know. */
   begin(): XmlTemplateBuilder<PointSlotAction> | null {
     const { attributes, tokenFrom } = this.reader;
     this.stencil.begin(tokenFrom);

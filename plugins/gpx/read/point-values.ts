@@ -55,12 +55,12 @@ export class PointValues {
     this.lengths[this.lengths.length - 1]!++;
   }
 
-  /** The points from now on are another segment's, unless the segment at hand has none. */
+  /** The points from now on are another segment's, unless the segment available has none. */
   segment(): void {
     if (this.lengths.at(-1)! > 0) this.lengths.push(0);
   }
 
-  /** Forgets the points of the segment at hand. */
+  /** Forgets the points of the segment available. */
   dropSegment(): void {
     const segment = this.lengths.length - 1;
     this.lengths[segment] = 0;

@@ -78,7 +78,7 @@ interface FieldStats {
   seen: number;
 }
 
-/** After so much damage nobody wants to read on. */
+/** After so much damage no one wants to read on. */
 const maxSkippedRanges = 100;
 /** So many different names of unknown elements are kept. */
 const maxUnknownNames = 50;

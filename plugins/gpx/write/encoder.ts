@@ -57,10 +57,10 @@ export class GpxEncoder {
   private readonly outs = gpxTypes.map(() => new TextBuffer(1 << 14));
   private out = this.outs[0]!;
   private readonly points: PointWriter;
-  /** Characters left out by field, in the batch at hand. */
+  /** Characters left out by field, in the batch available. */
   private readonly dropped = new Map<string, number>();
   private readonly leftOut = new Map<string, number>();
-  /** Times of features in another offset, written in UTC, in the batch at hand. */
+  /** Times of features in another offset, written in UTC, in the batch available. */
   private shifted = 0;
   /** Features with elements in extensions that are of no namespace of their own. */
   private unqualified = 0;

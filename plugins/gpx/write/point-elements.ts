@@ -31,7 +31,7 @@ export const standardKeys: readonly (readonly [key: string, element: string])[] 
 
 /**
  * What `coordinateProperties` says of each point, line by line; null where it is not one array a name with a value for
- * each position, so that nobody knows what belongs to which.
+ * each position, so that it is unknown what belongs to which.
  * @param lengths positions of each line
  * @param nested whether there is an array for each line
  */

@@ -50,7 +50,7 @@ export class FeatureBatchBuilder {
   private slab: Slab | null = null;
   /** As long as no feature of the batch has data by a Schema: columns end at the last feature that has them. */
   private isSparse = true;
-  /** The fields that the feature at hand says something in. */
+  /** The fields that the feature available says something in. */
   private readonly offered: number[] = [];
   /** The Schema whose fields the columns have null for, where a feature says nothing. */
   private nullsOf: string | undefined;

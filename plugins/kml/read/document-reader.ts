@@ -131,7 +131,7 @@ export class DocumentReader {
     return false;
   }
 
-  /** Where reading can begin with the feature at hand. */
+  /** Where reading can begin with the feature available. */
   featureStart(): XmlPosition {
     const inside = this.xml.childStart();
     const open = this.isInFeature ? inside.open.slice(0, -1) : inside.open;
@@ -155,7 +155,7 @@ export class DocumentReader {
     return this.lastIsKml ? name.code : Tag.foreign;
   }
 
-  /** A document's own root is KML, whatever namespace it claims; so is a prefix that nobody declared. */
+  /** A document's own root is KML, whatever namespace it claims; so is a prefix that no one declared. */
   private isKml(uri: string | null): boolean {
     if (uri === null || uri === "" || uri === atomNamespace || kmlNamespacePattern.test(uri)) return true;
     return uri === this.rootNamespace;

@@ -62,7 +62,7 @@ const isWordTag = (code: number): boolean => code === Tag.visibility || code ===
  */
 export class FeatureReader {
   readonly record = new FeatureRecord();
-  /** Takes down what the feature at hand does, for those that are like it; null where nobody wants to know. */
+  /** Takes down what the feature available does, for those that are like it; null where no one wants to know. */
   draft: XmlTemplateBuilder<FeatureSlotAction> | null = null;
   /** Where the text that is wanted begins in the reader's bytes. */
   textFrom = 0;
@@ -75,7 +75,7 @@ export class FeatureReader {
   private styleDepth = 0;
   private styleId: string | null = null;
   private ownStyle: StyleProperties | null = null;
-  /** Within StyleMap: the pair at hand is the normal one. */
+  /** Within StyleMap: the pair available is the normal one. */
   private isNormal = false;
   private styleUrl: string | null = null;
   /** The URL of the Schema that data were by last, and its id: one string serves all features. */
@@ -86,7 +86,7 @@ export class FeatureReader {
   private begins = "";
   private ends = "";
   private readonly leftOut: DroppedReporter;
-  /** The values of the gx:SimpleArrayData at hand, outside of tracks. */
+  /** The values of the gx:SimpleArrayData available, outside of tracks. */
   private list: ArrayValue[] = [];
   /** The type of the values of arrays by this Schema. */
   private listType: FieldType | undefined;

@@ -18,7 +18,7 @@ const noBytes = new Uint8Array();
 /** One field's column as it is filled, feature by feature. */
 export class FieldColumnBuilder {
   private readonly builder: ColumnBuilder;
-  /** Where the record at hand has the value, -1 where nowhere. */
+  /** Where the record available has the value, -1 where nowhere. */
   private at = -1;
   private source = -1;
   /** The text that was added last, and its bytes: some are the same in many rows. */
@@ -120,7 +120,7 @@ export class FieldColumnBuilder {
     for (let row = builder.length; row < rows; row++) builder.pushNull(Presence.absent);
   }
 
-  /** Whether a value was offered for the row at hand. */
+  /** Whether a value was offered for the row available. */
   get isOffered(): boolean {
     return this.at >= 0;
   }

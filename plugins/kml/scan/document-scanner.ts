@@ -23,7 +23,7 @@ import { StyleUsage } from "./unused-styles.js";
 
 /** Of much markup that says little. */
 const bytesPerSplit = 2 * defaultSplitBytes;
-/** After so much damage nobody wants to read on. */
+/** After so much damage no one wants to read on. */
 const maxSkippedRanges = 1000;
 /** So many different names of unknown elements are kept. */
 const maxUnknownNames = 50;

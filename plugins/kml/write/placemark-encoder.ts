@@ -76,7 +76,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private wide: ReturnType<typeof indexWideBatch> | null = null;
   /** What the field "folder" said last, and whether folders can say it. */
   private lastPath = "";
-  /** Ids in the batch at hand that are data. */
+  /** Ids in the batch available that are data. */
   private idsAsData = 0;
   private isLastFolder = false;
 

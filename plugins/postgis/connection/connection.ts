@@ -147,7 +147,7 @@ export class Connection {
     }
   }
 
-  /** What `work` changed is taken back in any case, and its locks are let go of: nobody waits for who has read. */
+  /** What `work` changed is taken back in any case, and its locks are let go of: no one waits for who has read. */
   async released<T>(work: () => Promise<T>): Promise<T> {
     await this.run("SAVEPOINT read");
     try {

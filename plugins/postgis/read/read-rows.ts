@@ -19,7 +19,7 @@ function selectSql({ from, id, geometry, columns }: LayerPlan, range: PageRange 
 }
 
 /**
- * A table that was emptied, rewritten or made anew since the snapshot was taken shows no rows of then, or at other
+ * A table that was emptied, rewritten or recreated since the snapshot was taken shows no rows of then, or at other
  * places (PostgreSQL, "Caveats" of concurrency control). The snapshot's catalogue has the file that it was in, the
  * server's own look has the file that was read; what was read is still locked. @throws database-changed
  */

@@ -116,7 +116,7 @@ class DatabaseWriter implements Assembler<PostgisChunk> {
     return new NewTable({ ...task, srid }, existing !== null);
   }
 
-  /** The table with other rows; null where it has to be made anew. */
+  /** The table with other rows; null where it has to be recreated. */
   private async refilled(layer: TargetLayer, task: Omit<TableTask, "srid">, kind: string): Promise<TableWriter | null> {
     const { connection, name, design, postgis, context } = task;
     const named = { name: this.output, context };

@@ -154,7 +154,7 @@ export class StagedTable implements TableWriter {
     }
     for (const place of this.places) await this.countChanged(place);
     const geometry = await this.geometryExpression();
-    // Nobody else gives ids meanwhile; who reads does not wait.
+    // No one else gives ids meanwhile; who reads does not wait.
     if (this.emptying === null) await connection.run(`LOCK TABLE ${sqlName(name)} IN SHARE ROW EXCLUSIVE MODE`);
     else await this.empty(this.emptying);
     const ids = this.key === null ? null : await this.settleIds(this.key);

@@ -52,7 +52,7 @@ class ShapeDecoder {
   private ringStarts: number[] = [];
   private ringEnds: number[] = [];
   private measured = false;
-  /** Whether positions of the shape at hand were placed anew. */
+  /** Whether positions of the shape available were placed again. */
   private placedAnew = false;
   /** Null until there is a polygon. */
   private vertices: VertexTable | null = null;
@@ -381,7 +381,7 @@ class ShapeDecoder {
     return xy[2 * first] === xy[2 * last] && xy[2 * first + 1] === xy[2 * last + 1];
   }
 
-  /** Lays the rings anew: each shell followed by its holes, all closed. */
+  /** Lays the rings again: each shell followed by its holes, all closed. */
   private reorder(first: number, { owners }: RingAssignment): void {
     const { ringStarts, ringEnds } = this;
     const kept = this.keep(first, ringEnds.at(-1)!);

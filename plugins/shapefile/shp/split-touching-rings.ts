@@ -11,7 +11,7 @@ export interface SplitRings {
 }
 
 /**
- * Cuts the rings of a polygon that touch themselves, and finds out anew which loop is a hole of which. Null where none
+ * Cuts the rings of a polygon that touch themselves, and finds out again which loop is a hole of which. Null where none
  * touches itself, or where a loop would end up in no shell.
  *
  * @param owners of the rings as they are

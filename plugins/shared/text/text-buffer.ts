@@ -340,14 +340,14 @@ export class TextBuffer {
     if (width % 2 === 1) this.buffer[at - 1] = zero + rest;
   }
 
-  /** Moves everything written into `target`, where it ends before `end`. Starts anew. */
+  /** Moves everything written into `target`, where it ends before `end`. Starts again. */
   moveTo(target: Uint8Array, end: number): void {
     const { buffer, length } = this;
     for (let i = 0; i < length; i++) target[end - length + i] = buffer[i]!;
     this.length = 0;
   }
 
-  /** Everything written, in a buffer of its own that can be handed to another thread. Starts anew. */
+  /** Everything written, in a buffer of its own that can be handed to another thread. Starts again. */
   finish(): Uint8Array<ArrayBuffer> {
     if (this.length > maxReusedBytes) return this.handOver();
     const whole = acquireBuffer(this.length);

@@ -75,7 +75,7 @@ export class XmlInput {
   private readonly decode: Decode | null;
   private readonly unit: number;
   private pieceSize: number;
-  /** One holds the piece at hand, the other takes the one after it. */
+  /** One holds the piece available, the other takes the one after it. */
   private rooms: readonly [ReadBuffer, ReadBuffer] | null = null;
   private next: Promise<Buffer> | null = null;
 

@@ -12,7 +12,7 @@ const maxSpace = 64;
 
 /**
  * Units that are a tag of two numbers and nothing else, one right behind the other: points of tracks are most of many a
- * file. A loop of its own is faster than a stencil, which looks for each run and slot anew.
+ * file. A loop of its own is faster than a stencil, which looks for each run and slot again.
  */
 export class NumberPairScanner<Deed> {
   /** Of each unit that was passed, the numbers in the order in which they stand there. */

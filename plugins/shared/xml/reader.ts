@@ -128,7 +128,7 @@ export class XmlReader {
     return this.elements.depth;
   }
 
-  /** The bytes at hand, as UTF-8. Tokens hold until the next call of `next` or `fill`. */
+  /** The bytes available, as UTF-8. Tokens hold until the next call of `next` or `fill`. */
   get bytes(): Buffer {
     return this.window.bytes;
   }
@@ -413,7 +413,7 @@ export class XmlReader {
     this.content.addText(raw, this.settings.source);
   }
 
-  /** Adds the text token at hand to `content`, resolved. */
+  /** Adds the text token available to `content`, resolved. */
   collect(): void {
     this.text.collect(this.content);
   }

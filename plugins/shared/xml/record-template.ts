@@ -51,7 +51,7 @@ const maxPause = 1 << 14;
 
 /**
  * Units of a document, as a program writes one like the other: features, or points of a line. What was met in the
- * earlier ones between their texts is compared as a whole with what comes next, so that nobody has to look at its tags.
+ * earlier ones between their texts is compared as a whole with what comes next, so that no one has to look at its tags.
  *
  * Runs of bytes lead from slot to slot, by all ways that were met. A slot is told by the tags that are open there, as
  * they are written, and so are the deeds of the runs that follow it: those that depend on anything else are not for a

@@ -9,7 +9,7 @@ import {
 } from "./bytes.js";
 import type { XmlWindow } from "./window.js";
 
-/** Passes over what nobody looks at, over as many windows as it takes. */
+/** Passes over what no one looks at, over as many windows as it takes. */
 export class XmlSkipper {
   /** What is looked for, to go on behind it. */
   private mark: Buffer | null = null;

@@ -36,7 +36,7 @@ export class XmlTextToken {
     private readonly source: string,
   ) {}
 
-  /** Reads the text at hand, which ends at a tag; false where more of the file is needed for it. */
+  /** Reads the text available, which ends at a tag; false where more of the file is needed for it. */
   read(): boolean {
     const { bytes, end, at, last } = this.window;
     const near = Math.min(end, at + maxLoopBytes);

@@ -18,7 +18,7 @@ export interface XmlWindowSettings {
   readonly pieceSize?: number;
 }
 
-/** The part of a document that is at hand, as UTF-8, and where in the file it is. It moves on with each `fill`. */
+/** The part of a document that is available, as UTF-8, and where in the file it is. It moves on with each `fill`. */
 export class XmlWindow {
   bytes: Buffer = Buffer.alloc(0);
   /** How far it is read: `fill` keeps what comes after. */

@@ -43,7 +43,7 @@ const toRecord = (format: Format) => ({
   writerOptions: listOptions(format.writer),
 });
 
-/** The options of a format that is not there on this machine nobody knows. */
+/** The options of a format that is not there on this machine no one knows. */
 function listOptions(half: Format["reader"] | Format["writer"]): OptionTable {
   try {
     return half?.options ?? {};

@@ -22,7 +22,7 @@ export interface MetricsPlace {
   readonly port: number;
 }
 
-/** @returns null where nobody asked for it @throws option-invalid, usage */
+/** @returns null where no one asked for it @throws option-invalid, usage */
 export function metricsPlace({ metricsPort, metricsHost }: MetricsArguments): MetricsPlace | null {
   const port = portNumber("--metrics-port", metricsPort);
   if (port === undefined) {

@@ -49,7 +49,7 @@ export class ProgressDisplay {
 
   readonly update = (progress: Progress): void => this.show((elapsed) => progressLine(progress, elapsed));
 
-  /** @param lineAt gives the line, by the seconds that have passed; asked only when there shall be a new one */
+  /** @param lineAt gives the line, by the seconds that have passed; asked only when there should be a new one */
   show(lineAt: (elapsed: number) => string): void {
     const now = process.uptime();
     const interval = this.stream.isTTY ? 0.2 : 60;

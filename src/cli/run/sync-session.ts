@@ -86,7 +86,7 @@ async function session<Run extends ReadonlySyncRun>(
 }
 
 /**
- * Asks a person on a terminal; where nobody can be asked, guards alone decide.
+ * Asks a person on a terminal; where no one can be asked, guards alone decide.
  * @param question that yes or no answers @throws interrupted
  */
 export async function confirmed(question: string, { yes }: { readonly yes?: boolean }): Promise<boolean> {

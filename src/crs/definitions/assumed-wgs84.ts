@@ -10,7 +10,7 @@ const wgs84Datum = wgs84Definition.geodetic!.datum;
 
 /**
  * `Unknown datum`, `D_Unknown`, `Not specified (based on WGS 84 ellipsoid)`, none at all: what writers put where they
- * were told an ellipsoid only. A name that goes on with `using towgs84=…` tells of a shift, which is no longer at hand.
+ * were told an ellipsoid only. A name that goes on with `using towgs84=…` tells of a shift, which is no longer available.
  */
 const isUnnamedDatumName = (name: string): boolean =>
   /^d?(unk|unnamed|undefined|(unknown|unspecified|notspecified)(?!.*using).*)?$/.test(normalizeName(name));

@@ -135,7 +135,7 @@ export function isSameDatum(a: Datum, b: Datum): boolean {
   if (a.code !== null || b.code !== null) return a.code === b.code;
   if (a.nadgrids !== b.nadgrids) return false;
   if (a.toWgs84 !== null && b.toWgs84 !== null) return a.toWgs84.join() === b.toWgs84.join();
-  // Two datums that nobody knows are the same one only if both say so by name.
+  // Two datums that no one knows are the same one only if both say so by name.
   return a.toWgs84 === b.toWgs84 && a.name === b.name && a.name !== "" && !/unknown|not.specified/i.test(a.name);
 }
 

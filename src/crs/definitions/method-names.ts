@@ -39,7 +39,7 @@ const methodAliases: Readonly<Record<string, MethodId>> = {
 const methodsByName = new Map<string, MethodId>(Object.entries(methodAliases));
 for (const [id, entry] of Object.entries(projectionMethods) as [MethodId, ProjectionMethod][]) {
   for (const name of [entry.wkt2, entry.wkt1, entry.esri]) {
-    // Lambert_Conformal_Conic, Mercator, Polar_Stereographic and Krovak are told apart by their parameters.
+    // Lambert_Conformal_Conic, Mercator, Polar_Stereographic and Krovak are distinguished by their parameters.
     if (name !== null && !methodsByName.has(normalizeName(name))) methodsByName.set(normalizeName(name), id);
   }
 }

@@ -8,7 +8,7 @@ type ParameterValues = Partial<Record<ParameterKey, number>>;
 
 /**
  * Brings a projection to one of `methods`, whatever dialect named it: `parameters` by plain name, angles in degrees,
- * lengths in `unit`. Methods that share a name (ESRI's `Lambert_Conformal_Conic`) are told apart by their parameters.
+ * lengths in `unit`. Methods that share a name (ESRI's `Lambert_Conformal_Conic`) are distinguished by their parameters.
  * Anything not understood leaves the method null: never guess.
  */
 export function normalizeProjection(

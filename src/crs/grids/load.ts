@@ -17,7 +17,7 @@ export function loadGrid(path: string): Promise<Grid> {
   if (!grid) {
     grid = readGrid(path);
     loadedGrids.set(path, grid);
-    // Who asks again after it was repaired shall not get the old failure.
+    // Who asks again after it was repaired should not get the old failure.
     grid.catch(() => loadedGrids.delete(path));
   }
   return grid;

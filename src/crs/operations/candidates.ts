@@ -54,7 +54,7 @@ const itrfAlignedOperations: readonly RegisteredOperation[] = [
   },
 ];
 
-/** The registered operations in either direction whose grids are at hand. */
+/** The registered operations in either direction whose grids are available. */
 export function findCandidates(source: string, target: string, tables: CrsRegistry, files: GridLocator): Candidate[] {
   return findDirectedOperations(source, target, tables).flatMap(({ operation, inverse }) => {
     const steps = resolveSteps(operation, inverse, tables, files);
@@ -105,7 +105,7 @@ export function findDirectedOperations(source: string, target: string, tables: C
   return [...between(source, target, false), ...between(target, source, true)];
 }
 
-/** Null where a grid is not at hand. */
+/** Null where a grid is not available. */
 function resolveSteps(
   operation: RegisteredOperation,
   inverse: boolean,
@@ -138,7 +138,7 @@ export interface MissingGrid {
   readonly readable: boolean;
 }
 
-/** The grids of an operation that are not at hand. */
+/** The grids of an operation that are not available. */
 export function findMissingGrids(
   operation: RegisteredOperation,
   tables: CrsRegistry,

@@ -11,7 +11,7 @@ export interface DatumTransformation {
   readonly accuracy: number | null;
   readonly area: Area | null;
   readonly offshore: boolean;
-  /** The area is what several operations have in common, of which nobody has said what lies there. */
+  /** The area is what several operations have in common, of which no one has said what lies there. */
   readonly hasIntersectedArea: boolean;
   readonly steps: readonly ShiftStep[];
 }
@@ -62,7 +62,7 @@ function findTransformationsThroughHubs(
   return byFrames.length > 0 ? byFrames : hubs.flatMap(through);
 }
 
-/** Where areas cut each other nobody has said of what they have in common that it lies offshore. */
+/** Where areas cut each other no one has said of what they have in common that it lies offshore. */
 export function concatenate(candidates: readonly Candidate[]): DatumTransformation {
   let area: Area | null = null;
   let accuracy: number | null = 0;
@@ -128,7 +128,7 @@ function countMovingSteps({ steps }: DatumTransformation): number {
   return count;
 }
 
-/** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what nobody knows. */
+/** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what no one knows. */
 export const unknownAccuracy = 999;
 
 export const isAccurateEnough = (candidate: DatumTransformation | undefined, limit: number): boolean =>

@@ -75,7 +75,7 @@ async function candidatesToWgs84(
 }
 
 /**
- * A sphere of which nobody says how its latitudes lie to those of the ellipsoid: taken for the same ones, as PROJ and
+ * A sphere of which no one says how its latitudes lie to those of the ellipsoid: taken for the same ones, as PROJ and
  * ESRI do, which is right for what was drawn so and up to 20 km off for what was not.
  */
 export function sphereTransformation(a: Datum, b: Datum): DatumTransformation[] {

@@ -139,7 +139,7 @@ async function findHorizontalOperation(
 
   const { getRegistry } = await import("../tables/registry.js");
   const tables = await getRegistry();
-  // Where a datum is not registered nobody says where its data lie.
+  // Where a datum is not registered no one says where its data lie.
   const area = a.code === null || b.code === null ? null : commonAreaOfUse(source, target, tables);
   const limit = options.accuracy ?? defaultAccuracyLimit;
   const files = await locateGrids(options);

@@ -6,7 +6,7 @@ import { findDirectedOperations, findMissingGrids, type MissingGrid } from "./ca
 import { type DatumTransformation, isAccurateEnough } from "./datum-transformations.js";
 import { OperationSelector } from "./operation-selector.js";
 
-/** A registered operation that would be better than those at hand, but for its grids: plain data. */
+/** A registered operation that would be better than those available, but for its grids: plain data. */
 export interface BetterOperation {
   readonly name: string;
   /** Metres. */
@@ -24,7 +24,7 @@ export interface BetterOperation {
 /** Samples along each side of an area: enough to see whether an operation is better anywhere in it. */
 const samplesPerSide = 8;
 
-/** The operations that need grids which are not at hand and are better somewhere in an area than what is chosen there. */
+/** The operations that need grids which are not available and are better somewhere in an area than what is chosen there. */
 export function findOperationsMissingGrids(
   a: Datum,
   b: Datum,

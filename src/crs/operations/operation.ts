@@ -10,7 +10,7 @@ import type { BetterOperation } from "./missing-grids.js";
 export interface Operation {
   readonly from: Crs;
   readonly to: Crs;
-  /** Metres; 0 where both have the same datum, null where nobody knows. */
+  /** Metres; 0 where both have the same datum, null where no one knows. */
   readonly accuracy: number | null;
   readonly name: string;
   /** What a person should know before using the result: what the operation takes for granted and leaves undone. */

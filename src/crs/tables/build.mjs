@@ -340,7 +340,7 @@ for (const row of rows(`select h.*, s.datum_code source, t.datum_code target, s.
   else if (ofSerbia.has(`${row.code}`)) operations.push(...besideKosovo(line));
   else operations.push(later.get(`${row.code}`)?.split("|") ?? line);
 }
-// Operations by a grid. PROJ names the files anew, and some of them are turned round against EPSG's. The cell begins with
+// Operations by a grid. PROJ names the files again, and some of them are turned round against EPSG's. The cell begins with
 // @ and names every file that does it, the one to be had from PROJ first, each with a - before it where it is used
 // backwards; or it begins with # and names what geoferry does not read.
 const alternatives = new Map(

@@ -41,7 +41,7 @@ const codeOfId = (id: string): string | null => {
 /** The opposite: "EPSG:25832". */
 export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
-/** Codes of EPSG whose map is another method's: some that it has defined anew, some for a sphere or with heights. */
+/** Codes of EPSG whose map is another method's: some that it has defined again, some for a sphere or with heights. */
 const methodCodeAliases: Readonly<Record<string, string>> = {
   9842: "1028",
   9823: "1029",

@@ -22,7 +22,7 @@ export interface FileSet {
 const writtenMeanwhileError = (output: string, cause?: unknown) =>
   createError("output-failed", { output, reason: "another process is writing it" }, cause);
 
-/** Files that go when the outputs come: an older output of the name, of which nothing is written anew. */
+/** Files that go when the outputs come: an older output of the name, of which nothing is written again. */
 export interface Removal {
   /** The main file first. */
   readonly paths: readonly string[];
@@ -48,7 +48,7 @@ async function unlinkIfExists(path: string): Promise<void> {
   });
 }
 
-/** A single file with nothing around it: another can take its place in one step, and nobody ever finds none. */
+/** A single file with nothing around it: another can take its place in one step, and no one ever finds none. */
 const isSingleFile = ({ parts, obsolete, main }: FileSet): boolean =>
   parts.length === 1 && obsolete.every((path) => path === main);
 

@@ -13,7 +13,7 @@ import { requestHandler, retryStrategy } from "./s3-http-handler.js";
 const isTrueText = (text: string | undefined): boolean => /^(1|true|yes|on)$/i.test(text ?? "");
 const isFalseText = (text: string | undefined): boolean => /^(0|false|no|off)$/i.test(text ?? "");
 
-/** Requests that nobody signs; none of the places where credentials lie is looked at. */
+/** Requests that no one signs; none of the places where credentials lie is looked at. */
 const anonymousConfig: S3ClientConfig = {
   credentials: { accessKeyId: "", secretAccessKey: "" },
   signer: { sign: async (request) => request },
@@ -25,7 +25,7 @@ export const customEndpoint = ({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL }: NodeJS
 
 /**
  * `AWS_VIRTUAL_HOSTING` and `AWS_NO_SIGN_REQUEST` are called as GDAL calls them. A store of one's own is asked by path
- * unless told otherwise, and gets no checksums that it need not know.
+ * by default, and gets no checksums that it need not know.
  */
 function clientConfig(environment: NodeJS.ProcessEnv): S3ClientConfig {
   const {

@@ -1,5 +1,5 @@
 /**
- * Uploads in parts that were begun and not ended, noted in the folder for temporary files: nobody sees them, but their
+ * Uploads in parts that were begun and not ended, noted in the folder for temporary files: no one sees them, but their
  * owner pays for them. Those of a run that was killed are taken back by the next one of the same user and machine.
  */
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";

@@ -38,7 +38,7 @@ export function writeDigests(folder: string, digests: readonly (string | null)[]
   write(digestsPath(folder), digests);
 }
 
-/** Null where nobody has taken them. */
+/** Null where no one has taken them. */
 export const readDigests = (folder: string): readonly (string | null)[] | null =>
   existsSync(digestsPath(folder)) ? (read(digestsPath(folder)) as readonly (string | null)[]) : null;
 

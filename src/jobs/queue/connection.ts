@@ -8,7 +8,7 @@ import { networkSettings } from "../../network-settings.js";
 import type { QueueAddress } from "./queue-address.js";
 import { type Cancellation, cancelChannel } from "./queue-names.js";
 
-/** How long a server that is there takes to answer, in milliseconds, and how often it is asked, where nobody says it. */
+/** How long a server that is there takes to answer, in milliseconds, and how often it is asked, where no one says it. */
 const usual = { connectTimeout: 5000, timeout: 5000, retries: 0 };
 
 /** Milliseconds between two tries to reach it again. */

@@ -49,7 +49,7 @@ export interface ConversionWork {
   readonly output: string | null;
   /** The job wrote what is there. */
   readonly overwrite: boolean;
-  /** Null where nobody can tell. */
+  /** Null where no one can tell. */
   readonly sources: readonly StarterFileStat[] | null;
   /** What the files are that were about to get their names, and what is to be told of them. */
   readonly pendingCommit?: { readonly files: OutputRecord["files"]; readonly done: ConversionRecord & SourceDigests };

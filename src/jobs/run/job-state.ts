@@ -15,7 +15,7 @@ import type { SourceStat } from "../steps/source-stat.js";
 export interface OutputRecord {
   /** Of everything that the step says (`settingsHash`). */
   readonly settings: string;
-  /** Null where nobody can tell whether they change. */
+  /** Null where no one can tell whether they change. */
   readonly sources: readonly SourceStat[] | null;
   /** Every file that it became, with its `stampOf`. */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
@@ -129,7 +129,7 @@ export class JobState implements Disposable {
     this.transaction(() => this.remove("begun", step, output));
   }
 
-  /** What outputs shall become that are written elsewhere: should this run die, the next one asks what became of them. */
+  /** What outputs should become that are written elsewhere: should this run die, the next one asks what became of them. */
   saveDispatched(
     step: string,
     outputs: readonly { readonly output: string; readonly readOutput: OutputRecord }[],

@@ -31,7 +31,7 @@ export interface JobEvents {
   onStep?(report: StepReport): void;
   /** Of steps that workers do. */
   onProgress?(progress: DistributedProgress): void;
-  /** The run cannot be remembered; where nobody listens, that is thrown. */
+  /** The run cannot be remembered; where no one listens, that is thrown. */
   onStateReset?(error: GeoferryError): void;
 }
 

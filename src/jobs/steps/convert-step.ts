@@ -102,7 +102,7 @@ export async function convertStep(
     return { isDue: dryRun && sources.has(output), isCurrent, lastRecord };
   };
   const withLeft = (items: ItemReport[], finished: readonly OutputResult[]): ItemReport[] => {
-    // Of a folder that cannot be listed nobody knows which sources are gone.
+    // Of a folder that cannot be listed it is unknown which sources are gone.
     const isUnlisted = finished.some(({ output, record }) => !record && output === step.request.output);
     return isUnlisted
       ? items

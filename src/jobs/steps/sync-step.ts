@@ -17,7 +17,7 @@ import { type FindingLists, toFindingLists } from "../report/findings.js";
 import { type Counts, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
 import type { StepContext } from "../run/run-step.js";
 
-/** Nobody is asked: guards alone decide. @throws what stops it before the first write */
+/** No one is asked: guards alone decide. @throws what stops it before the first write */
 export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<ItemReport> {
   const { request: asked, backup: backupPath } = step;
   const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = tools;

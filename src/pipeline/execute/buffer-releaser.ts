@@ -10,7 +10,7 @@ const minReleasedBytes = 1 << 16;
 export class BufferReleaser {
   private port: MessagePort | null = null;
 
-  /** Hands the buffers over to nobody. */
+  /** Hands the buffers over to no one. */
   free(buffers: readonly ArrayBuffer[]): void {
     const large = buffers.filter((buffer) => buffer.byteLength >= minReleasedBytes);
     if (large.length === 0) return;

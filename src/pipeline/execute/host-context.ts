@@ -22,7 +22,7 @@ export interface Findings {
 
 /** The host's side of every context: it keeps what plugins and stages say until it is asked. */
 export class HostContext implements ReadContext, WriteContext, StageContext, AsyncDisposable {
-  /** What the source named as its CRS and nobody understands; null where it named none. */
+  /** What the source named as its CRS and no one understands; null where it named none. */
   unknownCrs: string | null = null;
   /** What the request says of the coordinates of the source. */
   requestedCrs: Crs | null = null;

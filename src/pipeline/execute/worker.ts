@@ -32,7 +32,7 @@ function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
     return task;
   }
   if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.prefetch(request.piece));
-  // A failure comes again, and is told, when a task wants it.
+  // A failure comes again, and is reported, when a task wants it.
   if (request.kind === "load") return preloadFormats(request.formats);
   return undefined;
 }

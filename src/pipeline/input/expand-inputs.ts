@@ -17,7 +17,7 @@ export interface ExpandedInput {
 
 export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/** Whether it is one thing that is no file; of a bucket's address nobody can tell how many it means without looking. */
+/** Whether it is one thing that is no file; of a bucket's address no one can tell how many it means without looking. */
 export const isAddress = (text: string, registry: Registry): boolean =>
   text === "-" || isWebAddress(text) || parseMapInput(text) !== null || registry.findByAddress(text) !== undefined;
 

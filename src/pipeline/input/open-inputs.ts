@@ -32,7 +32,7 @@ export interface OpenLayer {
   readonly isExisting: boolean;
   /** Whether its source has no other layer. */
   readonly isOnlyLayer: boolean;
-  /** The feature ids shall become this attribute. */
+  /** The feature ids should become this attribute. */
   readonly fid: string | undefined;
   /** What the reader says on this thread: looking for splits, or reading where it has none. */
   readonly context: HostContext;
@@ -45,7 +45,7 @@ export interface OpenInputs extends AsyncDisposable {
 }
 
 /**
- * The options of a reader, and the field that ids shall become where that is not an option of its own.
+ * The options of a reader, and the field that ids should become where that is not an option of its own.
  * @throws option-unknown, option-invalid
  */
 export function parseReaderOptions(

@@ -11,7 +11,7 @@ import { checkThresholdOptions } from "./thresholds.js";
 
 /**
  * What is wrong with a request by itself, whatever the inputs hold and the outputs are: told before anything else, so that
- * nobody is asked to overwrite a file only to hear of a mistyped option then.
+ * no one is asked to overwrite a file only to hear of a mistyped option then.
  * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-option-invalid
  */
 export async function checkRequest(request: ConvertRequest, host: Host): Promise<void> {
@@ -38,7 +38,7 @@ async function checkReader({ from, inputs, readerOptions = {} }: ConvertRequest,
   }
 }
 
-/** The format of an input that is an address of its own, or a file and no archive; of anything else, and of what nobody knows, opening it tells. */
+/** The format of an input that is an address of its own, or a file and no archive; of anything else, and of what no one knows, opening it tells. */
 async function inputFormat(input: string, { registry }: Host): Promise<Format | null> {
   const addressed = registry.findByAddress(input);
   if (addressed) return addressed;

@@ -15,7 +15,7 @@ export interface InPlaceUpdate extends InPlaceTarget {
   readonly layers: readonly LayerInfo[];
 }
 
-/** Whether the output is changed in place; if not it is written anew, whatever it was. */
+/** Whether the output is changed in place; if not it is written again, whatever it was. */
 export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format, fileStem }: ChosenWriter): boolean {
   if (fileStem !== null) return true;
   const { append, replaceLayer, overwrite, output } = request;

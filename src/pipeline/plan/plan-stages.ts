@@ -36,7 +36,7 @@ export interface ReprojectionGrids {
   fetchMissing?(from: Crs, to: Crs, options: OperationOptions): Promise<void>;
 }
 
-/** The CRS that the output shall have; null where coordinates are carried untouched. */
+/** The CRS that the output should have; null where coordinates are carried untouched. */
 export async function targetCrs(request: ConvertRequest): Promise<Crs | null> {
   if (request.reproject === false) return null;
   return request.targetCrs === undefined ? crsContext.wgs84 : parseCrsOption("--target-crs", request.targetCrs);
@@ -126,7 +126,7 @@ async function planCrs(
   return { crs: target, isCrsAssumed: said === null };
 }
 
-/** What a source is refused for that names a reference system which nobody understands; null where it names none. */
+/** What a source is refused for that names a reference system which no one understands; null where it names none. */
 export function unknownCrsError({ context: { unknownCrs }, layer, source }: OpenLayer): GeoferryError | null {
   if (unknownCrs === null || layer.geometryTypes?.length === 0) return null;
   const reason = `${source.name} names it, and --no-reproject copies coordinates unchanged`;

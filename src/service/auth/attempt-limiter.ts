@@ -1,5 +1,5 @@
 /**
- * Limits guesses at passwords and secrets: by the name that is guessed at from one address, and by the address. Nobody
+ * Limits guesses at passwords and secrets: by the name that is guessed at from one address, and by the address. No one
  * who comes from elsewhere is kept out by them. Counts are the store's, for all processes of the service; who has too
  * many is turned away by memory, without asking it.
  */

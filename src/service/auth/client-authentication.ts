@@ -45,7 +45,7 @@ function parseBasicAuthorization(authorization: string): ClientCredentials {
 
 const decodeFormValue = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
 
-/** What a client id is made of (RFC 6749, A.1); others are nobody's, and are not looked for. */
+/** What a client id is made of (RFC 6749, A.1); others are no one's, and are not looked for. */
 const clientIdPattern = /^[\x20-\x7e]{1,200}$/;
 
 const emptyHash = new Uint8Array(32);

@@ -7,7 +7,7 @@ export const passwordLength = { least: 8, most: 256 } as const;
 /** Argon2id, OWASP's first choice: 19 MiB, two passes, one lane. */
 const argon2Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
-/** What is compared with where there is no account: of the same cost, from a password that nobody knows. */
+/** What is compared with where there is no account: of the same cost, from a password that no one knows. */
 export const dummyHash =
   "$argon2id$v=19$m=19456,t=2,p=1$r5e2oFD2qV9Yhhx6maw3NQ$gXaREvIt40MDhvxyb6dxz8dNHO0Uy/PDtl1TF2fMax0";
 

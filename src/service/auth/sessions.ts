@@ -14,7 +14,7 @@ export const isBrowserToken = (text: string | undefined): text is string =>
   text !== undefined && /^gfn_[\w-]{43}$/.test(text);
 
 /**
- * Signs in, under a token that nobody has seen before: the one that the browser came with may have been planted there
+ * Signs in, under a token that no one has seen before: the one that the browser came with may have been planted there
  * (session fixation).
  */
 export async function startSession(
@@ -29,7 +29,7 @@ export async function startSession(
   return token;
 }
 
-/** Who is signed in under a token; null where nobody is, or not any longer. That somebody asks keeps the session up. */
+/** Who is signed in under a token; null where no one is, or not any longer. That somebody asks keeps the session up. */
 export async function currentSession(
   store: AccountStore,
   token: string,

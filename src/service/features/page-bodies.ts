@@ -25,7 +25,7 @@ const chunkBytes = 64 << 10;
 /** What a reader of a file holds: a piece that is read, one that waits, and one in the socket. */
 const spoolReaderBytes = 4 * chunkBytes;
 
-/** How often a page is written anew that grew meanwhile. */
+/** How often a page is written again that grew meanwhile. */
 const maxSpoolAttempts = 3;
 
 export interface PageBody extends PageMetadata {

@@ -1,6 +1,6 @@
 /**
  * Reads the collection of a request (Map Features Service Interface, 2.3) feature by feature. Most come as they are
- * kept: their texts are checked, and neither parsed nor written anew. All others are parsed one after the other, and
+ * kept: their texts are checked, and neither parsed nor written again. All others are parsed one after the other, and
  * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
  */
 

@@ -17,7 +17,7 @@ export function toProblem(error: unknown, request: FastifyRequest): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode, message } = error as Partial<FastifyError>;
   if (Object.hasOwn(problemsByFastifyCode, code)) return problemsByFastifyCode[code]!(request);
-  // Nobody will read the answer; the log should not take it for a fault of the service.
+  // No one will read the answer; the log should not take it for a fault of the service.
   if (request.raw.destroyed && !request.raw.complete) return problem("bad-request", { reason: "it ended early" });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return problem("bad-request", { reason: message ?? code }, { cause: error });

@@ -13,7 +13,7 @@ interface Exchange {
  * Hands over the requests of a connection one after the other, where a client sends several without waiting for answers
  * (pipelining; RFC 9112, 9.3.2). Node.js hands over all of them at once, and when the connection is gone, it tells this
  * of the response that is being sent and of no other: all that the others hold would be held for ever, and each would
- * be worked off for nobody. Those that wait are forgotten with their connection.
+ * be worked off for no one. Those that wait are forgotten with their connection.
  *
  * To be called once the server has its listener for requests, and before it listens.
  */

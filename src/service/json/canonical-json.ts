@@ -1,5 +1,5 @@
 /**
- * JSON as JSON.stringify writes it, and as the service keeps it: such a text need not be parsed and written anew. All
+ * JSON as JSON.stringify writes it, and as the service keeps it: such a text need not be parsed and written again. All
  * functions take a place in a text and answer where what begins there ends, or -1 where it is not plain: it may be
  * right nevertheless, and has to be parsed. Nothing plain is a value that may not be kept (a lone surrogate, U+0000, an
  * integer of 2^53 and more, a number beyond a double). Hot loops: plain and long.

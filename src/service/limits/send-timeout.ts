@@ -12,7 +12,7 @@ export function installSendTimeout(app: FastifyInstance, seconds: number): void 
   };
   // While a request is carried out there may be silence, however long it takes.
   app.addHook("onRequest", async (request) => allowSilence(request, 0));
-  // Whatever is taken begins the time anew; after the answer the server sets that of a connection that idles.
+  // Whatever is taken begins the time again; after the answer the server sets that of a connection that idles.
   app.addHook("onSend", async (request, _reply, payload) => {
     allowSilence(request, seconds * 1000);
     return payload;

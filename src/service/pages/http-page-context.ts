@@ -25,11 +25,11 @@ export class HttpPageContext implements PageContext {
   #token: string;
   #tokenIsNew: boolean;
 
-  /** Of nobody, until `recognise`. */
+  /** Of no one, until `recognise`. */
   constructor(request: FastifyRequest, site: PageServices) {
     this.#request = request;
     this.baseUrl = baseUrl(request, site.publicUrl);
-    // A header Host that names no host is nobody's own origin: no form will be taken.
+    // A header Host that names no host is no one's own origin: no form will be taken.
     this.#base = new URL(URL.canParse(this.baseUrl) ? this.baseUrl : "http://host.invalid");
     const { cookie: cookies } = request.headers;
     const token = readCookie(cookies, "browser", this.#base);

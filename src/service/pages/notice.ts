@@ -1,6 +1,6 @@
 /**
  * What the next page says at its top, after a form was sent and the browser led on. It travels in a cookie, sealed for
- * this browser: a secret is shown once and kept nowhere, and nobody else can put words there.
+ * this browser: a secret is shown once and kept nowhere, and no one else can put words there.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 

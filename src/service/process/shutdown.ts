@@ -1,4 +1,4 @@
-/** The end of the service: whatever was asked is answered, and nobody is kept waiting for a connection that idles. */
+/** The end of the service: whatever was asked is answered, and no one is kept waiting for a connection that idles. */
 import type { FastifyInstance } from "fastify";
 
 /** Lets clients open another connection, which then leads to a process that goes on. To be called before it is ready. */

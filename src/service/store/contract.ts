@@ -13,7 +13,7 @@
 
 export interface Account {
   readonly id: string;
-  /** As it was typed; accounts are told apart without regard to case. */
+  /** As it was typed; accounts are distinguished without regard to case. */
   readonly email: string;
   /** Shown to other accounts in place of the email; empty where none was chosen (`displayName`). */
   readonly name: string;
@@ -50,7 +50,7 @@ export interface Session {
 
 export interface AuditEntry {
   readonly at: number;
-  /** Null where nobody is known: a failed login. */
+  /** Null where no one is known: a failed login. */
   readonly account: string | null;
   readonly map: string | null;
   /** `login`, `login-failed`, `credential-created`, `features-written` … */
@@ -281,7 +281,7 @@ export type WriteOutcome =
       readonly version: string;
       /**
        * The remote field that the map no longer looks up, as the request named a ninth: the one that was not used for
-       * longest. The next write by it reads its keys anew.
+       * longest. The next write by it reads its keys again.
        */
       readonly droppedField?: string;
       /** Whether this outcome was kept from an earlier request with the same Idempotency-Key. */

@@ -20,7 +20,7 @@ export function describeLocation(location: StoreLocation): string {
 }
 
 /**
- * Opens the store, made anew or brought up to date where needed.
+ * Opens the store, recreated or brought up to date where needed.
  * @param news is told what the store does by itself, for log and metrics
  * @throws folder-not-writable, store-unavailable, store-newer, store-foreign
  */

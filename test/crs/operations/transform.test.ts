@@ -471,7 +471,7 @@ describe("refusals", () => {
     expect(await findOperation(nad27, wgs84, { within })).toMatchObject({ name: "NAD27 to WGS 84 (4)", accuracy: 10 });
   });
 
-  it("a datum that nobody knows, unless its ellipsoid is WGS 84's own", async () => {
+  it("a datum that no one knows, unless its ellipsoid is WGS 84's own", async () => {
     const onGrs80 = unnamed("Transverse_Mercator", "GRS 1980", "298.257222101");
     expect(await refused(onGrs80)).toContain('the datum "Unknown datum" is not known');
     expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("is not known");
@@ -513,12 +513,12 @@ describe("refusals", () => {
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });
 
-  it("projections that nobody has formulas for, and what is no map", async () => {
+  it("projections that no one has formulas for, and what is no map", async () => {
     expect(await refused("ESRI:54050")).toContain("Fuller");
     expect(await refused("EPSG:4978")).toContain("geocentric");
   });
 
-  it("but `ballpark` carries over what nobody knows, saying so", async () => {
+  it("but `ballpark` carries over what no one knows, saying so", async () => {
     const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
     expect(await operationText(operation)).toContain("hundreds of metres");

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 let folders = 0;
-/** A folder that nobody has changed for an hour. */
+/** A folder that no one has changed for an hour. */
 function folderOf(...names: string[]): string {
   const folder = scratch.path(`listing${folders++}`);
   mkdirSync(folder);

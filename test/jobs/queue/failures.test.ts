@@ -69,7 +69,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("nobody goes on with appending to a map where a worker was killed, since it would be there twice", async () => {
+  test("no one goes on with appending to a map where a worker was killed, since it would be there twice", async () => {
     const map = await world.newMap();
     const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
     put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);

@@ -60,7 +60,7 @@ describe.runIf(speaksTls)("with TLS", { timeout: 120_000 }, () => {
     expect(await worker.end()).toBe(0);
   });
 
-  test("a certificate that nobody vouches for ends starter and worker at once", async () => {
+  test("a certificate that no one vouches for ends starter and worker at once", async () => {
     const { status, stderr, seconds } = await asked(redis.url);
     expect([status, stderr]).toEqual([9, expect.stringContaining("the certificate of the queue cannot be verified")]);
     expect(stderr).toContain("NODE_EXTRA_CA_CERTS");

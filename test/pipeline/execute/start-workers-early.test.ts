@@ -17,7 +17,7 @@ const small = scratch.path("small.csv");
 const large = scratch.path("large.csv");
 writeFileSync(small, "lon,lat\n1,2\n");
 writeFileSync(large, "lon,lat\n1,2\n");
-// Nobody reads it here: it only has to be large.
+// No one reads it here: it only has to be large.
 truncateSync(large, 192 * 1024 * 1024);
 
 /** How many threads begin before the input is opened. */

@@ -33,7 +33,7 @@ beforeAll(() => {
   inputs = filesNamed("in", names);
 });
 
-test("a name that a GeoPackage does not take, or that is taken, becomes another one, and nobody else's", async () => {
+test("a name that a GeoPackage does not take, or that is taken, becomes another one, and no one else's", async () => {
   const path = scratch.path("out.gpkg");
   expect(await convertedNames(inputs, path)).toEqual({
     names: ["layer_gpkg_x_1", "layer_gpkg_x", "Places", "places_2", "places_1", " edge"],

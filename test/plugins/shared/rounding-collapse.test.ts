@@ -19,7 +19,7 @@ const triangle = (x: number, y: number, side: number): Position[] => [
   [x, y],
 ];
 
-describe("what 7 decimals cannot tell apart", () => {
+describe("what 7 decimals cannot distinguish", () => {
   test.each<[string, Geometry, number]>([
     ["a line of 4e-8", line([16, 48], [16.00000004, 48]), 1],
     ["a line of 4e-8 across a rounding edge", line([16.00000003, 48], [16.00000007, 48]), 0],

@@ -4,7 +4,7 @@ import { parseCollection, UnparsedFeature, ValidFeature } from "../../../src/ser
 import { validateFeature } from "../../../src/service/features/validate-feature.js";
 import { defaultSettings } from "../../../src/service/settings.js";
 
-/** What is kept of a feature, by parsing it and writing it anew. */
+/** What is kept of a feature, by parsing it and writing it again. */
 const keptOf = (feature: unknown) => {
   const { geometry, properties, failure } = validateFeature(feature, "whole");
   return failure ?? { geometry, properties };
@@ -148,7 +148,7 @@ test.each([
   await compare(text);
 });
 
-test("any features come to what parsing and writing them anew makes of them", async () => {
+test("any features come to what parsing and writing them again makes of them", async () => {
   const number = fc.oneof(
     fc.double(),
     fc.integer(),

@@ -34,7 +34,7 @@ describe("a connection", () => {
         expect(problemOf(answer)).toBe("request-timeout");
       });
 
-      test("whose answer nobody takes is closed", async () => {
+      test("whose answer no one takes is closed", async () => {
         const { app } = service();
         // More than what systems keep for a connection on both sides.
         for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));

@@ -14,7 +14,7 @@ describe("reading", () => {
     const nextOf = ({ headers }: TestResponse): string | undefined =>
       /^<([^>]+)>; rel="next"$/.exec(headers.link ?? "")?.[1];
 
-    test("4.2 gives 200 features from the first page on, in the order of creation, unless told otherwise", async () => {
+    test("4.2 gives 200 features from the first page on, in the order of creation, by default", async () => {
       await service().create(...numbered(201));
       const answer = await get();
       expect(numbersOf(answer)).toEqual(numbered(200).map(({ properties }) => (properties as { n: number }).n));

@@ -193,7 +193,7 @@ describe("tokens", () => {
       expect((await readWith(other)).status).toBe(200);
     });
 
-    test("that nobody knows are ended as well as any (RFC 7009, 2.2)", async () => {
+    test("that no one knows are ended as well as any (RFC 7009, 2.2)", async () => {
       const { status } = await service().form("/revoke", { token: "gft_unknown", ...credentialsOf(service()) });
       expect(status).toBe(200);
     });

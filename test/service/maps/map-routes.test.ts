@@ -120,7 +120,7 @@ describe("maps", () => {
       }
     });
 
-    test("are changed and deleted by nobody else", async () => {
+    test("are changed and deleted by no one else", async () => {
       const path = `/api/v1/maps/${service().map}`;
       const { bob: as } = service();
       expect((await service().send("PATCH", path, { as, body: { name: "x" } })).status).toBe(403);

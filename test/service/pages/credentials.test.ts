@@ -83,7 +83,7 @@ test("a revoked credential gets no token, and its tokens are worth nothing at on
   expect((await owner.get(revoke)).statusCode).toBe(404);
 });
 
-test("nobody sees or revokes the credentials of others", async () => {
+test("no one sees or revokes the credentials of others", async () => {
   const { app, store, clock, credential } = await openCredential();
   const id = "0190a0e0-0000-7000-8000-00000000000e";
   await store.addAccount({

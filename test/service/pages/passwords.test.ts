@@ -15,7 +15,7 @@ describe("a password", () => {
     expect(await verifyPassword(hash, "Cre\u0302pe Suzette")).toBe(true);
   });
 
-  test("of nobody costs as much as that of an account, and is never right", async () => {
+  test("of no one costs as much as that of an account, and is never right", async () => {
     expect(parseOptions(dummyHash)).toEqual(parseOptions(await hashPassword("a quiet harbour")));
     expect(await verifyPassword(null, "a quiet harbour")).toBe(false);
     expect(await verifyPassword(null, "")).toBe(false);

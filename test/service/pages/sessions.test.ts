@@ -69,7 +69,7 @@ test("after signing out, the session is worth nothing to who kept it", async () 
   expect((await thief.get("/profile")).statusCode).toBe(303);
 });
 
-test("a made-up session is nobody's", async () => {
+test("a made-up session is no one's", async () => {
   const { app } = await openPagesAs("ada@example.org");
   const guest = new BrowserClient(app);
   for (const value of ["", "x", `gfn_${"A".repeat(43)}`, "gfn_'; drop table sessions --"]) {

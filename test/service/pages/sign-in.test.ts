@@ -36,7 +36,7 @@ test("a wrong password and an unknown email get the same answer", async () => {
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
-test("a password that is changed while it is checked lets nobody in", async () => {
+test("a password that is changed while it is checked lets no one in", async () => {
   const { guest, store } = await openSignIn();
   const [account] = await store.accounts();
   const audit = store.audit.bind(store);

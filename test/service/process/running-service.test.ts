@@ -34,7 +34,7 @@ const stores = [
     : []),
 ];
 
-/** Waits until nobody listens at the address any more. */
+/** Waits until no one listens at the address any more. */
 async function waitUntilClosed(url: string): Promise<void> {
   const listening = () =>
     fetch(`${url}/healthz`).then(
@@ -242,7 +242,7 @@ const waitUntilInFlight = (url: string): Promise<void> =>
     .toMatch(/^geoferry_http_requests_in_flight 2$/m);
 
 describe("the end of a service", () => {
-  test("answers what was asked, refuses what is new, and is told by 0", async () => {
+  test("answers what was asked, refuses what is new, and is reported by 0", async () => {
     const store = await sqlite[1]();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start(store);

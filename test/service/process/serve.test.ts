@@ -25,7 +25,7 @@ const folder = createScratchFolder();
 const serve = (args: readonly string[]) => geoferry(["serve", ...args], { env: cleanEnvironment });
 
 describe("geoferry serve", () => {
-  test("makes its folder for nobody else, and prints where it is and a link that makes the first account", async () => {
+  test("makes its folder for no one else, and prints where it is and a link that makes the first account", async () => {
     const data = folder.data();
     const service = await ServiceProcess.start(["--data", join(data, "deeper")]);
     expect(statSync(join(data, "deeper")).mode & 0o777).toBe(0o700);

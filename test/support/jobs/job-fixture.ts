@@ -69,7 +69,7 @@ export class JobFixture {
       else response.writeHead(404).end();
     });
 
-  /** Host and port where nobody listens. */
+  /** Host and port where no one listens. */
   async silence(): Promise<string> {
     const host = await this.serve(() => {});
     const server = this.servers.pop()!;

@@ -135,7 +135,7 @@ export class FaultProxy implements AsyncDisposable {
     for (const request of this.late.splice(0)) await this.send(request).catch(() => {});
   }
 
-  /** Nobody listens at the address any more. */
+  /** No one listens at the address any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();

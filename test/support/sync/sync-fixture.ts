@@ -33,7 +33,7 @@ export interface Account {
 }
 
 export interface CommandOptions {
-  /** Where the service is thought to be; the world's own, unless told otherwise. */
+  /** Where the service is thought to be; the world's own, by default. */
   readonly url?: string;
   readonly as?: Account;
   readonly env?: NodeJS.ProcessEnv;

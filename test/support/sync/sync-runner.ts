@@ -10,7 +10,7 @@ import { SyncRun } from "../../../src/sync/sync-run.js";
 import { createTestHost } from "../host.js";
 import type { Account } from "./sync-fixture.js";
 
-/** What is asked for when nothing else is said. Nobody waits long in a test. */
+/** What is asked for when nothing else is said. No one waits long in a test. */
 export const defaultTestRequest: Omit<SyncRequest, "source" | "map"> = {
   ...defaultSyncSettings,
   matching: { by: "property", name: "ref" },

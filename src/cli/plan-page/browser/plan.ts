@@ -81,7 +81,7 @@ function filterMap(map: library.Map, choice: Choice): void {
   for (const [layer, what] of filters(choice)) map.setFilter(layer, what);
 }
 
-/** Takes its colours anew when the browser goes dark or light. */
+/** Takes its colours again when the browser goes dark or light. */
 function followColorScheme(map: library.Map): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const { id, paint = {} } of layers(readChoice()))

@@ -83,7 +83,7 @@ export class DistributedRun implements AsyncDisposable {
       onJobProgress: (entry, underway) => handOut?.onJobProgress(entry, underway),
     });
     const desk = await withAbort(opening, signal).catch((error: unknown) => {
-      // Nobody waits for it any more.
+      // No one waits for it any more.
       void opening.then((late) => late[Symbol.asyncDispose](), noop);
       throw error;
     });

@@ -284,7 +284,7 @@ export class JobDispatcher implements AsyncDisposable {
     await this.add([{ ...entry, options }]);
   }
 
-  /** Where the server takes no jobs, nobody waits for one. */
+  /** Where the server takes no jobs, no one waits for one. */
   private async isRefused(entry: JobEntry): Promise<boolean> {
     try {
       await checkCommands(this.redis, this.settings.prefix);
@@ -309,7 +309,7 @@ export class JobDispatcher implements AsyncDisposable {
   /**
    * Takes back what was handed out: what waits is removed, what is under way is stopped.
    * @param entries all jobs of the run, or of the step, that have not ended
-   * @param keep told of each that nobody is at any more, before it is removed
+   * @param keep told of each that no one is at any more, before it is removed
    * @returns how many of them stay: workers do not let go of them, or Redis is away
    */
   async cancel(

@@ -30,7 +30,7 @@ export async function recoverStalledJobs(handOut: DistributedRun): Promise<void>
       const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
       const runs = new Set(jobs.map(({ data }) => data.runId));
       for (const runId of runs) await dispatcher.stop({ runId, step: null });
-      // A worker that lives lets go of it; what has become of the job meanwhile is seen when nobody holds it.
+      // A worker that lives lets go of it; what has become of the job meanwhile is seen when no one holds it.
       for (const { id } of jobs)
         await dispatcher.removeWaiting({ queue: name, id: id! }, (job) => {
           if (isReadable(name)) keepFinished(handOut, job);
@@ -53,7 +53,7 @@ async function queuesOf({ options: { job }, settings, dispatcher }: DistributedR
   return [...others, ...own];
 }
 
-/** What workers have made of a job that nobody waits for any more belongs to the run's job all the same. */
+/** What workers have made of a job that no one waits for any more belongs to the run's job all the same. */
 export function keepFinished({ options }: DistributedRun, job: DispatchedJob): void {
   const { work, step } = job.data;
   if (work.kind === "conversion") {

@@ -63,7 +63,7 @@ const pollIntervalMs = 1000;
 /** Of the time for which locks last: so often they are renewed, and at least every second. */
 const lockRenewals = 4;
 
-/** Milliseconds for which the queue of a map is listened to that nobody has announced, and for which it is remembered. */
+/** Milliseconds for which the queue of a map is listened to that no one has announced, and for which it is remembered. */
 const mapQueueIdleMs = 60_000;
 const queueMemoryMs = 24 * 3600 * 1000;
 

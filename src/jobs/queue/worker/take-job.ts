@@ -45,7 +45,7 @@ interface JobContext {
 /** Milliseconds between two words about how far it is. */
 const progressIntervalMs = 1000;
 
-/** Milliseconds for which nobody takes a job that was refused: then a worker that waits is before the one that refused it. */
+/** Milliseconds for which no one takes a job that was refused: then a worker that waits is before the one that refused it. */
 const refusalDelayMs = 500;
 
 /** Of pieces: their parent tells what is to be told. */

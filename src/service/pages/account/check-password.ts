@@ -10,7 +10,7 @@ export type PasswordCheck =
   /** There were too many attempts: seconds until the next. */
   | { readonly kind: "wait"; readonly seconds: number };
 
-/** Answers and takes as long for an email that nobody has as for a wrong password. */
+/** Answers and takes as long for an email that no one has as for a wrong password. */
 export async function checkPassword(visit: PageContext, email: string, password: string): Promise<PasswordCheck> {
   const { attempts, store } = visit.site;
   const attempt = { kind: "login", name: normalizeEmail(email), address: visit.address } as const;

@@ -45,7 +45,7 @@ async function createMap(): Promise<DrawnMap> {
   return map;
 }
 
-/** Takes its colours anew when the browser goes dark or light, which it may have done meanwhile. */
+/** Takes its colours again when the browser goes dark or light, which it may have done meanwhile. */
 function followColorScheme(map: DrawnMap): void {
   const recolour = () => {
     for (const { id, paint = {} } of createLayers()) {
@@ -59,7 +59,7 @@ function followColorScheme(map: DrawnMap): void {
 }
 
 /**
- * Fetches the features into `features` and draws them. With each addition the map's thread sorts all of them anew, so
+ * Fetches the features into `features` and draws them. With each addition the map's thread sorts all of them again, so
  * they are added when there are twice as many: all the sorting together costs twice the last.
  */
 async function loadFeatures(map: DrawnMap, features: WireFeature[]): Promise<void> {

@@ -153,7 +153,7 @@ export class Database implements QueryRunner {
         ...(limits.statement > 0 && { query_timeout: limits.statement + timeoutsMs.beyond }),
         onConnect: (client) => prepareConnection(client, use, limits),
       });
-      // A connection that breaks while nobody uses it: the pool makes another.
+      // A connection that breaks while no one uses it: the pool makes another.
       made.on("error", () => undefined);
       return made;
     };

@@ -186,7 +186,7 @@ function sessionWriteMethods(
   };
 }
 
-/** A window that has ended begins anew. */
+/** A window that has ended begins again. */
 function recordFailedAttempt(
   db: Connection,
   name: string,

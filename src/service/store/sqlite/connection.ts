@@ -52,7 +52,7 @@ export class Connection {
 
 /** @throws SqliteError, store-foreign where it is no database, and what `migrate` throws */
 export function connect(path: string, role: keyof typeof cacheKilobytes): Connection {
-  // Passwords' hashes and people's addresses: for nobody else. Its journals get the same rights from SQLite.
+  // Passwords' hashes and people's addresses: for no one else. Its journals get the same rights from SQLite.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
   const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: busyTimeoutMs });
   try {

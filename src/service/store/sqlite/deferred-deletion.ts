@@ -4,7 +4,7 @@ import type { Connection } from "./connection.js";
 const rowsPerTransaction = 2000;
 
 /**
- * Removes some of what maps that are gone have left, so that nobody waits while millions of features go. Numbers of
+ * Removes some of what maps that are gone have left, so that no one waits while millions of features go. Numbers of
  * maps are not used again: nothing finds these rows. Answers whether there is more to do.
  */
 export function deleteRemovedMapRows(db: Connection): boolean {

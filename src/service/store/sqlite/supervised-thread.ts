@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ThreadMethod, ThreadOptions } from "./protocol.js";
 import { StoreThread } from "./store-thread.js";
 
-/** A thread ended that nobody asked to end: it ran out of memory, or the database's library failed. */
+/** A thread ended that no one asked to end: it ran out of memory, or the database's library failed. */
 export interface ThreadExit {
   readonly role: ThreadOptions["role"];
   readonly cause: unknown;
@@ -12,7 +12,7 @@ export interface ThreadExit {
 
 /**
  * Milliseconds before a new thread: none after the first end within a while, then twice as many each time. There is no
- * end of it: a service that lives and never answers again would have to be found and started anew by somebody, and what
+ * end of it: a service that lives and never answers again would have to be found and started again by somebody, and what
  * ends a thread, such as one request, need not come again.
  */
 const restartDelaysMs = { second: 500, most: 30_000, within: 600_000 } as const;

@@ -150,7 +150,7 @@ describe.runIf(database)("a table that is there", () => {
     ]);
   });
 
-  test("hands on what fits where it is made anew, and tells the rest", async () => {
+  test("hands on what fits where it is recreated, and tells the rest", async () => {
     await sql(`CREATE TABLE narrow (id serial PRIMARY KEY, n date NOT NULL DEFAULT '2001-02-03', other int NOT NULL DEFAULT 3,
         geom geometry(Point, 4326) NOT NULL);
       CREATE PUBLICATION narrow_told FOR TABLE narrow`);
@@ -172,7 +172,7 @@ describe.runIf(database)("a table that is there", () => {
     expect(await sql("SELECT n FROM parent")).toEqual([{ n: 1 }]);
   });
 
-  test("shows nobody more than before, when it is replaced", async () => {
+  test("shows no one more than before, when it is replaced", async () => {
     const role = `geoferry_test_${process.pid}`;
     await sql(`CREATE ROLE ${role}`);
     try {

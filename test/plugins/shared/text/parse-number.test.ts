@@ -165,7 +165,7 @@ describe("TextBuffer", () => {
       expect(() => written((b) => b.fixed(Number.NaN, decimals))).toThrow(RangeError);
   });
 
-  test("writes integers, text and bytes one after the other, and starts anew", () => {
+  test("writes integers, text and bytes one after the other, and starts again", () => {
     const buffer = new TextBuffer(1);
     buffer.int(-9007199254740991);
     buffer.byte(0x2c);

@@ -135,7 +135,7 @@ describe("a document", () => {
     expect(await readXmlEvents(bytes)).toEqual(["<a>", "café", "</a>"]);
   });
 
-  test("in an encoding that nobody knows is refused", async () => {
+  test("in an encoding that no one knows is refused", async () => {
     const document = `<?xml version="1.0" encoding="klingon"?><a/>`;
     await expect(readXmlEvents(document)).rejects.toThrow(/a\.xml: its encoding is said to be "klingon"/);
   });

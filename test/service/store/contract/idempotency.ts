@@ -51,7 +51,7 @@ export function describeIdempotency(open: OpenStore): void {
       expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
 
-    test("is carried out anew a day later", async () => {
+    test("is carried out again a day later", async () => {
       const { store, map, asked } = await prepared();
       const create = (now: number, fingerprint = asked.fingerprint) =>
         store.write(

@@ -34,7 +34,7 @@ class WriterProcess {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const reader = createInterface({ input: this.child.stdout! });
-    // A line that a killed process could not finish was told to nobody.
+    // A line that a killed process could not finish was told to no one.
     reader.on("line", (line) => line.endsWith("}") && this.lines.push(JSON.parse(line)));
     this.ended = Promise.all([once(this.child, "exit"), once(reader, "close")]);
   }

@@ -93,7 +93,7 @@ async function killedWriter(
   await wait(milliseconds);
   child.kill("SIGKILL");
   await ended;
-  // The last line may be torn: nobody could have read it.
+  // The last line may be torn: no one could have read it.
   return said
     .split("\n")
     .slice(0, -1)

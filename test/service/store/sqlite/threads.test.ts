@@ -1,4 +1,4 @@
-/** What becomes of the store, and of the service, when a thread of SQLite ends that nobody asked to end. */
+/** What becomes of the store, and of the service, when a thread of SQLite ends that no one asked to end. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
