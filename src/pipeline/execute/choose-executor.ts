@@ -11,7 +11,7 @@ const bytesPerMiB = 1024 * 1024;
 
 /**
  * Whether one thread is as soon done with an input as so many are. Each compiles for itself what it runs, half a second
- * of a processor: two have it back at some 192 MiB (docs/decisions/2026-11-22-two-threads.md), or 512 where
+ * of a processor: two have it back at some 192 MiB (docs/performance/2026-11-22-two-threads.md), or 512 where
  * no text is written; more of them, with as many processors, sooner.
  */
 export function isSingleThreadFaster(bytes: number, count: number, writesText = true): boolean {
