@@ -27,13 +27,13 @@ export class FeaturesResource implements MapClient {
   }
 
   async page(number: number, tag?: string | null): Promise<MapPage | null> {
-    const answer = await this.get(number, pageSize.most, ifNoneMatchHeader(tag));
-    if (answer.status === 304 && tag) return null;
-    if (answer.status === 404 || answer.status === 410 || answer.status === 403) throw this.notFound();
-    if (!answer.isSuccess) throw this.protocolError(this.transport.describe(answer));
+    const response = await this.get(number, pageSize.most, ifNoneMatchHeader(tag));
+    if (response.status === 304 && tag) return null;
+    if (response.status === 404 || response.status === 410 || response.status === 403) throw this.notFound();
+    if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));
     try {
-      const features = parsePage(answer);
-      return { features, etag: parseEntityTag(answer.headers), texts: () => splitFeatureTexts(answer.text) };
+      const features = parsePage(response);
+      return { features, etag: parseEntityTag(response.headers), texts: () => splitFeatureTexts(response.text) };
     } catch (error) {
       if (error instanceof InvalidPage) throw this.protocolError(`page ${number} of map ${this.id} ${error.message}`);
       throw error;
@@ -67,8 +67,8 @@ export class FeaturesResource implements MapClient {
     return this.write("PUT", featuresBody(members, features), ifMatchHeader(condition?.ifMatch));
   }
 
-  remove(doomed: DeleteSelector, condition?: Condition): Promise<WriteOutcome> {
-    return this.write("DELETE", deleteBody(doomed), ifMatchHeader(condition?.ifMatch));
+  remove(selector: DeleteSelector, condition?: Condition): Promise<WriteOutcome> {
+    return this.write("DELETE", deleteBody(selector), ifMatchHeader(condition?.ifMatch));
   }
 
   private get(page: number, size: number, headers: Headers = {}) {
@@ -76,16 +76,16 @@ export class FeaturesResource implements MapClient {
   }
 
   private async write(method: WriteMethod, body: string, headers: Headers): Promise<WriteOutcome> {
-    const answer = await this.transport.write(method, this.address, body, headers);
-    if ("reason" in answer) return { kind: "in-doubt", reason: answer.reason };
-    const outcome = parseWriteOutcome(answer, this.transport.describe(answer));
+    const response = await this.transport.write(method, this.address, body, headers);
+    if ("reason" in response) return { kind: "in-doubt", reason: response.reason };
+    const outcome = parseWriteOutcome(response, this.transport.describe(response));
     if (outcome === "forbidden") throw createError("remote-forbidden", { service: this.url, map: this.id });
     if (outcome === "full") throw createError("remote-full", { service: this.url });
     if (outcome !== "missing") return outcome;
-    // Not the map, where that can be read: what was asked for.
+    // If the map can be read, the 404 means that the service does not support the operation.
     const { isSuccess } = await this.get(1, 1);
     if (!isSuccess) throw this.notFound();
-    return { kind: "not-offered", status: answer.status };
+    return { kind: "not-offered", status: response.status };
   }
 
   private notFound() {
@@ -97,24 +97,24 @@ export class FeaturesResource implements MapClient {
   }
 }
 
-/** A string of RFC 9651 (3.3.3), as draft-ietf-httpapi-idempotency-key-header wants the key. */
+/** Serializes a string (RFC 9651, 3.3.3), as draft-ietf-httpapi-idempotency-key-header requires for the key. */
 const quoteStructuredString = (key: string): string => `"${key}"`;
 
-/** An object with `members` and the features, whose texts go in as they are. */
+/** Serializes `members` plus a `features` array that contains the given JSON texts verbatim. */
 function featuresBody(members: object, features: readonly string[]): string {
   if (features.length > maxFeaturesPerRequest)
-    throw new RangeError(`${features.length} features in one request; ${maxFeaturesPerRequest} are possible`);
-  const before = JSON.stringify(members).slice(0, -1);
-  return `${before}${before === "{" ? "" : ","}"features":[${features.join(",")}]}`;
+    throw new RangeError(`${features.length} features in one request; the maximum is ${maxFeaturesPerRequest}`);
+  const prefix = JSON.stringify(members).slice(0, -1);
+  return `${prefix}${prefix === "{" ? "" : ","}"features":[${features.join(",")}]}`;
 }
 
-function deleteBody(doomed: DeleteSelector): string {
-  if ("ids" in doomed)
+function deleteBody(selector: DeleteSelector): string {
+  if ("ids" in selector)
     return featuresBody(
       {},
-      doomed.ids.map((id) => JSON.stringify({ id })),
+      selector.ids.map((id) => JSON.stringify({ id })),
     );
-  const { remoteField, keys } = doomed;
+  const { remoteField, keys } = selector;
   const stub = (key: string | number) => ({ type: "Feature", geometry: null, properties: { [remoteField]: key } });
   return featuresBody(
     { type: "FeatureCollection", remoteField },

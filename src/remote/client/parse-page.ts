@@ -1,25 +1,25 @@
-/** A page of a map (Map Features Service Interface, 4.2), checked once so that nobody has to do it again. */
+/** Validates a page of a map (Map Features Service Interface, 4.2) once, so that callers can rely on its types. */
 import type { Geometry } from "../../model/geometry.js";
 import { isObject } from "../http/sanitize-for-display.js";
 import type { ServiceResponse } from "../http/send-request.js";
 import { hasNonFiniteNumber } from "../snapshot/non-finite-numbers.js";
 import { type Properties, pageSize, type WireFeature } from "../wire.js";
 
-/** What is wrong with an answer, to follow "the page 3". */
+/** The page is malformed. The message completes a sentence that starts with "page 3 of map …". */
 export class InvalidPage extends Error {
-  override readonly name = "OddPage";
+  override readonly name = "InvalidPage";
 }
 
-/** @throws OddPage */
+/** @throws InvalidPage */
 export function parsePage({ json, headers }: ServiceResponse): WireFeature[] {
   if (!isObject(json) || json.type !== "FeatureCollection" || !Array.isArray(json.features))
-    throw new InvalidPage("is no FeatureCollection");
+    throw new InvalidPage("is not a FeatureCollection");
   const features: readonly unknown[] = json.features;
   if (features.length > pageSize.most)
-    throw new InvalidPage(`has ${features.length} features, more than the ${pageSize.most} that were asked for`);
-  // It would be taken for the last one (4.2).
+    throw new InvalidPage(`has ${features.length} features, more than the ${pageSize.most} requested`);
+  // Clients treat a short page as the last one (4.2).
   if (features.length < pageSize.most && /\brel="?next\b/.test(headers.link?.toString() ?? ""))
-    throw new InvalidPage(`has ${features.length} features, not ${pageSize.most}, though another one follows`);
+    throw new InvalidPage(`has ${features.length} features, not ${pageSize.most}, although another page follows`);
   const ids = new Set<string>();
   return features.map((feature, i) => {
     const read = parseFeature(feature, i + 1);
@@ -29,7 +29,7 @@ export function parsePage({ json, headers }: ServiceResponse): WireFeature[] {
   });
 }
 
-/** How deep objects and lists may lie in a feature: programs that walk through them call themselves at each. */
+/** Maximum nesting of objects and arrays in a feature; protects recursive consumers from stack overflow. */
 const maxNesting = 200;
 
 function exceedsDepth(value: unknown, most: number): boolean {
@@ -39,7 +39,10 @@ function exceedsDepth(value: unknown, most: number): boolean {
   return false;
 }
 
-/** Whether collections lie in one another so deep; coordinates are only looked at as deep as their type has them. */
+/**
+ * Whether GeometryCollections are nested too deeply. Coordinates need no check: `isGeometry` descends only to the depth
+ * of the geometry type.
+ */
 function isCollectionTooDeep(geometry: unknown): boolean {
   let parts: readonly unknown[] = [geometry];
   for (let depth = 0; parts.length > 0; depth++) {
@@ -51,29 +54,29 @@ function isCollectionTooDeep(geometry: unknown): boolean {
 
 function parseFeature(feature: unknown, number: number): WireFeature {
   if (!isObject(feature) || feature.type !== "Feature")
-    throw new InvalidPage(`has no Feature as its feature ${number}`);
+    throw new InvalidPage(`has something other than a Feature at position ${number}`);
   const { id, geometry = null, properties } = feature;
-  if (typeof id !== "string" || id === "") throw new InvalidPage(`has no text as the id of its feature ${number}`);
+  if (typeof id !== "string" || id === "") throw new InvalidPage(`has no string id on its feature ${number}`);
   if (isObject(geometry) && geometry.type === "GeometryCollection" && isCollectionTooDeep(geometry))
-    throw new InvalidPage(`has a geometry nested deeper than ${maxNesting} levels in the feature ${id}`);
+    throw new InvalidPage(`has a geometry nested deeper than ${maxNesting} levels in feature ${id}`);
   if (isObject(properties) && exceedsDepth(properties, maxNesting))
-    throw new InvalidPage(`has properties nested deeper than ${maxNesting} levels in the feature ${id}`);
+    throw new InvalidPage(`has properties nested deeper than ${maxNesting} levels in feature ${id}`);
   if (geometry !== null && !isGeometry(geometry))
-    throw new InvalidPage(`has no geometry of GeoJSON in the feature ${id}`);
+    throw new InvalidPage(`has no valid GeoJSON geometry in feature ${id}`);
   if (hasNonFiniteNumber(properties) || (geometry !== null && positionsIn(geometry).some(hasNonFiniteNumber)))
-    throw new InvalidPage(`has a number that no program reads (beyond 1.8e308) in the feature ${id}`);
-  if (!isProperties(properties)) throw new InvalidPage(`has no object as the properties of the feature ${id}`);
+    throw new InvalidPage(`has a number beyond the range of a double (1.8e308) in feature ${id}`);
+  if (!isProperties(properties)) throw new InvalidPage(`has properties that are not an object in feature ${id}`);
   return { type: "Feature", id, geometry, properties: properties ?? {} };
 }
 
-/** Its coordinates, or those of its parts. */
+/** The coordinates of a geometry, or those of its parts. */
 const positionsIn = (geometry: Geometry): readonly unknown[] =>
   geometry.type === "GeometryCollection" ? geometry.geometries.flatMap(positionsIn) : [geometry.coordinates];
 
 const isProperties = (value: unknown): value is Properties | null | undefined =>
   value === null || value === undefined || isObject(value);
 
-/** How deep positions lie in `coordinates` (RFC 7946, 3.1). */
+/** Nesting depth of positions in `coordinates` (RFC 7946, 3.1). */
 const coordinateDepths: Readonly<Record<string, number>> = {
   Point: 0,
   MultiPoint: 1,
@@ -83,7 +86,7 @@ const coordinateDepths: Readonly<Record<string, number>> = {
   MultiPolygon: 3,
 };
 
-/** Whether it has the shape of one of RFC 7946; what its rings are like is not asked. */
+/** Whether the value has the structure of an RFC 7946 geometry; rings are not validated. */
 function isGeometry(value: unknown): value is Geometry {
   if (!isObject(value)) return false;
   const { type, coordinates, geometries } = value;

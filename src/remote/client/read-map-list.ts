@@ -1,16 +1,17 @@
-/** The maps of an account: an extension of the interface, which a service may have or not. */
+/** Lists the maps of an account: an extension of the interface that a service may lack. */
 
 import { isObject } from "../http/sanitize-for-display.js";
 import type { ServiceResponse } from "../http/send-request.js";
 import type { WireMap } from "../wire.js";
 
-/** Pages at most: a service that leads on for ever is not followed. */
+/** Maximum number of pages; protects against a service that links to next pages endlessly. */
 const maxPages = 100_000;
 
 /**
- * All maps, page by page where the service has pages.
- * @param read gives an answer to a query behind the address of the list: "" or `?after=…`
- * @returns null where it is no list of maps: the service has no such thing, or another one at this address
+ * Reads all maps, following pagination if the service uses it.
+ * @param read sends a request with the given query appended to the address of the list: "" or `?after=…`
+ * @returns null if the response is not a list of maps: the service lacks the extension or uses the address for
+ * something else
  */
 export async function readMapList(
   read: (query: string) => Promise<ServiceResponse>,
@@ -18,18 +19,21 @@ export async function readMapList(
   const all: WireMap[] = [];
   let query = "";
   for (let pages = 0; pages < maxPages; pages++) {
-    const answer = await read(query);
-    const maps = parseMaps(answer);
+    const response = await read(query);
+    const maps = parseMaps(response);
     if (maps === null) return null;
     all.push(...maps);
-    const next = nextPageQuery(answer);
+    const next = nextPageQuery(response);
     if (next === null || next === query || maps.length === 0) break;
     query = next;
   }
   return all;
 }
 
-/** Of `Link: <…>; rel="next"` (RFC 8288) only the query: a token is not sent to another address. */
+/**
+ * The query of `Link: <…>; rel="next"` (RFC 8288). Ignores the rest of the URL so that tokens never reach another
+ * address.
+ */
 function nextPageQuery({ headers }: ServiceResponse): string | null {
   const address = /<([^>]*)>\s*;[^,]*\brel="?next"?/i.exec([headers.link ?? []].flat().join(", "))?.[1];
   return address !== undefined && URL.canParse(address, "http://localhost")
@@ -37,7 +41,7 @@ function nextPageQuery({ headers }: ServiceResponse): string | null {
     : null;
 }
 
-/** @returns null where it is no list of maps: the service has no such thing, or another one at this address */
+/** @returns null if the response is not a list of maps */
 function parseMaps({ isSuccess, json }: ServiceResponse): readonly WireMap[] | null {
   if (!isSuccess || !isObject(json) || !Array.isArray(json.maps)) return null;
   const maps: readonly unknown[] = json.maps;

@@ -1,18 +1,19 @@
-/** Maps by name, where the service lists the maps of an account (an extension of the interface). */
+/** Resolves map names for services that list the maps of an account (an extension of the interface). */
 import { createError } from "../../errors.js";
 import type { WireMap } from "../wire.js";
 import type { ServiceClient } from "./map-client.js";
 
 const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** The lists that services gave: names are looked up in one answer as long as a client is in use. */
+/** Map lists by client; each client requests the list once. */
 const mapListCache = new WeakMap<ServiceClient, Promise<readonly WireMap[] | null>>();
 
 /**
- * The id of a map that is given by its id or its name. An id always wins: a UUID is taken as it is, without a request,
- * and another text is looked for among the ids of the list before its names. A text that is neither is an id that the
- * list does not have: of a map of another account, or of a service without a list.
- * @throws remote-map-ambiguous; remote-map-missing where only the case or blanks of a name differ; what `ServiceClient.maps` throws
+ * Resolves an id or a name to a map id. Ids take precedence: a UUID is returned without a request, and any other text
+ * is compared with the listed ids before the names. A text that matches neither is returned as an id that is not
+ * listed, such as a map of another account or of a service without a list.
+ * @throws remote-map-ambiguous; remote-map-missing if a name differs only in case or whitespace; errors of
+ * `ServiceClient.maps`
  */
 export async function resolveMapId(service: ServiceClient, idOrName: string): Promise<string> {
   if (uuidPattern.test(idOrName)) return idOrName;

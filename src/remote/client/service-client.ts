@@ -1,4 +1,4 @@
-/** A Map Features Service, for who has credentials for it. */
+/** Creates authenticated clients for a Map Features Service. */
 import type { Connection } from "../connection/connection.js";
 import { Transport } from "../http/transport.js";
 import { FeaturesResource } from "./features-resource.js";
@@ -8,8 +8,8 @@ import { readMapList } from "./read-map-list.js";
 export { defaultTraffic } from "./map-client.js";
 
 /**
- * Sends nothing yet.
- * @param signal ends reads and waiting; a write that is under way is waited for
+ * Creates a client without sending a request.
+ * @param signal aborts reads and waiting requests; a write in flight completes
  * @throws remote-address, remote-insecure
  */
 export function createServiceClient(connection: Connection, traffic: Traffic, signal: AbortSignal): ServiceClient {

@@ -1,20 +1,23 @@
-/** Features in requests: at most 1000 (Map Features Service Interface, 8), and no more bytes than a service takes. */
+/**
+ * Splits features into batches of at most 1000 features (Map Features Service Interface, 8) and the maximum request
+ * size.
+ */
 
 import { maxFeaturesPerRequest } from "../wire.js";
 import { defaultMaxBytes } from "./complete-set.js";
 
-/** How large batches may be; asked for each anew, since a service may find them too large. */
+/** Maximum batch size. Read before every batch, since a service may reject batches as too large. */
 export interface BatchLimits {
   readonly count: number;
-  /** Of the features of a batch. */
+  /** Total bytes of the features in a batch. */
   readonly bytes: number;
 }
 
 export const defaultBatchLimits: BatchLimits = { count: maxFeaturesPerRequest, bytes: defaultMaxBytes };
 
 /**
- * Puts items together in their order. One whose text alone is more than the limit has a batch of its own.
- * @param groups items as they come, as many together as are at hand
+ * Groups items into batches and keeps their order. An item that exceeds the byte limit gets a separate batch.
+ * @param groups items in groups, as they become available
  */
 export async function* splitIntoBatches<T>(
   groups: Iterable<readonly T[]> | AsyncIterable<readonly T[]>,
@@ -22,17 +25,17 @@ export async function* splitIntoBatches<T>(
   limits = defaultBatchLimits,
 ): AsyncGenerator<T[]> {
   let batch: T[] = [];
-  let filled = 0;
+  let batchBytes = 0;
   for await (const group of groups) {
     for (const item of group) {
       const bytes = Buffer.byteLength(textOf(item)) + 1;
-      if (batch.length > 0 && (batch.length >= limits.count || filled + bytes > limits.bytes)) {
+      if (batch.length > 0 && (batch.length >= limits.count || batchBytes + bytes > limits.bytes)) {
         yield batch;
         batch = [];
-        filled = 0;
+        batchBytes = 0;
       }
       batch.push(item);
-      filled += bytes;
+      batchBytes += bytes;
     }
   }
   if (batch.length > 0) yield batch;

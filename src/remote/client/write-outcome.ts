@@ -1,6 +1,6 @@
 /**
- * What came of a write, from its answer (Map Features Service Interface, 2.4 and 7). The interface shows no statuses:
- * those of RFC 9110 are taken at their word, and whatever leaves open what was done is in doubt.
+ * Derives the outcome of a write from its response (Map Features Service Interface, 2.4 and 7). The interface does not
+ * define statuses, so RFC 9110 applies; a response that leaves the outcome open is in doubt.
  */
 import { parseEntityTag } from "../http/entity-tag.js";
 import { isObject } from "../http/sanitize-for-display.js";
@@ -8,23 +8,23 @@ import type { ServiceResponse } from "../http/send-request.js";
 import { nilId, type WireFailure, type WireSuccess } from "../wire.js";
 import type { WriteOutcome } from "./map-client.js";
 
-/** Statuses that are not about the features: whoever asked learns it by an error. */
+/** Failures that do not concern individual features; the caller reports them as errors. */
 export type AccessFailure = "forbidden" | "missing" | "full";
 
-/** @param reason what the answer says, in words */
-export function parseWriteOutcome(answer: ServiceResponse, reason: string): WriteOutcome | AccessFailure {
-  const { status, isSuccess } = answer;
-  const result = parseResult(answer.json);
-  if (isSuccess) return result ? answeredOutcome(answer, result) : { kind: "in-doubt", reason };
+/** @param reason description of the response */
+export function parseWriteOutcome(response: ServiceResponse, reason: string): WriteOutcome | AccessFailure {
+  const { status, isSuccess } = response;
+  const result = parseResult(response.json);
+  if (isSuccess) return result ? answeredOutcome(response, result) : { kind: "in-doubt", reason };
   if (status === 405 || status === 501) return { kind: "not-offered", status };
-  // RFC 4918, 11.5: the service could not store what the request asks for.
+  // RFC 4918, 11.5: insufficient storage.
   if (status === 507) return "full";
   if (status < 400 || status >= 500) return { kind: "in-doubt", reason };
   if (status === 403) return "forbidden";
   if (status === 412) return { kind: "changed" };
   if (status === 413) return { kind: "too-large", reason };
-  // Told feature by feature; a problem (RFC 9457) may carry it.
-  if (result && result.success.length + result.failed.length > 0) return answeredOutcome(answer, result);
+  // Results per feature; a problem document (RFC 9457) may contain them.
+  if (result && result.success.length + result.failed.length > 0) return answeredOutcome(response, result);
   if (status === 404 || status === 410) return "missing";
   return { kind: "refused", status, reason, failed: [] };
 }
@@ -42,11 +42,11 @@ const answeredOutcome = ({ headers }: ServiceResponse, result: OperationResult):
   replayed: headers["idempotency-replayed"]?.toString().trim().toLowerCase() === "true",
 });
 
-/** An operation result; one of its arrays may be absent, or null. Null where it has neither. */
+/** Parses an operation result. One of its arrays may be absent or null; returns null if both are. */
 function parseResult(json: unknown): OperationResult | null {
   if (!isObject(json)) return null;
   const [success, failed] = [parseList(json.success), parseList(json.failed)];
-  if (success === "odd" || failed === "odd" || (success === null && failed === null)) return null;
+  if (success === "invalid" || failed === "invalid" || (success === null && failed === null)) return null;
   const { deleted } = json;
   return {
     success: (success ?? []).flatMap(parseSuccess),
@@ -55,12 +55,12 @@ function parseResult(json: unknown): OperationResult | null {
   };
 }
 
-function parseList(value: unknown): readonly unknown[] | null | "odd" {
+function parseList(value: unknown): readonly unknown[] | null | "invalid" {
   if (value === undefined || value === null) return null;
-  return Array.isArray(value) ? value : "odd";
+  return Array.isArray(value) ? value : "invalid";
 }
 
-/** Without an id it tells of no feature: then one is missing, and its batch is in doubt. */
+/** Ignores entries without an id: the batch then lacks a success and stays in doubt. */
 const parseSuccess = (entry: unknown): WireSuccess[] =>
   isObject(entry) && typeof entry.id === "string" && entry.id !== ""
     ? [{ id: entry.id, message: toText(entry.message) }]
@@ -81,7 +81,7 @@ function toText(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {
-    // Nested deeper than it can be written.
+    // Nested too deeply to serialize.
     return "";
   }
 }

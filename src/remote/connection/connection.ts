@@ -1,29 +1,29 @@
-/** Where a Map Features Service is and who asks it (Map Features Service Interface, 4 and 9). */
+/** Address and credentials of a Map Features Service (Map Features Service Interface, 4 and 9). */
 import { createError } from "../../errors.js";
 import { acceptedEncodings } from "../../io/http/content-encoding.js";
 import type { NetworkSettings } from "../../network-settings.js";
 
 export interface Connection {
-  /** Base address, with a path or without: `https://maps.example.org`. */
+  /** Base URL, with or without a path: `https://maps.example.org`. */
   readonly url: string;
-  /** Below the base address; `/api/v1`. */
+  /** Path below the base URL; default `/api/v1`. */
   readonly apiPath?: string;
-  /** Below the base address; `/token`. */
+  /** Path below the base URL; default `/token`. */
   readonly tokenPath?: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Secret and tokens may cross a network in the clear. */
+  /** Allows sending the secret and tokens unencrypted over a network. */
   readonly insecureHttp?: boolean;
-  /** How patient requests to it are, where nothing else is said. */
+  /** Network limits for requests that do not set their own. */
   readonly network?: Partial<NetworkSettings>;
 }
 
-/** The addresses of a service. */
+/** The URLs of a service. */
 export interface ServiceUrls {
-  /** The base address without a slash at its end, for messages and comparisons. */
+  /** The base URL without a trailing slash, for messages and comparisons. */
   readonly base: string;
   readonly token: string;
-  /** Of the API, without a slash at its end. */
+  /** Base URL of the API, without a trailing slash. */
   readonly api: string;
 }
 
@@ -40,33 +40,33 @@ export function resolveServiceUrls(connection: Omit<Connection, "clientId" | "cl
 }
 
 /**
- * The base address in one way of writing: host in lower case, no slash at the end.
+ * Normalizes a base URL: host in lower case, no trailing slash.
  * @throws remote-address, remote-insecure
  */
 export function normalizeBaseUrl(text: string, insecureHttp: boolean): string {
   const refuse = (reason: string) => createError("remote-address", { address: redactUrl(text), reason });
-  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) throw refuse("it is no address of http or https");
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) throw refuse("it is not an http or https URL");
   const url = new URL(text);
   if (url.username !== "" || url.password !== "")
-    throw refuse("it has a user or a password in it, where a client id and its secret are needed");
-  if (url.search !== "" || url.hash !== "") throw refuse("it has a query or a fragment, and paths follow it");
+    throw refuse("it contains a user or password; use a client id and its secret instead");
+  if (url.search !== "" || url.hash !== "") throw refuse("it must not contain a query or a fragment");
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url.hostname))
     throw createError("remote-insecure", { host: url.host });
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** Without what may be a password. */
+/** Removes parts that may contain a password. */
 const redactUrl = (text: string): string =>
   text
     .replace(/[?#].*$/s, "")
     .replace(/\/\/[^/]*@/, "//")
     .slice(0, 200);
 
-/** RFC 6761, 6.3, and the loopback addresses. */
+/** Whether the host is a localhost name (RFC 6761, 6.3) or a loopback address. */
 const isLoopback = (host: string): boolean =>
   /^127\.\d+\.\d+\.\d+$/.test(host) || host === "[::1]" || host === "localhost" || host.endsWith(".localhost");
 
-/** Headers that say which encodings answers may have: within a machine, compressing costs both sides more than it spares. */
+/** The Accept-Encoding header. On one machine, compression costs both sides more than it saves. */
 export const acceptEncodingHeader = (base: string): Readonly<Record<string, string>> => ({
   "accept-encoding": isLoopback(new URL(base).hostname) ? "identity" : acceptedEncodings,
 });

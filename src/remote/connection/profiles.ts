@@ -1,4 +1,4 @@
-/** Services that a person keeps the address and the credentials of, by name, in a file that nobody else can read. */
+/** Named profiles with the address and credentials of a service, in a file that only its owner can read. */
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -9,10 +9,10 @@ import type { NetworkSettings } from "../../network-settings.js";
 import { isObject } from "../http/sanitize-for-display.js";
 import type { Connection } from "./connection.js";
 
-/** The profile that is meant where none is named. */
+/** The profile used if none is named. */
 export const defaultProfile = "default";
 
-/** XDG Base Directory Specification 0.8: `geoferry/profiles.json` in the folder for settings. */
+/** `geoferry/profiles.json` in the configuration folder (XDG Base Directory Specification 0.8). */
 export function profilesPath(environment: NodeJS.ProcessEnv): string {
   const home = environment.XDG_CONFIG_HOME || join(homedir(), ".config");
   return join(home, "geoferry", "profiles.json");
@@ -21,8 +21,8 @@ export function profilesPath(environment: NodeJS.ProcessEnv): string {
 export type Profiles = ReadonlyMap<string, Connection>;
 
 /**
- * The profiles of a file; none where it is not there.
- * @throws remote-profile where others may read the file, or it is damaged
+ * Reads the profiles of a file; empty if the file does not exist.
+ * @throws remote-profile if others can read the file, or it is damaged
  */
 export async function readProfiles(file: string): Promise<Profiles> {
   const text = await readPrivateFile(file);
@@ -33,7 +33,7 @@ export async function readProfiles(file: string): Promise<Profiles> {
   } catch (error) {
     throw createError(
       "remote-profile",
-      { file, reason: `is no JSON: repair it, or remove it and log in again` },
+      { file, reason: `is not valid JSON: repair it, or remove it and log in again` },
       error,
     );
   }
@@ -43,13 +43,13 @@ export async function readProfiles(file: string): Promise<Profiles> {
 
 /** @throws remote-profile, output-failed */
 export async function writeProfiles(file: string, profiles: Profiles): Promise<void> {
-  const text = `${JSON.stringify(Object.fromEntries([...profiles].map(([name, one]) => [name, written(one)])), null, 2)}\n`;
+  const text = `${JSON.stringify(Object.fromEntries([...profiles].map(([name, profile]) => [name, toFileEntry(profile)])), null, 2)}\n`;
   const temporary = `${file}.${randomDigits()}`;
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const handle = await open(temporary, "wx", 0o600);
     try {
-      // Whatever the umask is.
+      // Independent of the umask.
       await chmod(temporary, 0o600);
       await handle.writeFile(text);
       await handle.sync();
@@ -68,12 +68,12 @@ export function getProfile(profiles: Profiles, name: string, file: string): Conn
   const found = profiles.get(name);
   if (found) return found;
   const names = [...profiles.keys()].join(", ");
-  const rather = names === "" ? "it has none" : `it has ${names}`;
-  const reason = `has no profile ${name}; ${rather}; geoferry login URL --profile ${name} makes it`;
+  const available = names === "" ? "it has no profiles" : `available: ${names}`;
+  const reason = `has no profile ${name} (${available}); create it with geoferry login URL --profile ${name}`;
   throw createError("remote-profile", { file, reason });
 }
 
-/** What profiles may be called. @throws option-invalid */
+/** Validates a profile name. @throws option-invalid */
 export function checkProfileName(name: string): string {
   if (/^[\w.-]{1,64}$/.test(name)) return name;
   const expected = "a name of 1 to 64 letters, digits, dots, hyphens and underscores";
@@ -83,11 +83,11 @@ export function checkProfileName(name: string): string {
 async function readPrivateFile(file: string): Promise<string | null> {
   try {
     const { mode } = await stat(file);
-    // Windows keeps no such bits.
+    // Windows has no such permission bits.
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       throw createError("remote-profile", {
         file,
-        reason: `holds secrets and others may read or change it; take that away: chmod 600 ${file}`,
+        reason: `contains secrets, but other users can read or change it; restrict it with chmod 600 ${file}`,
       });
     return await readFile(file, "utf8");
   } catch (error) {
@@ -119,11 +119,11 @@ function parseConnection(value: unknown, name: string, file: string): Connection
     ...(isNonEmptyString(apiPath) && { apiPath }),
     ...(isNonEmptyString(tokenPath) && { tokenPath }),
     ...(insecureHttp === true && { insecureHttp }),
-    ...networkIn(value.network, name, file),
+    ...parseNetwork(value.network, name, file),
   };
 }
 
-/** Milliseconds of what the file has, as the flags do, in seconds. */
+/** Factors from the units of the file to those of `NetworkSettings`: the file has seconds, as the flags do. */
 const units: Readonly<Record<keyof NetworkSettings, number>> = {
   connectTimeout: 1000,
   timeout: 1000,
@@ -131,26 +131,26 @@ const units: Readonly<Record<keyof NetworkSettings, number>> = {
   retries: 1,
 };
 
-/** A day; more is a mistake in the unit. */
-const mostSeconds = 86_400;
+/** One day; a larger value is probably in the wrong unit. */
+const maxSeconds = 86_400;
 
 /** @throws remote-profile */
-function networkIn(value: unknown, name: string, file: string): Pick<Connection, "network"> {
+function parseNetwork(value: unknown, name: string, file: string): Pick<Connection, "network"> {
   if (value === undefined) return {};
   const refuse = (member: string, expected: string) =>
     createError("remote-profile", {
       file,
-      reason: `says ${member} of the profile ${name}, which is to be ${expected}`,
+      reason: `${member} of the profile ${name} must be ${expected}`,
     });
   if (!isObject(value)) throw refuse("network", "an object");
   const network: Partial<Record<keyof NetworkSettings, number>> = {};
   for (const [member, number] of Object.entries(value)) {
     if (!isNetworkName(member)) throw refuse(`network.${member}`, `one of ${Object.keys(units).join(", ")}`);
     const isTime = units[member] > 1;
-    const isFit = typeof number === "number" && (isTime ? number > 0 && number <= mostSeconds : number >= 0);
-    if (!isFit || (member === "retries" && !Number.isInteger(number))) {
-      const expected = isTime ? `seconds above 0, at most ${mostSeconds}` : "a number from 0";
-      throw refuse(`network.${member}`, member === "retries" ? "a whole number from 0" : expected);
+    const isInRange = typeof number === "number" && (isTime ? number > 0 && number <= maxSeconds : number >= 0);
+    if (!isInRange || (member === "retries" && !Number.isInteger(number))) {
+      const expected = isTime ? `a number of seconds above 0 and at most ${maxSeconds}` : "a number of at least 0";
+      throw refuse(`network.${member}`, member === "retries" ? "an integer of at least 0" : expected);
     }
     network[member] = number * units[member];
   }
@@ -159,8 +159,8 @@ function networkIn(value: unknown, name: string, file: string): Pick<Connection,
 
 const isNetworkName = (name: string): name is keyof NetworkSettings => Object.hasOwn(units, name);
 
-/** As the file has it. */
-function written({ network, ...connection }: Connection): object {
+/** Converts a connection to the units of the file. */
+function toFileEntry({ network, ...connection }: Connection): object {
   if (!network) return connection;
   const members = Object.entries(network).map(([name, value]) => [name, value / units[name as keyof NetworkSettings]]);
   return { ...connection, network: Object.fromEntries(members) };

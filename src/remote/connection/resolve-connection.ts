@@ -1,9 +1,9 @@
-/** Which service is meant, and who asks: from a command line, the environment and profiles, in this order. */
+/** Determines the service and the credentials from the command line, the environment and profiles, in this order. */
 import { createError } from "../../errors.js";
 import { type Connection, normalizeBaseUrl } from "./connection.js";
 import { defaultProfile, getProfile, type Profiles } from "./profiles.js";
 
-/** What a person or a job says; what is not said is undefined. */
+/** Options from the command line, environment or job; undefined if not given. */
 export interface ServiceConnectionOptions {
   readonly url?: string;
   readonly profile?: string;
@@ -15,30 +15,31 @@ export interface ServiceConnectionOptions {
 }
 
 export interface ResolvedConnection extends Connection {
-  /** Where the credentials are from; null for the environment. */
+  /** The profile that supplied the credentials; null for the environment. */
   readonly profile: string | null;
 }
 
 /**
- * Credentials of a profile go to the service that they were given for, and to no other.
- * @param file where the profiles are, for messages
+ * Resolves the connection. Credentials of a profile are used only for the service of that profile.
+ * @param file path of the profiles file, for messages
  * @throws remote-unknown, remote-profile, remote-address, remote-insecure, usage
  */
 export function resolveConnection(
-  wish: ServiceConnectionOptions,
+  options: ServiceConnectionOptions,
   profiles: Profiles,
   file: string,
 ): ResolvedConnection {
-  checkCredentialPair(wish);
-  const found = findProfile(wish, profiles, file);
-  const url = wish.url ?? found?.connection.url;
-  if (url === undefined) throw createError("remote-unknown", { reason: `which service? ${listProfiles(profiles)}` });
+  checkCredentialPair(options);
+  const found = findProfile(options, profiles, file);
+  const url = options.url ?? found?.connection.url;
+  if (url === undefined)
+    throw createError("remote-unknown", { reason: `no service is given${listProfiles(profiles)}` });
   const { connection } = found ?? {};
-  const clientId = wish.clientId ?? connection?.clientId;
-  const clientSecret = wish.clientSecret ?? connection?.clientSecret;
+  const clientId = options.clientId ?? connection?.clientId;
+  const clientSecret = options.clientSecret ?? connection?.clientSecret;
   if (clientId === undefined || clientSecret === undefined)
     throw createError("remote-unknown", { reason: `there are no credentials for ${url}` });
-  const [apiPath, tokenPath] = [wish.apiPath ?? connection?.apiPath, wish.tokenPath ?? connection?.tokenPath];
+  const [apiPath, tokenPath] = [options.apiPath ?? connection?.apiPath, options.tokenPath ?? connection?.tokenPath];
   return {
     url,
     clientId,
@@ -46,12 +47,12 @@ export function resolveConnection(
     ...(apiPath !== undefined && { apiPath }),
     ...(tokenPath !== undefined && { tokenPath }),
     ...(connection?.network && { network: connection.network }),
-    insecureHttp: wish.insecureHttp ?? connection?.insecureHttp ?? false,
-    profile: wish.clientId === undefined ? found!.name : null,
+    insecureHttp: options.insecureHttp ?? connection?.insecureHttp ?? false,
+    profile: options.clientId === undefined ? found!.name : null,
   };
 }
 
-/** Whether no profile is needed. */
+/** Whether the options suffice without a profile. */
 export const hasUrlAndCredentials = ({ url, clientId, profile }: ServiceConnectionOptions): boolean =>
   url !== undefined && clientId !== undefined && profile === undefined;
 
@@ -67,33 +68,33 @@ interface NamedConnection {
   readonly connection: Connection;
 }
 
-/** The profile that is named; else the one for this address, or the usual one where none is given. */
-function findProfile(wish: ServiceConnectionOptions, profiles: Profiles, file: string): NamedConnection | null {
-  if (hasUrlAndCredentials(wish)) return null;
-  const { url, profile } = wish;
-  // Comparing sends nothing: whether http may be used is asked later.
+/** Finds the named profile, else the one for the address, else the default profile if no address is given. */
+function findProfile(options: ServiceConnectionOptions, profiles: Profiles, file: string): NamedConnection | null {
+  if (hasUrlAndCredentials(options)) return null;
+  const { url, profile } = options;
+  // The comparison sends nothing; a later step checks whether http is allowed.
   const base = url === undefined ? null : normalizeBaseUrl(url, true);
-  const isForIt = (connection: Connection) => base === null || normalizeBaseUrl(connection.url, true) === base;
+  const matchesUrl = (connection: Connection) => base === null || normalizeBaseUrl(connection.url, true) === base;
   if (profile !== undefined) {
     const connection = getProfile(profiles, profile, file);
-    if (isForIt(connection)) return { name: profile, connection };
+    if (matchesUrl(connection)) return { name: profile, connection };
     throw createError("usage", {
-      reason: `the profile ${profile} is for ${connection.url}, but --url or GEOFERRY_URL says ${url}: leave one of them away`,
+      reason: `the profile ${profile} is for ${connection.url}, but --url or GEOFERRY_URL is ${url}: omit one of them`,
     });
   }
-  const usual = profiles.get(defaultProfile);
-  if (usual && isForIt(usual)) return { name: defaultProfile, connection: usual };
+  const defaultMatch = profiles.get(defaultProfile);
+  if (defaultMatch && matchesUrl(defaultMatch)) return { name: defaultProfile, connection: defaultMatch };
   if (base === null) return null;
-  const fitting = [...profiles].filter(([, connection]) => isForIt(connection));
-  if (fitting.length > 1) {
-    const names = fitting.map(([name]) => name).join(", ");
-    throw createError("usage", { reason: `several profiles are for ${url}: ${names}; choose one with --profile` });
+  const matching = [...profiles].filter(([, connection]) => matchesUrl(connection));
+  if (matching.length > 1) {
+    const names = matching.map(([name]) => name).join(", ");
+    throw createError("usage", { reason: `several profiles match ${url}: ${names}; choose one with --profile` });
   }
-  const [only] = fitting;
+  const [only] = matching;
   return only ? { name: only[0], connection: only[1] } : null;
 }
 
 const listProfiles = (profiles: Profiles): string =>
   profiles.size === 0
-    ? "none is named"
-    : `none is named, and there is no profile ${defaultProfile}; --profile takes one of ${[...profiles.keys()].join(", ")}`;
+    ? ""
+    : `, and there is no profile ${defaultProfile}; choose one with --profile: ${[...profiles.keys()].join(", ")}`;

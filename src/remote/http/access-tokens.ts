@@ -1,4 +1,4 @@
-/** Access tokens (Map Features Service Interface, 4.1 and 5): one at a time, and a new one before the old one ends. */
+/** Access tokens (Map Features Service Interface, 4.1 and 5): caches one token and renews it before it expires. */
 import { createError, GeoferryError } from "../../errors.js";
 import { tokenLifetimeSeconds } from "../wire.js";
 import { describeResponse, isHtmlPage, isRetryLater, toRetry } from "./describe-response.js";
@@ -8,16 +8,16 @@ import type { ServiceResponse } from "./send-request.js";
 
 export interface AccessToken {
   readonly text: string;
-  /** By `performance.now`. */
+  /** Time of expiry, by `performance.now`. */
   readonly expires: number;
-  /** Whether a request with it was let in. */
+  /** Whether a request with this token was authorized. */
   wasAccepted: boolean;
 }
 
-/** Milliseconds before its end that a token is replaced, and the share of its life where that is short. */
+/** How long before its expiry a token is renewed: milliseconds, but at most this share of its lifetime. */
 const renewalMargin = { most: 60_000, share: 0.1 } as const;
 
-/** Times that one request is sent again with another token. */
+/** Maximum retries of one request with a new token. */
 const maxTokenRetries = 2;
 
 export class AccessTokenCache {
@@ -30,7 +30,7 @@ export class AccessTokenCache {
     private readonly request: () => Promise<AccessToken>,
   ) {}
 
-  /** A token that lives for a while; whoever asks meanwhile gets the same. */
+  /** Returns a valid token; concurrent callers share one token request. */
   async get(): Promise<AccessToken> {
     if (this.failure) throw this.failure;
     if (this.current && this.current.expires > performance.now()) return this.current;
@@ -45,16 +45,16 @@ export class AccessTokenCache {
       this.current = await this.request();
       return this.current;
     } catch (error) {
-      // Services count failed attempts, and lock out who goes on.
+      // Services count failed attempts and lock out clients that continue.
       if (error instanceof GeoferryError && error.code === "remote-credentials") this.failure = error;
       throw error;
     }
   }
 
   /**
-   * Tells of a 401. One for a token that was replaced since, or that worked before, is a reason to go on with another.
-   * @param times that this request was refused
-   * @throws remote-credentials where another would not help; from then on for everybody
+   * Reports a 401. The caller may retry with another token if this one was replaced meanwhile or was accepted before.
+   * @param times how often this request was rejected
+   * @throws remote-credentials if another token would not help; every later call throws it, too
    */
   fail(token: AccessToken, times: number, reason: string): void {
     if (this.failure) throw this.failure;
@@ -66,7 +66,7 @@ export class AccessTokenCache {
   }
 }
 
-/** The body of a request for a token (4.1). */
+/** The body of a token request (4.1). */
 export const tokenRequestBody = (clientId: string, clientSecret: string): string =>
   new URLSearchParams({
     grant_type: "client_credentials_with_user",
@@ -74,7 +74,7 @@ export const tokenRequestBody = (clientId: string, clientSecret: string): string
     client_secret: clientSecret,
   }).toString();
 
-/** Errors of RFC 6749, 5.2, that are about who asks. */
+/** Errors of RFC 6749, 5.2, that concern the credentials. */
 const credentialErrors: ReadonlySet<unknown> = new Set([
   "invalid_client",
   "unauthorized_client",
@@ -83,40 +83,44 @@ const credentialErrors: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * The token in an answer (2.5).
- * @param asked when it was asked for, by `performance.now`
+ * Parses the token in a response (2.5).
+ * @param requestedAt when the token was requested, by `performance.now`
  * @throws remote-credentials, remote-protocol-error
  */
 export function parseTokenResponse(
-  answer: ServiceResponse,
-  asked: number,
+  response: ServiceResponse,
+  requestedAt: number,
   at: { readonly service: string; readonly address: string; readonly secrets: readonly string[] },
 ): AttemptResult<AccessToken> {
   const { service, address, secrets } = at;
-  const { status } = answer;
-  const reason = describeResponse(answer, secrets);
-  if (isRetryLater(answer) || status >= 500) return toRetry(answer, reason);
-  const { json } = answer;
+  const { status } = response;
+  const reason = describeResponse(response, secrets);
+  if (isRetryLater(response) || status >= 500) return toRetry(response, reason);
+  const { json } = response;
   const error = isObject(json) ? json.error : null;
   if (status === 401 || status === 403 || (status === 400 && credentialErrors.has(error)))
     throw createError("remote-credentials", { service, reason });
-  const odd = (reason: string) =>
-    createError("remote-protocol-error", { service, reason: `asked for a token at ${address}, ${reason}` });
-  if (!answer.isSuccess || isHtmlPage(answer)) throw odd(reason);
-  // Torn on its way.
+  const protocolError = (reason: string) =>
+    createError("remote-protocol-error", { service, reason: `token request to ${address}: ${reason}` });
+  if (!response.isSuccess || isHtmlPage(response)) throw protocolError(reason);
+  // Truncated in transit.
   if (json === undefined) return { isRetryable: reason, protocolError: true };
-  const token = parseToken(json, asked);
-  if (!token) throw odd("it gives none that a program can use");
+  const token = parseToken(json, requestedAt);
+  if (!token) throw protocolError("the response contains no usable access token");
   return { done: token };
 }
 
-function parseToken(json: unknown, asked: number): AccessToken | null {
+function parseToken(json: unknown, requestedAt: number): AccessToken | null {
   if (!isObject(json)) return null;
   const { access_token: text, token_type: type, expires_in: seconds } = json;
-  // What a header can carry: visible characters of ASCII.
+  // A header value can contain only visible ASCII characters.
   if (typeof text !== "string" || !/^[\x21-\x7e]+$/.test(text)) return null;
   if (type !== undefined && !(typeof type === "string" && type.toLowerCase() === "bearer")) return null;
-  const given = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) : Number.NaN;
-  const life = (given > 0 ? given : tokenLifetimeSeconds) * 1000;
-  return { text, expires: asked + life - Math.min(renewalMargin.most, life * renewalMargin.share), wasAccepted: false };
+  const lifetimeSeconds = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) : Number.NaN;
+  const lifetimeMs = (lifetimeSeconds > 0 ? lifetimeSeconds : tokenLifetimeSeconds) * 1000;
+  return {
+    text,
+    expires: requestedAt + lifetimeMs - Math.min(renewalMargin.most, lifetimeMs * renewalMargin.share),
+    wasAccepted: false,
+  };
 }

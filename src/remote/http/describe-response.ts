@@ -1,25 +1,25 @@
-/** What an answer is, before anybody asks what it says. */
+/** Classifies and describes responses by status, headers and error text. */
 
 import { parseRetryAfter } from "./rate-limiter.js";
 import type { RetryReason } from "./retry.js";
 import { findErrorMessage, isObject, sanitizeForDisplay } from "./sanitize-for-display.js";
 import type { ServiceResponse } from "./send-request.js";
 
-/** An answer that is not what was asked for, in words: "it answers 404: There is no such map." */
-export function describeResponse(answer: ServiceResponse, secrets: readonly string[]): string {
-  const { status, headers } = answer;
-  const explanation = findErrorMessage(answer.json);
-  if (explanation !== null) return `it answers ${status}: ${sanitizeForDisplay(explanation, secrets)}`;
-  if (isHtmlPage(answer)) return `it answers ${status} with a web page`;
+/** Describes an unexpected response: "HTTP 404: There is no such map." */
+export function describeResponse(response: ServiceResponse, secrets: readonly string[]): string {
+  const { status, headers } = response;
+  const explanation = findErrorMessage(response.json);
+  if (explanation !== null) return `HTTP ${status}: ${sanitizeForDisplay(explanation, secrets)}`;
+  if (isHtmlPage(response)) return `HTTP ${status} with an HTML page`;
   const { location } = headers;
   if (status >= 300 && status < 400 && location !== undefined)
-    return `it answers ${status} and leads to ${sanitizeForDisplay(withoutQuery(location), secrets)}`;
-  return answer.isSuccess ? `it answers ${status} ${describeUnexpectedBody(answer)}` : `it answers ${status}`;
+    return `HTTP ${status}, a redirect to ${sanitizeForDisplay(withoutQuery(location), secrets)}`;
+  return response.isSuccess ? `HTTP ${status} ${describeUnexpectedBody(response)}` : `HTTP ${status}`;
 }
 
-const describeUnexpectedBody = (answer: ServiceResponse): string => {
-  if (answer.text === "") return "with nothing";
-  return isObject(answer.json) ? "with something else" : "with what is no JSON, or torn";
+const describeUnexpectedBody = (response: ServiceResponse): string => {
+  if (response.text === "") return "with an empty body";
+  return isObject(response.json) ? "with an unexpected JSON object" : "with a body that is not JSON or is incomplete";
 };
 
 const withoutQuery = (address: string): string => address.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/, "//");
@@ -28,13 +28,13 @@ export const isHtmlPage = ({ headers, text }: ServiceResponse): boolean =>
   /^(text\/html|application\/xhtml)/i.test(headers["content-type"] ?? "") ||
   /^\s*<(!doctype\s+html|html)\b/i.test(text);
 
-/** Codes of problems by which geoferry's own service says with a 503 that nothing of the request was done yet, but will be. */
+/** Problem codes with which geoferry's own service marks a 503 as "not processed yet, but will be". */
 const unprocessedProblemCodes: ReadonlySet<unknown> = new Set(["reading-keys"]);
 
 /**
- * Nothing was done because it was too early, too much or too slow, and will be done later: RFC 9110, 15.5.9 (408);
- * RFC 8470, 5.2 (425); RFC 6585, 4 (429); a conflict that is said to pass, as with an Idempotency-Key in use. Of any
- * other 503 nobody knows what was done before it.
+ * Whether the service processed nothing and a later retry can succeed: RFC 9110, 15.5.9 (408); RFC 8470, 5.2 (425); RFC
+ * 6585, 4 (429); or a conflict marked as temporary, such as an Idempotency-Key in use. Any other 503 leaves open what
+ * was processed.
  */
 export const isRetryLater = ({ status, headers, json }: ServiceResponse): boolean =>
   status === 408 ||
@@ -46,7 +46,7 @@ export const isRetryLater = ({ status, headers, json }: ServiceResponse): boolea
 const isInProgress = ({ status, json }: Pick<ServiceResponse, "status" | "json">): boolean =>
   status === 503 && isObject(json) && unprocessedProblemCodes.has(json.code);
 
-/** To be asked again when the service says. */
+/** Retry after the delay that the service requests. */
 export const toRetry = ({ status, json, headers }: ServiceResponse, reason: string): RetryReason => ({
   isRetryable: reason,
   retryAfterMs: parseRetryAfter(headers),

@@ -1,17 +1,17 @@
 import type { ServiceResponseHeaders } from "./send-request.js";
 
 /**
- * Entity tags of a map (RFC 9110, 8.8.3). Servers that compress put `-gzip` at the end of a tag; whether an answer is
- * compressed depends on its size, so that pages of one state would seem to have two.
+ * Suffix of entity tags (RFC 9110, 8.8.3) on compressed responses. Servers compress depending on the size, so without
+ * stripping it pages of one state would appear to have two tags.
  */
 const gzipSuffix = /-gzip"$/;
-/** A page of geoferry's service that began where the one before ended: a page of the same state of the map. */
+/** Tag of a page of geoferry's service that continues after the previous page; it denotes the same state of the map. */
 const pageTagPattern = /^("\d{1,16}-[0-9a-f]{16})-after-\d+"$/;
 
-/** RFC 9110, 8.8.3: visible characters of ASCII, and what is beyond it. */
+/** RFC 9110, 8.8.3: visible ASCII characters and bytes from 0x80. */
 const entityTagPattern = /^(W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 
-/** The tag of an answer, however it was compressed; null where it has none. */
+/** The tag of a response, regardless of compression; null if there is none. */
 export function parseEntityTag(headers: ServiceResponseHeaders): string | null {
   const { etag: tag } = headers;
   return tag !== undefined && entityTagPattern.test(tag)
@@ -19,12 +19,12 @@ export function parseEntityTag(headers: ServiceResponseHeaders): string | null {
     : null;
 }
 
-/** The tag and the one that it has when compressed, as a condition. */
+/** A condition on the tag and its compressed variant. */
 const tagList = (tag: string): string => `${tag}, ${tag.replace(/"$/, '-gzip"')}`;
 
 export const ifNoneMatchHeader = (tag: string | null | undefined): Readonly<Record<string, string>> =>
   tag ? { "if-none-match": tagList(tag) } : {};
 
-/** A weak tag never matches here (13.1.1), so there is no condition to make of it. */
+/** Weak tags never match If-Match (13.1.1), so they produce no condition. */
 export const ifMatchHeader = (tag: string | null | undefined): Readonly<Record<string, string>> =>
   tag && !tag.startsWith("W/") ? { "if-match": tagList(tag) } : {};

@@ -1,8 +1,8 @@
-/** When the next request may go out: as often as the person allows, and not before the service wants to hear of us. */
+/** Limits the request rate to the configured maximum, and pauses when the service asks for it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceResponseHeaders } from "./send-request.js";
 
-/** Milliseconds that a service may ask to be left alone; one that asks for more is taken for gone. */
+/** Maximum pause that a service may request, in milliseconds; a longer one counts as unavailable. */
 export const maxRetryAfterMs = 15 * 60_000;
 
 /** @throws the reason of `signal` */
@@ -13,50 +13,50 @@ export async function waitOrAbort(milliseconds: number, signal: AbortSignal): Pr
 }
 
 export class RateLimiter {
-  /** When the next request may go out; milliseconds of `performance.now`. */
+  /** Earliest time of the next request, by `performance.now`. */
   private next = 0;
   private pausedUntil = 0;
   private readonly interval: number;
 
-  /** @param rate requests a second; null for as many as there are */
+  /** @param rate requests per second; null for unlimited */
   constructor(rate: number | null) {
     this.interval = rate === null ? 0 : 1000 / rate;
   }
 
-  /** Resolves when a request may go out. @throws the reason of `signal` */
+  /** Resolves when a request may be sent. @throws the reason of `signal` */
   async wait(signal: AbortSignal): Promise<void> {
     const at = Math.max(performance.now(), this.next);
     this.next = at + this.interval;
     await waitOrAbort(at - performance.now(), signal);
-    // Others may have been told to wait meanwhile.
+    // Another request may have started a pause meanwhile.
     while (this.pausedUntil > performance.now()) await waitOrAbort(this.pausedUntil - performance.now(), signal);
   }
 
-  /** Keeps every request back for so many milliseconds. */
+  /** Pauses all requests for this many milliseconds. */
   pauseUntil(milliseconds: number): void {
     this.pausedUntil = Math.max(this.pausedUntil, performance.now() + Math.min(milliseconds, maxRetryAfterMs));
   }
 }
 
-/** Exponential back-off with full jitter: milliseconds before attempt `attempt`, which counts from 1. */
+/** Exponential backoff with full jitter: milliseconds before attempt `attempt`, counted from 1. */
 export const backoffMs = (attempt: number, first: number): number =>
   Math.random() * Math.min(first * 2 ** (attempt - 1), 60 * first);
 
-/** Milliseconds of Retry-After (RFC 9110, 10.2.3), in seconds or as a date; null where there is none. */
+/** Retry-After (RFC 9110, 10.2.3) in milliseconds, from seconds or a date; null if absent. */
 export function parseRetryAfter(headers: ServiceResponseHeaders, now: number = Date.now()): number | null {
   const text = headers["retry-after"]?.trim();
   if (text === undefined || text === "") return null;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
   const date = Date.parse(text);
-  // By the service's own clock where it tells the time.
+  // Relative to the clock of the service if the response has a Date.
   const from = Date.parse(headers.date ?? "");
   return Number.isNaN(date) ? null : Math.max(0, date - (Number.isNaN(from) ? now : from));
 }
 
 /**
- * Milliseconds until there are requests left again; null where there are, or nothing is said. RateLimit of
+ * Milliseconds until the rate limit resets; null if requests remain or the headers are absent. Parses RateLimit of
  * draft-ietf-httpapi-ratelimit-headers-08 and later (`"name";r=0;t=30`), of -07 (`limit=9, remaining=0, reset=30`), and
- * the fields of their own before that.
+ * the separate fields of earlier drafts.
  */
 export function parseRateLimitReset(headers: ServiceResponseHeaders): number | null {
   const fields = headerText(headers.ratelimit);
@@ -72,5 +72,5 @@ export function parseRateLimitReset(headers: ServiceResponseHeaders): number | n
   return remaining?.trim() === "0" && reset && /^\s*\d+\s*$/.test(reset) ? Number(reset) * 1000 : null;
 }
 
-/** Of headers that Node.js does not know, the type leaves open whether they come as lists: they do not. */
+/** The types allow a list for headers that Node.js does not know; at run time they are strings. */
 const headerText = (value: string | string[] | undefined): string | undefined => value?.toString();

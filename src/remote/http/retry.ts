@@ -1,30 +1,30 @@
-/** Asks again, later and later, as long as it may help. */
+/** Retries requests with increasing delays. */
 import { createError, type GeoferryError } from "../../errors.js";
 import { maxTimeoutRetries } from "../../network-settings.js";
 import type { Traffic } from "../client/map-client.js";
 import { backoffMs, maxRetryAfterMs, waitOrAbort } from "./rate-limiter.js";
 
-/** What came of one attempt: something to go on with, or a reason to try again. */
+/** The result of one attempt: a value, or a reason to retry. */
 export type AttemptResult<T> = { readonly done: T } | RetryReason;
 
 export interface RetryReason {
   readonly isRetryable: string;
-  /** The service let the time pass that it was given. */
+  /** The request timed out. */
   readonly isTimeout?: boolean;
-  /** The service answers, but with something else than it should: waiting longer is no remedy. */
+  /** The response is invalid; a longer timeout does not help. */
   readonly protocolError?: boolean;
-  /** The service does something for the request meanwhile: it is no failure, and may take long. */
+  /** The service is still working on the request; this is not a failure and may take long. */
   readonly isInProgress?: boolean;
-  /** An earlier request with the same Idempotency-Key is being carried out: nobody knows what becomes of it. */
+  /** An earlier request with the same Idempotency-Key is in progress; its outcome is unknown. */
   readonly isKeyInUse?: boolean;
-  /** Milliseconds that the service asks for. */
+  /** Delay that the service requests, in milliseconds. */
   readonly retryAfterMs?: number | null;
 }
 
-/** How often a service may say that it is still about it. Ours does so after some 20 seconds each time. */
+/** Maximum number of consecutive "in progress" responses. Geoferry's own service sends one about every 20 seconds. */
 const maxInProgressWaits = 1000;
 
-/** Milliseconds of the first back-off, at most. */
+/** Maximum delay of the first backoff, in milliseconds. */
 const defaultFirstRetryDelayMs = 500;
 
 /** @throws remote-unavailable, remote-protocol-error; the reason of `signal` */
@@ -32,20 +32,20 @@ export async function retry<T>(
   service: string,
   traffic: Traffic,
   signal: AbortSignal,
-  once: () => Promise<AttemptResult<T>>,
+  attemptRequest: () => Promise<AttemptResult<T>>,
 ): Promise<T> {
-  let [waits, late] = [0, 0];
+  let [waits, timeouts] = [0, 0];
   for (let attempt = 1; ; attempt++) {
-    const found = await once();
-    if ("done" in found) return found.done;
-    if (found.isInProgress && waits++ < maxInProgressWaits) {
+    const result = await attemptRequest();
+    if ("done" in result) return result.done;
+    if (result.isInProgress && waits++ < maxInProgressWaits) {
       attempt = 0;
-      await waitOrAbort(found.retryAfterMs ?? 0, signal);
+      await waitOrAbort(result.retryAfterMs ?? 0, signal);
       continue;
     }
-    if (found.isTimeout) late++;
-    if (attempt > traffic.retries || late > maxTimeoutRetries || (found.retryAfterMs ?? 0) > maxRetryAfterMs)
-      throw retriesExhaustedError(service, found, attempt);
+    if (result.isTimeout) timeouts++;
+    if (attempt > traffic.retries || timeouts > maxTimeoutRetries || (result.retryAfterMs ?? 0) > maxRetryAfterMs)
+      throw retriesExhaustedError(service, result, attempt);
     await waitOrAbort(backoffMs(attempt, traffic.firstRetryDelay ?? defaultFirstRetryDelayMs), signal);
   }
 }

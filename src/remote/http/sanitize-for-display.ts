@@ -1,12 +1,9 @@
-/** Texts of a service, as they are shown to people. */
+/** Prepares texts of a service for display. */
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 
 const maxLength = 300;
 
-/**
- * One printable line of at most 300 characters, without secrets: a service may
- * repeat what it was sent.
- */
+/** Returns one printable line of at most 300 characters with secrets removed; a service may echo what it received. */
 export function sanitizeForDisplay(text: string, secrets: readonly string[]): string {
   let line = text;
   for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "…");
@@ -14,7 +11,7 @@ export function sanitizeForDisplay(text: string, secrets: readonly string[]): st
   return line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line;
 }
 
-/** What an error says of itself: RFC 9457, 3.1 (and `message`); RFC 6749, 5.2. */
+/** Finds the message of an error: RFC 9457, 3.1 (and `message`); RFC 6749, 5.2. */
 export function findErrorMessage(json: unknown): string | null {
   if (!isObject(json)) return null;
   for (const name of ["message", "detail", "error_description", "title", "error"] as const) {

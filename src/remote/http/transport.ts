@@ -1,6 +1,6 @@
 /**
- * Requests to one service, each with a token, in time and often enough: reads until there is an answer, writes only as
- * long as it is sure that nothing was done.
+ * Sends authorized, rate-limited requests to one service. Retries reads until they succeed, and writes only while it is
+ * certain that nothing was applied.
  */
 import pLimit from "p-limit";
 import { createError, GeoferryError } from "../../errors.js";
@@ -19,17 +19,17 @@ import { type AttemptResult, type RetryReason, retry } from "./retry.js";
 import { NoResponseError, type ServiceRequest, type ServiceResponse } from "./send-request.js";
 import { sendTracedRequest } from "./send-traced-request.js";
 
-/** What was sent, and nobody knows what came of it. */
+/** A request whose outcome is unknown. */
 export interface UncertainRequest {
   readonly reason: string;
 }
 
 type RequestKind = keyof ServiceClient["requestCount"];
 
-/** Redirects that are followed, within one origin. */
+/** Maximum number of redirects, within one origin. */
 const maxRedirects = 5;
 
-/** A write that is under way is waited for, also by who is told to stop: its outcome matters. */
+/** Writes in flight are never aborted, because their outcome matters. */
 const noAbortSignal = new AbortController().signal;
 
 export class Transport {
@@ -39,7 +39,7 @@ export class Transport {
   private readonly tokens: AccessTokenCache;
   private readonly slots: <T>(run: () => Promise<T>) => Promise<T>;
   private lastToken: AccessToken | null = null;
-  /** Headers of all requests. */
+  /** Headers common to all requests. */
   private readonly common: Readonly<Record<string, string>>;
 
   /** @throws remote-address, remote-insecure */
@@ -55,12 +55,12 @@ export class Transport {
     this.slots = pLimit(traffic.concurrency);
   }
 
-  /** Base address, for messages. */
+  /** Base URL, for messages. */
   get service(): string {
     return this.addresses.base;
   }
 
-  /** What no message may show, also as it is written in a form. */
+  /** Texts that no message may contain, including the form-encoded secret. */
   get secrets(): readonly string[] {
     const { clientSecret } = this.connection;
     return [clientSecret, encodeURIComponent(clientSecret), this.lastToken?.text ?? ""];
@@ -72,7 +72,7 @@ export class Transport {
   }
 
   /**
-   * An answer to GET that is no failure that may pass; where it is a success it is JSON.
+   * Sends a GET and returns a response that is not a transient failure; a successful one is JSON.
    * @throws remote-unavailable, remote-protocol-error, remote-credentials, remote-untrusted, interrupted
    */
   read(url: string, headers: Readonly<Record<string, string>> = {}): Promise<ServiceResponse> {
@@ -81,9 +81,9 @@ export class Transport {
   }
 
   /**
-   * An answer to a write, or that there is none. It is sent again only where nothing was done, or where the service
-   * knows it for the same.
-   * @throws remote-unavailable, remote-protocol-error, remote-credentials, remote-untrusted, interrupted: nothing was done
+   * Sends a write. Retries it only if nothing was applied, or if the service recognizes the repeated request.
+   * @throws remote-unavailable, remote-protocol-error, remote-credentials, remote-untrusted, interrupted: nothing was
+   * applied
    */
   async write(
     method: Exclude<ServiceRequest["method"], "GET">,
@@ -93,14 +93,14 @@ export class Transport {
   ): Promise<ServiceResponse | UncertainRequest> {
     const request = { method, url, headers: { ...this.common, "content-type": "application/json", ...headers }, body };
     let inUse = null as UncertainRequest | null;
-    const once = async () => {
+    const attemptRequest = async () => {
       const attempt = await this.attemptWrite(request);
       if ("isRetryable" in attempt && attempt.isKeyInUse && "idempotency-key" in headers)
         inUse = { reason: attempt.isRetryable };
       return attempt;
     };
     try {
-      return await this.withAbort(() => this.slots(() => this.retry(once)));
+      return await this.withAbort(() => this.slots(() => this.retry(attemptRequest)));
     } catch (error) {
       if (inUse) return inUse;
       throw error;
@@ -108,21 +108,21 @@ export class Transport {
   }
 
   private async attemptRead(request: ServiceRequest): Promise<AttemptResult<ServiceResponse>> {
-    const answer = await this.authorizedHeaders(request, this.signal).catch(asUnanswered);
-    if (answer instanceof NoResponseError) return this.toReadError(answer);
-    if (isRetryLater(answer) || answer.status >= 500) return toRetry(answer, this.describe(answer));
-    if (answer.isSuccess && answer.json === undefined)
-      return { isRetryable: this.describe(answer), protocolError: true };
-    return { done: answer };
+    const response = await this.authorizedHeaders(request, this.signal).catch(asUnanswered);
+    if (response instanceof NoResponseError) return this.toReadError(response);
+    if (isRetryLater(response) || response.status >= 500) return toRetry(response, this.describe(response));
+    if (response.isSuccess && response.json === undefined)
+      return { isRetryable: this.describe(response), protocolError: true };
+    return { done: response };
   }
 
   private async attemptWrite(request: ServiceRequest): Promise<AttemptResult<ServiceResponse | UncertainRequest>> {
-    const answer = await this.authorizedHeaders(request, noAbortSignal).catch(asUnanswered);
-    if (answer instanceof NoResponseError) {
-      if (!answer.isUnsent) return { done: { reason: answer.failure.reason } };
-      return this.toReadError(answer);
+    const response = await this.authorizedHeaders(request, noAbortSignal).catch(asUnanswered);
+    if (response instanceof NoResponseError) {
+      if (!response.isUnsent) return { done: { reason: response.failure.reason } };
+      return this.toReadError(response);
     }
-    return isRetryLater(answer) ? toRetry(answer, this.describe(answer)) : { done: answer };
+    return isRetryLater(response) ? toRetry(response, this.describe(response)) : { done: response };
   }
 
   private toReadError(error: NoResponseError, isFirst = false): RetryReason {
@@ -134,25 +134,25 @@ export class Transport {
     return { isRetryable: reason, ...(error.isTimeout && { isTimeout: true }) };
   }
 
-  describe(answer: ServiceResponse): string {
-    return describeResponse(answer, this.secrets);
+  describe(response: ServiceResponse): string {
+    return describeResponse(response, this.secrets);
   }
 
-  private retry<T>(once: () => Promise<AttemptResult<T>>): Promise<T> {
-    return retry(this.service, this.traffic, this.signal, once);
+  private retry<T>(attemptRequest: () => Promise<AttemptResult<T>>): Promise<T> {
+    return retry(this.service, this.traffic, this.signal, attemptRequest);
   }
 
-  /** With a token, and with another one where that is refused. */
+  /** Sends with a token; retries with a new one after a 401. */
   private async authorizedHeaders(request: ServiceRequest, signal: AbortSignal): Promise<ServiceResponse> {
     for (let refusals = 1; ; refusals++) {
       const token = await this.tokens.get();
       const headers = { ...request.headers, authorization: `Bearer ${token.text}` };
-      const answer = await this.send({ ...request, headers }, request.method, signal);
-      if (answer.status !== 401) {
+      const response = await this.send({ ...request, headers }, request.method, signal);
+      if (response.status !== 401) {
         token.wasAccepted = true;
-        return answer;
+        return response;
       }
-      this.tokens.fail(token, refusals, this.describe(answer));
+      this.tokens.fail(token, refusals, this.describe(response));
     }
   }
 
@@ -166,42 +166,42 @@ export class Transport {
     } as const;
     const at = { service: this.service, address: request.url, secrets: this.secrets };
     const token = await this.retry(async (): Promise<AttemptResult<AccessToken>> => {
-      const asked = performance.now();
-      const answer = await this.send(request, "token", this.signal).catch(asUnanswered);
-      return answer instanceof NoResponseError
-        ? this.toReadError(answer, this.lastToken === null)
-        : parseTokenResponse(answer, asked, at);
+      const requestedAt = performance.now();
+      const response = await this.send(request, "token", this.signal).catch(asUnanswered);
+      return response instanceof NoResponseError
+        ? this.toReadError(response, this.lastToken === null)
+        : parseTokenResponse(response, requestedAt, at);
     });
     this.lastToken = token;
     return token;
   }
 
-  /** Sends when it is time; follows redirects within the origin, so that nobody else sees what is secret. */
+  /** Sends within the rate limit. Follows redirects only within the origin, so that secrets stay there. */
   private async send(request: ServiceRequest, counted: RequestKind, signal: AbortSignal): Promise<ServiceResponse> {
     let { url } = request;
     for (let redirects = 0; ; redirects++) {
       await this.rateLimiter.wait(this.signal);
       this.requestCount[counted]++;
-      const answer = await sendTracedRequest({ ...request, url }, this.traffic, signal);
-      this.applyRetryAfter(answer);
-      if (!isRedirect(answer, request.method)) return answer;
-      const next = new URL(answer.headers.location!, url);
+      const response = await sendTracedRequest({ ...request, url }, this.traffic, signal);
+      this.applyRetryAfter(response);
+      if (!isRedirect(response, request.method)) return response;
+      const next = new URL(response.headers.location!, url);
       if (next.origin !== new URL(url).origin || redirects === maxRedirects)
-        throw createError("remote-protocol-error", { service: this.service, reason: this.describe(answer) });
+        throw createError("remote-protocol-error", { service: this.service, reason: this.describe(response) });
       url = next.href;
     }
   }
 
-  /** What the service says of its load counts for every request. */
+  /** A pause that the service requests applies to all requests. */
   private applyRetryAfter({ status, headers }: ServiceResponse): void {
-    const asked = status === 429 || status === 503 ? parseRetryAfter(headers) : null;
-    const wait = Math.max(asked ?? 0, parseRateLimitReset(headers) ?? 0);
-    if (wait > 0) this.rateLimiter.pauseUntil(wait);
+    const retryAfterMs = status === 429 || status === 503 ? parseRetryAfter(headers) : null;
+    const pauseMs = Math.max(retryAfterMs ?? 0, parseRateLimitReset(headers) ?? 0);
+    if (pauseMs > 0) this.rateLimiter.pauseUntil(pauseMs);
   }
 
-  private async withAbort<T>(act: () => Promise<T>): Promise<T> {
+  private async withAbort<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await act();
+      return await work();
     } catch (error) {
       if (this.signal.aborted && !(error instanceof GeoferryError)) throw createError("interrupted", {}, error);
       throw error;
@@ -209,7 +209,7 @@ export class Transport {
   }
 }
 
-/** A failure that something can be made of. */
+/** Returns a NoResponseError as a value and rethrows any other error. */
 function asUnanswered(error: unknown): NoResponseError {
   if (error instanceof NoResponseError) return error;
   throw error;
@@ -217,7 +217,9 @@ function asUnanswered(error: unknown): NoResponseError {
 
 const acceptHeader = "application/geo+json, application/json";
 
-/** One that asks for the same request elsewhere (RFC 9110, 15.4); a write keeps its method only by 307 and 308. */
+/**
+ * Whether the response redirects the same request (RFC 9110, 15.4); only 307 and 308 preserve the method of a write.
+ */
 const isRedirect = ({ status, headers }: ServiceResponse, method: string): boolean =>
   [301, 302, 307, 308].includes(status) &&
   headers.location !== undefined &&
