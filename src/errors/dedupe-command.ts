@@ -1,7 +1,7 @@
-/** The way out of a map on which several features have one key, as it can be copied. */
+/** The shell command that resolves duplicate keys on a map, ready to copy. */
 import { quoteForShell } from "./shell-quote.js";
 
-/** A property whose values are on several features. */
+/** A property with values that several features share. */
 export interface DuplicateKeyField {
   readonly map: string;
   readonly field: string;

@@ -1,4 +1,4 @@
-/** What stops the application of a plan: part of the registry in src/errors.ts. */
+/** Errors while applying a plan: part of the registry in src/errors.ts. */
 import { formatCount } from "../format-count.js";
 import { type DuplicateKeyField, dedupeCommand } from "./dedupe-command.js";
 import { defineError, type ErrorDefinition } from "./define-error.js";
@@ -9,71 +9,70 @@ export const syncApplyErrors = {
   "map-changed": defineError<MapDetails>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service} was changed by somebody else since it was read; what was done before stays and nothing is lost: run it again, and it goes on from what the map is now`,
+      `map ${e.map} of ${e.service}: another client changed the map after it was read; completed changes remain on the map; run the command again to continue from the current state`,
   ),
   "map-contended": defineError<MapDetails & { tries: number }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: another writer keeps changing it: in each of ${e.tries} attempts it was changed between reading and writing; what was done before stays and nothing is lost: run it again when the other writer has finished, or with a larger --conflict-retries`,
+      `map ${e.map} of ${e.service}: another writer keeps changing the map: it changed between reading and writing in each of ${e.tries} attempts; completed changes remain on the map; run the command again when the other writer has finished, or increase --conflict-retries`,
   ),
   "duplicates-created": defineError<MapDetails & DuplicateKeyField & { keys: number; examples: readonly string[] }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: ${formatCount(e.keys, "value")} of "${e.field}" that this run created ${e.keys === 1 ? "is" : "are"} on features of another writer, too, which differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; nothing is lost: ${dedupeCommand(e)} shows what they differ in, and with --delete-different deletes all but one of each; then run it again`,
+      `map ${e.map} of ${e.service}: another writer created features with ${formatCount(e.keys, "value")} of "${e.field}" that this run created, too; the features differ or cannot be deleted: ${e.examples.join("; ")}${e.keys > e.examples.length ? "; …" : ""}; no data is lost: ${dedupeCommand(e)} shows the differences, and with --delete-different deletes all but one feature of each value; then run the command again`,
   ),
   "duplicates-lost": defineError<MapDetails & { count: number; backup: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: ${formatCount(e.count, "feature")} that this run kept ${e.count === 1 ? "was" : "were"} deleted by another writer at the same time, so that nothing is left of what they say; geoferry restore ${e.backup} puts back what this run deleted`,
+      `map ${e.map} of ${e.service}: another writer deleted ${formatCount(e.count, "feature")} that this run kept while it deleted the duplicates, so no copy is left; geoferry restore ${e.backup} restores what this run deleted`,
   ),
   "write-refused": defineError<MapDetails & { status: number; reason: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service takes none of the features (it answers ${e.status}): ${e.reason}; correct that, then run it again`,
+      `map ${e.map} of ${e.service}: the service rejects every feature (HTTP ${e.status}): ${e.reason}; fix the cause, then run the command again`,
   ),
   "update-unsupported": defineError<MapDetails & { status: number }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service has no PATCH to update features with (it answers ${e.status}); --update-with delete-create deletes and creates them instead, which gives them new ids`,
+      `map ${e.map} of ${e.service}: the service does not support PATCH for updates (HTTP ${e.status}); --update-with delete-create deletes and recreates features instead, which gives them new ids`,
   ),
   "update-not-applied": defineError<MapDetails & { id: string; what: string }>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: the service says that feature ${e.id} is updated, but its ${e.what} is as before; --update-with delete-create deletes and creates features instead, which gives them new ids`,
+      `map ${e.map} of ${e.service}: the service reported feature ${e.id} as updated, but its ${e.what} is unchanged; --update-with delete-create deletes and recreates features instead, which gives them new ids`,
   ),
   "recreate-by-id": defineError<MapDetails>(
     "usage",
     (e) =>
-      `map ${e.map} of ${e.service}: --update-with delete-create gives features new ids, by which --match id could not find them again; match them by a property with --remote-field`,
+      `map ${e.map} of ${e.service}: --update-with delete-create gives features new ids, so --match id could not find them again; match features by a property with --remote-field`,
   ),
   "recreations-open": defineError<MapDetails>(
     "conflict",
     (e) =>
-      `map ${e.map} of ${e.service}: an earlier run was cut off while it deleted and created features, and has to be finished first; geoferry push of the same source does that`,
+      `map ${e.map} of ${e.service}: an earlier run was interrupted while it recreated features and must be finished first; run geoferry push with the same source`,
   ),
   "batches-not-accepted": defineError<MapDetails & { tries: number }>(
     "unavailable",
     (e) =>
-      `map ${e.map} of ${e.service}: requests broke off ${e.tries} times in a row, and the map shows that none of them was carried out; run it again later, and it goes on from there`,
+      `map ${e.map} of ${e.service}: requests failed ${e.tries} times in a row, and the map shows that none of them was applied; run the command again later to resume`,
   ),
   "outcome-unknown": defineError<MapDetails & { features: number; rejects: string }>(
     "unknown-outcome",
     (e) =>
-      `map ${e.map} of ${e.service}: it is unknown whether it has ${e.features === 1 ? "1 feature" : `${e.features} features`}, as the service gave no answer and nothing identifies them; they are in ${e.rejects}: look which of them the map lacks, and push those`,
+      `map ${e.map} of ${e.service}: the outcome is unknown for ${e.features === 1 ? "1 feature" : `${e.features} features`}: the service sent no conclusive response, and no key identifies the features; they are in ${e.rejects}: check which of them are missing from the map, and push those`,
   ),
   "backup-failed": defineError<{ backup: string; reason: string }>(
     "output",
     (e) =>
-      `${e.backup}: cannot be written: ${e.reason}; a run is recorded there first, so that it can be undone, so nothing was sent; --backup names another file or folder`,
+      `${e.backup}: cannot write the backup: ${e.reason}; nothing was sent, since a run is recorded before it changes the map; choose another file or folder with --backup`,
   ),
   "backup-invalid": defineError<{ backup: string; line: number; reason: string }>(
     "input",
     (e) =>
-      `${e.backup}, line ${e.line}: not a whole backup of geoferry: ${e.reason}; the summary of the run that made it names the file`,
+      `${e.backup}, line ${e.line}: not a complete geoferry backup: ${e.reason}; the summary of the run that wrote the backup shows its path`,
   ),
   "sync-interrupted": defineError<MapDetails>(
     "interrupted",
-    (e) =>
-      `interrupted; what was sent to map ${e.map} of ${e.service} until then stays: run it again, and it goes on from there`,
+    (e) => `interrupted; changes sent to map ${e.map} of ${e.service} so far remain; run the command again to resume`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

@@ -1,4 +1,4 @@
-/** What stops a synchronisation: part of the registry in src/errors.ts. */
+/** Synchronization errors: part of the registry in src/errors.ts. */
 import type { ErrorDefinition } from "./define-error.js";
 import { syncApplyErrors } from "./sync-apply-errors.js";
 import { syncPlanErrors } from "./sync-plan-errors.js";

@@ -1,9 +1,9 @@
-/** What stops a synchronisation at its source, before anything is sent: part of the registry in src/errors.ts. */
+/** Errors in the source of a synchronization, before anything is sent: part of the registry in src/errors.ts. */
 import { formatCount, groupDigits } from "../format-count.js";
 import { type DuplicateKeyField, dedupeCommand } from "./dedupe-command.js";
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
-/** What an attribute lacks to identify features; counts of features. */
+/** Why an attribute does not identify every feature; counts of features. */
 export interface KeyCandidate {
   readonly name: string;
   readonly duplicates: number;
@@ -24,8 +24,8 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
     duplicates > 0
       ? `${formatCount(duplicates, "feature")} ${duplicates === 1 ? "repeats" : "repeat"} the value of another`
       : "",
-    nulls > 0 ? `${have(nulls)} none` : "",
-    empties > 0 ? `${have(empties)} empty text` : "",
+    nulls > 0 ? `${have(nulls)} no value` : "",
+    empties > 0 ? `${have(empties)} an empty text` : "",
     unsafe > 0 ? `${have(unsafe)} an integer beyond 2^53` : "",
     others > 0 ? `${have(others)} a boolean, a fraction or a nested value` : "",
     temporal ? "its values are dates or times" : "",
@@ -36,7 +36,7 @@ function describeAttribute({ name, duplicates, nulls, empties, unsafe, others, t
 type KeyDetails = { readonly source: string; readonly field: string };
 type MapIdDetails = { readonly map: string };
 
-/** What is wrong with the part of the source that is meant. */
+/** Errors of `--scope`. */
 const scopeErrors = {
   "scope-field-missing": defineError<{
     source: string;
@@ -47,82 +47,82 @@ const scopeErrors = {
   }>(
     "input",
     (e) =>
-      `${e.source}: no feature has a property "${e.property}", so that none of the ${formatCount(e.features, "feature")} is in the scope ${e.property}=${e.value}; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; give the features that are meant "${e.property}" with the value ${e.value}, or correct --scope; nothing was sent`,
+      `${e.source}: no feature has a property "${e.property}", so none of the ${formatCount(e.features, "feature")} is in the scope ${e.property}=${e.value}; available properties: ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; set "${e.property}" to ${e.value} on the features to sync, or correct --scope; nothing was sent`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;
 
-/** What is wrong with the property that identifies features. */
+/** Errors of the key property. */
 const keyErrors = {
   "key-undecided": defineError<{ source: string; attributes: readonly KeyCandidate[]; hasIds: boolean }>(
     "input",
     (e) => {
       const best =
         e.attributes.length > 0
-          ? `; the best are ${e.attributes.map(describeAttribute).join("; ")}`
+          ? `; the closest are ${e.attributes.map(describeAttribute).join("; ")}`
           : "; its features have no attributes";
-      return `${e.source}: no attribute identifies every feature${best}; repair one, or name it with --remote-field and say with --on-duplicate first or last and --on-missing-key reject what becomes of the others${e.hasIds ? "; or know features by the ids of the service, which the source has, with --match id" : ""}`;
+      return `${e.source}: no attribute identifies every feature${best}; fix one, or choose it with --remote-field and handle the other features with --on-duplicate first or last and --on-missing-key reject${e.hasIds ? "; or match features by the ids of the service, which the source contains, with --match id" : ""}`;
     },
   ),
   "key-is-id": defineError<KeyDetails & MapIdDetails>(
     "guard",
     (e) =>
-      `${e.source}: "${e.field}" has the ids that the service gave the features of map ${e.map}, and is no property there: as a key it would match nothing and create everything again; --match id knows features by their ids; nothing was sent`,
+      `${e.source}: "${e.field}" contains the ids that the service assigned to the features of map ${e.map}, but the map has no such property: as a key it would match no feature and create all of them again; use --match id to match features by their ids; nothing was sent`,
   ),
   "key-field-missing": defineError<KeyDetails & { fields: readonly string[] }>(
     "input",
     (e) =>
-      `${e.source}: has no field "${e.field}", which has identified the features of this map so far; it has ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; name another with --remote-field`,
+      `${e.source}: the source has no field "${e.field}", which identified the features of this map in earlier runs; available fields: ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}; choose one with --remote-field`,
   ),
   "key-invalid": defineError<KeyDetails & { features: number; examples: readonly string[] }>(
     "input",
     (e) =>
-      `${e.source}: "${e.field}" cannot identify ${formatCount(e.features, "feature")}: ${listExamples(e.examples, e.features)}; a key is text that is not empty, or an integer up to 2^53; --on-missing-key reject leaves such features out, --cast ${e.field}=text makes texts of larger integers`,
+      `${e.source}: "${e.field}" cannot identify ${formatCount(e.features, "feature")}: ${listExamples(e.examples, e.features)}; a key must be a non-empty text or an integer up to 2^53; --on-missing-key reject omits such features, --cast ${e.field}=text converts larger integers to text`,
   ),
   "duplicate-key": defineError<KeyDetails & { features: number; examples: readonly string[]; keys: number }>(
     "input",
     (e) =>
-      `${e.source}: "${e.field}" is the same for several features (${formatCount(e.features, "feature")} in all): ${listExamples(e.examples, e.keys)}; --on-duplicate first or last takes one of each`,
+      `${e.source}: several features have the same "${e.field}" (${formatCount(e.features, "feature")} in total): ${listExamples(e.examples, e.keys)}; --on-duplicate first or last keeps one of each`,
   ),
-  /** `twins`: features with the same key say the same otherwise, too. */
+  /** `twins`: whether features with the same key also have the same content. */
   "duplicate-key-on-map": defineError<
     DuplicateKeyField & { keys: number; twins: boolean; examples: readonly string[] }
   >(
     "conflict",
     (e) =>
-      `map ${e.map}: several features have the same "${e.field}": ${listExamples(e.examples, e.keys)}; ${dedupeCommand(e)} shows which are the same, and deletes all but one of each; or choose another with --remote-field`,
+      `map ${e.map}: several features have the same "${e.field}": ${listExamples(e.examples, e.keys)}; ${dedupeCommand(e)} shows the duplicates and deletes all but one of each; or choose another key with --remote-field`,
   ),
   "field-not-on-map": defineError<MapIdDetails & { field: string; fields: readonly string[] }>(
     "input",
     (e) =>
-      `map ${e.map}: no feature has a property "${e.field}"; there ${e.fields.length === 1 ? "is" : "are"} ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}`,
+      `map ${e.map}: no feature has a property "${e.field}"; available properties: ${e.fields.map((name) => `"${name}"`).join(", ") || "none"}`,
   ),
   "key-case-mismatch": defineError<MapIdDetails & KeyDetails & { keys: number; examples: readonly string[] }>(
     "guard",
     (e) =>
-      `stopped: ${e.keys === 1 ? "one value" : `${groupDigits(e.keys)} values`} of "${e.field}" would match map ${e.map} only without regard to case, blanks or the form of accents: ${listExamples(e.examples, e.keys)}; write them alike in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
+      `stopped: ${e.keys === 1 ? "one value" : `${groupDigits(e.keys)} values`} of "${e.field}" would match map ${e.map} only if case, whitespace or the encoding of accents were ignored: ${listExamples(e.examples, e.keys)}; make the values identical in ${e.source} and on the map, or choose another key with --remote-field; nothing was sent`,
   ),
   "key-matches-nothing": defineError<
     MapIdDetails & KeyDetails & { matches: number; features: number; held: number; examples: readonly string[] }
   >(
     "guard",
     (e) =>
-      `stopped: ${e.field} identifies ${formatCount(e.held, "feature")} of map ${e.map} and ${formatCount(e.features, "feature")} of ${e.source}, and ${e.matches === 0 ? "none" : `only ${groupDigits(e.matches)}`} of them match (${e.examples.join("; ")}): it is the wrong key or the wrong map; name another with --remote-field; nothing was sent`,
+      `stopped: ${e.field} identifies ${formatCount(e.held, "feature")} of map ${e.map} and ${formatCount(e.features, "feature")} of ${e.source}, and ${e.matches === 0 ? "none" : `only ${groupDigits(e.matches)}`} of them match (${e.examples.join("; ")}): the key or the map is probably wrong; choose another key with --remote-field or another map; nothing was sent`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;
 
 type CoordinateOrderDetails = { readonly source: string; readonly extent: string; readonly repair: string };
 
-/** What is wrong with the order of coordinates. */
+/** Errors of the coordinate order. */
 const orderErrors = {
   "axis-order-swapped": defineError<CoordinateOrderDetails & { rejected: number }>(
     "input",
     (e) =>
-      `${e.source}: latitude stands before longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are on the globe once exchanged; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead just ${e.rejected === 1 ? "that one feature is" : `those ${formatCount(e.rejected, "feature")} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
+      `${e.source}: latitude precedes longitude: there are latitudes beyond ±90° (${e.extent}), and all positions are valid after swapping; ${e.repair}; nothing was sent${e.rejected > 0 ? `. If instead only ${e.rejected === 1 ? "that one feature is" : `those ${formatCount(e.rejected, "feature")} are`} wrong, correct ${e.rejected === 1 ? "it" : "them"} in the source` : ""}`,
   ),
   "axis-order-suspected": defineError<CoordinateOrderDetails & { reason: string }>(
     "input",
     (e) =>
-      `${e.source}: latitude seems to stand before longitude (${e.extent}): ${e.reason}; ${e.repair}, and without --strict it is sent as it is; nothing was sent`,
+      `${e.source}: latitude seems to precede longitude (${e.extent}): ${e.reason}; ${e.repair}; without --strict the coordinates are sent unchanged; nothing was sent`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;
 

@@ -96,10 +96,13 @@ describe("login", () => {
     expect([tries(), tries(["--retries", "1"]), tries([], { GEOFERRY_RETRIES: "2" })]).toEqual(["1", "2", "3"]);
 
     for (const [network, reason] of [
-      [{ retries: 1.5 }, "network.retries of the profile default, which is to be a whole number from 0"],
-      [{ timeout: "20s" }, "network.timeout of the profile default, which is to be seconds above 0, at most 86400"],
-      [{ tries: 1 }, "network.tries of the profile default, which is to be one of connectTimeout, timeout"],
-      [[], "network of the profile default, which is to be an object"],
+      [{ retries: 1.5 }, "network.retries of the profile default must be an integer of at least 0"],
+      [
+        { timeout: "20s" },
+        "network.timeout of the profile default must be a number of seconds above 0 and at most 86400",
+      ],
+      [{ tries: 1 }, "network.tries of the profile default must be one of connectTimeout, timeout"],
+      [[], "network of the profile default must be an object"],
     ] as const) {
       moved({ network });
       const refused = run(["whoami"]);
@@ -136,7 +139,7 @@ describe("login", () => {
     ["no client id", () => ["login", url], "s", 2, "with which --client-id?"],
     ["no secret", () => login(), "", 2, "there is no client secret on stdin"],
     ["http to elsewhere", () => ["login", "http://192.0.2.1", "--client-id", "x"], "s", 2, "--insecure-http"],
-    ["another's page", () => ["login", `${url}/sign-in`, "--client-id", "x"], "s", 10, "is the address right?"],
+    ["another's page", () => ["login", `${url}/sign-in`, "--client-id", "x"], "s", 10, "check the address"],
     ["nobody there", () => ["login", closed, "--client-id", "x", "--retries", "0"], "s", 8, "refuses"],
     ["an odd timeout", () => login("--timeout", "0"), "s", 2, "a number of seconds above 0, at most 86400"],
     ["odd retries", () => login("--retries", "some"), "s", 2, '"some" is not a whole number from 0'],
@@ -165,7 +168,7 @@ describe("who asks", () => {
     expect(person().run(["maps"])).toMatchObject({
       status: 2,
       stderr:
-        "geoferry: which service? none is named; keep the address and the credentials of a service with geoferry login URL --client-id ID, or set GEOFERRY_URL, GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET\n",
+        "geoferry: no service is given; save the address and credentials of a service with geoferry login URL --client-id ID, or set GEOFERRY_URL, GEOFERRY_CLIENT_ID and GEOFERRY_CLIENT_SECRET\n",
     });
   });
 
@@ -177,7 +180,7 @@ describe("who asks", () => {
     admin(`credential revoke ${made.client_id}`, store);
     const refused = run(["whoami"], "", env);
     expect(refused).toMatchObject({ status: 9, stdout: "" });
-    expect(refused.stderr).toContain("make new ones on its profile page and run geoferry login");
+    expect(refused.stderr).toContain("create new ones on its profile page and run geoferry login");
     expect(refused.stderr).not.toContain(made.client_secret);
   });
 });
@@ -194,7 +197,7 @@ describe("a file of profiles", () => {
     const { run, file } = person();
     run(login(), client.clientSecret);
     writeFileSync(file, '{"default":');
-    expect(run(["whoami"])).toMatchObject({ status: 3, stderr: expect.stringContaining("is no JSON") });
+    expect(run(["whoami"])).toMatchObject({ status: 3, stderr: expect.stringContaining("is not valid JSON") });
     writeFileSync(file, '{"default":{"url":"https://maps.example.org"}}');
     expect(run(["whoami"])).toMatchObject({ status: 3, stderr: expect.stringContaining("default is incomplete") });
   });

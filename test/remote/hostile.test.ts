@@ -53,29 +53,29 @@ const failure = async (work: Promise<unknown>) => {
 
 describe("a map", () => {
   test.each<[string, number, string]>([
-    ["deep-properties", 10, "has properties nested deeper than 200 levels in the feature a"],
-    ["deep-page", 10, "is no FeatureCollection"],
-    ["deep-collections", 10, "has a geometry nested deeper than 200 levels in the feature a"],
-    ["deep-coordinates", 10, "has no geometry of GeoJSON in the feature a"],
-    ["next-forever", 10, "has 1 features, not 500, though another one follows"],
-    ["next-elsewhere", 10, "though another one follows"],
+    ["deep-properties", 10, "has properties nested deeper than 200 levels in feature a"],
+    ["deep-page", 10, "is not a FeatureCollection"],
+    ["deep-collections", 10, "has a geometry nested deeper than 200 levels in feature a"],
+    ["deep-coordinates", 10, "has no valid GeoJSON geometry in feature a"],
+    ["next-forever", 10, "has 1 features, not 500, although another page follows"],
+    ["next-elsewhere", 10, "although another page follows"],
     ["too-many", 10, "has 501 features, more than the 500"],
     ["one-id-twice", 10, "has two features with the id a"],
-    ["id-a-number", 10, "has no text as the id of its feature 1"],
-    ["id-a-list", 10, "has no text as the id of its feature 1"],
-    ["no-number", 10, "no JSON, or torn"],
-    ["infinity", 10, "no JSON, or torn"],
-    ["latin1", 10, "the answer is not in UTF-8"],
-    ["gzip-bomb", 10, "the answer has more than 268435456 bytes"],
-    ["gzip-of-gzip", 10, "the answer has more than"],
-    ["endless-body", 10, "the answer has more than 268435456 bytes"],
-    ["endless-refusal", 10, "it answers 400"],
+    ["id-a-number", 10, "has no string id on its feature 1"],
+    ["id-a-list", 10, "has no string id on its feature 1"],
+    ["no-number", 10, "not JSON or is incomplete"],
+    ["infinity", 10, "not JSON or is incomplete"],
+    ["latin1", 10, "the response is not UTF-8"],
+    ["gzip-bomb", 10, "the response has more than 268435456 bytes"],
+    ["gzip-of-gzip", 10, "the response has more than"],
+    ["endless-body", 10, "the response has more than 268435456 bytes"],
+    ["endless-refusal", 10, "HTTP 400"],
     ["endless-drip", 8, "fewer than 1000 (--minimum-rate, --timeout) (tried 2 times)"],
-    ["endless-head", 10, "the head of the answer has more than 16 KiB"],
-    ["endless-redirects", 10, "it answers 302 and leads to"],
-    ["redirect-elsewhere", 10, "it answers 302 and leads to http://127.0.0.2:9/"],
+    ["endless-head", 10, "the head of the response has more than 16 KiB"],
+    ["endless-redirects", 10, "HTTP 302, a redirect to"],
+    ["redirect-elsewhere", 10, "HTTP 302, a redirect to http://127.0.0.2:9/"],
     ["length-too-large", 8, "broke off the connection"],
-    ["length-too-small", 10, "no JSON, or torn"],
+    ["length-too-small", 10, "not JSON or is incomplete"],
     ["two-lengths", 8, "Parse Error"],
     ["silent", 8, "no answer within 0.7 s (--timeout) (tried 2 times)"],
   ])("that is %s ends with %i", async (id, status, reason) => {
@@ -120,7 +120,10 @@ describe("a map", () => {
       void response.end(`{"access_token":"t","token_type":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
     const found = await failure(readMap("any"));
     server.harm = null;
-    expect(found).toEqual({ status: 10, message: expect.stringContaining("it gives none that a program can use") });
+    expect(found).toEqual({
+      status: 10,
+      message: expect.stringContaining("the response contains no usable access token"),
+    });
   });
 });
 
@@ -137,7 +140,7 @@ describe("a download", () => {
   test.each<[string, number, string]>([
     ["bomb.geojson", 3, "expands to more than 1000 times its size"],
     ["drip.geojson", 8, "fewer than 1000 (--minimum-rate, --timeout)"],
-    ["head.geojson", 3, "the head of the answer has more than 16 KiB"],
+    ["head.geojson", 3, "the head of the response has more than 16 KiB"],
     ["round.geojson", 3, "redirects more than 10 times"],
     ["short.geojson", 8, "broke off the connection"],
     ["silent.geojson", 8, "no answer within 0.7 s (--timeout)"],

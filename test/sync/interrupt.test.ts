@@ -97,7 +97,7 @@ describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }
       },
     });
     expect(first.status, first.stderr).toBe(130);
-    expect(first.stderr).toMatch(/interrupted; what was sent to map .* stays: run it again, and it goes on from there/);
+    expect(first.stderr).toMatch(/interrupted; changes sent to map .* so far remain; run the command again to resume/);
     expect(through.count(method)).toBe(nth);
     const wanted = source.map(({ properties }) => ({
       properties: { ...properties, note: Number(String(properties.ref).slice(1)) < 1300 ? note : null },

@@ -26,7 +26,7 @@ describe("a scope that the source knows nothing of", () => {
     const source = world.source(createPlaces(2));
     const said = await listener.run([command, source, "--map", map, ...scope]);
     const words =
-      /no feature has a property "layer".* none of the 2 features is in the scope layer=7; there are "ref", "title"/;
+      /no feature has a property "layer".* none of the 2 features is in the scope layer=7; available properties: "ref", "title"/;
     listener.stopped(said, 3, words, /give the features that are meant "layer" with the value 7, or correct --scope/);
     expect(await world.features(map)).toHaveLength(20);
   });
@@ -81,7 +81,12 @@ describe("a key that cannot be", () => {
     const pulled = join(world.folder, `${map}.csv`);
     expect(await listener.run(["pull", pulled, "--map", map])).toMatchObject({ status: 0 });
     const said = await listener.run(["push", pulled, "--map", map, "--remote-field", "id"]);
-    listener.stopped(said, 7, /"id" has the ids that the service gave/, /--match id knows features by their ids/);
+    listener.stopped(
+      said,
+      7,
+      /"id" contains the ids that the service assigned/,
+      /use --match id to match features by their ids/,
+    );
   });
 
   test("is one that the source had the last time", async () => {
@@ -89,7 +94,12 @@ describe("a key that cannot be", () => {
     expect(await listener.push(createPlaces(3), map, "--remote-field", "ref")).toMatchObject({ status: 0 });
     proxy.calm();
     const renamed = await listener.push(createPlaces(3), map, "--rename", "ref=code");
-    listener.stopped(renamed, 3, /has no field "ref", which has identified the features of this map so far/, /"code"/);
+    listener.stopped(
+      renamed,
+      3,
+      /has no field "ref", which identified the features of this map in earlier runs/,
+      /"code"/,
+    );
   });
 
   test("is the id where features are created anew", async () => {
@@ -108,12 +118,7 @@ describe("a service", () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.respondBeforeCommit(400) : null));
     const said = await listener.push(createPlaces(200), map, "--remote-field", "ref");
-    expectFailure(
-      said,
-      10,
-      /the service takes none of the features \(it answers 400\)/,
-      /correct that, then run it again/,
-    );
+    expectFailure(said, 10, /the service rejects every feature \(HTTP 400\)/, /correct that, then run it again/);
     expect(proxy.count("POST")).toBeLessThan(60);
   });
 
@@ -134,7 +139,7 @@ describe("a service", () => {
     expectFailure(
       said,
       10,
-      /says that feature .* is updated, but its property "title" is as before/,
+      /reported feature .* as updated, but its property "title" is unchanged/,
       /--update-with delete-create/,
     );
     expect(proxy.count("PATCH")).toBe(1);
@@ -144,7 +149,7 @@ describe("a service", () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.cutBeforeRequest : null));
     const said = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
-    expectFailure(said, 8, /requests broke off 2 times in a row/, /none of them was carried out; run it again later/);
+    expectFailure(said, 8, /requests failed 2 times in a row/, /none of them was applied; run the command again later/);
     expect(await world.features(map)).toEqual([]);
     proxy.calm();
     expect(await listener.push(createPlaces(3), map, "--remote-field", "ref")).toMatchObject({ status: 0 });
@@ -154,7 +159,7 @@ describe("a service", () => {
   test("that lists no maps says so", async () => {
     await using odd = await AlternativeService.start();
     const said = await listener.run(["maps"], { url: odd.url, as: odd });
-    expectFailure(said, 4, /this service does not list its maps/);
+    expectFailure(said, 4, /the service does not list its maps/);
   });
 });
 
@@ -165,7 +170,7 @@ test("a plan of another version is refused", async () => {
   expect(await listener.run(args)).toMatchObject({ status: 0 });
   const later = world.file(`${map}.later.plan`, readFileSync(path, "utf8").replace(/"version":\d+/, '"version":99'));
   const said = await listener.run(["apply", later]);
-  listener.stopped(said, 3, /a plan of version 99, and this geoferry knows version \d+/, /geoferry plan/);
+  listener.stopped(said, 3, /the plan has version 99, but this geoferry supports version \d+/, /geoferry plan/);
 });
 
 test("what a run had deleted to create it anew is created before anything else", async () => {
@@ -193,7 +198,7 @@ test("what a run had deleted to create it anew is created before anything else",
   proxy.calm();
   const [backup] = readdirSync(kept);
   const restored = await listener.run(["restore", join(kept, backup!)]);
-  listener.stopped(restored, 10, /cut off while it deleted and created features, and has to be finished first/);
+  listener.stopped(restored, 10, /interrupted while it recreated features and must be finished first/);
   const second = await listener.run(args);
   expect(second.status, second.stderr).toBe(0);
   expect(second.stderr).toMatch(/features that an earlier run had deleted to create them anew/);

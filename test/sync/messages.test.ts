@@ -33,7 +33,7 @@ describe("the key", () => {
   test("is the same twice", async () => {
     const source = [...createPlaces(3), createPlace("p1", { title: "Twin" })];
     const said = await push(source, await mapWith([]), "--remote-field", "ref");
-    stopped(said, 3, /"ref" is the same for several features/, /p1/, /--on-duplicate first or last/);
+    stopped(said, 3, /several features have the same "ref"/, /p1/, /--on-duplicate first or last/);
   });
 
   test("is missing in some features", async () => {
@@ -67,13 +67,13 @@ describe("the key", () => {
     const held = createPlaces(20, (i) => ({ code: `c${i}` }));
     const source = createPlaces(20, (i) => ({ code: `d${i}` }));
     const said = await push(source, await mapWith(held), "--remote-field", "code");
-    stopped(said, 7, /it is the wrong key or the wrong map/, /--remote-field/, /nothing was sent/);
+    stopped(said, 7, /the key or the map is probably wrong/, /--remote-field/, /nothing was sent/);
   });
 
   test("would match if it were written alike", async () => {
     const source = createPlaces(20, (i) => ({ ref: `P${i}` }));
     const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
-    stopped(said, 7, /only without regard to case/, /P0/, /nothing was sent/);
+    stopped(said, 7, /only if case, whitespace or the encoding of accents were ignored/, /P0/, /nothing was sent/);
   });
 
   test("is on the map twice", async () => {
@@ -90,7 +90,7 @@ describe("the coordinates", () => {
       geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
     }));
     const said = await push(source, await mapWith([]), "--remote-field", "ref");
-    stopped(said, 3, /latitude stands before longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
+    stopped(said, 3, /latitude precedes longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
   });
 
   test("seem to be the wrong way round", async () => {
@@ -171,7 +171,12 @@ describe("a guard", () => {
   ])("against deletes that %s would bring about", async (flag, value) => {
     const map = await mapWith(createPlaces(20));
     const args = ["--remote-field", "ref", "--mode", "full", `${flag}=${value}`];
-    const words = [`would delete what ${flag} leaves out`, "--delete-excluded", "--scope", "--mode incremental"];
+    const words = [
+      `would delete the features that ${flag} excludes`,
+      "--delete-excluded",
+      "--scope",
+      "--mode incremental",
+    ];
     stopped(await push(createPlaces(20), map, ...args), 2, ...words);
     expect((await push(createPlaces(20), map, ...args, "--delete-excluded", "--dry-run")).status).toBe(0);
     // To make every geometry a multi one leaves nothing out.
@@ -278,7 +283,7 @@ describe("a plan", () => {
     const plan = await planned(map, world.source(createPlaces(14)));
     await world.fill(map, [createPlace("other")]);
     const said = await run(["apply", plan]);
-    stopped(said, 10, /the plan no longer fits/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
+    stopped(said, 10, /the plan is out of date/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
   });
 
   test("is stale when the source changed", async () => {
@@ -286,14 +291,14 @@ describe("a plan", () => {
     const source = world.source(createPlaces(14), "changing.geojsonl");
     const plan = await planned(map, source);
     world.source(createPlaces(15), "changing.geojsonl");
-    stopped(await run(["apply", plan]), 10, /the plan no longer fits/, /changing\.geojsonl/, /geoferry plan/);
+    stopped(await run(["apply", plan]), 10, /the plan is out of date/, /changing\.geojsonl/, /geoferry plan/);
   });
 
   test("is cut short", async () => {
     const map = await mapWith(createPlaces(12));
     const plan = await planned(map, world.source(createPlaces(14)));
     const cut = world.file("cut.plan", readFileSync(plan, "utf8").split("\n").slice(0, -2).join("\n"));
-    stopped(await run(["apply", cut]), 3, /not a whole plan/, /make a new one with geoferry plan/);
+    stopped(await run(["apply", cut]), 3, /not a complete plan/, /create a new plan with geoferry plan/);
   });
 
   test("was edited", async () => {
@@ -302,7 +307,7 @@ describe("a plan", () => {
     const text = readFileSync(plan, "utf8");
     expect(text).toContain('"title":"Place 13"');
     const edited = world.file("edited.plan", text.replace('"title":"Place 13"', '"title":"Palace 13"'));
-    stopped(await run(["apply", edited]), 3, /it was edited, or damaged; make a new one with geoferry plan/);
+    stopped(await run(["apply", edited]), 3, /it was edited, or damaged; create a new plan with geoferry plan/);
     expect(await world.features(map)).toHaveLength(12);
   });
 
@@ -326,14 +331,14 @@ describe("the service", () => {
     const url = `http://127.0.0.1:${port}`;
     const map = await mapWith([]);
     const args = ["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref", "--retries", "1"];
-    stopped(await run(args, { url }), 8, `${url}: the service does not answer`, /try again later/);
+    stopped(await run(args, { url }), 8, `${url}: the service is unavailable`, /try again later/);
   });
 
   test("is lost while it is read", async () => {
     const map = await mapWith(createPlaces(12));
     proxy.on("GET", 1, faults.cutBeforeRequest, 100);
     const said = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
-    stopped(said, 8, /the service does not answer/, /tried 2 times/);
+    stopped(said, 8, /the service is unavailable/, /tried 2 times/);
   });
 
   test("is lost while it is written to, and the next run finishes", async () => {
@@ -376,7 +381,7 @@ describe("the service", () => {
     proxy.calm().choose(() => faults.respondBeforeCommit(200));
     const said = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
     expect(said.status).toBe(10);
-    expect(said.stderr).toMatch(/does not answer as a Map Features Service does/);
+    expect(said.stderr).toMatch(/unexpected response for a Map Features Service/);
   });
 });
 
@@ -397,7 +402,7 @@ describe("the line", () => {
   test("would send secrets in the clear", async () => {
     const map = await mapWith([]);
     const said = await run(["push", world.source(createPlaces(3)), "--map", map], { url: "http://maps.example.org" });
-    stopped(said, 2, /without https secrets would cross the network in the clear/);
+    stopped(said, 2, /http would send secrets unencrypted/);
   });
 
   test("names a backup that cannot be written", async () => {
@@ -560,7 +565,7 @@ test("in append, what nobody knows is told and never sent again", async () => {
   const args = ["push", world.source(createPlaces(3)), "--map", map, "--mode", "append", "--settle-time", "20"];
   const said = await run(args, { url: bare.url });
   expect(said).toMatchObject({ status: 12 });
-  expect(said.stderr).toMatch(/it is unknown whether it has 3 features/);
+  expect(said.stderr).toMatch(/the outcome is unknown for 3 features/);
   // One with features, and two without any: they show that the service replays nothing.
   expect(bare.count("POST")).toBe(3);
   expect(await world.features(map)).toHaveLength(3);

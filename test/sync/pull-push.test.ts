@@ -117,6 +117,8 @@ describe("a column of ids", () => {
     const bare = await mapOf(held.map((one) => ({ ...one, properties: { name: "the same" } })));
     const undecided = await planned(await pulled(bare, "csv"), bare);
     expect(undecided.status).toBe(3);
-    expect(undecided.told).toMatch(/know features by the ids of the service, which the source has, with --match id/);
+    expect(undecided.told).toMatch(
+      /match features by the ids of the service, which the source contains, with --match id/,
+    );
   });
 });

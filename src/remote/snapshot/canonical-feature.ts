@@ -1,31 +1,31 @@
 /**
- * What two features are compared by: a text that is the same for features that say the same, however they are written.
- * Coordinates are rounded, negative zero is zero, names are sorted, and a property that is null is as good as none.
+ * Canonical text of a feature for comparisons: equal for features with the same content, regardless of formatting.
+ * Coordinates are rounded, negative zero becomes zero, names are sorted, and a null property equals a missing one.
  */
 import { hash } from "node:crypto";
 import type { Geometry, Position } from "../../model/geometry.js";
 
-/** Decimals of longitude and latitude in degrees, and of heights in metres. */
+/** Decimals of longitudes and latitudes in degrees, and of heights in metres. */
 export interface Rounding {
   readonly degrees: number;
   readonly metres: number;
 }
 
-/** A centimetre at the equator, and a millimetre of height: what geoferry writes. */
+/** About a centimetre at the equator and a millimetre of height: the precision that geoferry writes. */
 export const defaultRounding: Rounding = { degrees: 7, metres: 3 };
 
-/** Of what is compared, all that counts. */
+/** The compared parts of a feature. */
 export interface ComparableFeature {
   readonly geometry: Geometry | null;
   readonly properties: Readonly<Record<string, unknown>> | null;
 }
 
-/** The canonical text of a feature; its id is no part of it. */
+/** The canonical text of a feature, without its id. */
 export function canonicalFeature({ geometry, properties }: ComparableFeature, rounding: Rounding): string {
   return `${canonicalGeometry(geometry, rounding)}\n${canonicalProperties(properties ?? {})}`;
 }
 
-/** The properties that have a value, sorted by name (by UTF-16 code units). */
+/** The non-null properties, sorted by name (by UTF-16 code units). */
 export function canonicalProperties(properties: Readonly<Record<string, unknown>>): string {
   let members = "";
   for (const { name, quoted } of sortedNames(Object.keys(properties))) {
@@ -38,26 +38,26 @@ export function canonicalProperties(properties: Readonly<Record<string, unknown>
 
 interface SortedName {
   readonly name: string;
-  /** As JSON. */
+  /** The name as a JSON string. */
   readonly quoted: string;
 }
 
-/** Names as they stood in the last feature, and sorted: in the next one they are mostly the same. */
+/** Cache of the last sorted names: consecutive features mostly have the same properties. */
 let lastSortedNames: { readonly names: readonly string[]; readonly sorted: readonly SortedName[] } = {
   names: [],
   sorted: [],
 };
 
 function sortedNames(names: readonly string[]): readonly SortedName[] {
-  const { names: known, sorted } = lastSortedNames;
-  if (names.length === known.length && names.every((name, i) => name === known[i])) return sorted;
+  const { names: lastNames, sorted } = lastSortedNames;
+  if (names.length === lastNames.length && names.every((name, i) => name === lastNames[i])) return sorted;
   lastSortedNames = { names, sorted: [...names].sort().map((name) => ({ name, quoted: JSON.stringify(name) })) };
   return lastSortedNames.sorted;
 }
 
-/** A JSON value with the names of its objects sorted; within it, null is a value like others. */
+/** A JSON value with sorted object members; nested nulls are kept. */
 export function canonicalValue(value: unknown): string {
-  // Zero is written as such, be it negative.
+  // `String` writes negative zero as "0".
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map(canonicalValue).join(",")}]`;
@@ -69,7 +69,7 @@ export function canonicalValue(value: unknown): string {
   return `{${members.join(",")}}`;
 }
 
-/** Its type and rounded positions; further members, such as `bbox`, say nothing of their own. */
+/** The type and rounded positions; other members, such as `bbox`, carry no content. */
 export function canonicalGeometry(geometry: Geometry | null, rounding: Rounding): string {
   if (geometry === null) return "null";
   if (geometry.type === "GeometryCollection")
@@ -87,12 +87,12 @@ function canonicalPositions(nested: NestedPositions, degrees: number, metres: nu
     for (const part of nested as readonly NestedPositions[]) text += canonicalPositions(part, degrees, metres);
     return `${text}]`;
   }
-  // Units of the last decimal.
+  // Integers in units of the last decimal.
   const position = nested as Position;
   let text = `(${Math.round(position[0]! * degrees)} ${Math.round(position[1]! * degrees)}`;
   for (let i = 2; i < position.length; i++) text += ` ${Math.round(position[i]! * metres)}`;
   return `${text})`;
 }
 
-/** What stands for a canonical text: the first half of its SHA-256, hexadecimal, as bytes cost more in JavaScript. */
+/** Digest of a canonical text: the first half of its SHA-256, in hexadecimal, as bytes cost more in JavaScript. */
 export const digestText = (canonical: string): string => hash("sha256", canonical, "hex").slice(0, 32);

@@ -1,10 +1,10 @@
 /**
- * What a feature says exactly as its service wrote it. A number that no double holds (2^53 + 1, 0.1000000000000000055,
- * 1e400) is another one once it is parsed, and members that GeoJSON does not know are dropped: features that are equal
- * after that can differ. So this reads the text of the answer. It must be JSON: `JSON.parse` has taken it before.
+ * Compares features exactly, by the JSON text that the service sent. Parsing changes numbers that no double holds (2^53
+ * + 1, 0.1000000000000000055, 1e400) and drops members unknown to GeoJSON, so features that are equal after parsing can
+ * differ. The text must be valid JSON: `JSON.parse` has accepted it before.
  */
 
-/** How deep a value is looked at; what lies deeper is taken as it is written. */
+/** Maximum depth of normalization; deeper values are compared verbatim. */
 const maxNesting = 400;
 
 class JsonScanner {
@@ -12,7 +12,7 @@ class JsonScanner {
 
   constructor(readonly text: string) {}
 
-  /** Passes over white space. @returns the next character */
+  /** Skips white space. @returns the next character */
   next(): string {
     for (;;) {
       const code = this.text.charCodeAt(this.at);
@@ -21,7 +21,7 @@ class JsonScanner {
     }
   }
 
-  /** Calls `each` at every value of an object, with the name of the member as canonical JSON. */
+  /** Calls `each` at the start of every member value, with the member name as canonical JSON. */
   members(each: (name: string) => void): void {
     this.at += 1;
     while (this.next() !== "}") {
@@ -50,7 +50,7 @@ class JsonScanner {
     this.at += 1;
   }
 
-  /** A value: the same text for values that are the same, in whatever order the members of objects stand. */
+  /** Reads a value as canonical text: equal for equal values, regardless of member order. */
   value(depth = 0): string {
     const first = this.next();
     if (depth > maxNesting) return this.skip();
@@ -66,7 +66,7 @@ class JsonScanner {
     return normalizeNumber(this.number());
   }
 
-  /** @returns the text of the value as it is written */
+  /** @returns the verbatim text of the value */
   skip(): string {
     this.next();
     const start = this.at;
@@ -81,13 +81,13 @@ class JsonScanner {
       }
     } while (depth > 0);
     const last = this.text.charCodeAt(this.at - 1);
-    // A number or a word goes on; a text, an object and a list have ended.
+    // Numbers and literals extend to the next delimiter; strings, objects and arrays have ended.
     if (last !== 0x22 && last !== 0x7d && last !== 0x5d)
       while (this.at < this.text.length && !/[\s,\]}]/.test(this.text[this.at]!)) this.at += 1;
     return this.text.slice(start, this.at);
   }
 
-  /** Without a function for each value: most of a map is positions. */
+  /** Inlined without callbacks for speed: positions make up most of a map. */
   private list(depth: number): string {
     let list = "[";
     this.at += 1;
@@ -122,7 +122,7 @@ class JsonScanner {
     this.at = end + 1;
   }
 
-  /** Whether an odd number of backslashes stands before it. */
+  /** Whether an odd number of backslashes precedes the position. */
   private isEscaped(at: number): boolean {
     let start = at;
     while (this.text.charCodeAt(start - 1) === 0x5c) start -= 1;
@@ -135,44 +135,44 @@ class JsonScanner {
   }
 }
 
-/** Whether it is a digit, a sign, a point, or an e of either case. */
+/** Whether the character code is a digit, a sign, a point, `e` or `E`. */
 const isOfNumber = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x2b || (code | 0x20) === 0x65;
 
-/** Members with the same name keep their order: which one counts, every reader decides for itself (RFC 8259, 4). */
+/** Duplicate names keep their order, since it is up to each reader which one it uses (RFC 8259, 4). */
 const joinSorted = (members: readonly (readonly [string, string])[]): string =>
   [...members]
     .sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
     .map(([name, value]) => `${name}:${value}`)
     .join(",");
 
-/** As JavaScript writes a number that has at most 15 digits. */
+/** A number of at most 15 digits in the notation of JavaScript. */
 const plain = /^(?:0|-?[1-9]\d*(?:\.\d*[1-9])?|-?0\.[1-9](?:\d*[1-9])?)$/;
 
-/** The same text for all ways to write one number, and for no other: as JavaScript has it where that is exact. */
+/** Canonical text of a number: equal for equal values only. Uses the notation of JavaScript if a double is exact. */
 export function normalizeNumber(written: string): string {
   if (written.length <= 15 && plain.test(written)) return written;
-  const usual = String(Number(written));
-  if (usual === written) return written;
+  const shortest = String(Number(written));
+  if (shortest === written) return written;
   const decimal = decimalOf(written);
-  return decimal === decimalOf(usual) ? usual : decimal;
+  return decimal === decimalOf(shortest) ? shortest : decimal;
 }
 
-/** Digits without zeros at either end, with a power of ten: 120 is `12e1`, and every zero is `0`. */
+/** Significant digits with a power of ten: 120 is `12e1`, and every zero is `0`. */
 function decimalOf(written: string): string {
-  // Beyond all doubles.
+  // Beyond the range of a double.
   if (written.endsWith("Infinity")) return written;
   const [, sign, whole, fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written)!;
   const digits = `${whole}${fraction}`.replace(/^0+/, "");
   const kept = digits.replace(/0+$/, "");
   if (kept === "") return "0";
   const shift = digits.length - kept.length - fraction.length;
-  // An exponent may be any integer, and a double would round a long one.
+  // An exponent can be any integer; a double would round a long one.
   const power = exponent.length > 12 ? BigInt(exponent) + BigInt(shift) : Number(exponent) + shift;
   return `${sign}${kept}e${power}`;
 }
 
-/** The texts of the features of a FeatureCollection, in their order, as they are written. */
+/** The verbatim texts of the features of a FeatureCollection, in order. */
 export function splitFeatureTexts(collection: string): readonly string[] {
   const scanner = new JsonScanner(collection);
   let texts: string[] = [];
@@ -182,19 +182,19 @@ export function splitFeatureTexts(collection: string): readonly string[] {
       scanner.skip();
       return;
     }
-    // Of members with one name the last one counts, as for `JSON.parse`.
+    // The last duplicate member counts, as in `JSON.parse`.
     texts = [];
     scanner.items(() => texts.push(scanner.skip()));
   });
   return texts;
 }
 
-/** Its members but the id, and the members of its properties as `properties.name`, each with what it says exactly. */
+/** The exact values of all members except the id; members of the properties are named `properties.name`. */
 export function readExactMembers(feature: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   const add = (name: string, value: string) => {
-    const before = members.get(name);
-    members.set(name, before === undefined ? value : `${before};${value}`);
+    const previous = members.get(name);
+    members.set(name, previous === undefined ? value : `${previous};${value}`);
   };
   const scanner = new JsonScanner(feature);
   scanner.next();
@@ -208,12 +208,14 @@ export function readExactMembers(feature: string): ReadonlyMap<string, string> {
   return members;
 }
 
-/** The same text for features that say exactly the same, but for their ids. */
+/** Canonical text without the id; equal only for exactly equal features. */
 export function canonicalExactText(feature: string): string {
   return joinSorted([...readExactMembers(feature)].map(([name, value]) => [JSON.stringify(name), value]));
 }
 
-/** What two features differ in when nothing is rounded: names of members, of properties as `properties.name`. */
+/**
+ * Names of the members that differ exactly, without rounding; members of the properties are named `properties.name`.
+ */
 export function findExactDifferences(one: string, other: string): readonly string[] {
   const [mine, theirs] = [readExactMembers(one), readExactMembers(other)];
   return [...new Set([...mine.keys(), ...theirs.keys()])].filter((name) => mine.get(name) !== theirs.get(name));

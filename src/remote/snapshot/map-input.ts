@@ -1,4 +1,4 @@
-/** A map as an input of the pipeline: a snapshot of it, as files of GeoJSON. */
+/** Provides a map as pipeline input: a snapshot as GeoJSON files. */
 import { rm } from "node:fs/promises";
 import { FileSource } from "../../io/input/source.js";
 import { Kind } from "../../model/geometry.js";
@@ -10,7 +10,7 @@ import { readSnapshot } from "./read-snapshot.js";
 import { SpooledCollection } from "./spooled-collection.js";
 import { Workspace } from "./workspace.js";
 
-/** The layers that a map can be asked for instead of all its features, by the kinds of their geometries. */
+/** The optional layers of a map, by geometry type. */
 export const geometryLayers: Readonly<Record<string, readonly number[]>> = {
   point: [Kind.Point, Kind.MultiPoint],
   line: [Kind.LineString, Kind.MultiLineString],
@@ -19,18 +19,18 @@ export const geometryLayers: Readonly<Record<string, readonly number[]>> = {
   none: [Kind.none],
 };
 
-/** What tells one text of a feature from another, to the last bit of a coordinate. */
+/** Distinguishes coordinates down to the last bit. */
 const fullPrecision = { degrees: 15, metres: 15 };
 
 interface MapInputSettings {
-  /** As in `takeSnapshot`. */
+  /** As in `readSnapshot`. */
   readonly singleRead: boolean;
 }
 
 /**
- * A map has one layer with all its features, called by its id. Where some are asked for by the names of `familyLayers`,
- * it has those as well.
- * @throws what `takeSnapshot` throws
+ * Reads a map as one layer with all features, named after its id. If `layers` names geometry layers, it has those as
+ * well.
+ * @throws errors of `readSnapshot`
  */
 export async function readMapInput(
   client: MapClient,
@@ -58,28 +58,28 @@ export async function readMapInput(
   }
 }
 
-/** Without a name that it knows it is all of them, so that who mistyped one is told which there are. */
-function selectLayers(id: string, asked: readonly string[]): readonly string[] {
-  if (asked.length === 0) return [id];
+/** Selects all layers if no name is known, so that the error for a mistyped name lists the existing ones. */
+function selectLayers(id: string, requested: readonly string[]): readonly string[] {
+  if (requested.length === 0) return [id];
   const all = [id, ...Object.keys(geometryLayers)];
-  const names = asked.flatMap((text) => (text === id ? [text] : splitList(text)));
+  const names = requested.flatMap((text) => (text === id ? [text] : splitList(text)));
   const known = all.filter((layer) => names.includes(layer));
   return known.length > 0 ? known : all;
 }
 
 interface LayerFile {
   readonly file: SpooledCollection;
-  /** Null for all. */
+  /** Null for all geometry types. */
   readonly kinds: readonly number[] | null;
 }
 
 async function writeLayers(collections: readonly LayerFile[], map: FeatureSide): Promise<void> {
   try {
     for (const row of map.rows()) {
-      const wanted = collections.filter(({ kinds }) => kinds === null || kinds.includes(row.kind));
-      if (wanted.length === 0) continue;
+      const matching = collections.filter(({ kinds }) => kinds === null || kinds.includes(row.kind));
+      if (matching.length === 0) continue;
       const text = map.textOf(row);
-      for (const { file } of wanted) if (file.add(text)) await file.write();
+      for (const { file } of matching) if (file.add(text)) await file.write();
     }
     for (const { file } of collections) await file.finish();
   } finally {

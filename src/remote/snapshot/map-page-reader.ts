@@ -5,71 +5,71 @@ import { pageSize, type WireFeature } from "../wire.js";
 
 const emptyPage: MapPage = { features: [], etag: null };
 
-/** Requests for pages under way at once, where it is known that there are so many. */
+/** Concurrent page requests if the number of pages is known. */
 const concurrentRequests = 4;
 
-/** From this page on the service is asked how many features the map has. */
+/** After this page, the reader requests the feature count of the map. */
 const featureCountCheckPage = 200;
-/** Pages of a map where the service does not say how many features it has. */
+/** Maximum pages of a map whose feature count the service does not report. */
 const maxPages = 100_000;
 
 export interface NumberedPage extends MapPage {
-  /** Counted from 1. */
+  /** Page number, from 1. */
   readonly number: number;
 }
 
 /**
- * One reading of a map: its pages in increasing order until one with fewer features than asked for (Map Features
- * Service Interface, 4.2), so that n features take ⌊n / 500⌋ + 1 requests. The next page is on its way while one is
- * worked on.
+ * Reads a map once: pages in order up to the first short one (Map Features Service Interface, 4.2), so that n features
+ * take ⌊n / 500⌋ + 1 requests. Requests the next page while the caller processes the current one.
  */
 export class MapPageReader {
-  /** Pages that were read. */
+  /** Number of pages read. */
   pages = 0;
   private readonly etags = new Set<string | null>();
   private readonly seen = new Set<string>();
   private firstTag: string | null = null;
 
-  /** @param knownEtag pages that the map had when it was read before: so many are asked for without waiting for each */
+  /** @param knownEtag number of pages at the previous reading: up to that page, requests are sent concurrently */
   constructor(
     private readonly client: MapClient,
     private readonly knownEtag = 1,
   ) {}
 
-  /** Whether no write can have come between two pages, since there is one or all say that they are of one state. */
+  /** Whether no write can have occurred between two pages: there is one page, or all have the same entity tag. */
   get isSteady(): boolean {
     return this.pages === 1 || this.etag !== null;
   }
 
-  /** Of the map: of its only page, or that which all pages have; null where there is none. */
+  /** Entity tag of the map: that of its only page, or the one that all pages share; null if there is none. */
   get etag(): string | null {
     return this.etags.size === 1 ? this.firstTag : null;
   }
 
   /**
-   * Beyond its last page a service may answer with the last page again: pages that have been there are passed over, and
-   * the second of them in a row is the end. One alone may be what others' writes have shifted.
-   * @param first the first page, where it was read already
+   * Yields the pages. A service may repeat its last page beyond the end, so repeated pages are skipped, and two in a
+   * row end the reading. A single one can be the result of concurrent writes.
+   * @param first the first page, if it was already read
    */
   async *read(first?: MapPage): AsyncGenerator<NumberedPage> {
-    const underWay: Promise<MapPage>[] = first ? [Promise.resolve(first)] : [];
-    let asked = underWay.length;
+    const inFlight: Promise<MapPage>[] = first ? [Promise.resolve(first)] : [];
+    let requestedPages = inFlight.length;
     let [repeated, most] = [0, maxPages];
-    const ask = () => {
-      const answer = this.page(++asked);
-      // Whoever waits for it meets its failure; nobody may, where an earlier page fails.
-      answer.catch(() => {});
-      underWay.push(answer);
+    const requestNext = () => {
+      const response = this.page(++requestedPages);
+      // The consumer receives the failure; if an earlier page fails, no consumer awaits this one.
+      response.catch(() => {});
+      inFlight.push(response);
     };
     for (let number = 1; ; number++) {
-      while (asked < number || (asked < this.knownEtag && underWay.length < concurrentRequests)) ask();
-      const page = await underWay.shift()!;
+      while (requestedPages < number || (requestedPages < this.knownEtag && inFlight.length < concurrentRequests))
+        requestNext();
+      const page = await inFlight.shift()!;
       this.pages = number;
       this.record(page.etag, number);
       const isLast = page.features.length < pageSize.most;
       repeated = !isLast && this.isRepeated(page.features) ? repeated + 1 : 0;
       if (repeated === 2) return;
-      if (!isLast && asked === number) ask();
+      if (!isLast && requestedPages === number) requestNext();
       if (repeated === 0) yield { ...page, number };
       if (isLast) return;
       if (number === featureCountCheckPage) most = await this.maxPages();
@@ -77,19 +77,19 @@ export class MapPageReader {
     }
   }
 
-  /** Twice as many as the service says the map has, which others may write to meanwhile. */
+  /** Twice the reported number, since other clients may write to the map meanwhile. */
   private async maxPages(): Promise<number> {
-    const announced = await this.client.pageCount?.();
-    if (typeof announced !== "number") return maxPages;
-    return Math.max(featureCountCheckPage, Math.ceil((announced * 2) / pageSize.most)) + featureCountCheckPage;
+    const reportedCount = await this.client.pageCount?.();
+    if (typeof reportedCount !== "number") return maxPages;
+    return Math.max(featureCountCheckPage, Math.ceil((reportedCount * 2) / pageSize.most)) + featureCountCheckPage;
   }
 
   private endlessPagesError(number: number) {
-    const reason = `page ${number} of map ${this.client.id} is not the last one, and the service says that the map has far fewer features, or nothing of them`;
+    const reason = `page ${number} of map ${this.client.id} is not the last one, although the service reports far fewer features or no count`;
     return createError("remote-protocol-error", { service: this.client.url, reason });
   }
 
-  /** A page that is not there has no features: beyond the last one a service may say so with 404. */
+  /** Treats a missing page as empty: a service may return 404 beyond the last page. */
   private async page(number: number): Promise<MapPage> {
     const page = await this.client.page(number).catch((error: unknown) => {
       if (number > 1 && asGeoferryError(error).code === "remote-map-missing") return emptyPage;
@@ -98,7 +98,7 @@ export class MapPageReader {
     if (page === null)
       throw createError("remote-protocol-error", {
         service: this.client.url,
-        reason: "it says that a page is unchanged, unasked",
+        reason: "it returned 304 Not Modified to an unconditional request",
       });
     return page;
   }
@@ -110,14 +110,14 @@ export class MapPageReader {
 
   private isRepeated(features: readonly WireFeature[]): boolean {
     const hash = createHash("sha256");
-    // Whatever their order.
+    // Independent of the order.
     for (const id of features.map(({ id }) => id).sort()) hash.update(id);
-    const mark = hash.digest("base64");
-    if (this.seen.has(mark)) return true;
-    this.seen.add(mark);
+    const digest = hash.digest("base64");
+    if (this.seen.has(digest)) return true;
+    this.seen.add(digest);
     return false;
   }
 }
 
-/** What two tags of one state have in common, be they weak or strong (RFC 9110, 8.8.3.2: weak comparison). */
+/** The common part of weak and strong tags of one state (RFC 9110, 8.8.3.2: weak comparison). */
 const weakTag = (etag: string): string => etag.replace(/^W\//, "");

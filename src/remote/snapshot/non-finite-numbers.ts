@@ -1,6 +1,6 @@
 /**
- * Whether a number of a parsed JSON value is one that no double holds, such as 1e400: parsed it is Infinity, and written
- * again it is null. So it is on no side what it was, and two sides that have it never become equal.
+ * Whether a parsed JSON value contains a number beyond the range of a double, such as 1e400: it parses as Infinity and
+ * serializes as null. It is thus altered on both sides, and sides that have it never become equal.
  */
 export function hasNonFiniteNumber(value: unknown): boolean {
   if (typeof value === "number") return !Number.isFinite(value);

@@ -7,58 +7,59 @@ import { MapPageReader, type NumberedPage } from "./map-page-reader.js";
 import { matchesStoredMap, type StoredMap, storePages } from "./store-pages.js";
 import type { Workspace } from "./workspace.js";
 
-/** A map as it was at one moment; its features are in `workspace.map`, each id once. */
+/** The state of a map at one point in time; its features are in `workspace.map`, with unique ids. */
 export interface Snapshot {
   readonly features: number;
-  /** Entity tag of the whole map as the service wrote it, weak ones too; null where it gives none. */
+  /** Verbatim entity tag of the whole map, possibly weak; null if the service sends none. */
   readonly etag: string | null;
-  /** Over ids and digests in any order, hexadecimal: equal where the map says the same at this rounding. */
+  /** Order-independent hash of ids and digests, hexadecimal: equal for equal content at this rounding. */
   readonly fingerprint: string;
-  /** Most decimals that a longitude or latitude of the map shows, at most 15. */
+  /** Maximum decimals of a longitude or latitude of the map, at most 15. */
   readonly decimals: number;
-  /** Of all positions; null where there is none. */
+  /** Extent of all positions; null if there are none. */
   readonly extent: Extent | null;
-  /** Features that have a value, by the name of the property. */
+  /** Number of features with a value, by property name. */
   readonly fields: ReadonlyMap<string, number>;
-  /** Features by the number of `Kind` of their geometry (src/model/geometry.ts). */
+  /** Number of features by the `Kind` number of their geometry (src/model/geometry.ts). */
   readonly kinds: readonly number[];
 }
 
 export interface SnapshotProgress {
   /** Features read in this pass. */
   readonly features: number;
-  /** 1 where they are stored, 2 where they are compared with those. */
+  /** 1 while features are stored, 2 while they are compared with the stored ones. */
   readonly pass: 1 | 2;
 }
 
 export interface SnapshotSettings {
-  /** Decimals that digests are of. */
+  /** Decimals used for digests. */
   readonly rounding: Rounding;
-  /** One reading is enough, though pages may have shifted meanwhile. */
+  /** Accepts a single pass, although pages may have shifted meanwhile. */
   readonly singleRead?: boolean;
-  /** Fills the keys of the features as they are read, where it is known which property they are. */
+  /** Fills in feature keys while reading, if the key property is known. */
   readonly key?: KeyReader | undefined;
-  /** What features say exactly is kept, too: their texts as the service wrote them, and digests of those. */
+  /** Also keeps the verbatim texts of features, and digests of them. */
   readonly exact?: boolean | undefined;
-  /** The most bytes of its features. */
+  /** Maximum bytes of all features. */
   readonly maxBytes?: number | undefined;
   readonly onProgress?: (progress: SnapshotProgress) => void;
 }
 
 interface ConditionalSettings extends SnapshotSettings {
-  /** The entity tag that the map had; null for none. */
+  /** The last known entity tag of the map; null if there is none. */
   readonly ifNoneMatch: string | null;
 }
 
-/** So often a map is read anew when others change it meanwhile. */
+/** Maximum attempts if other clients change the map during reading. */
 const maxAttempts = 3;
 
 /**
- * Reads a whole map into `workspace.map`, in place of what is there. Pages shift when others write; so what was read is
- * taken for the map only where it fits one page, where all pages have the same entity tag, or where a second reading
- * finds the same features with the same digests.
- * @returns null where the map still has the entity tag `ifNoneMatch`: then nothing but that was asked, and nothing stored
- * @throws remote-changed-during-read where it was changed in each of three readings; output-failed, input-too-large; what `MapClient.page` throws
+ * Reads a whole map into `workspace.map`, replacing its content. Concurrent writes shift pages, so a reading is
+ * accepted only if the map fits one page, if all pages have the same entity tag, or if a second pass finds the same
+ * features with the same digests.
+ * @returns null if the map still has the entity tag `ifNoneMatch`; then nothing is stored
+ * @throws remote-changed-during-read if the map changed in each of three attempts; output-failed, input-too-large;
+ * errors of `MapClient.page`
  */
 export async function readSnapshot(
   client: MapClient,
@@ -76,7 +77,7 @@ export async function readSnapshot(
   settings: SnapshotSettings & Partial<ConditionalSettings>,
 ): Promise<Snapshot | null> {
   const { rounding, singleRead = false, key, exact = false, maxBytes, ifNoneMatch = null } = settings;
-  const manner = { rounding, exact };
+  const storageOptions = { rounding, exact };
   const limit = { name: `map ${client.id}`, ...(maxBytes !== undefined && { maxBytes }) };
   let first: MapPage | undefined;
   if (ifNoneMatch !== null) {
@@ -86,12 +87,22 @@ export async function readSnapshot(
   }
   for (let n = 0; n < maxAttempts; n++) {
     const reading = new MapPageReader(client);
-    const stored = await storePages(withProgress(reading.read(first), settings, 1), workspace, manner, key, limit);
+    const stored = await storePages(
+      withProgress(reading.read(first), settings, 1),
+      workspace,
+      storageOptions,
+      key,
+      limit,
+    );
     first = undefined;
     if (singleRead || reading.isSteady) return createSnapshot(stored, reading.etag);
-    const again = new MapPageReader(client, reading.pages);
-    const same = await matchesStoredMap(withProgress(again.read(), settings, 2), workspace, manner);
-    if (same) return createSnapshot(stored, again.etag);
+    const secondReading = new MapPageReader(client, reading.pages);
+    const isUnchanged = await matchesStoredMap(
+      withProgress(secondReading.read(), settings, 2),
+      workspace,
+      storageOptions,
+    );
+    if (isUnchanged) return createSnapshot(stored, secondReading.etag);
   }
   throw createError("remote-changed-during-read", { service: client.url, map: client.id, tries: maxAttempts });
 }

@@ -3,27 +3,27 @@ import { forEachPosition } from "../../model/for-each-position.js";
 import { type Extent, type Geometry, Kind } from "../../model/geometry.js";
 import { GeometryExtent } from "../../model/geometry-extent.js";
 
-/** What is looked at of a feature. */
+/** The examined parts of a feature. */
 interface FeatureContent {
   readonly geometry: Geometry | null;
   readonly properties: Readonly<Record<string, unknown>> | null;
 }
 
-/** Decimals that a double between −180 and 180 can have: from here on they are those of its last bits. */
+/** Maximum significant decimals of a double between −180 and 180. */
 const maxDecimals = 15;
 const powersOfTen = Array.from({ length: maxDecimals + 1 }, (_, decimals) => 10 ** decimals);
 
-/** The number of `Kind` of a geometry. */
+/** The `Kind` number of a geometry. */
 export const geometryKind = (geometry: Geometry | null): number =>
   geometry === null ? Kind.none : Kind[geometry.type];
 
-/** What all features of a map say together, gathered as they are read. */
+/** Statistics over the features of a map, collected while reading. */
 export class SnapshotStats {
-  /** Features with a value, by the name of the property. */
+  /** Number of features with a value, by property name. */
   readonly fields = new Map<string, number>();
-  /** Features by the number of `Kind` of their geometry. */
+  /** Number of features by the `Kind` number of their geometry. */
   readonly kinds = Array.from({ length: 8 }, () => 0);
-  /** Most decimals of a longitude or latitude. */
+  /** Maximum decimals of a longitude or latitude. */
   decimals = 0;
   features = 0;
   private readonly box = new GeometryExtent();
@@ -46,7 +46,7 @@ export class SnapshotStats {
     return this.box.extent;
   }
 
-  /** A number has at most d decimals where the double nearest to the decimal fraction of d digits is itself. */
+  /** A number has at most d decimals if rounding it to d decimals yields the same double. */
   private addDecimals(value: number): void {
     while (this.decimals < maxDecimals) {
       const power = powersOfTen[this.decimals]!;
@@ -59,26 +59,26 @@ export class SnapshotStats {
 const wordCount = 4;
 const wordDigits = 8;
 
-/** One of the words of a hexadecimal text. */
+/** Parses one 32-bit word of a hexadecimal text. */
 const parseWord = (text: string, i: number): number =>
   Number.parseInt(text.slice(i * wordDigits, (i + 1) * wordDigits), 16);
 
-/** Stands for a set of ids with their digests, whatever their order: the exclusive or of a hash of each. */
+/** Order-independent hash of a set of ids with digests: the XOR of the hashes of its members. */
 export class Fingerprint {
   private readonly words: number[] = [];
 
-  /** @param of a set, as `toString` gave it; the empty one where absent */
+  /** @param of an earlier result of `toString`; defaults to the empty set */
   constructor(of = "0".repeat(wordCount * wordDigits)) {
     for (let i = 0; i < wordCount; i++) this.words.push(parseWord(of, i));
   }
 
-  /** Adds what is not in the set, or takes out what is. */
+  /** Adds a member, or removes it if it is in the set. */
   toggle(id: string, digest: string): void {
-    const member = hash("sha256", `${id} ${digest}`, "hex");
-    for (let i = 0; i < wordCount; i++) this.words[i]! ^= parseWord(member, i);
+    const memberHash = hash("sha256", `${id} ${digest}`, "hex");
+    for (let i = 0; i < wordCount; i++) this.words[i]! ^= parseWord(memberHash, i);
   }
 
-  /** Hexadecimal. */
+  /** The hash in hexadecimal. */
   toString(): string {
     return this.words.map((word) => (word >>> 0).toString(16).padStart(wordDigits, "0")).join("");
   }

@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { withSpoolErrors } from "../../io/input/spool.js";
 import { BufferedFile } from "../../io/output/buffered-file.js";
 
-/** Characters that are worth a write. */
+/** Characters to buffer before a write. */
 const flushSize = 1 << 16;
 
 /**
- * A FeatureCollection on disk, written as its features come: what a reader of GeoJSON opens as a layer of this name.
- * Errors are `output-failed`.
+ * A FeatureCollection file that is written feature by feature; GeoJSON readers open it as a layer with this name.
+ * Throws `output-failed`.
  */
 export class SpooledCollection {
   private text: string;
@@ -20,7 +20,7 @@ export class SpooledCollection {
     this.text = `{"type":"FeatureCollection","name":${JSON.stringify(name)},"features":[`;
   }
 
-  /** @param folder where there is no file of another collection */
+  /** @param folder must not contain another collection */
   static async create(folder: string, layer: string): Promise<SpooledCollection> {
     const path = join(folder, "map.geojson");
     return new SpooledCollection(await withSpoolErrors(path, BufferedFile.create(path, 0o600)), layer);
@@ -30,7 +30,7 @@ export class SpooledCollection {
     return this.file.path;
   }
 
-  /** @param feature its JSON text @returns whether there is much to be written */
+  /** @param feature JSON text @returns whether the buffer should be written */
   add(feature: string): boolean {
     this.text += this.isFirst ? `\n${feature}` : `,\n${feature}`;
     this.isFirst = false;
@@ -43,7 +43,7 @@ export class SpooledCollection {
     await withSpoolErrors(this.path, this.file.write(bytes));
   }
 
-  /** Ends the collection. */
+  /** Completes and closes the file. */
   async finish(): Promise<void> {
     this.text += "\n]}\n";
     await this.write();

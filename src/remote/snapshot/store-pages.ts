@@ -16,7 +16,7 @@ type PageStream = AsyncIterable<NumberedPage>;
 /** How features are stored and compared. */
 export interface Manner {
   readonly rounding: Rounding;
-  /** With their texts as the service wrote them, of which further digests are made. */
+  /** Whether to keep the verbatim texts of the service and to compute exact digests from them. */
   readonly exact: boolean;
 }
 
@@ -26,37 +26,38 @@ const featureDigest = (feature: WireFeature, rounding: Rounding): string =>
 const exactDigest = (text: string | undefined): string | null =>
   text === undefined ? null : digestText(canonicalExactText(text));
 
-/** As the service wrote them; none where that is not asked for, or they are not all there. */
+/** The verbatim texts of the service; empty if not requested, or if some are missing. */
 function writtenTexts({ features, texts }: NumberedPage, { exact }: Manner): readonly string[] {
   const written = exact ? (texts?.() ?? []) : [];
   return written.length === features.length ? written : [];
 }
 
-/** What is known of the features in the table of a map. */
+/** Statistics and fingerprint of a stored map. */
 export interface StoredMap {
   readonly stats: SnapshotStats;
   readonly fingerprint: string;
 }
 
-/** The most bytes that the features of a map may have in the folder for temporary files; 64 GiB where absent. */
+/** Limit of the bytes of a map's features in the temporary folder. */
 export interface MapSizeLimit {
-  /** Of the map, for messages. */
+  /** Name of the map, for messages. */
   readonly name: string;
   readonly maxBytes?: number;
 }
 
+/** 64 GiB. */
 const defaultMaxBytes = 64 * 2 ** 30;
 
 /**
- * Puts the features of a map into its side of a workspace, where it had others before: their texts as lines of a file.
- * Of features with one id the one that was read last is kept: where pages shift, it is the newer.
- * @param key read into the keys of the features; none are where absent
+ * Replaces the map side of a workspace with the features of a map; their texts become lines of a file. For duplicate
+ * ids, keeps the feature read last: when pages shift, it is the newer one.
+ * @param key reads the feature keys; without it, features have no keys
  * @throws output-failed, input-too-large
  */
 export async function storePages(
   pages: PageStream,
   workspace: Workspace,
-  manner: Manner,
+  options: Manner,
   key?: KeyReader,
   limit?: MapSizeLimit,
 ): Promise<StoredMap> {
@@ -71,9 +72,9 @@ export async function storePages(
   const number = map.addFile(path);
   const file = await withSpoolErrors(path, BufferedFile.create(path, 0o600));
   try {
-    for await (const one of pages) {
-      const { features, number: page } = one;
-      const written = writtenTexts(one, manner);
+    for await (const currentPage of pages) {
+      const { features, number: page } = currentPage;
+      const written = writtenTexts(currentPage, options);
       const texts: string[] = [];
       workspace.transaction(() => {
         let start = file.size;
@@ -81,7 +82,7 @@ export async function storePages(
           const text = written[n] ?? JSON.stringify(feature);
           const length = Buffer.byteLength(text);
           const kind = geometryKind(feature.geometry);
-          const digests = { digest: featureDigest(feature, manner.rounding), exact: exactDigest(written[n]) };
+          const digests = { digest: featureDigest(feature, options.rounding), exact: exactDigest(written[n]) };
           const row = { id: feature.id, page, kind, file: number, start, length, ...digests };
           map.add(row, key?.read(feature.properties));
           stats.add(feature);
@@ -91,9 +92,13 @@ export async function storePages(
         }
       });
       const bytes = Buffer.from(texts.join(""));
-      const most = limit?.maxBytes ?? defaultMaxBytes;
-      if (file.size + bytes.length > most)
-        throw createError("input-too-large", { source: limit?.name ?? "the map", limit: most, option: "--max-input" });
+      const maxBytes = limit?.maxBytes ?? defaultMaxBytes;
+      if (file.size + bytes.length > maxBytes)
+        throw createError("input-too-large", {
+          source: limit?.name ?? "the map",
+          limit: maxBytes,
+          option: "--max-input",
+        });
       await withSpoolErrors(path, file.write(bytes));
     }
     await withSpoolErrors(path, file.flush());
@@ -103,7 +108,7 @@ export async function storePages(
   return removeDuplicateIds(workspace) ? readStoredMap(workspace) : { stats, fingerprint: fingerprint.toString() };
 }
 
-/** Leaves the last row of each id. @returns whether any was dropped */
+/** Keeps the last row of each id. @returns whether any row was deleted */
 function removeDuplicateIds({ database }: Workspace): boolean {
   database.exec("CREATE INDEX map_id ON map (id)");
   if (!database.prepare("SELECT 1 FROM map GROUP BY id HAVING count(*) > 1 LIMIT 1").get()) return false;
@@ -124,8 +129,8 @@ function readStoredMap({ map }: Workspace): StoredMap {
   return { stats, fingerprint: fingerprint.toString() };
 }
 
-/** Whether pages have the features that are stored, with the same digests, and no others; in any order. */
-export async function matchesStoredMap(pages: PageStream, { database }: Workspace, manner: Manner): Promise<boolean> {
+/** Whether the pages contain exactly the stored features, with the same digests, in any order. */
+export async function matchesStoredMap(pages: PageStream, { database }: Workspace, options: Manner): Promise<boolean> {
   const find = database.prepare<[string], { seq: number; digest: string; exact: string | null }>(
     "SELECT seq, digest, exact FROM map WHERE id = ?",
   );
@@ -133,17 +138,17 @@ export async function matchesStoredMap(pages: PageStream, { database }: Workspac
     "SELECT count(*) AS rows, coalesce(max(seq), 0) AS last FROM map",
   );
   const { rows, last } = counts.get()!;
-  const met = new Uint8Array(Math.ceil((last + 1) / 8));
+  const seen = new Uint8Array(Math.ceil((last + 1) / 8));
   let distinct = 0;
   for await (const page of pages) {
-    const written = writtenTexts(page, manner);
+    const written = writtenTexts(page, options);
     for (const [n, feature] of page.features.entries()) {
-      const held = find.get(feature.id);
-      if (held?.digest !== featureDigest(feature, manner.rounding) || held.exact !== exactDigest(written[n]))
+      const stored = find.get(feature.id);
+      if (stored?.digest !== featureDigest(feature, options.rounding) || stored.exact !== exactDigest(written[n]))
         return false;
-      const bit = 1 << (held.seq & 7);
-      if ((met[held.seq >> 3]! & bit) === 0) distinct += 1;
-      met[held.seq >> 3]! |= bit;
+      const bit = 1 << (stored.seq & 7);
+      if ((seen[stored.seq >> 3]! & bit) === 0) distinct += 1;
+      seen[stored.seq >> 3]! |= bit;
     }
   }
   return distinct === rows;

@@ -3,25 +3,25 @@ import type { Spool } from "../../io/input/spool.js";
 import { createTableSql, FeatureSide } from "./feature-side.js";
 
 /**
- * What a source and a map are compared on: a table of each in a database in a temporary folder, so that neither has to
- * fit into memory. Made for one run and thrown away with the spool.
+ * Database for comparing a source with a map: one table for each, in a temporary folder, so that neither has to fit
+ * into memory. Each run creates one and deletes it with the spool.
  */
 export class Workspace implements Disposable {
   private constructor(
-    /** The folder that further files of the run go to. */
+    /** Folder for other files of the run. */
     readonly folder: string,
     readonly database: Database,
     readonly source: FeatureSide,
     readonly map: FeatureSide,
   ) {}
 
-  /** @throws output-failed where temporary files cannot be written */
+  /** @throws output-failed if temporary files cannot be written */
   static async create(spool: Spool): Promise<Workspace> {
-    // Loaded when a map is read: it takes longer than a small conversion.
+    // Loaded lazily: loading takes longer than a small conversion.
     const { default: Sqlite } = await import("better-sqlite3");
     const folder = spool.folder();
     const database = new Sqlite(`${folder}/features.db`);
-    // A file of one run: a crash leaves nothing that is worth saving.
+    // A temporary file: nothing needs to survive a crash.
     database.pragma("journal_mode = OFF");
     database.pragma("synchronous = OFF");
     database.pragma("locking_mode = EXCLUSIVE");
@@ -31,7 +31,7 @@ export class Workspace implements Disposable {
     return new Workspace(folder, database, new FeatureSide(database, "source"), new FeatureSide(database, "map"));
   }
 
-  /** Runs many writes as one; a thousand rows a call are a good measure. */
+  /** Runs many writes in one transaction; about a thousand rows per call work well. */
   transaction<T>(write: () => T): T {
     return this.database.transaction(write)();
   }

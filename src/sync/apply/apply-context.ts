@@ -1,4 +1,4 @@
-/** What an application of a plan is given, and what it tells. */
+/** Inputs and results of applying a plan. */
 import type { GeoferryError } from "../../errors.js";
 import type { Spool } from "../../io/input/spool.js";
 import type { MapClient, Traffic } from "../../remote/client/map-client.js";
@@ -6,16 +6,16 @@ import type { CreationRecorder } from "../journal/backup-writer.js";
 import type { MapReread } from "./map-reread.js";
 import type { PatchSemantics } from "./patch-semantics.js";
 
-/** Where a run can be cut off, in the order in which one batch passes them. */
+/** Points at which tests interrupt a run, in the order in which one batch reaches them. */
 export type ApplyCheckpoint =
   | "backed-up"
-  /** The journal says that a request will be sent. */
+  /** The journal records that a request is about to be sent. */
   | "sent"
-  /** The request has an answer, or none will come. */
+  /** The request has a response, or its connection failed. */
   | "answered"
-  /** The journal says what came of it. */
+  /** The journal records the outcome. */
   | "acknowledged"
-  /** Features are about to be deleted to be created anew, and the journal has them. */
+  /** The journal contains the features that are about to be deleted and recreated. */
   | "recreating"
   | "ended";
 
@@ -24,42 +24,42 @@ export type ApplyStep = "backup" | "create" | "update" | "read" | "delete";
 export interface ApplyProgress {
   readonly step: ApplyStep;
   readonly done: number;
-  /** Of the step; null where it is not known. */
+  /** Total of the step; null if unknown. */
   readonly total: number | null;
 }
 
-/** What is known of a map from one run to the next. */
+/** Service behavior that is remembered between runs. */
 export interface ServiceBehavior {
-  /** How the service updates nested values; null where nothing is known yet. */
+  /** How the service updates nested values; null if unknown. */
   readonly patchSemantics: PatchSemantics | null;
-  savePatchSemantics(manner: PatchSemantics): void;
+  savePatchSemantics(semantics: PatchSemantics): void;
 }
 
 export interface ApplyContext {
   readonly client: MapClient;
-  /** For the map as it is read again. */
+  /** For rereading the map. */
   readonly spool: Spool;
-  /** Of the map's state: the journal lies there. */
+  /** Folder of the map's state, which contains the journal. */
   readonly stateFolder: string;
   readonly serviceBehavior: ServiceBehavior;
   readonly traffic: Pick<Traffic, "concurrency" | "retries">;
-  /** Once aborted no further request is sent; those under way are waited for. */
+  /** Once aborted, no further request is sent; requests in flight complete. */
   readonly signal: AbortSignal;
-  /** A path that nothing has yet (`freeBackupPath`). */
+  /** An unused path (`freeBackupPath`). */
   readonly backupPath: string;
-  /** Features that the service refuses are added to this file. */
+  /** Rejected features are appended to this file. */
   readonly rejectsPath: string;
   readonly onProgress?: (progress: ApplyProgress) => void;
   /**
-   * Given the map as it was read after creates and updates, before anything is deleted.
-   * @param record where created features go that the map shows otherwise than they were sent
+   * Called with the map as read after creates and updates, before any delete.
+   * @param record receives created features that the service stored differently from how they were sent
    */
   readonly onMapReread?: (after: MapReread, record: CreationRecorder) => Promise<void>;
-  /** Awaited at each point. */
+  /** Awaited at each checkpoint. */
   readonly onCheckpoint?: (point: ApplyCheckpoint) => void | Promise<void>;
 }
 
-/** Something that the service refused: one of the first of its run. */
+/** A feature that the service rejected; only the first ones of a run are listed. */
 export interface RefusedFeature {
   readonly action: "create" | "update" | "delete";
   readonly key: string | number | null;
@@ -68,12 +68,12 @@ export interface RefusedFeature {
   readonly reason: string;
 }
 
-/** Why planned deletes were not carried out, or not all. */
+/** Why some or all planned deletes were not executed. */
 export type WithheldReason = "failed" | "unknown" | "changed" | "stopped";
 
 export interface EarlierBackup {
   readonly path: string;
-  /** Features that the attempt created. */
+  /** Number of features that the attempt created. */
   readonly created: number;
 }
 
@@ -81,30 +81,32 @@ export interface ApplyReport {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
-  /** Features that the service refused: creates and updates are in `rejects`. */
+  /** Features that the service rejected; creates and updates are in `rejects`. */
   readonly failed: number;
-  /** Features of which nobody knows whether the map has them (mode append): in `rejects`, too. */
+  /** Features that may or may not be on the map (mode append); also in `rejects`. */
   readonly unknown: number;
-  /** Features that were removed again, as another writer had created the same ones at the same time; absent for none. */
+  /** Features removed again because another writer created the same ones concurrently; absent if there are none. */
   readonly twins?: number;
-  /** Deletes that were planned and are not done, and why. */
+  /** Number of planned deletes that were not executed, and why. */
   readonly withheld: { readonly deletes: number; readonly why: WithheldReason } | null;
-  /** Another writer was faster: a write was refused as the map is not what it was read to be any more. */
+  /** Another writer changed the map first: a write failed because the map was no longer as read. */
   readonly hasConflict: boolean;
-  /** Something of the plan may be on the map. */
+  /** Some changes of the plan may be on the map. */
   readonly hasWritten: boolean;
-  /** The whole diff went in one PUT. */
+  /** Whether one PUT carried the whole diff. */
   readonly put: boolean;
-  /** The file by which `geoferry restore` undoes the run; null where nothing was to be written. */
+  /** The file with which `geoferry restore` undoes the run; null if nothing was to be written. */
   readonly backup: string | null;
-  /** Of earlier attempts of the same run, which other writers cut short; the last first. */
+  /** Backups of earlier attempts of the same run that other writers interrupted; the latest first. */
   readonly earlierBackups?: readonly EarlierBackup[];
   readonly rejects: string | null;
   readonly refused: readonly RefusedFeature[];
-  /** Of the map as the plan left it, where nobody else can have changed it since; else null. */
+  /** Entity tag of the map after the plan, if no other client can have changed it since; else null. */
   readonly etag: string | null;
-  /** What a person may want to know. */
+  /** Notices for the user. */
   readonly notices: readonly string[];
-  /** What it ended with before its end; the rest is as told. Null where it came to its end, be it with failures. */
+  /**
+   * The error that stopped the run, while the other members remain valid; null if it completed, possibly with failures.
+   */
   readonly error: GeoferryError | null;
 }

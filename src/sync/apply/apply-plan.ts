@@ -1,6 +1,7 @@
 /**
- * Carries out a plan: a backup of what will change or go, creates, updates, the map read again, and deletes last, where
- * nothing failed and nothing is unknown. It can be cut off anywhere: the next run reads the map and plans again.
+ * Executes a plan: writes a backup of what will change, creates and updates features, reads the map again, and deletes
+ * last, if nothing failed and every outcome is known. It can be interrupted anywhere: the next run reads the map and
+ * plans again.
  */
 import { randomUUID } from "node:crypto";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
@@ -23,36 +24,36 @@ import { outcomeUnknownError } from "./resolve-unidentified.js";
 import { updateFeatures } from "./update-features.js";
 
 /**
- * @returns what was done, also where it was stopped before its end (`ending`)
- * @throws backup-failed, output-failed where the backup or the journal cannot be written: then nothing was sent
+ * @returns what was done, even if an error stopped it (`error`)
+ * @throws backup-failed, output-failed if the backup or the journal cannot be written; then nothing was sent
  */
-export async function applyPlan(plan: OpenPlan, tools: ApplyContext): Promise<ApplyReport> {
+export async function applyPlan(plan: OpenPlan, context: ApplyContext): Promise<ApplyReport> {
   const { header } = plan;
-  if (await openRecreations(tools.stateFolder))
+  if (await openRecreations(context.stateFolder))
     throw createError("recreations-open", { service: header.service, map: header.map });
   const { update, delete: removed, create } = plan.counts;
-  await using backup = await BackupWriter.create(plan, tools.backupPath, new Date(), (done) =>
-    tools.onProgress?.({ step: "backup", done, total: update + removed + create }),
+  await using backup = await BackupWriter.create(plan, context.backupPath, new Date(), (done) =>
+    context.onProgress?.({ step: "backup", done, total: update + removed + create }),
   );
-  await tools.onCheckpoint?.("backed-up");
-  const { journal, past } = await openOrResumeJournal(plan, tools.stateFolder);
-  // Where nothing is matched, what others write is no business of the run.
+  await context.onCheckpoint?.("backed-up");
+  const { journal, previousRun } = await openOrResumeJournal(plan, context.stateFolder);
+  // Without a key, nothing is matched, so concurrent writes do not matter.
   const etagChain = new EtagChain(header.key === null ? null : header.snapshot.etag);
-  const report = await runSteps(plan, tools, { journal, backup, etagChain }, (run) => executePlan(run, past));
+  const report = await runSteps(plan, context, { journal, backup, etagChain }, (run) => executePlan(run, previousRun));
   return { ...report, backup: backup?.path ?? null };
 }
 
 /**
- * Creates what a run that died had deleted to create it anew. To be done before the map is read for a plan, and when
- * nothing of that run is under way any more.
- * @returns null where there is nothing of the kind
- * @throws output-failed where the journal cannot be written: then nothing was sent
+ * Recreates features that an interrupted run deleted in order to recreate them. Must run before the map is read for a
+ * plan, and after all requests of that run have ended.
+ * @returns null if there are none
+ * @throws output-failed if the journal cannot be written; then nothing was sent
  */
-export async function finishInterruptedUpdates(tools: ApplyContext): Promise<ApplyReport | null> {
-  const plan = await openRecreations(tools.stateFolder);
+export async function finishInterruptedUpdates(context: ApplyContext): Promise<ApplyReport | null> {
+  const plan = await openRecreations(context.stateFolder);
   if (!plan) return null;
-  const { journal } = await openOrResumeJournal(plan, tools.stateFolder);
-  return runSteps(plan, tools, { journal, backup: null, etagChain: new EtagChain(null) }, async (run) => {
+  const { journal } = await openOrResumeJournal(plan, context.stateFolder);
+  return runSteps(plan, context, { journal, backup: null, etagChain: new EtagChain(null) }, async (run) => {
     await resumeRecreations(run);
     return { put: false, etag: null };
   });
@@ -64,16 +65,16 @@ interface ApplyResources {
   readonly etagChain: EtagChain;
 }
 
-/** Runs the steps within a journal, and tells what was done, however they end. */
+/** Runs the steps within a journal, and reports what was done, even after an error. */
 async function runSteps(
   plan: OpenPlan,
-  tools: ApplyContext,
+  context: ApplyContext,
   { journal, backup, etagChain }: ApplyResources,
   steps: (run: ApplyRun) => Promise<AppliedState>,
 ): Promise<ApplyReport> {
-  const failures = new FailuresFile(tools.rejectsPath);
-  const run = new ApplyRun(plan, tools, journal, failures, backup ?? nullRecorder, etagChain);
-  let ending: GeoferryError | null = null;
+  const failures = new FailuresFile(context.rejectsPath);
+  const run = new ApplyRun(plan, context, journal, failures, backup ?? nullRecorder, etagChain);
+  let stopError: GeoferryError | null = null;
   let done: AppliedState = { put: false, etag: null };
   try {
     done = await steps(run);
@@ -81,13 +82,13 @@ async function runSteps(
     await journal.end();
     await run.reachCheckpoint("ended");
   } catch (error) {
-    ending = toStopError(error, run);
+    stopError = toStopError(error, run);
     withholdDeletes(run, "stopped");
   } finally {
     await journal[Symbol.asyncDispose]();
   }
   const rejects = await failures.flush().catch((error: unknown) => {
-    ending ??= asGeoferryError(error);
+    stopError ??= asGeoferryError(error);
     return null;
   });
   return {
@@ -101,11 +102,11 @@ async function runSteps(
     rejects,
     refused: run.refused,
     notices: run.notices,
-    error: ending ?? finalError(run, rejects),
+    error: stopError ?? finalError(run, rejects),
   };
 }
 
-/** What ended it; of an interruption, that what was sent until then stays, wherever it was noticed. */
+/** Converts the error that stopped the run; any interruption becomes sync-interrupted. */
 function toStopError(error: unknown, run: ApplyRun): GeoferryError {
   const known = asGeoferryError(error);
   return known.kind === "interrupted" ? run.createInterruptedError(known) : known;
@@ -113,7 +114,7 @@ function toStopError(error: unknown, run: ApplyRun): GeoferryError {
 
 type AppliedState = Pick<ApplyReport, "put" | "etag">;
 
-async function executePlan(run: ApplyRun, past: JournaledRun | null): Promise<AppliedState> {
+async function executePlan(run: ApplyRun, previousRun: JournaledRun | null): Promise<AppliedState> {
   const { header, counts } = run.plan;
   if (isEmptyPlan(counts)) return { put: false, etag: header.snapshot.etag };
   if (header.put) {
@@ -125,7 +126,7 @@ async function executePlan(run: ApplyRun, past: JournaledRun | null): Promise<Ap
     }
     run.notices.push(`${result.reason}: features are created, updated and deleted instead`);
   }
-  await createFeatures(run, past);
+  await createFeatures(run, previousRun);
   await (header.settings.updateWith === "patch" ? updateFeatures(run) : recreateUpdatedFeatures(run));
   if (header.key === null) return { put: false, etag: null };
   await using reading = await readWithoutDuplicates(run);
@@ -140,7 +141,7 @@ async function executePlan(run: ApplyRun, past: JournaledRun | null): Promise<Ap
   return { put: false, etag };
 }
 
-/** Nothing is deleted after a failure: what failed may be what a feature that goes is replaced by. */
+/** Skips deletes after a failure: the failed feature may replace one that would be deleted. */
 function checkDeletesAllowed(run: ApplyRun): boolean {
   if (run.plan.counts.delete === 0) return false;
   if (run.counts.unknown > 0) withholdDeletes(run, "unknown");
@@ -160,18 +161,19 @@ function finalError(run: ApplyRun, rejects: string | null): GeoferryError | null
 }
 
 /**
- * A new journal; or the last one, where it is of a run of the same plan that was cut off while it created features that
- * nothing identifies: only the journal knows which of them the map has.
+ * Starts a new journal, or resumes the last one if a run of the same plan was interrupted while it created features
+ * without a key: only the journal knows which of them are on the map.
  */
 async function openOrResumeJournal(
   { header }: OpenPlan,
   folder: string,
-): Promise<{ readonly journal: Journal; readonly past: JournaledRun | null }> {
+): Promise<{ readonly journal: Journal; readonly previousRun: JournaledRun | null }> {
   const { service, map, mode, source } = header;
-  const beginning: JournalHeader = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
-  const past = header.key?.by === "property" ? null : await readJournal(folder);
-  const isSame = past && !past.isEnded && past.mode === mode && past.fingerprint === source.fingerprint;
-  return isSame && past.service === service && past.map === map
-    ? { journal: await Journal.resume(folder, past.run, past.batches), past }
-    : { journal: await Journal.begin(folder, beginning), past: null };
+  const journalHeader: JournalHeader = { run: randomUUID(), service, map, mode, fingerprint: source.fingerprint };
+  const previousRun = header.key?.by === "property" ? null : await readJournal(folder);
+  const isSame =
+    previousRun && !previousRun.isEnded && previousRun.mode === mode && previousRun.fingerprint === source.fingerprint;
+  return isSame && previousRun.service === service && previousRun.map === map
+    ? { journal: await Journal.resume(folder, previousRun.run, previousRun.batches), previousRun }
+    : { journal: await Journal.begin(folder, journalHeader), previousRun: null };
 }

@@ -9,36 +9,36 @@ import type { ApplyCheckpoint, ApplyContext, ApplyStep, RefusedFeature, Withheld
 import type { EtagChain } from "./etag-chain.js";
 import type { FailuresFile, Refusal } from "./failures-file.js";
 
-/** So many refused features are told one by one. */
+/** Maximum rejected features that the report lists. */
 const maxListedRefusals = 10;
 
-/** Bytes of a request's features; less is sent from the first answer on that says it was too much. */
+/** Initial byte limit of a request's features; reduced when the service responds that a request is too large. */
 const initialMaxBatchBytes = 8 << 20;
 
-/** The features of these actions are sent. */
+/** Actions that send a feature. */
 export type WriteAction = Extract<PlanAction, { readonly feature: unknown }>;
 
 export interface JournaledOutcome {
   readonly outcome: WriteOutcome;
-  /** Number of the batch in the journal; to be settled where the outcome leaves a doubt. */
+  /** Number of the batch in the journal; the batch must be settled if the outcome is uncertain. */
   readonly entry: number;
-  /** `isDone` of the outcome. */
+  /** `isFullyApplied` of the outcome. */
   readonly isFullyApplied: boolean;
 }
 
-/** What all steps of an application share: its plan and tools, its journal, and its counts. */
+/** State shared by all steps of applying a plan: plan, context, journal and counts. */
 export class ApplyRun {
   readonly counts = { created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
   readonly refused: RefusedFeature[] = [];
   readonly notices: string[] = [];
-  /** Features that were removed again, since another writer had created the same ones. */
+  /** Features removed again because another writer created the same ones. */
   removedDuplicates = 0;
-  /** That keys of the run are on the map several times. */
+  /** Error for keys of this run that several features on the map share. */
   duplicatesError: GeoferryError | null = null;
   withheld: { deletes: number; why: WithheldReason } | null = null;
-  /** Bytes that a request may have; halved when the service finds one too large. */
+  /** Byte limit of a request; halved when the service rejects one as too large. */
   maxBatchBytes = initialMaxBatchBytes;
-  /** Something of the plan may be on the map. */
+  /** Some changes of the plan may be on the map. */
   hasWritten = false;
   private idempotencyKeyCount = 0;
 
@@ -47,9 +47,9 @@ export class ApplyRun {
     readonly context: ApplyContext,
     private readonly journal: Journal,
     private readonly failures: FailuresFile,
-    /** Where ids of created features go. */
+    /** Records the ids of created features. */
     readonly creationRecorder: CreationRecorder,
-    /** What the map must be for each write. */
+    /** Supplies the precondition of each write. */
     readonly etagChain: EtagChain,
   ) {}
 
@@ -61,7 +61,7 @@ export class ApplyRun {
     return { ...defaultRounding, degrees: this.header.settings.precision };
   }
 
-  /** An Idempotency-Key that no other batch has, of this run or another. */
+  /** Creates an Idempotency-Key that is unique across batches and runs. */
   createIdempotencyKey(): string {
     return `${this.journal.runId}-${this.idempotencyKeyCount++}`;
   }
@@ -79,7 +79,7 @@ export class ApplyRun {
     if (this.context.signal.aborted) throw this.createInterruptedError();
   }
 
-  /** Waits so long that requests which were cut off have come to their end. @throws sync-interrupted */
+  /** Waits until interrupted requests must have ended. @throws sync-interrupted */
   async waitSettleTime(): Promise<void> {
     this.throwIfAborted();
     await pause(this.header.settings.settleTime, undefined, { signal: this.context.signal }).catch(() => {
@@ -87,17 +87,17 @@ export class ApplyRun {
     });
   }
 
-  /** What an application ends with that was interrupted. */
+  /** Creates the error for an interrupted run. */
   createInterruptedError(cause?: unknown): GeoferryError {
     const { service, map } = this.header;
     return createError("sync-interrupted", { service, map }, cause);
   }
 
   /**
-   * Sends a request between its two lines of the journal. A batch that was not wholly carried out stays open there
-   * until `settled`.
-   * @param record is given the ids of an answer before the journal says that it came
-   * @throws what the client throws, backup-failed
+   * Sends a request and journals it before and after. A batch that was not fully applied stays open in the journal
+   * until `acknowledge`.
+   * @param record receives the ids of a response before the journal records the outcome
+   * @throws errors of the client, backup-failed
    */
   async sendJournaled(
     sent: JournalRequest,
@@ -116,32 +116,32 @@ export class ApplyRun {
     await this.reachCheckpoint("answered");
     if (mayHaveWritten(outcome)) this.hasWritten = true;
     if (record && outcome.kind === "answered") await record(outcome.success.map(({ id }) => id));
-    const done = isFullyApplied(outcome, sent.features);
-    if (done) await this.acknowledge(entry, "done");
+    const isDone = isFullyApplied(outcome, sent.features);
+    if (isDone) await this.acknowledge(entry, "done");
     else if (outcome.kind !== "in-doubt" && outcome.kind !== "answered") await this.acknowledge(entry, outcome.kind);
-    return { outcome, entry, isFullyApplied: done };
+    return { outcome, entry, isFullyApplied: isDone };
   }
 
-  /** Nothing of a batch is in doubt any more. */
+  /** Marks a batch as settled. */
   async acknowledge(entry: number, outcome: string): Promise<void> {
     await this.journal.acknowledge(entry, outcome);
     await this.reachCheckpoint("acknowledged");
   }
 
-  /** A feature that the service did not take. @throws output-failed */
+  /** Records a feature that the service rejected. @throws output-failed */
   async recordRefusal({ action, key, feature, ...rest }: WriteAction, refusal: Refusal): Promise<void> {
     this.listRefusal({ action, key, id: "id" in rest ? rest.id : null, ...refusal });
     this.counts.failed += 1;
     await this.failures.add(feature, refusal);
   }
 
-  /** A feature of which it stays unknown whether the map has it. @throws output-failed */
+  /** Records a feature that may or may not be on the map. @throws output-failed */
   async recordUnknown({ feature }: WriteAction, reason: string): Promise<void> {
     this.counts.unknown += 1;
     await this.failures.add(feature, { code: "outcome-unknown", reason, path: null });
   }
 
-  /** A feature that could not be deleted. */
+  /** Records a feature that could not be deleted. */
   recordDeleteRefusal(id: string, key: string | number | null, reason: string): void {
     this.listRefusal({ action: "delete", id, key, code: "refused", reason });
     this.counts.failed += 1;
@@ -153,8 +153,8 @@ export class ApplyRun {
 }
 
 /**
- * Whether all of it was carried out: nothing failed, and there are as many different ids as features were sent. Their
- * order means nothing.
+ * Whether the whole request was applied: nothing failed, and there are as many distinct ids as features sent. The order
+ * of ids is not significant.
  */
 export const isFullyApplied = (outcome: WriteOutcome, features: number): boolean =>
   outcome.kind === "answered" &&
@@ -164,6 +164,6 @@ export const isFullyApplied = (outcome: WriteOutcome, features: number): boolean
 const mayHaveWritten = (outcome: WriteOutcome): boolean =>
   (outcome.kind === "answered" && outcome.success.length > 0) || (outcome.kind === "in-doubt" && !outcome.unsent);
 
-/** Of a write, a client throws these only where the service surely carried nothing out (`MapClient`). */
+/** For writes, a client throws these errors only if the service certainly applied nothing (`MapClient`). */
 const wasNotApplied = (error: unknown): boolean =>
   error instanceof GeoferryError && ["unavailable", "authentication", "interrupted"].includes(error.kind);

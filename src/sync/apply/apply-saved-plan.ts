@@ -11,10 +11,10 @@ import type { SyncRun } from "../sync-run.js";
 import type { ApplyReport } from "./apply-context.js";
 
 /**
- * Applies a plan that was made before, as long as it still fits.
- * @param rejects where features go that the service refuses
- * @returns null where there is nothing to do, or it was not confirmed
- * @throws plan-stale, guard-sync: then nothing was sent
+ * Applies a saved plan if source and map have not changed since.
+ * @param rejects path for features that the service rejects
+ * @returns null if there is nothing to do, or the user did not confirm
+ * @throws plan-stale, guard-sync; then nothing was sent
  */
 export async function applySavedPlan(
   plan: OpenPlan,

@@ -9,17 +9,20 @@ import { UncertainBatches } from "./uncertain-batches.js";
 
 type RefusedOutcome = Extract<WriteOutcome, { readonly kind: "refused" }>;
 
-/** A service that refuses so many single features, and took none yet, refuses for another reason than theirs. */
+/** If a service accepts no feature and rejects this many single ones, it rejects them for a common reason. */
 const maxInitialRefusals = 20;
 
-/** 409: another request with the same Idempotency-Key is being carried out. */
+/** 409: another request with the same Idempotency-Key is in progress. */
 const requestInFlightStatus = 409;
 
-/** Sends batches in one way; halves what is too large, finds out what is refused, and parks what is in doubt. */
+/**
+ * Sends batches of one operation; splits batches that are too large, isolates rejected features, and collects uncertain
+ * batches.
+ */
 export class BatchSender {
   private uncertain: Promise<UncertainBatches> | null = null;
   private initialRefusals = 0;
-  /** Features of batches that were wholly carried out. */
+  /** Number of features in fully applied batches. */
   appliedFeatures = 0;
 
   constructor(
@@ -27,12 +30,12 @@ export class BatchSender {
     private readonly run: ApplyRun,
   ) {}
 
-  /** Batches that are to be settled; null where there are none. The caller disposes of them. */
+  /** Batches that must be settled; null if there are none. The caller disposes of them. */
   async getUncertain(): Promise<UncertainBatches | null> {
     return this.uncertain;
   }
 
-  /** @throws map-changed, write-refused, write-not-offered …; what the client throws */
+  /** @throws map-changed, write-refused, errors of `createNotOfferedError`; errors of the client */
   async send(batch: Batch): Promise<void> {
     const { operation, run } = this;
     if (batch.uncertainEntry !== undefined) return this.addUncertain(batch, batch.uncertainEntry, null);
@@ -84,7 +87,7 @@ export class BatchSender {
     return { ...common, keys: items.map(({ key }) => key) };
   }
 
-  /** Nothing of the batch was taken. What is not to blame is sent without what is. */
+  /** The service rejected the whole batch. Separates the rejected features from the others, which are sent again. */
   private async isolateRefused(batch: Batch, { status, reason, failed }: RefusedOutcome): Promise<void> {
     const { items } = batch;
     if (items.length === 1) {
@@ -102,8 +105,8 @@ export class BatchSender {
       failed,
       items.map((_, index) => ({ index, id: null })),
     );
-    for (const [place, item] of items.entries()) {
-      const { message, path } = reasons.get(place)!;
+    for (const [index, item] of items.entries()) {
+      const { message, path } = reasons.get(index)!;
       await this.operation.onRefused(item, { code: "refused", reason: message, path });
     }
   }

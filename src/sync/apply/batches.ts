@@ -3,26 +3,26 @@ import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
 import { maxFeaturesPerRequest, type RemoteKey } from "../../remote/wire.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
 
-/** A feature on its way. */
+/** A feature to send. */
 export interface BatchItem {
   readonly action: WriteAction;
   readonly key: RemoteKey | null;
-  /** JSON of the feature as it is sent. */
+  /** The feature as JSON text. */
   readonly text: string;
-  /** Counted from 0 among all of the plan that are sent in the same way. */
+  /** Position, from 0, among the features of the plan that the same operation sends. */
   readonly ordinal: number;
 }
 
-/** What one request carries. */
+/** The features of one request. */
 export interface Batch {
   readonly items: readonly BatchItem[];
-  /** The same whenever the same batch is sent. */
+  /** Identical for every attempt to send this batch. */
   readonly idempotencyKey: string;
-  /** Its number in the journal, where an earlier run sent it and does not know what came of it. */
+  /** Number in the journal, if an earlier run sent the batch and its outcome is unknown. */
   readonly uncertainEntry?: number;
 }
 
-/** Groups of at most a thousand, and of no more bytes than a request may have; one that is larger goes alone. */
+/** Creates batches of at most a thousand features within the byte limit; a larger feature is sent alone. */
 export async function* createBatches(
   groups: AsyncIterable<readonly BatchItem[]>,
   run: ApplyRun,
@@ -37,7 +37,7 @@ export async function* createBatches(
     yield { items, idempotencyKey: run.createIdempotencyKey() };
 }
 
-/** Both halves, for two requests. */
+/** Splits a batch into two for separate requests. */
 export function splitBatch({ items }: Batch, run: ApplyRun): [Batch, Batch] {
   const middle = Math.ceil(items.length / 2);
   const half = (part: readonly BatchItem[]): Batch => ({ items: part, idempotencyKey: run.createIdempotencyKey() });
@@ -45,29 +45,29 @@ export function splitBatch({ items }: Batch, run: ApplyRun): [Batch, Batch] {
 }
 
 /**
- * Works on several at once, and takes the next only when there is room for it. After a failure none is taken any more;
- * those under way are waited for before it is thrown.
+ * Processes several items concurrently, and pulls the next only when a slot is free. After a failure it pulls no more
+ * items, and throws when the running ones have ended.
  */
 export async function forEachConcurrently<T>(
-  things: AsyncIterable<T>,
-  most: number,
-  work: (thing: T) => Promise<void>,
+  items: AsyncIterable<T>,
+  concurrency: number,
+  work: (item: T) => Promise<void>,
 ): Promise<void> {
-  const limit = pLimit(most);
+  const limit = pLimit(concurrency);
   const running = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | null = null;
-  const start = (thing: T) => {
-    const one: Promise<void> = limit(work, thing)
+  const start = (item: T) => {
+    const task: Promise<void> = limit(work, item)
       .catch((error: unknown) => {
         failure ??= { error };
       })
-      .finally(() => running.delete(one));
-    running.add(one);
+      .finally(() => running.delete(task));
+    running.add(task);
   };
   try {
-    for await (const thing of things) {
-      start(thing);
-      if (running.size >= most) await Promise.race(running);
+    for await (const item of items) {
+      start(item);
+      if (running.size >= concurrency) await Promise.race(running);
       if (failure) break;
     }
   } finally {

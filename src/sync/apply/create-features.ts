@@ -8,7 +8,7 @@ import { resolveUnidentified } from "./resolve-unidentified.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 import type { UncertainBatches } from "./uncertain-batches.js";
 
-/** A feature that is created, whatever the plan does with it. */
+/** Creates a batch item for a POST, regardless of the plan's action. */
 export const createItem = (action: WriteAction, ordinal: number): BatchItem => ({
   action,
   key: action.key,
@@ -16,7 +16,7 @@ export const createItem = (action: WriteAction, ordinal: number): BatchItem => (
   ordinal,
 });
 
-/** POST of what has a key, or of what has none. */
+/** POST of features with or without a key. */
 export function createOperation(run: ApplyRun, isIdentifiable: boolean): WriteOperation {
   const { service, map } = run.header;
   return {
@@ -31,7 +31,7 @@ export function createOperation(run: ApplyRun, isIdentifiable: boolean): WriteOp
         ),
       ),
     createNotOfferedError: (status) =>
-      createError("write-refused", { service, map, status, reason: "it creates no features by POST" }),
+      createError("write-refused", { service, map, status, reason: "it does not support POST to create features" }),
     onApplied: (features) => {
       run.counts.created += features;
       run.reportProgress("create", run.counts.created, run.plan.counts.create);
@@ -40,43 +40,43 @@ export function createOperation(run: ApplyRun, isIdentifiable: boolean): WriteOp
   };
 }
 
-/** Whether what is created can be found again on the map. */
+/** Whether created features can be found on the map by a key. */
 const hasPropertyKey = ({ header }: OpenPlan): boolean => header.key?.by === "property";
 
 /**
- * Creates what the plan has to be created.
- * @param past a run of the same plan that did not come to its end, where nothing identifies what it created
+ * Executes the creates of the plan.
+ * @param previousRun an interrupted run of the same plan, if no key identifies the features that it created
  */
-export async function createFeatures(run: ApplyRun, past: JournaledRun | null): Promise<void> {
+export async function createFeatures(run: ApplyRun, previousRun: JournaledRun | null): Promise<void> {
   if (run.plan.counts.create === 0) return;
   const identified = hasPropertyKey(run.plan);
-  const delivery: WriteOperation = {
+  const operation: WriteOperation = {
     ...createOperation(run, identified),
     recordIds: (ids) => run.creationRecorder.recordIds(ids),
-    checkReread: (parked) => checkForeignCreates(parked, run),
+    checkReread: (uncertain) => checkForeignCreates(uncertain, run),
   };
-  if (identified) return sendBatches(createBatches(readCreates(run.plan), run), delivery, run);
-  const batches = past ? unfinishedBatches(run, past) : createBatches(readCreates(run.plan), run);
-  await sendBatches(batches, delivery, run, (parked, _round, isLast) =>
-    resolveUnidentified(parked, delivery, run, isLast),
+  if (identified) return sendBatches(createBatches(readCreates(run.plan), run), operation, run);
+  const batches = previousRun ? unfinishedBatches(run, previousRun) : createBatches(readCreates(run.plan), run);
+  await sendBatches(batches, operation, run, (uncertain, _round, isLast) =>
+    resolveUnidentified(uncertain, operation, run, isLast),
   );
 }
 
 /**
- * The map was read again, and is to be written to as it is now: no other writer may have created meanwhile what this run
- * has still to create. @throws map-changed
+ * Before writing on the basis of a reread map, checks that no other writer has created features that this run has yet
+ * to create. @throws map-changed
  */
-async function checkForeignCreates(parked: UncertainBatches, run: ApplyRun): Promise<void> {
+async function checkForeignCreates(uncertain: UncertainBatches, run: ApplyRun): Promise<void> {
   let found = 0;
-  for await (const creates of readCreates(run.plan)) found += parked.countKeys(creates.map(({ key }) => key));
-  if (found <= run.counts.created + parked.presentCount) return;
+  for await (const creates of readCreates(run.plan)) found += uncertain.countKeys(creates.map(({ key }) => key));
+  if (found <= run.counts.created + uncertain.presentCount) return;
   run.etagChain.markLost();
   throw createError("map-changed", { service: run.header.service, map: run.header.map });
 }
 
 type Range = readonly [number, number];
 
-/** All that are to be created, but those in the ranges (in order, [first, behind the last]). */
+/** All creates except those in the ranges (sorted; [first, end)). */
 async function* createsOutside(run: ApplyRun, ranges: readonly Range[]): AsyncGenerator<readonly BatchItem[]> {
   let next = 0;
   for await (const group of readCreates(run.plan))
@@ -87,11 +87,11 @@ async function* createsOutside(run: ApplyRun, ranges: readonly Range[]): AsyncGe
     });
 }
 
-/** What an earlier run did not send; then, as they were, the batches that it left in doubt. */
+/** Features that an earlier run did not send, followed by its uncertain batches, unchanged. */
 async function* unfinishedBatches(run: ApplyRun, { settledRanges, uncertain }: JournaledRun): AsyncGenerator<Batch> {
   const sent = uncertain.map(({ first = 0, features }): Range => [first, first + features]);
-  const known = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
-  yield* createBatches(createsOutside(run, known), run);
+  const excluded = [...settledRanges, ...sent].sort(([a], [b]) => a - b);
+  yield* createBatches(createsOutside(run, excluded), run);
   for (const { first = 0, features, batch, idempotencyKey } of uncertain) {
     const items: BatchItem[] = [];
     for await (const group of readCreates(run.plan))

@@ -1,8 +1,9 @@
 /**
- * Where a service gives no entity tags, another writer can create what a run creates at the same time. So after its
- * creates a run reads the map again and looks for its keys: of features with one key that say exactly the same, the
- * one with the lowest id stays. Whoever creates one reads the map after it, and nobody deletes the lowest; so, however many do this at
- * once, one of them stays, and the last one to look leaves no other.
+ * Removes concurrently created duplicates. If a service sends no entity tags, another writer can create the same
+ * features at the same time as a run. So after its creates, a run reads the map again and looks for its keys: of
+ * features with the same key and exactly the same content, the one with the lowest id stays. Every writer reads the map
+ * after its creates, and none deletes the lowest id; so with any number of concurrent writers one copy stays, and the
+ * last one to check leaves no other.
  */
 import type { Statement } from "better-sqlite3";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
@@ -15,39 +16,42 @@ import type { ApplyRun } from "./apply-run.js";
 import { type DeleteOutcome, deleteBatch, resolveDeletes, type UncertainDelete } from "./delete-batch.js";
 import { MapReread } from "./map-reread.js";
 
-/** So often a map is read again that others change all the time. */
+/** Maximum attempts to read a map that changes constantly. */
 const maxReads = 10;
-/** So often it is looked for twins: more come only while others create some. */
+/** Maximum rounds of duplicate removal: new duplicates appear only while others create some. */
 const maxRounds = 10;
-/** Keys that an error names. */
+/** Maximum keys that an error lists. */
 const maxNamedKeys = 3;
 
-/** The map after a run's creates and updates; what other writers have created as well is there once, where that can be. */
+/**
+ * Reads the map after the creates and updates of a run, and removes features that other writers also created, if
+ * possible.
+ */
 export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
   let reading = await readStableMap(run);
   try {
     if (!mayHaveDuplicates(run)) return reading;
     let hasWaited = false;
-    let areRefused = false;
+    let wereRefused = false;
     const keys = new Set<string>();
     for (let round = 0; ; round++) {
-      const twins = await CreatedDuplicates.find(reading, run);
-      if (twins === null) return checkKeysPresent(keys, reading, run);
-      const { own, others } = twins.count();
-      run.duplicatesError = twins.createDuplicatesError(run);
-      if (own + others === 0 || round === maxRounds || areRefused) return checkKeysPresent(keys, reading, run);
-      // Who created the others removes them, unless it had looked before this run created its own.
-      const waits: boolean = own === 0 && !hasWaited;
-      hasWaited ||= waits;
-      const removed = waits ? nothingDeleted : await deleteDuplicates(twins, own > 0, keys, run);
-      if (waits || removed.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
+      const duplicates = await CreatedDuplicates.find(reading, run);
+      if (duplicates === null) return checkKeysPresent(keys, reading, run);
+      const { own, others } = duplicates.count();
+      run.duplicatesError = duplicates.createDuplicatesError(run);
+      if (own + others === 0 || round === maxRounds || wereRefused) return checkKeysPresent(keys, reading, run);
+      // The writer of the other copies removes them, unless it checked before this run created its own.
+      const shouldWait: boolean = own === 0 && !hasWaited;
+      hasWaited ||= shouldWait;
+      const removed = shouldWait ? nothingDeleted : await deleteDuplicates(duplicates, own > 0, keys, run);
+      if (shouldWait || removed.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
       const next = await readStableMap(run);
       const { deleted, refused } = await resolveDeletes(removed.uncertain, next, run);
       await reading[Symbol.asyncDispose]();
       reading = next;
       run.removedDuplicates += removed.deleted + deleted;
       if (own > 0) run.counts.created -= removed.deleted + deleted;
-      areRefused = refused.size > 0;
+      wereRefused = refused.size > 0;
       run.duplicatesError = null;
     }
   } catch (error) {
@@ -57,8 +61,8 @@ export async function readWithoutDuplicates(run: ApplyRun): Promise<MapReread> {
 }
 
 /**
- * The reading, where it has every key that features were removed of. The one that was to stay can be gone by then, as
- * who created it can have removed it: then the run is to begin anew.
+ * Verifies that the map still has every key of removed duplicates. The copy that was meant to stay may have been
+ * removed by its creator; then the run must start again.
  * @throws map-changed
  */
 function checkKeysPresent(
@@ -77,7 +81,7 @@ function checkKeysPresent(
 
 const nothingDeleted: DeleteOutcome = { deleted: 0, uncertain: [] };
 
-/** Writes without a condition, of features that have a key. */
+/** Whether the run created features with a property key without a precondition. */
 const mayHaveDuplicates = ({ etagChain, plan: { header, counts } }: ApplyRun): boolean =>
   !etagChain.isActive &&
   header.key?.by === "property" &&
@@ -85,7 +89,7 @@ const mayHaveDuplicates = ({ etagChain, plan: { header, counts } }: ApplyRun): b
 
 const updatesByRecreating = ({ settings }: ApplyRun["header"]): boolean => settings.updateWith === "delete-create";
 
-/** A map that others write to is read when they have paused. */
+/** Reads the map; retries after a pause while other clients change it. */
 async function readStableMap(run: ApplyRun): Promise<MapReread> {
   for (let reading = 1; ; reading++)
     try {
@@ -98,11 +102,11 @@ async function readStableMap(run: ApplyRun): Promise<MapReread> {
     }
 }
 
-/** Features that have a key which the run created something with, and say the same as another one with a lower id. */
+/** Features whose key the run created, with the same content as another feature with a lower id. */
 class CreatedDuplicates {
   private constructor(private readonly workspace: Workspace) {}
 
-  /** @returns null where no key of the run is there twice */
+  /** @returns null if no key of the run has duplicates */
   static async find({ workspace }: MapReread, run: ApplyRun): Promise<CreatedDuplicates | null> {
     const { database } = workspace;
     const isDoubled = "SELECT 1 FROM map WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1 LIMIT 1";
@@ -120,7 +124,7 @@ class CreatedDuplicates {
     return findDuplicateKeys(workspace, ownKeysCondition).next().done ? null : new CreatedDuplicates(workspace);
   }
 
-  /** Those that go: what the run created, and what others did. */
+  /** Counts the removable features created by this run and by others. */
   count(): { readonly own: number; readonly others: number } {
     let own = 0;
     let others = 0;
@@ -138,7 +142,7 @@ class CreatedDuplicates {
         for (const { id } of higher) yield { id: id!, key: repeated.key, isOwn: isOwn.get(id) !== undefined };
   }
 
-  /** What to say of them where they stay. */
+  /** The error to report if the duplicates stay. */
   createDuplicatesError({ header }: ApplyRun): GeoferryError {
     const { service, map, key, settings } = header;
     const examples: string[] = [];
@@ -152,16 +156,16 @@ class CreatedDuplicates {
 
 const ownKeysCondition = "key IN (SELECT key FROM own_key)";
 
-/** In groups of those that are at hand. */
+/** Yields the keys in groups, as they become available. */
 async function* readCreatedKeys(run: ApplyRun): AsyncGenerator<readonly string[]> {
   const textsOf = (keys: readonly PlannedCreate["key"][]) => keys.flatMap((key) => (key === null ? [] : [String(key)]));
   for await (const creates of readCreates(run.plan)) yield textsOf(creates.map(({ key }) => key));
   if (updatesByRecreating(run.header)) for await (const { key } of run.plan.actions(["update"])) yield textsOf([key]);
 }
 
-/** @param ownOnly leaves what others created @param keys takes those of what is removed */
+/** @param ownOnly keeps features created by others @param keys receives the keys of removed features */
 async function deleteDuplicates(
-  twins: CreatedDuplicates,
+  duplicates: CreatedDuplicates,
   ownOnly: boolean,
   keys: Set<string>,
   run: ApplyRun,
@@ -177,7 +181,7 @@ async function deleteDuplicates(
     uncertain.push(...outcome.uncertain);
     batch = [];
   };
-  for (const { id, key, isOwn } of twins.findRemovable()) {
+  for (const { id, key, isOwn } of duplicates.findRemovable()) {
     if (ownOnly && !isOwn) continue;
     keys.add(key);
     if (batch.push(id) === maxFeaturesPerRequest) await send();

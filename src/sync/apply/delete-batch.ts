@@ -1,27 +1,27 @@
-/** DELETE by internal ids (Map Features Service Interface, 4.6, form 1). */
+/** Deletes features by internal ids (Map Features Service Interface, 4.6, form 1). */
 import { createError } from "../../errors.js";
 import type { WireFailure } from "../../remote/wire.js";
 import { type ApplyRun, isFullyApplied } from "./apply-run.js";
 import { MapReread } from "./map-reread.js";
 
-/** What a request to delete came to, when it is not clear that all are gone. */
+/** A delete request that may not have removed all its features. */
 export interface UncertainDelete {
-  /** In the journal. */
+  /** Number in the journal. */
   readonly entry: number;
   readonly ids: readonly string[];
-  /** Null where there was no answer. */
+  /** Null if there was no response. */
   readonly failed: readonly WireFailure[] | null;
 }
 
 export interface DeleteOutcome {
-  /** Features that are surely gone by this. */
+  /** Number of features that were certainly deleted. */
   readonly deleted: number;
   readonly uncertain: readonly UncertainDelete[];
 }
 
 /**
- * Sends one request, or more where it is too large or refused as a whole.
- * @throws map-changed, write-refused; what the client throws
+ * Sends one request, or several smaller ones if it is too large or rejected as a whole.
+ * @throws map-changed, write-refused; errors of the client
  */
 export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promise<DeleteOutcome> {
   const { service, map } = run.header;
@@ -41,7 +41,7 @@ export async function deleteBatch(ids: readonly string[], run: ApplyRun): Promis
         service,
         map,
         status: outcome.status,
-        reason: "it deletes no features by DELETE",
+        reason: "it does not support DELETE to delete features",
       });
     case "refused":
     case "too-large":
@@ -62,19 +62,22 @@ async function deleteHalves(ids: readonly string[], run: ApplyRun): Promise<Dele
   };
 }
 
-/** Features that are on the map still, and why, as far as the service says it. */
+/** Features that are still on the map, with the reason that the service gives. */
 export type UndeletedReasons = ReadonlyMap<string, string>;
 
-/** Of what was unclear, what the map still has: by a reading of it. Its batches are settled in the journal. */
+/**
+ * Determines which features of uncertain requests a reread map still contains, and settles their batches in the
+ * journal.
+ */
 export async function resolveDeletes(
-  unclear: readonly UncertainDelete[],
+  uncertain: readonly UncertainDelete[],
   reading: MapReread,
   run: ApplyRun,
 ): Promise<{ readonly deleted: number; readonly refused: UndeletedReasons; readonly again: readonly string[] }> {
   const refused = new Map<string, string>();
   const again: string[] = [];
   let deleted = 0;
-  for (const { entry, ids, failed } of unclear) {
+  for (const { entry, ids, failed } of uncertain) {
     const reasons = new Map(failed?.map(({ id, message }) => [id, message]));
     for (const id of ids) {
       if (!reading.findById(id)) deleted += 1;
@@ -87,23 +90,23 @@ export async function resolveDeletes(
 }
 
 /**
- * Deletes features whatever they say by now; an id is never used twice, so this can be repeated.
- * @returns those that could not be deleted
- * @throws batches-not-accepted, and what `deleteBatch` throws
+ * Deletes features regardless of their current content. Safe to repeat, since ids are never reused.
+ * @returns features that could not be deleted
+ * @throws batches-not-accepted; errors of `deleteBatch`
  */
 export async function deleteUnconditionally(ids: readonly string[], run: ApplyRun): Promise<UndeletedReasons> {
   const refused = new Map<string, string>();
-  let left = ids;
-  for (let round = 0; left.length > 0; round++) {
-    const { uncertain } = await deleteBatch(left, run);
+  let remainingIds = ids;
+  for (let round = 0; remainingIds.length > 0; round++) {
+    const { uncertain } = await deleteBatch(remainingIds, run);
     if (uncertain.length === 0) break;
     if (uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
     await using reading = await MapReread.read(run);
     run.etagChain.resume(reading.snapshot.etag);
     const settled = await resolveDeletes(uncertain, reading, run);
     for (const [id, reason] of settled.refused) refused.set(id, reason);
-    left = settled.again;
-    if (left.length > 0 && round >= run.context.traffic.retries)
+    remainingIds = settled.again;
+    if (remainingIds.length > 0 && round >= run.context.traffic.retries)
       throw createError("batches-not-accepted", { service: run.header.service, map: run.header.map, tries: round + 1 });
   }
   return refused;

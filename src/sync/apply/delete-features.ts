@@ -1,4 +1,4 @@
-/** The last step: features go that the plan deletes, and that the map still has as the plan says. */
+/** The last step: deletes the features that the plan deletes and that are unchanged on the map. */
 import { createError } from "../../errors.js";
 import { splitIntoBatches } from "../../remote/client/split-into-batches.js";
 import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
@@ -11,35 +11,37 @@ import { deleteBatch, resolveDeletes, type UncertainDelete } from "./delete-batc
 import { MapReread } from "./map-reread.js";
 
 export interface DeleteResult {
-  /** Of the map after it, where nobody else can have changed it; else null. */
+  /** Entity tag of the map afterwards, if no other client can have changed it since; else null. */
   readonly etag: string | null;
-  /** Features that were to go, and stay as they say something else by now. */
+  /** Features that were not deleted because their content has changed. */
   readonly changedCount: number;
 }
 
-/** Pages that are read for one request to delete features for which others stay, where nothing makes it conditional. */
+/**
+ * Pages to read per delete request when features are deleted in favor of kept ones and no precondition protects them.
+ */
 const pagesPerRequest = 10;
 
 /**
- * Requests to delete between two readings: one on maps of up to five full pages, as each is read twice. On larger ones a
- * reading costs more than it proves.
+ * Delete requests between two readings: one on maps of up to five full pages, as each page is read twice. On larger
+ * maps, a reading costs more than it proves.
  */
 const requestsPerReading = (features: number): number =>
   Math.max(1, Math.round((2 * Math.ceil((features + 1) / pageSize.most)) / pagesPerRequest));
 
 /**
- * Deletes in batches by internal ids: guarded by the entity tag of the map, one after the other, where the service gives
- * one; else several at once. Without a tag the map is read again between those that delete features for which others
- * stay, so that another run that deletes these is seen.
- * @param reading of the map after everything else was done
- * @throws map-changed, batches-not-accepted, write-refused, sync-interrupted; what the client throws
+ * Deletes in batches by internal ids. If the service sends entity tags, requests run one at a time under the
+ * precondition of the last tag, otherwise concurrently. Without a tag, deletes in favor of kept features alternate with
+ * rereading the map, to detect another run that deletes the kept ones.
+ * @param reading the map after all other steps
+ * @throws map-changed, batches-not-accepted, write-refused, sync-interrupted; errors of the client
  */
 export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise<DeleteResult> {
   const refused = new Set<string>();
-  let now = reading;
+  let current = reading;
   try {
     for (let round = 0; ; ) {
-      const pass = new DeletePass(run, now, refused);
+      const pass = new DeletePass(run, current, refused);
       const { changedCount, etag } = await pass.execute();
       if (pass.uncertain.length === 0 && !pass.needsReread) return { changedCount, etag };
       if (pass.uncertain.length > 0 && round++ >= run.context.traffic.retries)
@@ -47,9 +49,9 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
       if (pass.uncertain.some(({ failed }) => failed === null)) await run.waitSettleTime();
       const next = await MapReread.read(run);
       run.etagChain.resume(next.snapshot.etag);
-      if (now !== reading) await now[Symbol.asyncDispose]();
-      now = next;
-      const settled = await resolveDeletes(pass.uncertain, now, run);
+      if (current !== reading) await current[Symbol.asyncDispose]();
+      current = next;
+      const settled = await resolveDeletes(pass.uncertain, current, run);
       countDeleted(run, settled.deleted);
       for (const [id, reason] of settled.refused) {
         refused.add(id);
@@ -58,7 +60,7 @@ export async function deleteFeatures(run: ApplyRun, reading: MapReread): Promise
       if (settled.deleted > 0 || pass.deleted > 0) round = 0;
     }
   } finally {
-    if (now !== reading) await now[Symbol.asyncDispose]();
+    if (current !== reading) await current[Symbol.asyncDispose]();
   }
 }
 
@@ -70,17 +72,17 @@ function countDeleted(run: ApplyRun, deleted: number): void {
 interface DeleteTarget {
   readonly id: string;
   readonly key: RemoteKey | null;
-  /** Another feature stays for it. */
+  /** Whether another feature is kept instead. */
   readonly hasKeptFeature: boolean;
 }
 
-/** All deletes that are left to do, until one is unclear. */
+/** Executes the remaining deletes until a request is uncertain. */
 class DeletePass {
   readonly uncertain: UncertainDelete[] = [];
-  /** Of what is unclear. */
+  /** Keys of features in uncertain requests. */
   readonly uncertainKeys = new Map<string, RemoteKey | null>();
   deleted = 0;
-  /** More is left to do after the map was read again. */
+  /** More deletes remain after the map has been read again. */
   needsReread = false;
   private changedCount = 0;
 
@@ -122,7 +124,7 @@ class DeletePass {
     }
   }
 
-  /** What the map still has as the plan says. */
+  /** The features to delete that are unchanged on the map. */
   private async *findTargets(): AsyncGenerator<readonly [DeleteTarget]> {
     for await (const action of this.run.plan.actions(["delete"])) {
       if (action.action !== "delete" || this.refused.has(action.id)) continue;
@@ -135,7 +137,7 @@ class DeletePass {
     }
   }
 
-  /** Whether the feature that stays for one that goes is there, and both say exactly what they said. */
+  /** Whether the feature kept instead still exists, and both are exactly unchanged. */
   private isKeptFeatureUnchanged(
     { stays }: Extract<PlanAction, { readonly action: "delete" }>,
     { exact }: KeyedRow,

@@ -1,30 +1,30 @@
-/** Writes under the condition that nobody else has written since the map was read that the plan was made from. */
+/** Makes writes conditional on the map being unchanged since the plan's reading. */
 import type { Condition, WriteOutcome } from "../../remote/client/map-client.js";
 
-/** A strong entity tag, which alone a condition can be made of (RFC 9110, 13.1.1). */
+/** Returns strong entity tags only, since weak ones cannot be used in If-Match (RFC 9110, 13.1.1). */
 export const strongEtag = (etag: string | null): string | null => (etag?.startsWith("W/") ? null : etag);
 
 type ChainState =
-  /** The service gives no tags, or the order of writes does not matter: there is no condition. */
+  /** The service sends no tags, or the order of writes does not matter: there is no precondition. */
   | "off"
   | "on"
-  /** A request had no clear answer: nothing is sent until the map has been read again (`resume`). */
+  /** A request had no conclusive response: nothing is sent until the map has been read again (`resume`). */
   | "unclear"
-  /** Another writer was faster: nothing is sent any more. */
+  /** Another writer changed the map: nothing more is sent. */
   | "lost";
 
 /**
- * The entity tags of a map from one write of a run to the next: each goes out with If-Match (RFC 9110, 13.1.1) and the
- * tag that the answer to the one before gave, beginning with that of the map as it was read. So no write of another
- * client can come between the reading that the plan was made from and any write of the run. As the next tag is known
- * with the answer, writes go one after the other.
+ * The chain of entity tags across the writes of a run. Each write carries If-Match (RFC 9110, 13.1.1) with the tag from
+ * the response to the previous write, starting with the tag of the map as read. So no write of another client can occur
+ * between the plan's reading and any write of the run. Since the next tag is known only with the response, writes run
+ * one at a time.
  */
 export class EtagChain {
   private state: ChainState = "off";
   private tag: string | null = null;
   private lastRequest: Promise<unknown> = Promise.resolve();
 
-  /** @param etag of the map that the plan was made from, as the service wrote it */
+  /** @param etag verbatim tag of the map from which the plan was made */
   constructor(etag: string | null) {
     this.setTag(etag);
   }
@@ -41,47 +41,47 @@ export class EtagChain {
     return this.state !== "off";
   }
 
-  /** Of the map after the last write; null where that is not known. */
+  /** Tag of the map after the last write; null if unknown. */
   get etag(): string | null {
     return this.state === "on" ? this.tag : null;
   }
 
-  /** Another writer was seen to be at work. */
+  /** Records that another writer was detected. */
   markLost(): void {
     this.state = "lost";
   }
 
-  /** A new chain, where there is none: what is written from here on rests on a reading that had this tag. */
+  /** Starts a chain if none is active: later writes depend on the reading with this tag. */
   startIfOff(etag: string | null): void {
     if (this.state === "off") this.setTag(etag);
   }
 
-  /** From here on there is no condition. */
+  /** Sends later writes without a precondition. */
   disable(): void {
     this.state = "off";
   }
 
-  /** The map was read again, and says what became of what was sent. */
+  /** Continues after the map was read again, which settled the outcome of earlier writes. */
   resume(etag: string | null): void {
     if (this.state === "unclear") this.setTag(etag);
   }
 
   /**
-   * Sends a write when all before it are answered. One that may not be sent yet is in doubt, although nothing was sent:
-   * it is to be settled and sent again as others are.
+   * Sends a write after all previous ones have a response. A write that may not be sent yet is returned as in doubt,
+   * although nothing was sent: it is settled and sent again like others.
    */
   async send(request: (condition: Condition) => Promise<WriteOutcome>): Promise<WriteOutcome> {
     if (this.state === "off") return request({});
-    const turn = this.lastRequest.then(() => this.sendNow(request));
-    this.lastRequest = turn.catch(() => {});
-    return turn;
+    const next = this.lastRequest.then(() => this.sendNow(request));
+    this.lastRequest = next.catch(() => {});
+    return next;
   }
 
   private async sendNow(request: (condition: Condition) => Promise<WriteOutcome>): Promise<WriteOutcome> {
     if (this.state === "off") return request({});
     if (this.state === "lost") return { kind: "changed" };
     if (this.state === "unclear")
-      return { kind: "in-doubt", reason: "the request before it had no clear answer", unsent: true };
+      return { kind: "in-doubt", reason: "the previous request had no conclusive response", unsent: true };
     const outcome = await request({ ifMatch: this.tag });
     this.applyOutcome(outcome);
     return outcome;
@@ -91,12 +91,12 @@ export class EtagChain {
     if (outcome.kind === "changed") this.state = "lost";
     else if (outcome.kind === "in-doubt") this.state = "unclear";
     else if (outcome.kind !== "answered") return;
-    // An answer that is repeated may carry a tag of any time since.
+    // A replayed response may contain an outdated tag.
     else if (outcome.replayed) this.state = "unclear";
     else if (outcome.etag !== null || outcome.success.length > 0) this.setTag(outcome.etag);
   }
 
-  /** The next write goes out under the condition that the map still has this tag; without a strong one, under none. */
+  /** Makes the next write conditional on this tag; without a strong tag, unconditional. */
   private setTag(etag: string | null): void {
     this.tag = strongEtag(etag);
     this.state = this.tag === null ? "off" : "on";

@@ -3,24 +3,24 @@ import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import type { PlannedFeature } from "../plan/plan.js";
 
-/** Why a feature is not on the map. */
+/** Why a feature was not applied to the map. */
 export interface Refusal {
-  /** For programs: "refused", "too-large", "not-kept", "outcome-unknown". */
+  /** Machine-readable: "refused", "too-large", "not-kept", "outcome-unknown". */
   readonly code: string;
   readonly reason: string;
-  /** Where in the feature, as the service says it; null where it says nothing. */
+  /** Path within the feature that the service reports; null if it reports none. */
   readonly path: string | null;
 }
 
 /**
- * Features that the service did not take, as newline-delimited GeoJSON with a member `reject`, as rejects of a
- * conversion are: what is wrong can be mended there, and the file pushed again.
+ * Rejected features as newline-delimited GeoJSON with a `reject` member, in the format of conversion rejects: users can
+ * correct the file and push it again.
  */
 export class FailuresFile {
   private hasFailures = false;
   private queue: Promise<unknown> = Promise.resolve();
 
-  /** @param path those of the source may stand there already: features are added to it */
+  /** @param path may already contain rejects of the source; features are appended */
   constructor(private readonly path: string) {}
 
   /** @throws output-failed */
@@ -34,7 +34,7 @@ export class FailuresFile {
     return added;
   }
 
-  /** @returns its path, or null where no feature was added; all are on the disk @throws output-failed */
+  /** Flushes the file to disk. @returns its path, or null if no feature was added @throws output-failed */
   async flush(): Promise<string | null> {
     if (!this.hasFailures) return null;
     await this.queue;

@@ -8,41 +8,41 @@ import { createKeyReader } from "../keys/key-value.js";
 import { clearKeysOutOfScope } from "../source/scope.js";
 import type { ApplyRun } from "./apply-run.js";
 
-/** The map as it is now, read as a whole again, to see what became of what was sent. */
+/** The current map, read again as a whole to determine the outcome of requests. */
 export class MapReread implements AsyncDisposable {
   private constructor(
     readonly workspace: Workspace,
     readonly snapshot: Snapshot,
   ) {}
 
-  /** @throws remote-changed-during-read, output-failed, sync-interrupted; what `MapClient.page` throws */
+  /** @throws remote-changed-during-read, output-failed, sync-interrupted; errors of `MapClient.page` */
   static async read(run: ApplyRun, workspace?: Workspace): Promise<MapReread> {
     run.throwIfAborted();
     const { client, spool } = run.context;
-    const place = workspace ?? (await Workspace.create(spool));
+    const target = workspace ?? (await Workspace.create(spool));
     const { settings, key, mode } = run.header;
-    const snapshot = await readSnapshot(client, place, {
+    const snapshot = await readSnapshot(client, target, {
       rounding: run.rounding,
       singleRead: settings.singleRead,
       exact: !run.etagChain.isActive || mode === "delete",
       key: key?.by === "property" ? createKeyReader(key.name) : undefined,
       onProgress: ({ features }) => run.reportProgress("read", features, null),
     });
-    if (key) await fillMapKeys(place, key, run.context.signal);
-    if (key?.by === "property") await clearKeysOutOfScope(place, settings.scope, run.context.signal);
-    return new MapReread(place, snapshot);
+    if (key) await fillMapKeys(target, key, run.context.signal);
+    if (key?.by === "property") await clearKeysOutOfScope(target, settings.scope, run.context.signal);
+    return new MapReread(target, snapshot);
   }
 
   findById(id: string): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE id = ?").get(id) as KeyedRow | undefined;
   }
 
-  /** Within the scope. */
+  /** Finds features within the scope only. */
   findByKey(key: RemoteKey): KeyedRow | undefined {
     return this.workspace.database.prepare("SELECT * FROM map WHERE key = ?").get(String(key)) as KeyedRow | undefined;
   }
 
-  /** Closes a workspace and removes its files: a large map may be read several times in a run. */
+  /** Closes a workspace and deletes its files, since a run may read a large map several times. */
   static async discard(workspace: Workspace): Promise<void> {
     workspace[Symbol.dispose]();
     await rm(workspace.folder, { recursive: true, force: true });

@@ -1,26 +1,28 @@
 import type { WireFailure } from "../../remote/wire.js";
 
-/** `features[3].geometry`, `features.3.id`, `/features/3`, `[3].id`, `3`: the place of a feature in its request. */
+/**
+ * Matches the index of a feature in its request: `features[3].geometry`, `features.3.id`, `/features/3`, `[3].id`, `3`.
+ */
 const indexInPath = /^[$.\s]*\/?(?:features)?[[./]?(\d+)(?=$|[\]./])/;
 
-/** As the service counts, from 0 or from 1. */
+/** Index as counted by the service, from 0 or from 1. */
 const failureIndex = ({ path }: WireFailure): number | null => {
   const found = indexInPath.exec(path);
   return found ? Number(found[1]) : null;
 };
 
-/** What is known of a feature that a batch did not carry out. */
+/** A feature that a request did not apply. */
 export interface UnappliedFeature {
-  /** In its request, counted from 0. */
+  /** Index in the request, from 0. */
   readonly index: number;
   readonly id: string | null;
 }
 
 /**
- * Which failure is whose. A service may count features from 0 or from 1 (the interface does not say), may name an id
- * of its own, or no place at all; so a failure is only given to a feature where nothing else is possible.
- * @param missed all features of the batch that were surely not carried out
- * @returns failures by place; a feature that is not in it failed for one of the reasons, or was not worked on
+ * Matches failures to features. A service may count features from 0 or from 1 (the interface does not specify it),
+ * report ids that it generated, or no position at all; so a failure is matched only if no other match is possible.
+ * @param missed all features of the batch that were certainly not applied
+ * @returns failures by index; a feature without an entry failed for one of the reasons or was not processed
  */
 export function matchFailures(
   failed: readonly WireFailure[],
@@ -39,39 +41,39 @@ function matchFailuresByIndex(
   missed: readonly UnappliedFeature[],
 ): Map<number, WireFailure> {
   const found = new Map<number, WireFailure>();
-  const countings = [0, 1].flatMap((base) => {
-    const counted = failuresByIndex(base, failed);
-    return counted && missed.every(({ index }) => counted.has(index)) ? [counted] : [];
+  const candidates = [0, 1].flatMap((base) => {
+    const byIndex = failuresByIndex(base, failed);
+    return byIndex && missed.every(({ index }) => byIndex.has(index)) ? [byIndex] : [];
   });
   for (const { index } of missed) {
-    const possible = countings.map((counted) => counted.get(index)!);
+    const possible = candidates.map((byIndex) => byIndex.get(index)!);
     const [one] = possible;
     if (one && possible.every(({ message }) => message === one.message)) found.set(index, one);
   }
   return found;
 }
 
-/** Null where a path names no place, or one that there is not. */
+/** Null if a path has no index, or an invalid one. */
 function failuresByIndex(base: number, failed: readonly WireFailure[]): Map<number, WireFailure> | null {
-  const counted = new Map<number, WireFailure>();
+  const byIndex = new Map<number, WireFailure>();
   for (const failure of failed) {
-    const place = failureIndex(failure);
-    if (place === null || place < base) return null;
-    if (!counted.has(place - base)) counted.set(place - base, failure);
+    const index = failureIndex(failure);
+    if (index === null || index < base) return null;
+    if (!byIndex.has(index - base)) byIndex.set(index - base, failure);
   }
-  return counted;
+  return byIndex;
 }
 
-/** Whether the failures name each of `count` features: then no other reading of their paths is possible. */
+/** Whether the failures cover each of `count` features, which makes their paths unambiguous. */
 export function coverAllFeatures(failed: readonly WireFailure[], count: number): boolean {
-  const places = new Set(failed.map(failureIndex));
-  if (places.size !== count || places.has(null)) return false;
-  const numbers = [...places] as number[];
-  const least = numbers.reduce((a, b) => Math.min(a, b));
-  return (least === 0 || least === 1) && numbers.every((place) => place < least + count);
+  const indexes = new Set(failed.map(failureIndex));
+  if (indexes.size !== count || indexes.has(null)) return false;
+  const numbers = [...indexes] as number[];
+  const lowest = numbers.reduce((a, b) => Math.min(a, b));
+  return (lowest === 0 || lowest === 1) && numbers.every((index) => index < lowest + count);
 }
 
-/** What can be said where it is not known which failure is whose: the different messages, at most three. */
+/** Describes failures that cannot be matched to features: at most three distinct messages. */
 export function combinedReason(failed: readonly WireFailure[]): string {
   const messages = [...new Set(failed.map(({ message }) => message))];
   const more = messages.length > 3 ? ` (and ${messages.length - 3} other reasons)` : "";

@@ -1,4 +1,4 @@
-/** What a service does with a PATCH of several features, which the interface does not show (4.5). */
+/** Detects and handles how a service applies PATCH, which the interface leaves open (4.5). */
 import {
   type ComparableFeature,
   canonicalGeometry,
@@ -12,7 +12,7 @@ import type { PlanAction, PlannedFeature } from "../plan/plan.js";
 
 export type Update = Extract<PlanAction, { readonly action: "update" }>;
 
-/** Nested values are replaced whole, or their members are merged, so that those that are missing stay. */
+/** Nested values are replaced entirely, or merged so that omitted members remain. */
 export const patchSemantics = ["replaces", "merges-deeply"] as const;
 export type PatchSemantics = (typeof patchSemantics)[number];
 
@@ -22,39 +22,39 @@ const isObject = (value: unknown): value is Properties =>
 const ownProperty = (properties: Properties, name: string): unknown =>
   Object.hasOwn(properties, name) ? (properties[name] ?? null) : null;
 
-/** Names of properties that the map has, and shall not have any more. */
+/** Names of properties to remove from the map. */
 const removedProperties = ({ before, feature }: Update): string[] =>
   Object.keys(before.properties).filter(
     (name) => ownProperty(before.properties, name) !== null && ownProperty(feature.properties, name) === null,
   );
 
-/** Names of properties from whose nested value a member goes: a service that merges deeply would keep it. */
+/** Names of properties whose nested value loses a member, which a deep merge would keep. */
 export const nestedMemberRemovals = ({ before, feature }: Update): string[] =>
   Object.keys(feature.properties).filter((name) =>
     losesMember(ownProperty(before.properties, name), ownProperty(feature.properties, name)),
   );
 
-function losesMember(before: unknown, wanted: unknown): boolean {
-  if (!isObject(before) || !isObject(wanted)) return false;
-  return Object.keys(before).some((name) => !Object.hasOwn(wanted, name) || losesMember(before[name], wanted[name]));
+function losesMember(before: unknown, target: unknown): boolean {
+  if (!isObject(before) || !isObject(target)) return false;
+  return Object.keys(before).some((name) => !Object.hasOwn(target, name) || losesMember(before[name], target[name]));
 }
 
-/** An object with these members; `__proto__` is a name like others. */
+/** An object with null for each name; `__proto__` is treated like any other name. */
 function nullProperties(names: readonly string[]): Properties {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
 /**
- * The feature as it is sent: with its id, its whole geometry and all its properties, so that it is right where the
- * service replaces as well as where it merges; those that are to go are null (RFC 7396).
+ * The feature as JSON with its id, its whole geometry and all properties, so that it is correct whether the service
+ * replaces or merges. Properties to remove are null (RFC 7396).
  */
 export function patchText(update: Update): string {
   const { geometry, properties } = update.feature;
-  const wanted = { ...properties, ...nullProperties(removedProperties(update)) };
-  return JSON.stringify({ type: "Feature", id: update.id, geometry, properties: wanted });
+  const target = { ...properties, ...nullProperties(removedProperties(update)) };
+  return JSON.stringify({ type: "Feature", id: update.id, geometry, properties: target });
 }
 
-/** What goes before it to a service that merges deeply: nested values that lose members, as null. */
+/** The preceding request for services that merge deeply: sets nested values that lose members to null. */
 export function clearingPatchText(update: Update): string | null {
   const names = nestedMemberRemovals(update);
   if (names.length === 0) return null;
@@ -67,44 +67,48 @@ export function clearingPatchText(update: Update): string | null {
   });
 }
 
-/** What an update has become on the map. */
+/** The observed effect of an update. */
 export type UpdateEffect =
   | { readonly kind: "applied" }
-  /** Of nested values that lost members these still have them. */
+  /** Nested values that still have the removed members. */
   | { readonly kind: "merged-deeply"; readonly names: readonly string[] }
-  /** It has nothing of it, or still has what was to go. */
+  /** The map does not have the change, or still has what was removed. */
   | { readonly kind: "ineffective"; readonly what: string };
 
 /**
- * Compares what the map has with what was sent. What the service writes in its own way (fewer decimals, say) counts as
- * applied; what is as it was before does not.
+ * Compares the map with the update. A value that the service normalized (to fewer decimals, for example) counts as
+ * applied; an unchanged one does not.
  */
 export function checkUpdateEffect(update: Update, read: WireFeature, rounding: Rounding): UpdateEffect {
   const { before, feature } = update;
-  const deeply: string[] = [];
+  const mergedNames: string[] = [];
   for (const name of new Set([...Object.keys(before.properties), ...Object.keys(feature.properties)])) {
-    const [was, wanted, is] = [before, feature, read].map(({ properties }) => ownProperty(properties, name));
-    if (canonicalValue(is) === canonicalValue(wanted) || canonicalValue(was) === canonicalValue(wanted)) continue;
-    if (losesMember(was, wanted) && losesMember(is, wanted)) deeply.push(name);
-    else if (canonicalValue(is) === canonicalValue(was))
+    const [previous, target, actual] = [before, feature, read].map(({ properties }) => ownProperty(properties, name));
+    if (canonicalValue(actual) === canonicalValue(target) || canonicalValue(previous) === canonicalValue(target))
+      continue;
+    if (losesMember(previous, target) && losesMember(actual, target)) mergedNames.push(name);
+    else if (canonicalValue(actual) === canonicalValue(previous))
       return { kind: "ineffective", what: `property ${JSON.stringify(name)}` };
   }
-  const [was, wanted, is] = [before, feature, read].map(({ geometry }: ComparableFeature) =>
+  const [previous, target, actual] = [before, feature, read].map(({ geometry }: ComparableFeature) =>
     canonicalGeometry(geometry, rounding),
   );
-  if (is !== wanted && is === was && !isRoundedCopy(feature, read, rounding))
+  if (actual !== target && actual === previous && !isRoundedCopy(feature, read, rounding))
     return { kind: "ineffective", what: "geometry" };
-  return deeply.length > 0 ? { kind: "merged-deeply", names: deeply } : { kind: "applied" };
+  return mergedNames.length > 0 ? { kind: "merged-deeply", names: mergedNames } : { kind: "applied" };
 }
 
-/** Services that keep fewer decimals than are sent mostly keep six (0.1 m). */
+/** Services that reduce decimals mostly keep six (0.1 m). */
 const commonDecimals = 6;
 
-/** Whether the geometry is what was sent, in the decimals that it shows; round numbers show fewer than are kept. */
+/**
+ * Whether the geometry equals the sent one at the decimals that it shows. Round numbers show fewer decimals than the
+ * service keeps, so six are tried as well.
+ */
 function isRoundedCopy(sent: PlannedFeature, read: WireFeature, { degrees }: Rounding): boolean {
-  const facts = new SnapshotStats();
-  facts.add(read);
-  const shown = detectRounding(facts.decimals, degrees) ?? commonDecimals;
+  const stats = new SnapshotStats();
+  stats.add(read);
+  const shown = detectRounding(stats.decimals, degrees) ?? commonDecimals;
   return (
     shown < degrees && [shown, commonDecimals].some((kept) => equalsAfterRounding(sent.geometry, read.geometry, kept))
   );

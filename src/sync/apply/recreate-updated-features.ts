@@ -1,4 +1,4 @@
-/** Updates for services without a PATCH, where it is asked for: the old feature is deleted, and the new one created. */
+/** Optional update method for services without PATCH: deletes the old feature and creates the new one. */
 import { createError } from "../../errors.js";
 import { removeRecreations, saveRecreations } from "../journal/recreations.js";
 import type { ApplyRun } from "./apply-run.js";
@@ -10,9 +10,9 @@ import type { Update } from "./patch-semantics.js";
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /**
- * One batch at a time, so that few features are away at once. What the service then does not take is put back as it
- * was.
- * @throws recreate-by-id, and what `deliver` and `removeAll` throw
+ * Processes one batch at a time, so that few features are absent at once. Restores the original features that the
+ * service then rejects.
+ * @throws recreate-by-id; errors of `sendBatches` and `deleteUnconditionally`
  */
 export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
   if (run.plan.counts.update === 0) return;
@@ -25,9 +25,9 @@ export async function recreateUpdatedFeatures(run: ApplyRun): Promise<void> {
 }
 
 /**
- * Creates what a run that died had deleted already and not created again; what it had not deleted, the next plan deals
- * with. The caller has waited until nothing of that run is under way.
- * @throws what `deliver` throws
+ * Recreates features that an interrupted run deleted but did not create again; the next plan handles those that it had
+ * not deleted. The caller has waited until all requests of that run have ended.
+ * @throws errors of `sendBatches`
  */
 export async function resumeRecreations(run: ApplyRun): Promise<void> {
   const items: BatchItem[] = [];
@@ -55,27 +55,27 @@ const isUpdate = (action: BatchItem["action"]): action is Update => action.actio
 
 async function recreateBatch(batch: Batch, run: ApplyRun): Promise<void> {
   const { stateFolder } = run.context;
-  const olds = batch.items.flatMap(({ action }) => (isUpdate(action) ? [action] : []));
-  await saveRecreations(stateFolder, run.header, olds);
+  const originals = batch.items.flatMap(({ action }) => (isUpdate(action) ? [action] : []));
+  await saveRecreations(stateFolder, run.header, originals);
   await run.reachCheckpoint("recreating");
   const remaining = await deleteUnconditionally(
-    olds.map(({ id }) => id),
+    originals.map(({ id }) => id),
     run,
   );
-  const gone = batch.items.filter(({ action }) => isUpdate(action) && !remaining.has(action.id));
-  for (const update of olds) {
+  const deletedItems = batch.items.filter(({ action }) => isUpdate(action) && !remaining.has(action.id));
+  for (const update of originals) {
     const reason = remaining.get(update.id);
     if (reason !== undefined) await run.recordRefusal(update, { code: "refused", reason, path: null });
   }
-  const refused = await createReplacements(gone, run);
+  const refused = await createReplacements(deletedItems, run);
   if (refused.length > 0) await restoreOriginals(refused, run);
   await removeRecreations(stateFolder);
 }
 
-/** @returns those that the service did not take */
+/** @returns features that the service rejected */
 async function createReplacements(items: readonly BatchItem[], run: ApplyRun): Promise<readonly BatchItem[]> {
   const refused: BatchItem[] = [];
-  const delivery: WriteOperation = {
+  const operation: WriteOperation = {
     ...createOperation(run, true),
     onApplied: (features) => {
       run.counts.updated += features;
@@ -86,7 +86,7 @@ async function createReplacements(items: readonly BatchItem[], run: ApplyRun): P
       return run.recordRefusal(item.action, refusal);
     },
   };
-  await sendBatches(singleBatch(items, run), delivery, run);
+  await sendBatches(singleBatch(items, run), operation, run);
   return refused;
 }
 
@@ -94,11 +94,11 @@ async function* singleBatch(items: readonly BatchItem[], run: ApplyRun): AsyncGe
   if (items.length > 0) yield { items, idempotencyKey: run.createIdempotencyKey() };
 }
 
-/** The map has these no more, and does not take what they should be: it gets what they were. */
+/** Recreates the original features whose replacements the service rejected. */
 async function restoreOriginals(refused: readonly BatchItem[], run: ApplyRun): Promise<void> {
-  const olds = refused.flatMap(({ action, ordinal }) =>
+  const originals = refused.flatMap(({ action, ordinal }) =>
     isUpdate(action) ? [createItem({ ...action, feature: action.before }, ordinal)] : [],
   );
-  const delivery = { ...createOperation(run, true), done: () => {} };
-  await sendBatches(singleBatch(olds, run), delivery, run);
+  const operation = { ...createOperation(run, true), done: () => {} };
+  await sendBatches(singleBatch(originals, run), operation, run);
 }

@@ -1,6 +1,6 @@
 /**
- * The whole diff in one PUT (Map Features Service Interface, 4.4): it names every feature that the map shall have, since
- * what it does not name is deleted. It is never split.
+ * Sends the whole diff in one PUT (Map Features Service Interface, 4.4). The request contains the complete new content
+ * of the map, since the service deletes every feature that it omits. It is never split.
  */
 import { createError, type GeoferryError } from "../../errors.js";
 import { readCompleteSet } from "../../remote/client/complete-set.js";
@@ -11,20 +11,20 @@ import { strongEtag } from "./etag-chain.js";
 import { MapReread } from "./map-reread.js";
 import { type ReplacementFeature, ReplacementSet } from "./replacement-set.js";
 
-/** "apart": nothing was carried out, and features have to be written in another way. */
+/** "apart": nothing was applied; features must be written in another way. */
 export type ReplaceResult =
   | { readonly kind: "done"; readonly reread: MapReread }
   | { readonly kind: "apart"; readonly reason: string };
 
 /**
- * Sends the set under the condition that the map is as it was read, reads it again, and decides by that. As a PUT can
- * be repeated, it is sent again where the map shows that it was not carried out.
- * @throws map-changed, batches-not-accepted, sync-interrupted; what the client throws
+ * Sends the set on condition that the map is unchanged, then reads the map to determine the outcome. Since a PUT can be
+ * repeated, it is sent again if the map shows that it was not applied.
+ * @throws map-changed, batches-not-accepted, sync-interrupted; errors of the client
  */
 export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> {
   const contents = await ReplacementSet.create(run);
   const set = contents && (await buildCompleteSet(contents.features, run));
-  if (!set) return { kind: "apart", reason: "the features are more than one request takes" };
+  if (!set) return { kind: "apart", reason: "the features exceed the limits of one request" };
   const { service, map, snapshot } = run.header;
   let etag = await plannedEtag(run);
   for (let round = 0; ; round++) {
@@ -34,7 +34,7 @@ export async function replaceAllFeatures(run: ApplyRun): Promise<ReplaceResult> 
     );
     const reason = fallbackReason(outcome);
     if (reason !== null) return { kind: "apart", reason };
-    // What was cut off before may have come through meanwhile.
+    // In later rounds, the change may be an earlier, interrupted request that was applied after all.
     if (outcome.kind === "changed" && round === 0) throw conflictError(run);
     if (outcome.kind !== "answered") await run.waitSettleTime();
     const reread = await MapReread.read(run);
@@ -75,7 +75,7 @@ async function checkReplaceResult(
   return "as-sent";
 }
 
-/** What the map has that the plan did not find there: the PUT was carried out on the map as it was planned for. */
+/** Ids on the map that the plan did not contain: the PUT was applied to the map for which it was planned. */
 async function findCreatedIds({ workspace }: MapReread, run: ApplyRun): Promise<readonly string[]> {
   const created = new Set<string>();
   for (const { id } of workspace.map.rows()) if (id !== null) created.add(id);
@@ -86,12 +86,12 @@ async function findCreatedIds({ workspace }: MapReread, run: ApplyRun): Promise<
 
 function fallbackReason(outcome: WriteOutcome): string | null {
   if (outcome.kind === "too-large") return "one request with all features is too large for the service";
-  if (outcome.kind === "not-offered") return "the service offers no full synchronisation";
-  if (outcome.kind === "refused") return `the service refused the full synchronisation: ${outcome.reason}`;
+  if (outcome.kind === "not-offered") return "the service does not support full synchronization";
+  if (outcome.kind === "refused") return `the service rejected the full synchronization: ${outcome.reason}`;
   return null;
 }
 
-/** The tag of the map, where it still is what the plan was made for. @throws map-changed */
+/** The tag of the map, if it is still unchanged since the plan. @throws map-changed */
 async function plannedEtag(run: ApplyRun): Promise<string | null> {
   const { snapshot } = run.header;
   if (snapshot.etag !== null) return snapshot.etag;

@@ -6,38 +6,40 @@ import { reportFailures, type WriteOperation } from "./send-batches.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
 /**
- * Settles features that nothing identifies, as in mode append: that the map has one like it proves nothing. A batch
- * without an answer is sent again only to a service that was seen to replay Idempotency-Keys; else its features stay
- * unknown. Where the answer tells of failures, the ids it names for the rest tell by their contents which those are.
+ * Settles features without a key, as in mode append, where an equal feature on the map proves nothing. A batch without
+ * a response is sent again only if the service demonstrably replays Idempotency-Keys; otherwise the outcome of its
+ * features stays unknown. If a response reports failures, the contents of its successful ids determine which features
+ * failed.
  */
 export async function* resolveUnidentified(
-  parked: UncertainBatches,
-  delivery: WriteOperation,
+  uncertain: UncertainBatches,
+  operation: WriteOperation,
   run: ApplyRun,
   isLast: boolean,
 ): AsyncGenerator<Batch> {
   let replays = false;
-  if (parked.hasUnanswered) {
-    // Nothing on the map would tell whether another writer has been there meanwhile.
+  if (uncertain.hasUnanswered) {
+    // Without keys, the map cannot show whether another writer changed it meanwhile.
     run.etagChain.disable();
     await run.waitSettleTime();
     replays = !isLast && (await supportsIdempotencyReplay(run));
   }
-  if (parked.hasAnswered) await parked.rereadMap();
-  for (const one of parked) {
-    if (one.isUnanswered && replays) {
-      yield one.batch;
+  if (uncertain.hasAnswered) await uncertain.rereadMap();
+  for (const uncertainBatch of uncertain) {
+    if (uncertainBatch.isUnanswered && replays) {
+      yield uncertainBatch.batch;
       continue;
     }
-    if (one.isUnanswered) await recordUnknownBatch(one, run, "the service gave no answer, and nothing identifies it");
-    else await resolveByContents(one, parked, delivery, run);
-    await run.acknowledge(one.entry, "done");
+    if (uncertainBatch.isUnanswered)
+      await recordUnknownBatch(uncertainBatch, run, "the service sent no response, and the feature has no key");
+    else await resolveByContents(uncertainBatch, uncertain, operation, run);
+    await run.acknowledge(uncertainBatch.entry, "done");
   }
 }
 
 /**
- * Whether the service answers a second request with the same Idempotency-Key with the answer to the first, and says so
- * (`Idempotency-Replayed`). Both requests create nothing.
+ * Whether the service answers a second request with the same Idempotency-Key with the stored response, and marks it as
+ * such (`Idempotency-Replayed`). Both requests create nothing.
  */
 async function supportsIdempotencyReplay(run: ApplyRun): Promise<boolean> {
   const key = run.createIdempotencyKey();
@@ -52,31 +54,34 @@ async function recordUnknownBatch({ batch }: UncertainBatch, run: ApplyRun, reas
 }
 
 async function resolveByContents(
-  one: UncertainBatch,
-  parked: UncertainBatches,
-  delivery: WriteOperation,
+  uncertainBatch: UncertainBatch,
+  uncertain: UncertainBatches,
+  operation: WriteOperation,
   run: ApplyRun,
 ): Promise<void> {
   const created = new Map<string, number>();
-  for (const { id } of one.success) {
-    const digest = parked.findDigest(id);
+  for (const { id } of uncertainBatch.success) {
+    const digest = uncertain.findDigest(id);
     if (digest !== null) created.set(digest, (created.get(digest) ?? 0) + 1);
   }
-  const missingIndexes = one.batch.items.flatMap(({ action }, place) => {
+  const missingIndexes = uncertainBatch.batch.items.flatMap(({ action }, index) => {
     const digest = digestText(canonicalFeature(action.feature, run.rounding));
     const left = created.get(digest) ?? 0;
     created.set(digest, left - 1);
-    return left > 0 ? [] : [place];
+    return left > 0 ? [] : [index];
   });
-  delivery.onApplied(one.batch.items.length - missingIndexes.length);
-  if (missingIndexes.length <= one.failed.length) {
-    await reportFailures({ ...one, missingIndexes }, delivery, true);
+  operation.onApplied(uncertainBatch.batch.items.length - missingIndexes.length);
+  if (missingIndexes.length <= uncertainBatch.failed.length) {
+    await reportFailures({ ...uncertainBatch, missingIndexes }, operation, true);
     return;
   }
-  for (const place of missingIndexes)
-    await run.recordUnknown(one.batch.items[place]!.action, "the service does not say clearly whether it took it");
+  for (const index of missingIndexes)
+    await run.recordUnknown(
+      uncertainBatch.batch.items[index]!.action,
+      "the response does not say whether this feature was created",
+    );
 }
 
-/** What a run ends with that leaves features unknown. */
+/** Creates the error for a run that leaves features with an unknown outcome. */
 export const outcomeUnknownError = ({ header, counts }: ApplyRun, rejects: string) =>
   createError("outcome-unknown", { service: header.service, map: header.map, features: counts.unknown, rejects });

@@ -1,4 +1,4 @@
-/** Carries features to the map, whatever happens to single requests: each is on it once, or told to be refused. */
+/** Sends features reliably despite failing requests: each is on the map once, or reported as rejected. */
 import type { GeoferryError } from "../../errors.js";
 import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
@@ -10,68 +10,70 @@ import { combinedReason, matchFailures } from "./match-failures.js";
 import type { UncertainBatch, UncertainBatches } from "./uncertain-batches.js";
 
 /**
- * Batches beyond those that are sent at once: their intents are brought to the disk meanwhile, and the client sends
- * them as soon as it may. None where nothing identifies a feature: after a crash they would be in doubt for good.
+ * Batches queued beyond the concurrent ones: they are journaled in advance so that the client can send them without
+ * delay. Zero for features without a key: after a crash, queued ones would stay uncertain for good.
  */
 const queuedBatches = 2;
 
-/** One way of sending features. */
+/** An operation that sends features. */
 export interface WriteOperation {
   readonly kind: "create" | "update";
-  /** Features are known again by a key or an id; else only what was sent, and when, is known. */
+  /** Whether features can be identified by a key or an id; otherwise only the sent content and time are known. */
   readonly isIdentifiable: boolean;
   send(batch: Batch): Promise<WriteOutcome>;
-  /** Where the service has no such operation. */
+  /** Creates the error for a service without this operation. */
   createNotOfferedError(status: number): GeoferryError;
-  /** So many more are on the map. */
+  /** Called when more features are on the map. */
   onApplied(features: number): void;
-  /** Records the ids of features that were created; absent where they take the place of others. @throws backup-failed */
+  /** Records the ids of created features; absent if they replace others. @throws backup-failed */
   recordIds?(ids: readonly string[]): Promise<void>;
-  /** Whether the map, as it was read again, may be written to on that reading. @throws map-changed */
-  checkReread?(parked: UncertainBatches): Promise<void>;
-  /** The service does not take this one. */
+  /** Checks that the run may continue to write on the basis of the reread map. @throws map-changed */
+  checkReread?(uncertain: UncertainBatches): Promise<void>;
+  /** Called for a feature that the service rejected. */
   onRefused(item: BatchItem, refusal: Refusal): Promise<void>;
 }
 
-/** What is to be sent again of batches that were parked; what is not is settled by then. */
-export type UncertainResolver = (parked: UncertainBatches, round: number, isLast: boolean) => AsyncGenerator<Batch>;
+/** Yields the batches to send again after settling the others. */
+export type UncertainResolver = (uncertain: UncertainBatches, round: number, isLast: boolean) => AsyncGenerator<Batch>;
 
 /**
- * Sends batches, several at once. Those in doubt wait until all others are through, or, where each goes out under the
- * condition of the one before, hold up those behind them; then the map itself says what became of them, and what it
- * lacks is sent again, as often as requests are tried again at all.
- * @throws map-changed, write-refused, batches-not-accepted, sync-interrupted; what the client throws
+ * Sends batches concurrently. Uncertain batches wait until all others have finished or, if each write depends on the
+ * tag of the previous one, pause the remaining batches. Then rereading the map settles them, and missing features are
+ * sent again, up to the number of retries.
+ * @throws map-changed, write-refused, batches-not-accepted, sync-interrupted; errors of the client
  */
 export async function sendBatches(
   batches: AsyncIterable<Batch>,
-  delivery: WriteOperation,
+  operation: WriteOperation,
   run: ApplyRun,
-  resolve: UncertainResolver = (parked, round, isLast) => resolveByReading(parked, delivery, run, round, isLast),
+  resolve: UncertainResolver = (uncertain, round, isLast) => resolveByReading(uncertain, operation, run, round, isLast),
 ): Promise<void> {
   const { concurrency, retries } = run.context.traffic;
-  const rest = new BatchQueue(batches, run);
-  let last: UncertainBatches | null = null;
+  const queue = new BatchQueue(batches, run);
+  let uncertainBatches: UncertainBatches | null = null;
   try {
     for (let round = 0; ; round++) {
-      const sender = new BatchSender(delivery, run);
-      const again = last && resolve(last, round - 1, round > retries);
+      const sender = new BatchSender(operation, run);
+      const resentBatches = uncertainBatches && resolve(uncertainBatches, round - 1, round > retries);
       try {
-        const most = concurrency + (delivery.isIdentifiable ? queuedBatches : 0);
-        await forEachConcurrently(resendFirst(again, rest, run), most, (batch) => sender.send(batch));
+        const concurrentBatches = concurrency + (operation.isIdentifiable ? queuedBatches : 0);
+        await forEachConcurrently(resendFirst(resentBatches, queue, run), concurrentBatches, (batch) =>
+          sender.send(batch),
+        );
       } finally {
-        await last?.[Symbol.asyncDispose]();
-        last = await sender.getUncertain();
+        await uncertainBatches?.[Symbol.asyncDispose]();
+        uncertainBatches = await sender.getUncertain();
       }
-      if (!last && rest.isEnded) return;
-      if (sender.appliedFeatures > 0 && !rest.isEnded) round = 0;
+      if (!uncertainBatches && queue.isEnded) return;
+      if (sender.appliedFeatures > 0 && !queue.isEnded) round = 0;
     }
   } finally {
-    await rest.close();
-    await last?.[Symbol.asyncDispose]();
+    await queue.close();
+    await uncertainBatches?.[Symbol.asyncDispose]();
   }
 }
 
-/** Batches that were not sent yet. */
+/** Batches that have not been sent. */
 class BatchQueue {
   isEnded = false;
   private readonly iterator: AsyncIterator<Batch>;
@@ -83,7 +85,7 @@ class BatchQueue {
     this.iterator = batches[Symbol.asyncIterator]();
   }
 
-  /** Those until one has no clear answer, and one at least. */
+  /** Yields at least one batch, and stops after the first without a conclusive response. */
   async *takeUntilUnclear(): AsyncGenerator<Batch> {
     do {
       const next = await this.iterator.next();
@@ -98,13 +100,13 @@ class BatchQueue {
   }
 }
 
-/** What is to be sent again goes first. @throws sync-interrupted */
+/** Yields batches to send again before new ones. @throws sync-interrupted */
 async function* resendFirst(
-  again: AsyncIterable<Batch> | null,
-  rest: BatchQueue,
+  resentBatches: AsyncIterable<Batch> | null,
+  queue: BatchQueue,
   run: ApplyRun,
 ): AsyncGenerator<Batch> {
-  for (const batches of again ? [again, rest.takeUntilUnclear()] : [rest.takeUntilUnclear()])
+  for (const batches of resentBatches ? [resentBatches, queue.takeUntilUnclear()] : [queue.takeUntilUnclear()])
     for await (const batch of batches) {
       run.throwIfAborted();
       yield batch;
@@ -112,51 +114,53 @@ async function* resendFirst(
 }
 
 /**
- * Of what was in doubt the map is asked twice, each time after a while in which nothing was sent; of what was answered,
- * once.
+ * Settles batches by rereading the map: twice, each after a pause without requests, if some had no response; once
+ * otherwise.
  */
 async function* resolveByReading(
-  parked: UncertainBatches,
-  delivery: WriteOperation,
+  uncertain: UncertainBatches,
+  operation: WriteOperation,
   run: ApplyRun,
   round: number,
   isLast: boolean,
 ): AsyncGenerator<Batch> {
   const { isUnclear } = run.etagChain;
-  if (parked.hasUnanswered) await run.waitSettleTime();
-  const missing = await parked.rereadMap();
-  if (missing > 0 && parked.hasUnanswered) {
+  if (uncertain.hasUnanswered) await run.waitSettleTime();
+  const missing = await uncertain.rereadMap();
+  if (missing > 0 && uncertain.hasUnanswered) {
     await run.waitSettleTime();
-    await parked.rereadMap();
+    await uncertain.rereadMap();
   }
   if (isUnclear) {
-    run.etagChain.resume(parked.etag);
-    if (run.etagChain.isActive) await delivery.checkReread?.(parked);
+    run.etagChain.resume(uncertain.etag);
+    if (run.etagChain.isActive) await operation.checkReread?.(uncertain);
   }
-  for (const one of parked) {
-    delivery.onApplied(one.batch.items.length - one.missingIndexes.length);
-    if (one.isUnanswered) await delivery.recordIds?.(parked.findCreatedIds(one));
-    const places = one.isUnanswered ? one.missingIndexes : await reportFailures(one, delivery, isLast);
-    if (places.length > 0 && isLast) {
+  for (const uncertainBatch of uncertain) {
+    operation.onApplied(uncertainBatch.batch.items.length - uncertainBatch.missingIndexes.length);
+    if (uncertainBatch.isUnanswered) await operation.recordIds?.(uncertain.findCreatedIds(uncertainBatch));
+    const unresolved = uncertainBatch.isUnanswered
+      ? uncertainBatch.missingIndexes
+      : await reportFailures(uncertainBatch, operation, isLast);
+    if (unresolved.length > 0 && isLast) {
       const { service, map } = run.header;
       throw createError("batches-not-accepted", { service, map, tries: round + 1 });
     }
-    await run.acknowledge(one.entry, "settled");
-    if (places.length === 0) continue;
-    const isWhole = round === 0 && places.length === one.batch.items.length;
+    await run.acknowledge(uncertainBatch.entry, "settled");
+    if (unresolved.length === 0) continue;
+    const isWhole = round === 0 && unresolved.length === uncertainBatch.batch.items.length;
     yield {
-      items: places.map((place) => one.batch.items[place]!),
-      // A request that comes late after all is then the same for a service that heeds the key. Later a new one is
-      // taken: some replay the failure, too.
-      idempotencyKey: isWhole ? one.batch.idempotencyKey : run.createIdempotencyKey(),
+      items: unresolved.map((index) => uncertainBatch.batch.items[index]!),
+      // The same key protects against a delayed first request if the service supports it. Later rounds use a new key,
+      // since some services also replay failures.
+      idempotencyKey: isWhole ? uncertainBatch.batch.idempotencyKey : run.createIdempotencyKey(),
     };
   }
 }
 
-/** @returns places that no failure accounts for: they are to be sent again, but for the last time */
+/** @returns indexes without a matching failure, which are sent again; empty in the last round */
 export async function reportFailures(
   { batch, failed, missingIndexes }: UncertainBatch,
-  delivery: WriteOperation,
+  operation: WriteOperation,
   isLast: boolean,
 ): Promise<readonly number[]> {
   const known = matchFailures(
@@ -164,20 +168,24 @@ export async function reportFailures(
     missingIndexes.map((index) => ({ index, id: itemId(batch, index) })),
   );
   const unaccounted: number[] = [];
-  for (const place of missingIndexes) {
-    const item = batch.items[place]!;
-    const failure = known.get(place);
-    if (failure) await delivery.onRefused(item, { code: "refused", reason: failure.message, path: failure.path });
+  for (const index of missingIndexes) {
+    const item = batch.items[index]!;
+    const failure = known.get(index);
+    if (failure) await operation.onRefused(item, { code: "refused", reason: failure.message, path: failure.path });
     else if (failed.length >= missingIndexes.length)
-      await delivery.onRefused(item, { code: "refused", reason: combinedReason(failed), path: null });
+      await operation.onRefused(item, { code: "refused", reason: combinedReason(failed), path: null });
     else if (isLast)
-      await delivery.onRefused(item, { code: "not-kept", reason: "it was taken, yet the map has it not", path: null });
-    else unaccounted.push(place);
+      await operation.onRefused(item, {
+        code: "not-kept",
+        reason: "the service reported success, but the feature is not on the map",
+        path: null,
+      });
+    else unaccounted.push(index);
   }
   return unaccounted;
 }
 
-function itemId({ items }: Batch, place: number): string | null {
-  const { action } = items[place]!;
+function itemId({ items }: Batch, index: number): string | null {
+  const { action } = items[index]!;
   return "id" in action ? action.id : null;
 }

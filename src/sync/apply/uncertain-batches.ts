@@ -13,7 +13,7 @@ interface BatchRow {
   readonly batch: number;
   readonly entry: number;
   readonly idempotency: string;
-  /** 1 where there was no answer. */
+  /** 1 if there was no response. */
   readonly doubt: 0 | 1;
   readonly answer: string;
 }
@@ -25,17 +25,17 @@ interface ItemRow {
   readonly seen: 0 | 1;
 }
 
-/** A batch of which it is not sure that all was carried out, with what is. */
+/** A batch that may not have been fully applied, and what is known about it. */
 export interface UncertainBatch {
   readonly batch: Batch;
-  /** Its number in the journal. */
+  /** Number in the journal. */
   readonly entry: number;
-  /** There was no answer; else it says that something failed, or too few succeeded. */
+  /** True if there was no response; otherwise the response reported failures or too few successes. */
   readonly isUnanswered: boolean;
   readonly failed: readonly WireFailure[];
-  /** What it says that succeeded. */
+  /** Successes that the response reported. */
   readonly success: readonly WireSuccess[];
-  /** Places, counted from 0, of those that the map does not have as they were sent. */
+  /** Indexes, from 0, of features that the map does not have as sent. */
   readonly missingIndexes: readonly number[];
 }
 
@@ -47,21 +47,21 @@ const tableDefinitions = `
     batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest TEXT NOT NULL,
     action TEXT NOT NULL, text TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (batch, place)) WITHOUT ROWID`;
 
-/** How a feature that was sent is found on the map again. */
+/** Conditions under which a sent feature counts as present on the map. */
 const presenceSql = {
-  /** It has its key. */
+  /** A feature has its key. */
   create: "EXISTS (SELECT 1 FROM map WHERE map.key = parked.key)",
-  /** It says what was sent. */
+  /** The feature has the sent content. */
   update: "EXISTS (SELECT 1 FROM map WHERE map.id = parked.id AND map.digest = parked.digest)",
 } as const;
 
 /**
- * Batches that are to be settled by the map itself. They are kept on disk: all of a run can be among them. After
- * `look` they say which of their features the map has not.
+ * Batches to settle by rereading the map. They are stored on disk, since all batches of a run can be uncertain. After
+ * `rereadMap` they report which of their features the map lacks.
  */
 export class UncertainBatches implements AsyncDisposable {
   private readonly database: Database;
-  /** Of the map after `look`. */
+  /** Entity tag of the map after `rereadMap`. */
   etag: string | null = null;
   private batchCount = 0;
   private unansweredCount = 0;
@@ -83,17 +83,20 @@ export class UncertainBatches implements AsyncDisposable {
     return this.batchCount === 0;
   }
 
-  /** Whether some had no answer at all: what was sent may still be under way. */
+  /** Whether some had no response: their requests may still be in progress. */
   get hasUnanswered(): boolean {
     return this.unansweredCount > 0;
   }
 
-  /** Whether some were answered, if not for all of their features. */
+  /** Whether some had a response, which did not confirm all features. */
   get hasAnswered(): boolean {
     return this.unansweredCount < this.batchCount;
   }
 
-  /** @param answer null where there was none @param unsent it was held back: that there is no answer leaves no doubt */
+  /**
+   * @param answer null if there was no response @param unsent the request was never sent, so the missing response
+   * leaves no doubt
+   */
   add({ items, idempotencyKey }: Batch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
     const batch = this.batchCount++;
     if (!answer) this.unansweredCount += 1;
@@ -119,7 +122,10 @@ export class UncertainBatches implements AsyncDisposable {
     });
   }
 
-  /** Reads the map, and notes which features it has; what it had once counts as carried out. @returns how many it has not */
+  /**
+   * Reads the map and marks the features that it has; a feature that it had once counts as applied. @returns the number
+   * of missing features
+   */
   async rereadMap(): Promise<number> {
     const { snapshot } = await MapReread.read(this.run, this.workspace);
     this.etag = snapshot.etag;
@@ -127,7 +133,7 @@ export class UncertainBatches implements AsyncDisposable {
     return this.database.prepare("SELECT count(*) FROM parked WHERE seen = 0").pluck().get() as number;
   }
 
-  /** Features that the map has, after `look`, of the batches that were sent. */
+  /** Number of features from sent batches that the map has, after `rereadMap`. */
   get presentCount(): number {
     return this.database
       .prepare("SELECT count(*) FROM parked JOIN parked_batch USING (batch) WHERE seen AND NOT unsent")
@@ -135,7 +141,7 @@ export class UncertainBatches implements AsyncDisposable {
       .get() as number;
   }
 
-  /** Features of the map, after `look`, that have one of the keys. */
+  /** Number of features on the map with one of the keys, after `rereadMap`. */
   countKeys(keys: readonly (RemoteKey | null)[]): number {
     const texts = JSON.stringify(keys.map((key) => (key === null ? null : String(key))));
     return this.database
@@ -144,18 +150,18 @@ export class UncertainBatches implements AsyncDisposable {
       .get(texts) as number;
   }
 
-  /** The digest of what the map has under an id, after `look`; null where it has no such feature. */
+  /** Digest of the feature with an id, after `rereadMap`; null if the map has no such feature. */
   findDigest(id: string): string | null {
     return (this.database.prepare("SELECT digest FROM map WHERE id = ?").pluck().get(id) as string | undefined) ?? null;
   }
 
-  /** Ids under which the map has the features of a batch that were created with a key, after `look`. */
+  /** Ids of the map's features with the keys of a batch, after `rereadMap`. */
   findCreatedIds({ batch: { items } }: UncertainBatch): readonly string[] {
     const idOf = this.database.prepare("SELECT id FROM map WHERE key = ?").pluck();
     return items.flatMap(({ key }) => (key === null ? [] : (idOf.all(String(key)) as string[])));
   }
 
-  /** All of them, in the order in which they were parked; one is in memory at a time. */
+  /** Iterates over the batches in the order of `add`; one is in memory at a time. */
   *[Symbol.iterator](): Generator<UncertainBatch> {
     const next = this.database.prepare("SELECT * FROM parked_batch WHERE batch = ?");
     const itemsOf = this.database.prepare(

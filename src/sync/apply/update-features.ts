@@ -1,4 +1,4 @@
-/** PATCH of what the plan changes (Map Features Service Interface, 4.5). */
+/** Executes the updates of the plan by PATCH (Map Features Service Interface, 4.5). */
 import { createError } from "../../errors.js";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import type { WireFeature } from "../../remote/wire.js";
@@ -15,9 +15,9 @@ import {
 import { sendBatches, type WriteOperation } from "./send-batches.js";
 
 /**
- * The first update goes alone and is read back, and so does the first that takes a member from a nested value, unless
- * it is known from an earlier run what the service does then.
- * @throws update-unsupported, update-not-applied, and what `deliver` throws
+ * Sends the first update alone and reads the feature back; likewise the first update that removes a member from a
+ * nested value, unless an earlier run has determined how the service handles it.
+ * @throws update-unsupported, update-not-applied; errors of `sendBatches`
  */
 export async function updateFeatures(run: ApplyRun): Promise<void> {
   if (run.plan.counts.update === 0) return;
@@ -64,14 +64,14 @@ async function sendPatch({ items, idempotencyKey }: Batch, run: ApplyRun): Promi
 
 const clearingFailed: WriteOutcome = { kind: "in-doubt", reason: "some nested values could not be cleared" };
 
-/** What is to be sent in batches, once those before it have told how the service deals with updates. */
+/** Yields updates to send in batches; sends probing updates alone first to learn how the service applies them. */
 async function* probeUpdates(run: ApplyRun): AsyncGenerator<readonly BatchItem[]> {
   let ordinal = 0;
   for await (const action of run.plan.actions(["update"])) {
     if (action.action !== "update") continue;
     const item = { action, key: action.key, text: patchText(action), ordinal };
-    const isTelling = run.context.serviceBehavior.patchSemantics === null && nestedMemberRemovals(action).length > 0;
-    if (ordinal === 0 || isTelling) await probeUpdate(item, action, run);
+    const isProbe = run.context.serviceBehavior.patchSemantics === null && nestedMemberRemovals(action).length > 0;
+    if (ordinal === 0 || isProbe) await probeUpdate(item, action, run);
     else yield [item];
     ordinal += 1;
   }
@@ -80,9 +80,9 @@ async function* probeUpdates(run: ApplyRun): AsyncGenerator<readonly BatchItem[]
 async function probeUpdate(item: BatchItem, update: Update, run: ApplyRun): Promise<void> {
   const { serviceBehavior } = run.context;
   const { service, map } = run.header;
-  const failed = run.counts.failed;
+  const failedBefore = run.counts.failed;
   await sendSingly(item, run);
-  if (run.counts.failed > failed) return;
+  if (run.counts.failed > failedBefore) return;
   let effect = checkUpdateEffect(update, await rereadFeature(update, run), run.rounding);
   if (effect.kind === "merged-deeply" && serviceBehavior.patchSemantics !== "merges-deeply") {
     serviceBehavior.savePatchSemantics("merges-deeply");
@@ -103,7 +103,7 @@ async function sendSingly(item: BatchItem, run: ApplyRun): Promise<void> {
   await sendBatches(one(), updateOperation(run), run);
 }
 
-/** The feature as the map has it now: on the page that it was on, or else on another. @throws map-changed */
+/** Reads the current feature from the page that had it, or else from the whole map. @throws map-changed */
 async function rereadFeature({ id, page }: Update, run: ApplyRun): Promise<WireFeature> {
   const read = await run.context.client.page(page);
   const there = read?.features.find((feature) => feature.id === id);

@@ -64,25 +64,25 @@ describe("a page", () => {
   ])("is refused with a number beyond all doubles in %s", (_name, geometry, properties) => {
     const feature = `{"type":"Feature","id":"a","geometry":${geometry},"properties":${properties}}`;
     const answer = new ServiceResponse(200, {}, `{"type":"FeatureCollection","features":[${feature}]}`);
-    expect(() => parsePage(answer)).toThrow("has a number that no program reads (beyond 1.8e308) in the feature a");
+    expect(() => parsePage(answer)).toThrow("has a number beyond the range of a double (1.8e308) in feature a");
   });
 
   test.each<[string, unknown, string]>([
-    ["no list", {}, "is no FeatureCollection"],
-    ["a feature that is none", [null], "has no Feature as its feature 1"],
-    ["a feature of another type", [feature({ type: "feature" })], "has no Feature as its feature 1"],
-    ["a feature without an id", [feature(), feature({ id: undefined })], "has no text as the id of its feature 2"],
-    ["a number as an id", [feature({ id: 7 })], "has no text as the id of its feature 1"],
+    ["no list", {}, "is not a FeatureCollection"],
+    ["a feature that is none", [null], "has something other than a Feature at position 1"],
+    ["a feature of another type", [feature({ type: "feature" })], "has something other than a Feature at position 1"],
+    ["a feature without an id", [feature(), feature({ id: undefined })], "has no string id on its feature 2"],
+    ["a number as an id", [feature({ id: 7 })], "has no string id on its feature 1"],
     ["an id twice", [feature(), feature()], "has two features with the id a"],
-    ["a list of properties", [feature({ properties: [] })], "has no object as the properties of the feature a"],
-    ["a geometry without coordinates", [feature({ geometry: { type: "Point" } })], "has no geometry of GeoJSON"],
-    ["a circle", [feature({ geometry: { type: "Circle", coordinates: [1, 2] } })], "has no geometry of GeoJSON"],
-    ["one number", [feature({ geometry: { type: "Point", coordinates: [1] } })], "has no geometry of GeoJSON"],
-    ["text", [feature({ geometry: { type: "Point", coordinates: ["1", "2"] } })], "has no geometry of GeoJSON"],
+    ["a list of properties", [feature({ properties: [] })], "has properties that are not an object in feature a"],
+    ["a geometry without coordinates", [feature({ geometry: { type: "Point" } })], "has no valid GeoJSON geometry"],
+    ["a circle", [feature({ geometry: { type: "Circle", coordinates: [1, 2] } })], "has no valid GeoJSON geometry"],
+    ["one number", [feature({ geometry: { type: "Point", coordinates: [1] } })], "has no valid GeoJSON geometry"],
+    ["text", [feature({ geometry: { type: "Point", coordinates: ["1", "2"] } })], "has no valid GeoJSON geometry"],
     [
       "a level too few",
       [feature({ geometry: { type: "LineString", coordinates: [1, 2] } })],
-      "has no geometry of GeoJSON",
+      "has no valid GeoJSON geometry",
     ],
     [
       "more than 500",
@@ -94,12 +94,12 @@ describe("a page", () => {
   });
 
   test("may not be another object", () => {
-    expect(() => pageOf([], {}, "Feature")).toThrow("is no FeatureCollection");
+    expect(() => pageOf([], {}, "Feature")).toThrow("is not a FeatureCollection");
   });
 
   test("may not be short of features while another one follows", () => {
     const link = '</api/v1/maps/m/features?page=2>; rel="next"';
-    expect(() => pageOf([feature()], { link })).toThrow("has 1 features, not 500, though another one follows");
+    expect(() => pageOf([feature()], { link })).toThrow("has 1 features, not 500, although another page follows");
     expect(pageOf([feature()], { link: '</first>; rel="first"' })).toHaveLength(1);
   });
 });

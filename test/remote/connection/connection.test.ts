@@ -83,14 +83,14 @@ describe("the service that is meant", () => {
   });
 
   test.each<[string, ServiceConnectionOptions, Record<string, Connection>, string, string]>([
-    ["nothing is said", {}, {}, "remote-unknown", "which service? none is named; keep the address"],
-    ["no profile is the default", {}, { work }, "remote-unknown", "--profile takes one of work"],
+    ["nothing is said", {}, {}, "remote-unknown", "no service is given; save the address"],
+    ["no profile is the default", {}, { work }, "remote-unknown", "choose one with --profile: work"],
     [
       "another address is given than that of the profile",
       { url: "https://c.example.org", profile: "work" },
       { work },
       "usage",
-      "the profile work is for https://b.example.org, but --url or GEOFERRY_URL says https://c.example.org",
+      "the profile work is for https://b.example.org, but --url or GEOFERRY_URL is https://c.example.org",
     ],
     [
       "there are no credentials for the address",
@@ -106,7 +106,13 @@ describe("the service that is meant", () => {
       "usage",
       "work, twin; choose one with --profile",
     ],
-    ["there is no such profile", { profile: "wrok" }, { work }, "remote-profile", "has no profile wrok; it has work"],
+    [
+      "there is no such profile",
+      { profile: "wrok" },
+      { work },
+      "remote-profile",
+      "has no profile wrok (available: work)",
+    ],
     ["a secret is missing", { clientId: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_SECRET is not"],
     ["an id is missing", { clientSecret: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_ID is not"],
   ])("is asked for where %s", (_name, wish, profiles, code, words) => {

@@ -71,8 +71,8 @@ describe("a read", () => {
 
   test.each<[string, Reply, string, string]>([
     ["cut connections", reset, "remote-unavailable", "broke off the connection (tried 3 times)"],
-    ["500", json(500, { message: "no disk" }), "remote-unavailable", "it answers 500: no disk (tried 3 times)"],
-    ["web pages", html, "remote-protocol-error", "it answers 200 with a web page (tried 3 times)"],
+    ["500", json(500, { message: "no disk" }), "remote-unavailable", "HTTP 500: no disk (tried 3 times)"],
+    ["web pages", html, "remote-protocol-error", "HTTP 200 with an HTML page (tried 3 times)"],
   ])("ends after too many %s", async (_name, reply, code, words) => {
     server.answer(reply);
     await expect(map.page(1)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
@@ -103,14 +103,18 @@ describe("a write", () => {
   test.each<[string, Reply, string]>([
     ["a connection that is cut before the answer", reset, "the server broke off the connection"],
     ["a connection that is cut in the answer", torn, "the server broke off the connection"],
-    ["an answer that is cut short", plain(200, '{"success":[{"id"'), "it answers 200 with what is no JSON, or torn"],
-    ["a web page", html, "it answers 200 with a web page"],
-    ["204", plain(204), "it answers 204 with nothing"],
-    ["another object", json(200, { status: "ok" }), "it answers 200 with something else"],
-    ["success that is no list", json(200, { success: true }), "it answers 200 with something else"],
-    ["500", json(500, { message: "no disk" }), "it answers 500: no disk"],
-    ["503", json(503, {}, { "retry-after": "0" }), "it answers 503"],
-    ["see other", plain(303, "", { location: "/done" }), "it answers 303 and leads to /done"],
+    [
+      "an answer that is cut short",
+      plain(200, '{"success":[{"id"'),
+      "HTTP 200 with a body that is not JSON or is incomplete",
+    ],
+    ["a web page", html, "HTTP 200 with an HTML page"],
+    ["204", plain(204), "HTTP 204 with an empty body"],
+    ["another object", json(200, { status: "ok" }), "HTTP 200 with an unexpected JSON object"],
+    ["success that is no list", json(200, { success: true }), "HTTP 200 with an unexpected JSON object"],
+    ["500", json(500, { message: "no disk" }), "HTTP 500: no disk"],
+    ["503", json(503, {}, { "retry-after": "0" }), "HTTP 503"],
+    ["see other", plain(303, "", { location: "/done" }), "HTTP 303, a redirect to /done"],
   ])("is in doubt after %s, and not sent again", async (_name, reply, reason) => {
     server.answer(reply);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
@@ -136,7 +140,7 @@ describe("a write", () => {
   });
 
   test("is in doubt while its Idempotency-Key is in use, however often it was tried and where it is broken off", async () => {
-    const reason = "it answers 409: another request has this key";
+    const reason = "HTTP 409: another request has this key";
     const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
     server.answer(inUse);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
@@ -164,11 +168,11 @@ describe("a write", () => {
   });
 
   test.each<[string, Reply, object]>([
-    ["400", json(400, { message: "no" }), { kind: "refused", status: 400, reason: "it answers 400: no", failed: [] }],
+    ["400", json(400, { message: "no" }), { kind: "refused", status: 400, reason: "HTTP 400: no", failed: [] }],
     ["409", json(409, {}), { kind: "refused", status: 409 }],
-    ["422", json(422, { detail: "no" }), { kind: "refused", status: 422, reason: "it answers 422: no" }],
+    ["422", json(422, { detail: "no" }), { kind: "refused", status: 422, reason: "HTTP 422: no" }],
     ["412", plain(412), { kind: "changed" }],
-    ["413", html413(), { kind: "too-large", reason: "it answers 413 with a web page" }],
+    ["413", html413(), { kind: "too-large", reason: "HTTP 413 with an HTML page" }],
     ["405", plain(405), { kind: "not-offered", status: 405 }],
     ["501", plain(501), { kind: "not-offered", status: 501 }],
   ])("that is answered %s was not carried out", async (_name, reply, outcome) => {
@@ -395,29 +399,29 @@ describe("an access token", () => {
   });
 
   test.each<[string, Reply, string, string]>([
-    ["a web page", html, "remote-protocol-error", "it answers 200 with a web page; is the address right?"],
-    ["404", plain(404), "remote-protocol-error", "/token, it answers 404"],
-    ["no token", json(200, {}), "remote-protocol-error", "it gives none that a program can use"],
+    ["a web page", html, "remote-protocol-error", "HTTP 200 with an HTML page; check the address"],
+    ["404", plain(404), "remote-protocol-error", "/token: HTTP 404"],
+    ["no token", json(200, {}), "remote-protocol-error", "the response contains no usable access token"],
     [
       "another kind",
       json(200, { access_token: "t", token_type: "mac" }),
       "remote-protocol-error",
-      "none that a program can use",
+      "no usable access token",
     ],
     [
       "a token with a line break",
       json(200, { access_token: "a\r\nb" }),
       "remote-protocol-error",
-      "none that a program can use",
+      "no usable access token",
     ],
-    ["invalid_client", json(400, { error: "invalid_client" }), "remote-credentials", "it answers 400: invalid_client"],
+    ["invalid_client", json(400, { error: "invalid_client" }), "remote-credentials", "HTTP 400: invalid_client"],
     [
       "unsupported_grant_type",
       json(400, { error: "unsupported_grant_type" }),
       "remote-protocol-error",
       "unsupported_grant_type",
     ],
-    ["401", plain(401), "remote-credentials", "it answers 401"],
+    ["401", plain(401), "remote-credentials", "HTTP 401"],
   ])("that is answered with %s ends it at once", async (_name, reply, code, words) => {
     server.token = reply;
     await expect(service.signIn()).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
@@ -440,7 +444,7 @@ describe("secrets", () => {
 
   test("nor are tokens", async () => {
     server.answer((response, received) => json(400, { message: received.headers.authorization })(response, received));
-    expect(await create()).toMatchObject({ reason: "it answers 400: Bearer …" });
+    expect(await create()).toMatchObject({ reason: "HTTP 400: Bearer …" });
     await expect(map.page(1)).rejects.not.toMatchObject({ message: expect.stringContaining("a-token") });
   });
 

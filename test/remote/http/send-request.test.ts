@@ -72,7 +72,7 @@ describe("a body", () => {
     const bomb = await promisify(gzip)(Buffer.alloc(257 << 20));
     const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
     expect(await failure(asked)).toMatchObject({
-      failure: { reason: "the answer has more than 268435456 bytes", isTransient: false },
+      failure: { reason: "the response has more than 268435456 bytes", isTransient: false },
     });
   });
 

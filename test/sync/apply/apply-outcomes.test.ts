@@ -159,7 +159,7 @@ test("an interrupted run says what stays, also where a request was about to be s
     },
   });
   expect(report).toMatchObject({ created: 1000, error: { code: "sync-interrupted" } });
-  expect(report.error?.message).toMatch(/what was sent to map .* stays: run it again/);
+  expect(report.error?.message).toMatch(/changes sent to map .* so far remain; run the command again/);
   expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 

@@ -62,7 +62,9 @@ describe("the key that is chosen", () => {
     });
     const error = await refusal(() => reading.choose("reference"));
     expect([error.code, error.kind]).toEqual(["key-field-missing", "input"]);
-    expect(error.message).toContain('has no field "reference", which has identified the features of this map so far');
+    expect(error.message).toContain(
+      'has no field "reference", which identified the features of this map in earlier runs',
+    );
     expect(error.message).toContain("--remote-field");
   });
 

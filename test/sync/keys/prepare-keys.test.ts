@@ -58,7 +58,7 @@ describe("keys of a source", () => {
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
     expect([error.code, error.kind]).toEqual(["duplicate-key", "input"]);
     expect(error.message).toContain(
-      '"ref" is the same for several features (5 features in all): "A" in record 1 and record 3 and record 6; "B" in record 2 and record 5;',
+      'several features have the same "ref" (5 features in total): "A" in record 1 and record 3 and record 6; "B" in record 2 and record 5;',
     );
   });
 

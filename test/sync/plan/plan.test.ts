@@ -182,7 +182,7 @@ describe("a plan is refused", () => {
     const bytes = Buffer.from(text);
     for (let length = 0; length < bytes.length - 1; length += 7) {
       writeFileSync(path, bytes.subarray(0, length));
-      expect(await refusal(), `${length} bytes`).toMatch(/^P, line \d: not a whole plan: .+; make a new one/);
+      expect(await refusal(), `${length} bytes`).toMatch(/^P, line \d: not a complete plan: .+; create a new plan/);
     }
   });
 
@@ -190,7 +190,7 @@ describe("a plan is refused", () => {
     [
       "a line is gone",
       (lines) => lines.splice(3, 1),
-      "line 5: not a whole plan: it says that delete is 1, but its lines make 0",
+      "line 5: not a complete plan: it says that delete is 1, but its lines make 0",
     ],
     [
       "a line is there twice",
@@ -202,22 +202,30 @@ describe("a plan is refused", () => {
       (lines) => lines.splice(1, 3, lines[3]!, lines[1]!, lines[2]!),
       "create stands after delete",
     ],
-    ["something follows", (lines) => lines.push(lines[1]!), "line 7: not a whole plan: there are lines after its end"],
+    [
+      "something follows",
+      (lines) => lines.push(lines[1]!),
+      "line 7: not a complete plan: there are lines after its end",
+    ],
     [
       "it is no plan",
       (lines) => lines.splice(0, 1, '{"type":"FeatureCollection"}'),
-      "line 1: not a whole plan: it does not begin as a plan does",
+      "line 1: not a complete plan: it does not begin as a plan does",
     ],
-    ["it is no JSON", (lines) => lines.splice(2, 1, "{"), "line 3: not a whole plan: this is no whole object of JSON"],
+    [
+      "it is no JSON",
+      (lines) => lines.splice(2, 1, "{"),
+      "line 3: not a complete plan: this is no whole object of JSON",
+    ],
     [
       "it is of a later version",
       (lines) => (lines[0] = lines[0]!.replace('"version":2', '"version":3')),
-      "a plan of version 3, and this geoferry knows version 2",
+      "the plan has version 3, but this geoferry supports version 2",
     ],
     [
       "its mode is none",
       (lines) => (lines[0] = lines[0]!.replace('"full"', '"fill"')),
-      "line 1: not a whole plan: mode ",
+      "line 1: not a complete plan: mode ",
     ],
     [
       "an action is none",
@@ -227,17 +235,17 @@ describe("a plan is refused", () => {
     [
       "an id is no text",
       (lines) => (lines[3] = lines[3]!.replace('"id":"id-c"', '"id":7')),
-      "line 4: not a whole plan: id must be string",
+      "line 4: not a complete plan: id must be string",
     ],
     [
       "a position is none",
       (lines) => (lines[1] = lines[1]!.replace("[1,0]", '["1",0]')),
-      "line 2: not a whole plan: feature.geometry is not a geometry in longitude and latitude",
+      "line 2: not a complete plan: feature.geometry is not a geometry in longitude and latitude",
     ],
     [
       "a latitude is beyond the pole",
       (lines) => (lines[2] = lines[2]!.replace("[2,0]", "[2,91]")),
-      "line 3: not a whole plan: before.geometry is not",
+      "line 3: not a complete plan: before.geometry is not",
     ],
     [
       "a count is no number",
@@ -258,7 +266,7 @@ describe("a plan is refused", () => {
     [
       "it has no digest",
       (lines) => (lines[5] = lines[5]!.replace(/,"sha256":"\w+"/, "")),
-      "line 6: not a whole plan: end must have required properties sha256",
+      "line 6: not a complete plan: end must have required properties sha256",
     ],
   ])("where %s", async (_, change, expected) => {
     const lines = (await write()).filter((line) => line !== "");
@@ -315,7 +323,7 @@ describe("a plan is stale", () => {
       expect.objectContaining({
         code: "plan-stale",
         kind: "conflict",
-        message: `p: the plan no longer fits, and nothing was sent; make a new one with geoferry plan: ${expected}`,
+        message: `p: the plan is out of date; nothing was sent; create a new plan with geoferry plan: ${expected}`,
       }),
     );
   });

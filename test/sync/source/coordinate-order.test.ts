@@ -45,7 +45,7 @@ describe("latitude before longitude", () => {
     expect(reading.source.rejects.count).toBe(3);
     const error = await refusal(() => reading.order());
     expect([error.code, error.kind]).toEqual(["axis-order-swapped", "input"]);
-    expect(error.message).toContain(`${path}: latitude stands before longitude`);
+    expect(error.message).toContain(`${path}: latitude precedes longitude`);
     expect(error.message).toContain("x from -37.81 to -27.47, y from 144.96 to 153.03");
     expect(error.message).toContain("--swap-xy exchanges them");
     expect(existsSync(rejects)).toBe(false);

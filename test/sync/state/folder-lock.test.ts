@@ -46,7 +46,7 @@ test("one run at a time has it", async () => {
     kind: "locked",
     message: expect.stringMatching(
       new RegExp(
-        `^map m of https://maps.example.org: another run is at work on it \\(process ${child.pid} on ${hostname()}, since \\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z\\); try again when it has finished$`,
+        `^map m of https://maps.example.org: another run holds the lock \\(process ${child.pid} on ${hostname()}, since \\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z\\); try again when it has finished$`,
       ),
     ),
   });
