@@ -1,27 +1,27 @@
 /**
- * The questions that a comparison asks of the tables of both sides (src/remote/snapshot/workspace.ts) and of that of the keys of
- * rejected features, once `checkKeys` has filled them.
+ * Queries for comparing the tables of both sides (src/remote/snapshot/workspace.ts) and the table of rejected keys,
+ * after `prepareKeys` has filled them.
  */
 import type { Database, Statement } from "better-sqlite3";
 import { createError } from "../../errors.js";
 import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
 
-/** A feature of the source and the one of the map that has its key. */
+/** A source feature and the map feature with the same key. */
 export interface MatchedPair {
   readonly source: KeyedRow;
   readonly map: KeyedRow;
 }
 
-/** A feature that only the source has, as far as it is looked at. */
+/** The needed columns of a feature that only the source has. */
 export type UnmatchedSourceRow = Pick<KeyedRow, keyof TextLocation | "seq" | "digest" | "key" | "numeric">;
 
-/** A feature of the map that the source does not have, or has too. */
+/** A map feature that no update changes, with its relation to the source. */
 export interface MapRowStatus extends KeyedRow {
   readonly matched: 0 | 1;
-  /** The same by its digest or after a closer look, with the source's digest; null where that says nothing new. */
+  /** The source's digest if a detailed comparison found both features equal despite different digests; else null. */
   readonly sent: string | null;
-  /** A rejected feature has its key. */
+  /** Whether a rejected source feature has its key. */
   readonly protected: 0 | 1;
 }
 
@@ -34,7 +34,7 @@ type JoinedRow = Readonly<Record<string, unknown>>;
 const rowFromJoined = (joined: JoinedRow, table: string): KeyedRow =>
   Object.fromEntries(rowColumns.map((name) => [name, joined[`${table}_${name}`]])) as unknown as KeyedRow;
 
-/** Rows that are fetched at a time: others may be written meanwhile. */
+/** Rows per query: others may be written between queries. */
 const fetchSize = 1000;
 
 export class ComparisonTables {
@@ -42,7 +42,7 @@ export class ComparisonTables {
   private readonly insertChanged: Statement;
   private readonly insertEquivalent: Statement;
 
-  /** @throws internal where a key is on one side twice */
+  /** @throws internal if a side has duplicate keys */
   constructor({ database }: Workspace) {
     this.database = database;
     database.exec(`
@@ -58,7 +58,7 @@ export class ComparisonTables {
     this.insertEquivalent = database.prepare("INSERT INTO absorbed VALUES (?, ?)");
   }
 
-  /** Features that both sides have and whose digests differ, in the order of the source. */
+  /** Features on both sides with different digests, in source order. */
   *findDiffering(): Generator<MatchedPair> {
     const select = this.database.prepare(
       `SELECT ${prefixedColumns("source")}, ${prefixedColumns("map")} FROM source CROSS JOIN map ON map.key = source.key
@@ -72,12 +72,12 @@ export class ComparisonTables {
     }
   }
 
-  /** Number of features that both sides have. */
+  /** Number of features on both sides. */
   get matchedCount(): number {
     return this.queryNumber("SELECT count(*) FROM source JOIN map ON map.key = source.key");
   }
 
-  /** Features that only the source has, in its order. */
+  /** Features that only the source has, in source order. */
   *findOnlyInSource(): Generator<UnmatchedSourceRow> {
     yield* this.queryPages<UnmatchedSourceRow>(
       "source",
@@ -86,17 +86,17 @@ export class ComparisonTables {
     );
   }
 
-  /** Marks a feature of the map that an update changes. */
+  /** Marks a map feature that an update changes. */
   markChanged(map: KeyedRow): void {
     this.insertChanged.run(map.seq);
   }
 
-  /** Marks a feature of the map that is the same as the source's although their digests differ. */
+  /** Marks a map feature that equals the source feature despite a different digest. */
   markEquivalent(map: KeyedRow, sent: string): void {
     this.insertEquivalent.run(map.seq, sent);
   }
 
-  /** Features of the map that no update changes, in its order. */
+  /** Map features that no update changes, in map order. */
   *findUnchanged(): Generator<MapRowStatus> {
     yield* this.queryPages<MapRowStatus>(
       "map",
@@ -108,18 +108,18 @@ export class ComparisonTables {
     );
   }
 
-  /** Keys were checked before; a pair that is met twice would spoil what is not asked about. */
+  /** Guards against duplicate keys, which earlier checks exclude: duplicate pairs would corrupt the plan. */
   private checkKeysUnique(side: SideName): void {
     const twice = `SELECT key FROM ${side} WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1 LIMIT 1`;
     const key = this.database.prepare(twice).pluck().get();
-    if (key !== undefined) throw createError("internal", { reason: `the key ${String(key)} is twice in the ${side}` });
+    if (key !== undefined) throw createError("internal", { reason: `duplicate key ${String(key)} in the ${side}` });
   }
 
   private queryNumber(sql: string): number {
     return this.database.prepare(sql).pluck().get() as number;
   }
 
-  /** @param sql with one parameter, the last `seq` that was seen */
+  /** @param sql has one parameter: the last `seq` seen */
   private *queryPages<Row extends Pick<KeyedRow, "seq">>(table: string, sql: string): Generator<Row> {
     const select = this.database.prepare(`${sql} ORDER BY ${table}.seq LIMIT ${fetchSize}`);
     for (let last = 0; ; ) {

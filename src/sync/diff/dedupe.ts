@@ -1,6 +1,6 @@
 /**
- * Removes features from a map that have a key which another feature has as well: a plan of deletes, which goes the way of
- * all plans. Of features that say the same one stays; of those that differ, only where it is asked for.
+ * Removes features with duplicate keys from a map, by an ordinary plan of deletes. Of equal features one stays;
+ * differing ones are deleted only on request.
  */
 import { join } from "node:path";
 import { createError } from "../../errors.js";
@@ -37,24 +37,24 @@ export type KeptDuplicate = "first" | "last";
 export interface DedupeRequest extends Pick<SyncRequest, "scope" | "precision" | "singleRead" | "settleTime"> {
   /** The property that identifies a feature. */
   readonly remoteField: string;
-  /** Which feature of a key stays, in the order of `orderBy`. */
+  /** Which feature of a key to keep, in the order of `orderBy`. */
   readonly keep: KeptDuplicate;
-  /** The property whose value orders the features of a key; null: their ids do. */
+  /** The property whose value orders the features of a key; null orders by id. */
   readonly orderBy: string | null;
-  /** Features go, too, that differ from the one that stays. */
+  /** Also deletes features that differ from the kept one. */
   readonly deleteDifferent: boolean;
   readonly guards: Pick<Guards, "maxDelete">;
 }
 
-/** What becomes of the features that have one key. */
+/** The kept and deleted features of one key. */
 export interface Duplicates {
   readonly key: RemoteKey;
-  /** Ids: of one feature, or of several that differ where nobody asked to delete such. */
+  /** Ids of the kept feature, or of several differing ones if their deletion was not requested. */
   readonly stay: readonly string[];
   readonly go: readonly string[];
   /**
-   * What the features differ in: "geometry", names of properties as `properties.name`, and of other members; empty where
-   * they say exactly the same.
+   * Differences between the features: "geometry", properties as `properties.name`, and names of other members; empty if
+   * they are exactly equal.
    */
   readonly differ: readonly string[];
 }
@@ -62,39 +62,40 @@ export interface Duplicates {
 export interface DedupePlan {
   readonly plan: OpenPlan;
   readonly snapshot: Snapshot;
-  /** Keys that several features have. */
+  /** Number of keys with several features. */
   readonly duplicateKeys: number;
-  /** Of these, keys whose features differ. */
+  /** Number of these keys whose features differ. */
   readonly differingKeys: number;
-  /** Keys that several features will still have. */
+  /** Number of keys that keep several features. */
   readonly remainingKeys: number;
 }
 
-/** Who is told of duplicates before they are deleted. */
+/** Callbacks before duplicates are deleted. */
 export interface DedupeHooks {
-  /** Of each key that several features have. */
+  /** Called for each key with several features. */
   onDuplicates?(duplicates: Duplicates): void;
-  /** Before the guards look at it. */
+  /** Called before the guards check the plan. */
   onPlan(found: DedupePlan): void;
-  /** Once the guards let it pass; false leaves the map as it is. */
+  /** Called after the guards pass; false leaves the map unchanged. */
   confirm(found: DedupePlan): Promise<boolean>;
 }
 
 /**
- * Deletes features whose key another one has.
- * @returns `applied` is null where there was nothing to do, or nothing was to be done; what stopped it is in there
- * @throws guard-sync, backup-failed, and what `prepareDeduplication` throws: then nothing was sent
+ * Deletes features with duplicate keys.
+ * @returns `applied` is null if there was nothing to do or the user did not confirm; its `error` tells what stopped the
+ * run
+ * @throws guard-sync, backup-failed; errors of `planDedupe`; then nothing was sent
  */
 export async function deduplicate(
   request: DedupeRequest,
   run: SyncRun,
-  onlooker: DedupeHooks,
+  hooks: DedupeHooks,
 ): Promise<{ readonly found: DedupePlan; readonly applied: ApplyReport | null }> {
-  const found = await planDedupe(request, run, (duplicates) => onlooker.onDuplicates?.(duplicates));
-  onlooker.onPlan(found);
+  const found = await planDedupe(request, run, (duplicates) => hooks.onDuplicates?.(duplicates));
+  hooks.onPlan(found);
   checkGuards(found.plan);
-  if (isEmptyPlan(found.plan.counts) || !(await onlooker.confirm(found))) return { found, applied: null };
-  // Nothing is created or updated, so that nothing can be refused.
+  if (isEmptyPlan(found.plan.counts) || !(await hooks.confirm(found))) return { found, applied: null };
+  // The plan only deletes, so no feature is written to the rejects file.
   return {
     found,
     applied: await applyAndUpdateBaseline(found.plan, join(run.spool.folder(), "rejects.geojsonl"), run),
@@ -102,9 +103,9 @@ export async function deduplicate(
 }
 
 /**
- * Makes the plan.
- * @param onDuplicates told of each key that several features have
- * @throws field-not-on-map, remote-changed-during-read, output-failed, interrupted; what `MapClient.page` throws
+ * Creates the plan.
+ * @param onDuplicates called for each key with several features
+ * @throws field-not-on-map, remote-changed-during-read, output-failed, interrupted; errors of `MapClient.page`
  */
 export async function planDedupe(
   request: DedupeRequest,
@@ -136,8 +137,8 @@ export async function planDedupe(
   );
   for (const action of planner.actions()) {
     if (signal.aborted) throw createError("interrupted", {});
-    const written = writer.add(action);
-    if (written) await written;
+    const pendingWrite = writer.add(action);
+    if (pendingWrite) await pendingWrite;
   }
   const plan = await writer.finish(() => false);
   const { duplicateKeys, differingKeys, remainingKeys } = planner;
@@ -153,22 +154,22 @@ class DedupePlanner {
     private readonly request: DedupeRequest,
     private readonly workspace: Workspace,
     private readonly onDuplicates: (duplicates: Duplicates) => void,
-    /** Every delete will be under the condition that nobody else has written since. */
+    /** Whether every delete will be conditional on the map being unchanged. */
     private readonly isConditional: boolean,
   ) {}
 
   *actions(): Generator<PlanAction> {
     const { database, map } = this.workspace;
     database.exec("CREATE TABLE fate (seq INTEGER PRIMARY KEY, goes INTEGER NOT NULL)");
-    const note = database.prepare("INSERT INTO fate VALUES (?, ?)");
-    for (const repeated of findDuplicateKeys(this.workspace)) {
+    const insert = database.prepare("INSERT INTO fate VALUES (?, ?)");
+    for (const duplicate of findDuplicateKeys(this.workspace)) {
       this.duplicateKeys += 1;
-      const { kept, removed } = this.chooseKept(repeated);
+      const { kept, removed } = this.chooseKept(duplicate);
       if (kept.length > 1) this.remainingKeys += 1;
-      this.reportDuplicates(repeated, kept, removed);
+      this.reportDuplicates(duplicate, kept, removed);
       this.workspace.transaction(() => {
-        for (const row of kept) note.run(row.seq, 0);
-        for (const { row } of removed) note.run(row.seq, 1);
+        for (const row of kept) insert.run(row.seq, 0);
+        for (const { row } of removed) insert.run(row.seq, 1);
       });
       for (const { row, keptRow } of removed) {
         const before = readMapFeature(map, row);
@@ -178,34 +179,34 @@ class DedupePlanner {
         };
       }
     }
-    const fate = database.prepare<[number], number>("SELECT goes FROM fate WHERE seq = ?").pluck();
+    const removedFlag = database.prepare<[number], number>("SELECT goes FROM fate WHERE seq = ?").pluck();
     for (const row of map.rows()) {
-      const goes = fate.get(row.seq);
-      if (goes === 1) continue;
-      const why = goes === 0 ? "same" : row.key === null ? "unmanaged" : "only-on-map";
+      const isRemoved = removedFlag.get(row.seq);
+      if (isRemoved === 1) continue;
+      const why = isRemoved === 0 ? "same" : row.key === null ? "unmanaged" : "only-on-map";
       yield { action: "keep", why, id: row.id!, key: rowKey(row) };
     }
   }
 
-  /** Each that goes with the one that stays for it. */
-  private chooseKept(repeated: DuplicateKey): {
+  /** Chooses the kept features, and pairs each removed one with the feature that replaces it. */
+  private chooseKept(duplicate: DuplicateKey): {
     readonly kept: readonly KeyedRow[];
     readonly removed: readonly { readonly row: KeyedRow; readonly keptRow: KeyedRow }[];
   } {
-    const groups = this.request.deleteDifferent ? [repeated.rows] : groupByContent(repeated);
+    const groups = this.request.deleteDifferent ? [duplicate.rows] : groupByContent(duplicate);
     const kept: KeyedRow[] = [];
     const removed: { row: KeyedRow; keptRow: KeyedRow }[] = [];
     for (const group of groups) {
       const ordered = this.sortRows(group);
       const chosen = this.request.keep === "first" ? ordered[0]! : ordered.at(-1)!;
-      const keptRow = this.isConditional ? chosen : lowestLike(chosen, group);
+      const keptRow = this.isConditional ? chosen : lowestEqual(chosen, group);
       kept.push(keptRow);
       removed.push(...group.filter((row) => row !== keptRow).map((row) => ({ row, keptRow })));
     }
     return { kept, removed };
   }
 
-  /** By ids they are in order already. */
+  /** Sorts by `orderBy`; rows are already sorted by id. */
   private sortRows(rows: readonly KeyedRow[]): readonly KeyedRow[] {
     const { orderBy } = this.request;
     if (orderBy === null) return rows;
@@ -219,7 +220,10 @@ class DedupePlanner {
     return readMapFeature(this.workspace.map, row);
   }
 
-  /** As a push compares; where that finds nothing, in what is left of it: more digits, members that GeoJSON does not know. */
+  /**
+   * Compares as a push does; if that finds no difference, compares exactly, including further digits and members
+   * unknown to GeoJSON.
+   */
   private findDifferences(one: KeyedRow, other: KeyedRow): readonly string[] {
     const settings = { rounding: roundingForPrecision(this.request.precision), replaceProperties: true };
     const { changed } = mergeFeature(this.readFeature(one), this.readFeature(other), settings);
@@ -228,15 +232,15 @@ class DedupePlanner {
   }
 
   private reportDuplicates(
-    repeated: DuplicateKey,
+    duplicate: DuplicateKey,
     stay: readonly KeyedRow[],
     go: readonly { readonly row: KeyedRow }[],
   ): void {
-    const [first, ...others] = groupByContent(repeated).map(([row]) => row!);
+    const [first, ...others] = groupByContent(duplicate).map(([row]) => row!);
     const differ = new Set(others.flatMap((other) => this.findDifferences(first!, other)));
     if (others.length > 0) this.differingKeys += 1;
     this.onDuplicates({
-      key: rowKey(repeated.rows[0]!)!,
+      key: rowKey(duplicate.rows[0]!)!,
       stay: stay.map(({ id }) => id!),
       go: go.map(({ row }) => row.id!),
       differ: [...differ],
@@ -245,14 +249,14 @@ class DedupePlanner {
 }
 
 /**
- * Of the features that say exactly what one says, the one with the lowest id: where no delete is conditional, another run
- * with other settings can be at work, and each would delete what the other one keeps.
- * @param group by ids, the lowest first
+ * The feature with the lowest id among those exactly equal to the given one. Without conditional deletes, a concurrent
+ * run with other settings might otherwise delete the copy that this one keeps.
+ * @param group sorted by id, the lowest first
  */
-const lowestLike = (one: KeyedRow, group: readonly KeyedRow[]): KeyedRow =>
+const lowestEqual = (one: KeyedRow, group: readonly KeyedRow[]): KeyedRow =>
   (one.exact === null ? undefined : group.find(({ exact }) => exact === one.exact)) ?? one;
 
-/** Numbers by size, before texts, by code units; what is neither comes first, as it says nothing of time. */
+/** Orders values: other types first, then numbers by size, then texts by code units. */
 function compareValues(one: unknown, other: unknown): number {
   const rank = (value: unknown) => (typeof value === "string" ? 2 : typeof value === "number" ? 1 : 0);
   if (rank(one) !== rank(other)) return rank(one) - rank(other);
@@ -260,7 +264,7 @@ function compareValues(one: unknown, other: unknown): number {
   return (one as string | number) < (other as string | number) ? -1 : one === other ? 0 : 1;
 }
 
-/** By ids: a backup of twins is put back by those, since what stays has their key. */
+/** Matches by id: a restore of duplicates cannot match by key, since the kept feature has the same key. */
 function createHeader(request: DedupeRequest, { client }: ReadonlySyncRun, snapshot: Snapshot): PlanFileHeader {
   const { scope, precision, singleRead, settleTime, guards } = request;
   const { etag, fingerprint, features } = snapshot;

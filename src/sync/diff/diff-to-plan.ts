@@ -1,4 +1,6 @@
-/** What has to be done to make a map what a source says: both sides compared, feature by feature, into a plan file. */
+/**
+ * Compares source and map feature by feature, and writes the plan file of changes that make the map match the source.
+ */
 import { createError } from "../../errors.js";
 import { canonicalGeometry, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import { rowKey } from "../../remote/snapshot/feature-side.js";
@@ -25,47 +27,49 @@ import { mergeFeature, withKey } from "./merge-feature.js";
 import { parsePlanned, readMapFeature, readPlanned } from "./read-rows.js";
 import { detectRounding, equalsAfterRounding, roundingForPrecision } from "./rounding.js";
 
-/** Both sides, read, limited to the scope and with their keys filled in (`checkKeys`), and what is known of them. */
+/** Both sides, limited to the scope, with keys filled in (`prepareKeys`), and their metadata. */
 export interface DiffInput {
   readonly workspace: Workspace;
   readonly request: SyncRequest;
-  /** `delete` where the source lists what shall go. */
+  /** `delete` if the source lists features to delete. */
   readonly mode: PlanMode;
-  /** Base address of the service. */
+  /** Base URL of the service. */
   readonly service: string;
-  /** Null where nothing is matched (append). */
+  /** Null if features are not matched (append). */
   readonly key: SyncKey | null;
   readonly source: PlanHeader["source"];
-  /** Of a `Snapshot` (src/remote/snapshot/read-snapshot.ts). */
+  /** From a `Snapshot` (src/remote/snapshot/read-snapshot.ts). */
   readonly snapshot: PlanHeader["snapshot"] & { readonly decimals: number };
-  /** What both sides agreed on before; null where nothing is known, or it was compared in another way. */
+  /** The state after the last sync; null if there is none, or if it was compared with other settings. */
   readonly baseline: Baseline | null;
   readonly signal?: AbortSignal;
 }
 
-/** One PUT takes so many features (Map Features Service Interface, section 8), and bytes that any service should take. */
+/**
+ * Limits of one PUT: features (Map Features Service Interface, section 8), and bytes that every service should accept.
+ */
 export const putLimits = { features: 1000, bytes: 8 * 2 ** 20 } as const;
 
-/** So many features without a key are in the plan with what they say, to be looked at. */
+/** Number of features without a key whose content the plan includes for review. */
 const maxUnmanagedContents = 1000;
 
 /**
  * Writes the plan.
- * @param output where it goes; `overwrite` replaces a file that is there
+ * @param output path of the plan; `overwrite` replaces an existing file
  * @throws output-exists, output-failed, interrupted
  */
 export async function diffToPlan(
-  comparison: DiffInput,
+  input: DiffInput,
   output: { readonly path: string; readonly overwrite: boolean },
 ): Promise<OpenPlan> {
-  const classifier = new DiffPlanner(comparison);
-  await using writer = await PlanWriter.create(output.path, createHeader(comparison), output.overwrite);
-  for (const action of classifier.actions()) {
-    if (comparison.signal?.aborted) throw createError("interrupted", {});
-    const written = writer.add(action);
-    if (written) await written;
+  const planner = new DiffPlanner(input);
+  await using writer = await PlanWriter.create(output.path, createHeader(input), output.overwrite);
+  for (const action of planner.actions()) {
+    if (input.signal?.aborted) throw createError("interrupted", {});
+    const pendingWrite = writer.add(action);
+    if (pendingWrite) await pendingWrite;
   }
-  return await writer.finish((counts) => classifier.fitsOnePut(counts));
+  return await writer.finish((counts) => planner.fitsOnePut(counts));
 }
 
 function createHeader({ request, mode, service, key, source, snapshot }: DiffInput): PlanFileHeader {
@@ -87,9 +91,9 @@ function createHeader({ request, mode, service, key, source, snapshot }: DiffInp
 class DiffPlanner {
   private readonly tables: ComparisonTables;
   private readonly rounding: Rounding;
-  /** The set that one PUT would send, as far as it is known. */
+  /** Bytes of the set that one PUT would send, as far as known. */
   private putBytes = 0;
-  /** A complete set may be sent, unless it turns out to be too large. */
+  /** Whether one PUT may send the complete set, unless it turns out too large. */
   private readonly isPutCandidate: boolean;
 
   constructor(private readonly input: DiffInput) {
@@ -109,7 +113,7 @@ class DiffPlanner {
       source.features <= putLimits.features;
   }
 
-  /** In the order of the file: creates, updates, deletes, and what stays. */
+  /** Yields actions in file order: creates, updates, deletes, keeps. */
   *actions(): Generator<PlanAction | CreateWithText> {
     const { mode, key } = this.input;
     if (mode !== "delete") yield* this.planCreates();
@@ -119,10 +123,10 @@ class DiffPlanner {
     yield* this.planKeeps();
   }
 
-  /** Whether nothing but the whole set, which is complete, has to be sent. */
+  /** Whether one PUT of the complete set can replace all other requests. */
   fitsOnePut(counts: PlanCounts): boolean {
     const isWhole = counts.unmanaged + counts.protected + counts.onlyOnMap === 0;
-    // Which id a feature gets that the map does not know is the service's choice.
+    // The service chooses the ids of new features.
     const isIdentified = this.input.key?.by === "property" || counts.create === 0;
     return this.isPutCandidate && isWhole && isIdentified && !isEmptyPlan(counts) && this.putBytes <= putLimits.bytes;
   }
@@ -172,7 +176,7 @@ class DiffPlanner {
     }
   }
 
-  /** @param decimals that the service is known to round to, or null */
+  /** @param decimals to which the service is known to round; null if unknown */
   private compare({ source, map }: MatchedPair, decimals: number | null) {
     const { workspace, key, request } = this.input;
     const before = readMapFeature(workspace.map, map);
@@ -183,15 +187,15 @@ class DiffPlanner {
     return { before, wanted: mergeFeature(feature, before, { rounding: this.rounding, replaceProperties }) };
   }
 
-  /** Both sides are what they were when they agreed, although the service writes it in another way. */
+  /** Whether both sides are unchanged since the last sync, although the service formats the feature differently. */
   private matchesBaseline({ source, map }: MatchedPair): boolean {
-    const known = this.input.baseline?.getDigests(map.key!);
-    return known ? known.sent === source.digest && known.held === map.digest : false;
+    const baselineDigests = this.input.baseline?.getDigests(map.key!);
+    return baselineDigests ? baselineDigests.sent === source.digest && baselineDigests.held === map.digest : false;
   }
 
   /**
-   * The decimals that the service rounds to, as far as can be told: only where nothing is known from before, and most
-   * features that both sides have are the same but for rounding.
+   * Detects the decimals to which the service rounds. Requires that there is no baseline, and that most features on
+   * both sides differ only in rounding.
    */
   private detectServiceDecimals(): number | null {
     const { baseline, snapshot, request, workspace } = this.input;
@@ -216,7 +220,7 @@ class DiffPlanner {
     }
   }
 
-  /** Whether the mode removes a feature that no update changes. */
+  /** Whether the mode deletes a feature that no update changes. */
   private shouldDelete(row: MapRowStatus): boolean {
     const { mode, request } = this.input;
     if (mode === "delete") return row.matched === 1;

@@ -1,4 +1,4 @@
-/** Whether what a map says may be what was sent to it, as a service writes it that rounds and trims in its own way. */
+/** Compares features loosely, for services that round and trim values in their own way. */
 import { canonicalGeometry, canonicalValue, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import type { Properties } from "../../remote/wire.js";
 import type { PlannedFeature } from "../plan/plan.js";
@@ -9,7 +9,7 @@ export const isLooselyEqual = (sent: PlannedFeature, held: PlannedFeature, round
   (canonicalGeometry(sent.geometry, rounding) === canonicalGeometry(held.geometry, rounding) ||
     equalsAfterRounding(sent.geometry, held.geometry, minDecimals));
 
-/** A text that is the same for `1` and `"1"`, `" a"` and `"a"`; names are sorted, and null is as good as absent. */
+/** Normalizes properties so that `1` equals `"1"` and `" a"` equals `"a"`; names are sorted, and null equals absent. */
 export function normalizeLoosely(properties: Properties): string {
   const entries = Object.entries(properties).filter(([, value]) => value !== null && value !== undefined);
   const loose = entries.map(([name, value]) => [

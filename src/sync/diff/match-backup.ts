@@ -14,18 +14,18 @@ import { insertInBatches, RunCreations } from "./run-creations.js";
 
 type MatchRequest = Pick<RestoreRequest, "backup" | "workspace" | "settings" | "signal">;
 
-/** What the map has and lacks of a backup. */
+/** How a backup compares with the map. */
 export interface BackupMatchCounts {
-  /** Features that the map lacks. */
+  /** Number of features missing from the map. */
   readonly missing: number;
-  /** Of all that the map will have. */
+  /** Bytes of all features that the map will have. */
   readonly bytes: number;
   readonly created: RunCreations;
   /** `Restoration.edited` */
   readonly edited: number | null;
 }
 
-/** What a backup's features are matched by: where nothing was, by the ids of the service. */
+/** The key that matches the features of a backup; ids of the service if the run did not match features. */
 export const backupKey = ({ header }: RestoreRequest["backup"]): SyncKey => header.key ?? { by: "id" };
 
 /** Finds the features of a backup on the map. */
@@ -51,12 +51,12 @@ export class BackupMatcher {
 
   async countMatches(): Promise<BackupMatchCounts> {
     const { workspace, backup } = this.request;
-    const note = workspace.database.prepare("INSERT OR IGNORE INTO met VALUES (?)");
+    const insertMatched = workspace.database.prepare("INSERT OR IGNORE INTO met VALUES (?)");
     let missing = 0;
     let bytes = workspace.database.prepare("SELECT coalesce(sum(length + 1), 0) FROM map").pluck().get() as number;
     for await (const feature of backup.readFeatures()) {
       const row = this.findRow(feature);
-      if (row) note.run(row.seq);
+      if (row) insertMatched.run(row.seq);
       else missing += 1;
       bytes += Buffer.byteLength(JSON.stringify(feature)) + 1;
     }
@@ -64,14 +64,17 @@ export class BackupMatcher {
     return { missing, bytes, created, edited: backup.header.backup < 3 ? null : await this.countEdited() };
   }
 
-  /** How many would be reverted that are not as the run left them. What it deleted, and is there, others have made. */
+  /**
+   * Counts features to revert that were changed after the run. Features that the run deleted and that exist again were
+   * created by other clients.
+   */
   private async countEdited(): Promise<number> {
     const { workspace, backup } = this.request;
     const { database } = workspace;
     database.exec("CREATE TABLE written (id TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID");
-    const write = database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
-    await insertInBatches(backup.readIntendedUpdates(), workspace, ({ id, digest }) => write.run(id, digest));
-    const isAsLeft = database.prepare<[string, string, string, string]>(
+    const insertWritten = database.prepare("INSERT OR REPLACE INTO written VALUES (?, ?)");
+    await insertInBatches(backup.readIntendedUpdates(), workspace, ({ id, digest }) => insertWritten.run(id, digest));
+    const isUnchangedSinceRun = database.prepare<[string, string, string, string]>(
       "SELECT 1 FROM written WHERE id = ? AND digest = ? UNION ALL SELECT 1 FROM shown WHERE id = ? AND digest = ?",
     );
     let edited = 0;
@@ -79,12 +82,12 @@ export class BackupMatcher {
       const row = this.findRow(feature);
       if (!row || this.isSame(row, feature)) continue;
       const digest = shortDigest(row.digest);
-      if (!isAsLeft.get(feature.id, digest, row.id!, digest)) edited += 1;
+      if (!isUnchangedSinceRun.get(feature.id, digest, row.id!, digest)) edited += 1;
     }
     return edited;
   }
 
-  /** In the order of a plan. @param isOnePut ids match, and what stays is named with its contents */
+  /** Yields actions in plan order. @param isOnePut match by id, and include the content of kept features */
   async *actions(isOnePut: boolean, created: RunCreations): AsyncGenerator<PlanAction> {
     const { workspace, backup } = this.request;
     for await (const feature of backup.readFeatures())
@@ -98,9 +101,9 @@ export class BackupMatcher {
       const row = this.findRow(feature);
       if (row && this.isSame(row, feature)) yield this.planKeep(row, "same", isOnePut);
     }
-    const isMet = workspace.database.prepare("SELECT 1 FROM met WHERE seq = ?");
+    const isMatched = workspace.database.prepare("SELECT 1 FROM met WHERE seq = ?");
     for (const row of workspace.map.rows())
-      if (!isMet.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", isOnePut);
+      if (!isMatched.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", isOnePut);
   }
 
   private planCreate({ id, geometry, properties }: MapFeature, isOnePut: boolean): PlanAction {
@@ -127,14 +130,14 @@ export class BackupMatcher {
   }
 
   private planKeep(row: KeyedRow, why: "same" | "only-on-map", isOnePut: boolean): PlanAction {
-    const held = readMapFeature(this.request.workspace.map, row);
-    const { geometry, properties } = held;
-    const key = isOnePut ? held.id.toLowerCase() : this.getKey(held);
+    const mapFeature = readMapFeature(this.request.workspace.map, row);
+    const { geometry, properties } = mapFeature;
+    const key = isOnePut ? mapFeature.id.toLowerCase() : this.getKey(mapFeature);
     const contents = isOnePut ? { feature: { type: "Feature", geometry, properties } as const } : {};
-    return { action: "keep", why, id: held.id, key, ...contents };
+    return { action: "keep", why, id: mapFeature.id, key, ...contents };
   }
 
-  /** By its id; or by its key, where it was created anew since. */
+  /** Finds a feature by id, or by key if it was recreated since. */
   private findRow(feature: MapFeature): KeyedRow | undefined {
     const byId = this.byId.get(feature.id);
     if (byId || backupKey(this.request.backup).by !== "property") return byId;

@@ -1,36 +1,36 @@
-/** What a feature of the map shall be: the source's values over the map's own, and what that changes. */
+/** Merges the source's values into a map feature and lists the changes. */
 import { canonicalGeometry, canonicalValue, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import type { Properties, RemoteKey } from "../../remote/wire.js";
 import type { MapFeature, PlannedFeature, SyncKey } from "../plan/plan.js";
 
 export interface MergedFeature {
-  /** "geometry", and names of properties as `properties.name`; empty where both say the same. */
+  /** "geometry", and properties as `properties.name`; empty if both are equal. */
   readonly changed: readonly string[];
   readonly feature: PlannedFeature;
 }
 
 export interface MergeSettings {
   readonly rounding: Rounding;
-  /** Properties that only the map has are dropped. */
+  /** Removes properties that only the map has. */
   readonly replaceProperties: boolean;
 }
 
-/** Null is as good as absent, within a value it is one. */
+/** Null equals absent; null within a value is a value. */
 const isSameValue = (one: unknown, other: unknown): boolean => canonicalValue(one) === canonicalValue(other);
 
 const ownProperty = (properties: Properties, name: string): unknown =>
   Object.hasOwn(properties, name) ? properties[name] : undefined;
 
 /**
- * The properties with one of them set, in its place where it is there. Made of entries, since `__proto__` is a name like
- * others.
+ * Sets a property and keeps its position if it exists. Uses entries, so that `__proto__` is treated like any other
+ * name.
  */
 export function withProperty(properties: Properties, name: string, value: unknown): Properties {
   if (ownProperty(properties, name) === value) return properties;
   return Object.fromEntries(new Map([...Object.entries(properties), [name, value]]));
 }
 
-/** The source's feature with its key in the type that the map has. */
+/** The source feature with its key in the map's type. */
 export function withKey(feature: PlannedFeature, key: SyncKey | null, value: RemoteKey | null): PlannedFeature {
   const { type, geometry } = feature;
   if (key?.by === "property" && value !== null) {
@@ -41,20 +41,20 @@ export function withKey(feature: PlannedFeature, key: SyncKey | null, value: Rem
     : { type, geometry, properties: feature.properties };
 }
 
-/** @param source with its key in the type that the map has */
-export function mergeFeature(source: PlannedFeature, held: MapFeature, settings: MergeSettings): MergedFeature {
+/** @param source has its key in the map's type */
+export function mergeFeature(source: PlannedFeature, mapFeature: MapFeature, settings: MergeSettings): MergedFeature {
   const changed: string[] = [];
   const sameGeometry =
-    canonicalGeometry(source.geometry, settings.rounding) === canonicalGeometry(held.geometry, settings.rounding);
+    canonicalGeometry(source.geometry, settings.rounding) === canonicalGeometry(mapFeature.geometry, settings.rounding);
   if (!sameGeometry) changed.push("geometry");
   const properties = settings.replaceProperties
     ? source.properties
-    : Object.fromEntries(new Map([...Object.entries(held.properties), ...Object.entries(source.properties)]));
-  for (const name of new Set([...Object.keys(source.properties), ...Object.keys(held.properties)])) {
-    if (!isSameValue(ownProperty(properties, name), ownProperty(held.properties, name)))
+    : Object.fromEntries(new Map([...Object.entries(mapFeature.properties), ...Object.entries(source.properties)]));
+  for (const name of new Set([...Object.keys(source.properties), ...Object.keys(mapFeature.properties)])) {
+    if (!isSameValue(ownProperty(properties, name), ownProperty(mapFeature.properties, name)))
       changed.push(`properties.${name}`);
   }
-  // As the map writes it, where rounding is the only difference.
-  const geometry = sameGeometry ? held.geometry : source.geometry;
+  // Keeps the map's coordinates if only rounding differs.
+  const geometry = sameGeometry ? mapFeature.geometry : source.geometry;
   return { changed, feature: { ...source, geometry, properties } };
 }

@@ -1,17 +1,20 @@
 /**
- * Services that keep fewer decimals than were sent. Where a map shows n decimals and most features of the source become
- * those of the map when they are rounded to n, that is what happened, and not that somebody moved them.
+ * Detects services that keep fewer decimals than were sent: if a map shows n decimals, and most source features equal
+ * those of the map when rounded to n, the service rounds and the features did not move.
  */
 import type { Geometry, Position } from "../../model/geometry.js";
 import { defaultRounding, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 
-/** A service that keeps fewer (11 m) would spoil maps of houses; a map that shows fewer was made of round numbers. */
+/**
+ * With fewer decimals (11 m), a service would distort maps of houses; a map that shows fewer probably contains round
+ * numbers.
+ */
 export const minDecimals = 4;
 
-/** What is sent and compared: as many decimals as were asked for. */
+/** The rounding of sent and compared coordinates at a precision. */
 export const roundingForPrecision = (precision: number): Rounding => ({ ...defaultRounding, degrees: precision });
 
-/** Decimals that a service may have rounded to, as far as the map shows; null where it shows all that were asked for. */
+/** Decimals to which the service may have rounded, judging by the map; null if the map shows the full precision. */
 export const detectRounding = (decimals: number, precision: number): number | null =>
   decimals >= minDecimals && decimals < precision ? decimals : null;
 
@@ -20,7 +23,7 @@ type NestedPositions = Position | readonly NestedPositions[];
 const isPosition = (nested: NestedPositions): nested is Position =>
   nested.length === 0 || typeof nested[0] === "number";
 
-/** Whether `exact`, rounded to so many decimals of a degree by any rule for halves, gives `rounded`. */
+/** Whether rounding `exact` to `decimals` of a degree, with any tie-breaking rule, gives `rounded`. */
 export function equalsAfterRounding(exact: Geometry | null, rounded: Geometry | null, decimals: number): boolean {
   if (exact === null || rounded === null) return exact === rounded;
   if (exact.type !== rounded.type) return false;

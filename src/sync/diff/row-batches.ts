@@ -4,14 +4,14 @@ import type { FeatureSide, KeyedRow } from "../../remote/snapshot/feature-side.j
 
 const batchSize = 1000;
 
-/** All rows of a side, in batches as `selectedBatches` gives them. @throws interrupted */
+/** All rows of a side, in batches as in `selectRowBatches`. @throws interrupted */
 export const readRowBatches = (side: FeatureSide, signal: AbortSignal | undefined): AsyncGenerator<KeyedRow[]> =>
   selectRowBatches(side, `SELECT * FROM ${side.name} WHERE seq > ?`, signal);
 
 /**
- * Rows of a side in the order of reading, a thousand at once: as many as are well written in one transaction. In
- * between, the event loop sees signals, and rows may be changed.
- * @param sql with one parameter: the last `seq` that was seen
+ * Rows of a side in reading order, in batches of a thousand, a good size for one transaction. Between batches, the
+ * event loop can process signals, and rows may be changed.
+ * @param sql has one parameter: the last `seq` seen
  * @throws interrupted
  */
 export async function* selectRowBatches(

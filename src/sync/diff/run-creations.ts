@@ -1,11 +1,11 @@
-/** Finds on a map what a run created, by the backup of the run. */
+/** Finds the features on a map that a run created, using its backup. */
 import type { Database } from "better-sqlite3";
 import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
 import { shortDigestLength } from "../journal/backup.js";
 import { isIdList, type OpenBackup } from "../journal/backup-reader.js";
 
-/** Rows that are written at once. */
+/** Rows per transaction. */
 const writeBatchSize = 1000;
 
 const tableDefinitions = `
@@ -15,10 +15,10 @@ const tableDefinitions = `
   CREATE TABLE undo (seq INTEGER PRIMARY KEY, is_as_left INTEGER NOT NULL)`;
 
 /**
- * A feature of the map was created by the run if the service gave its id to the run; or, where the run was cut off and
- * may not have heard of it, if it has a key that the run was about to create, which the map did not have before. It is as
- * the run left it if it says what was sent under its key (without keys: something that was sent), or what the map showed
- * of it right after.
+ * A map feature was created by the run if the run recorded its id; or, if the run was interrupted and may have missed
+ * the response, if it has a key that the run was about to create and that was not on the map before. It is unchanged
+ * since the run if it has the content sent under its key (without keys: any content that was sent), or the content that
+ * the map showed right after the run.
  */
 const findCreatedSql = (ended: boolean): string => `
   INSERT INTO undo SELECT map.seq,
@@ -29,19 +29,19 @@ const findCreatedSql = (ended: boolean): string => `
     map.id IN (SELECT id FROM created)
     ${ended ? "" : "OR map.key IN (SELECT key FROM intended WHERE key IS NOT NULL)"})`;
 
-/** What a run created, and the map still has. */
+/** Features that a run created and that are still on the map. */
 export class RunCreations {
   private constructor(
     private readonly database: Database,
-    /** Features that are to be deleted, as they are as the run left them. */
+    /** Features to delete: unchanged since the run. */
     readonly count: number,
-    /** Features that say something else by now, and stay. */
+    /** Features that were changed after the run, and stay. */
     readonly changed: number,
-    /** Features that nothing identifies, and of which the run did not learn whether they were created. */
+    /** Features without a key whose creation the run could not confirm. */
     readonly unknown: number,
   ) {}
 
-  /** @param workspace its map side has keys, and its table `met` the features that the backup has as they were */
+  /** @param workspace has keys on the map side, and a table `met` of map features that match the backup */
   static async find(backup: OpenBackup, workspace: Workspace): Promise<RunCreations> {
     const { database } = workspace;
     database.exec(tableDefinitions);
@@ -57,7 +57,7 @@ export class RunCreations {
     return new RunCreations(database, number("SELECT count(*) FROM undo WHERE is_as_left"), changed, unknown);
   }
 
-  /** Those that are to be deleted. */
+  /** The features to delete. */
   *findRows(): Generator<KeyedRow> {
     const next = this.database.prepare<[number], KeyedRow>(
       "SELECT map.* FROM undo JOIN map ON map.seq = undo.seq WHERE is_as_left AND undo.seq > ? ORDER BY undo.seq LIMIT 1",
@@ -72,28 +72,28 @@ export class RunCreations {
 
 async function loadBackupEntries(backup: OpenBackup, workspace: Workspace): Promise<void> {
   const { database } = workspace;
-  const intend = database.prepare("INSERT INTO intended VALUES (?, ?)");
-  const create = database.prepare("INSERT OR IGNORE INTO created VALUES (?)");
-  const show = database.prepare("INSERT OR REPLACE INTO shown VALUES (?, ?)");
+  const insertIntended = database.prepare("INSERT INTO intended VALUES (?, ?)");
+  const insertCreated = database.prepare("INSERT OR IGNORE INTO created VALUES (?)");
+  const insertShown = database.prepare("INSERT OR REPLACE INTO shown VALUES (?, ?)");
   await insertInBatches(backup.readIntendedCreates(), workspace, ({ key, digest }) =>
-    intend.run(key === null ? null : String(key), digest),
+    insertIntended.run(key === null ? null : String(key), digest),
   );
   await insertInBatches(backup.readCreationEntries(), workspace, (entry) => {
-    if (isIdList(entry)) for (const id of entry) create.run(id);
-    else for (const [id, digest] of Object.entries(entry)) show.run(id, digest);
+    if (isIdList(entry)) for (const id of entry) insertCreated.run(id);
+    else for (const [id, digest] of Object.entries(entry)) insertShown.run(id, digest);
   });
 }
 
-/** Adds rows in groups, each in one transaction. */
+/** Adds rows in groups, one transaction each. */
 export async function insertInBatches<T>(
-  all: AsyncIterable<T>,
+  items: AsyncIterable<T>,
   workspace: Workspace,
-  add: (one: T) => void,
+  add: (item: T) => void,
 ): Promise<void> {
   let group: T[] = [];
   const write = () => workspace.transaction(() => group.forEach(add));
-  for await (const one of all) {
-    if (group.push(one) < writeBatchSize) continue;
+  for await (const item of items) {
+    if (group.push(item) < writeBatchSize) continue;
     write();
     group = [];
   }

@@ -8,40 +8,40 @@ import { isGeometry } from "../plan/is-geometry.js";
 import type { MapFeature } from "../plan/plan.js";
 import { type BackupHeader, backupLines, backupVersion } from "./backup.js";
 
-/** A feature that the run was about to create. */
+/** A feature that the run intended to create. */
 export interface IntendedCreate {
-  /** Null where nothing identifies it. */
+  /** Null if it has no key. */
   readonly key: RemoteKey | null;
-  /** `shortDigest` of its contents as they were sent. */
+  /** `shortDigest` of the content sent. */
   readonly digest: string;
 }
 
-/** A feature that the run was about to update. */
+/** A feature that the run intended to update. */
 export interface IntendedUpdate {
-  /** Its id when the run began. */
+  /** Id at the start of the run. */
   readonly id: string;
-  /** `shortDigest` of its contents as the map was to have them. */
+  /** `shortDigest` of the intended content. */
   readonly digest: string;
 }
 
-/** Something that the service created: its ids; or the digest of what the map showed of it, where it was not as sent. */
+/** Features that the service created: ids, or digests of what the map showed if it differs from what was sent. */
 export type CreationEntry = readonly string[] | Readonly<Record<string, string>>;
 
-/** A backup that was read to know that it is whole; its features are read as they are needed. */
+/** A validated backup; features are read on demand. */
 export interface OpenBackup {
   readonly path: string;
   readonly header: BackupHeader;
-  /** Features as they were before they were changed or deleted. */
+  /** Number of features that were changed or deleted. */
   readonly features: number;
-  /** Features that the run was about to create. */
+  /** Number of features that the run intended to create. */
   readonly creates: number;
-  /** The run came to an end that it knew: `created` has all that it created. */
+  /** Whether the run ended in an orderly way, so that `created` is complete. */
   readonly isEnded: boolean;
-  /** Bytes. */
+  /** File size in bytes. */
   readonly size: number;
-  /** Hexadecimal. */
+  /** SHA-256 of the file, hexadecimal. */
   readonly sha256: string;
-  /** In the order of the file; can be called again. */
+  /** In file order; can be called repeatedly. */
   readFeatures(): AsyncIterable<MapFeature>;
   /** Empty before version 3. */
   readIntendedUpdates(): AsyncIterable<IntendedUpdate>;
@@ -54,7 +54,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 type BackupPart = "header" | "features" | "updates" | "creates" | "created" | "open" | "ended";
 
-/** The part that a line begins, after the part before it. */
+/** The part that a separator line starts, by the current part. */
 const nextParts: Readonly<Partial<Record<BackupPart, Readonly<Record<string, BackupPart>>>>> = {
   features: { [backupLines.updates]: "updates", [backupLines.creates]: "creates", [backupLines.open]: "open" },
   updates: { [backupLines.creates]: "creates" },
@@ -68,7 +68,7 @@ interface PartLine {
   readonly text: string;
 }
 
-/** The lines of a backup with the part to which they belong; those between two parts belong to neither. */
+/** Yields the lines of a backup with their part; separator lines are omitted. */
 async function* readParts(path: string): AsyncGenerator<PartLine> {
   let part: BackupPart = "header";
   for await (const { number, text } of readLines(path)) {
@@ -92,13 +92,14 @@ export async function openBackup(path: string): Promise<OpenBackup> {
     if (line.part === "updates") parseIntendedUpdate(path, line);
     if (line.part === "creates") creates += parseIntendedCreate(path, line) ? 1 : 0;
   }
-  // What was being added when a run was cut off may be cut short; what stands before it was there before the first request.
+  // The last addition of an interrupted run may be truncated; everything before it was written before the first
+  // request.
   const isWhole = last !== null && ["created", "open", "ended"].includes(last.part);
   if (!header || !isWhole)
     throw createError("backup-invalid", {
       backup: path,
       line: (last?.number ?? 0) + (header ? 0 : 1),
-      reason: "it ends early",
+      reason: "it is truncated",
     });
   return {
     ...{ path, header, features, creates, isEnded: last?.part === "ended" },
@@ -110,7 +111,7 @@ export async function openBackup(path: string): Promise<OpenBackup> {
   };
 }
 
-/** What a run has recorded so far of what it creates. @throws input-unreadable, backup-invalid */
+/** Reads the creations that a run has recorded so far. @throws input-unreadable, backup-invalid */
 export const readCreationEntries = (path: string): AsyncIterable<CreationEntry> =>
   readElements(path, "created", parseCreationEntry);
 
@@ -139,13 +140,17 @@ async function* readLines(path: string): AsyncGenerator<{ readonly number: numbe
   }
 }
 
-/** The first line is the collection up to its features. */
+/** The first line is the start of the collection, up to its features. */
 function parseHeader(path: string, text: string): BackupHeader {
   const { geoferry } = (parseJson(`${text}]}`) ?? {}) as { readonly geoferry?: unknown };
   if (!isObject(geoferry) || typeof geoferry.service !== "string" || typeof geoferry.map !== "string")
-    throw createError("backup-invalid", { backup: path, line: 1, reason: "it does not say which map it is of" });
+    throw createError("backup-invalid", { backup: path, line: 1, reason: "it does not name a map" });
   if (geoferry.backup !== backupVersion && geoferry.backup !== 1 && geoferry.backup !== 2)
-    throw createError("backup-invalid", { backup: path, line: 1, reason: `its version is ${String(geoferry.backup)}` });
+    throw createError("backup-invalid", {
+      backup: path,
+      line: 1,
+      reason: `version ${String(geoferry.backup)} is not supported`,
+    });
   return { scope: null, ...geoferry } as unknown as BackupHeader;
 }
 
@@ -159,7 +164,7 @@ function parseFeature(path: string, line: PartLine): MapFeature {
     !isObject(feature.properties) ||
     !(feature.geometry === null || isGeometry(feature.geometry))
   )
-    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no feature with an id" });
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "expected a feature with an id" });
   return feature as unknown as MapFeature;
 }
 
@@ -167,7 +172,7 @@ function parseIntendedUpdate(path: string, line: PartLine): IntendedUpdate {
   const element = parseElement(line);
   const [id, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
   if (typeof id !== "string" || typeof digest !== "string")
-    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no id with a digest" });
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "expected an id with a digest" });
   return { id, digest };
 }
 
@@ -176,11 +181,11 @@ function parseIntendedCreate(path: string, line: PartLine): IntendedCreate {
   const [key, digest] = Array.isArray(element) ? (element as readonly unknown[]) : [];
   const isKey = key === null || typeof key === "string" || typeof key === "number";
   if (!isKey || typeof digest !== "string")
-    throw createError("backup-invalid", { backup: path, line: line.number, reason: "it is no key with a digest" });
+    throw createError("backup-invalid", { backup: path, line: line.number, reason: "expected a key with a digest" });
   return { key, digest };
 }
 
-/** Null for a line that was cut short. */
+/** Null for a truncated line. */
 function parseCreationEntry(_path: string, line: PartLine): CreationEntry | null {
   const element = parseElement(line);
   const texts = Array.isArray(element)

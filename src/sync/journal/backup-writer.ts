@@ -9,13 +9,16 @@ import { readCreates } from "../plan/plan-creates.js";
 import { type BackupHeader, backupLines, backupVersion, shortDigest } from "./backup.js";
 import { isIdList, readCreationEntries } from "./backup-reader.js";
 
-/** Where a run records what the service created. */
+/** Records what the service created during a run. */
 export interface CreationRecorder {
-  /** Ids that the service gave. @throws backup-failed */
+  /** Records ids that the service assigned. @throws backup-failed */
   recordIds(ids: readonly string[]): Promise<void>;
-  /** Created and updated features that the map shows otherwise than they were sent, by id with their digest. @throws backup-failed */
+  /**
+   * Records created and updated features that the map shows differently from how they were sent: digests by id. @throws
+   * backup-failed
+   */
   recordDigests(digests: Readonly<Record<string, string>>): Promise<void>;
-  /** The ids that were recorded, in groups. @throws input-unreadable */
+  /** The recorded ids, in groups. @throws input-unreadable */
   readIds(): AsyncIterable<readonly string[]>;
 }
 
@@ -28,9 +31,9 @@ export const nullRecorder: CreationRecorder = {
 type ProgressCallback = (done: number) => void;
 
 /**
- * The backup of a run: what the run changes, deletes and is about to create is on the disk before the first request, and
- * what the service created is added while the run goes on. The file is valid JSON after each addition, and a run that is
- * killed leaves it complete but for the ids of requests without an answer, whose features are known by their keys.
+ * Writes the backup of a run. What the run changes, deletes and intends to create is on disk before the first request;
+ * what the service creates is appended during the run. The file is valid JSON after each addition. If the run is
+ * killed, only the ids of requests without a response are missing, whose features are known by their keys.
  */
 export class BackupWriter implements CreationRecorder, AsyncDisposable {
   private lastWrite: Promise<void> = Promise.resolve();
@@ -39,12 +42,12 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
   private constructor(
     readonly path: string,
     private readonly file: FileHandle,
-    /** Where the next addition goes, over the end of the file. */
+    /** Offset of the next addition, which overwrites the end of the file. */
     private offset: number,
   ) {}
 
   /**
-   * @returns null where the plan writes nothing: then there is no file
+   * @returns null if the plan writes nothing; then no file is created
    * @throws output-exists, backup-failed
    */
   static async create(
@@ -81,7 +84,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
     for await (const entry of readCreationEntries(this.path)) if (isIdList(entry)) yield entry;
   }
 
-  /** The run is over, and nothing that it created is missing. @throws backup-failed */
+  /** Marks the backup as complete. @throws backup-failed */
   end(): Promise<void> {
     return this.write(() => formatEnding(backupLines.ended), "");
   }
@@ -100,7 +103,7 @@ export class BackupWriter implements CreationRecorder, AsyncDisposable {
     }, formatEnding(backupLines.open));
   }
 
-  /** Writes a text and an end in one go over the end that is there, after all that was to be written before. */
+  /** Writes text and ending in one operation over the current ending, after all earlier writes. */
   private write(textOf: () => string, end: string): Promise<void> {
     this.lastWrite = this.lastWrite.then(async () => {
       const text = textOf();
@@ -121,7 +124,7 @@ const formatEnding = (line: string): string => `\n${line}\n`;
 const backupError = (backup: string, reason: string, cause: unknown) =>
   createError("backup-failed", { backup, reason }, cause);
 
-/** All but what is added later: on the disk when this returns. */
+/** Writes everything except later additions, and flushes it to disk. */
 async function writeInitialBackup(
   plan: OpenPlan,
   path: string,
@@ -156,10 +159,10 @@ async function writeInitialBackup(
   await sink.commit();
 }
 
-/** Characters that are put together before they are written. */
+/** Characters to buffer before a write. */
 const chunkSize = 1 << 18;
 
-/** Elements of arrays, each on a line. */
+/** Writes array elements, one per line. */
 class LineWriter {
   private buffer = "";
   private count = 0;

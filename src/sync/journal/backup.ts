@@ -1,13 +1,14 @@
 /**
- * What a run changes on a map, kept so that `geoferry restore` can undo it: a FeatureCollection (RFC 7946) with a feature
- * a line, each as it was before the run changed or deleted it, and four foreign members. `geoferry` says of which map
- * the backup is, `updates` what the run was about to write to features that it changes, `creates` what the run was about to create, and `created` what the service created of it.
+ * The backup with which `geoferry restore` undoes a run: a FeatureCollection (RFC 7946) with one feature per line, each
+ * as it was before the run changed or deleted it, and four foreign members. `geoferry` identifies the map, `updates`
+ * lists what the run intended to write to existing features, `creates` what it intended to create, and `created` what
+ * the service created.
  */
 import { existsSync, statSync } from "node:fs";
 import { format, join, parse } from "node:path";
 import type { PlanHeader, SyncKey } from "../plan/plan.js";
 
-/** 2 added what the run creates, 3 what its updates write; backups of versions 1 and 2 can be restored as well. */
+/** Version 2 added the creates, version 3 the content of updates. Versions 1 and 2 can be restored, too. */
 export const backupVersion = 3;
 
 /** The member `geoferry` of a backup. */
@@ -16,26 +17,26 @@ export interface BackupHeader {
   readonly service: string;
   readonly map: string;
   readonly key: SyncKey | null;
-  /** What the run was limited to: outside of it keys are another job's. */
+  /** The scope of the run; features outside it belong to other jobs, and may have the same keys. */
   readonly scope: PlanHeader["settings"]["scope"];
-  /** Decimals of degrees at which the digests of `updates` and `creates` were made; absent in version 1. */
+  /** Decimals of degrees used for the digests of `updates` and `creates`; absent in version 1. */
   readonly precision?: number;
   /** ISO 8601, UTC. */
   readonly time: string;
 }
 
-/** The lines of a backup between its parts. */
+/** The separator lines between the parts of a backup. */
 export const backupLines = {
   updates: '],"updates":[',
   creates: '],"creates":[',
   created: '],"created":[',
-  /** The run is not over, or was cut off. */
+  /** The run is in progress or was interrupted. */
   open: "]}",
-  /** The run came to an end that it knew: `created` has all that it created. */
+  /** The run ended in an orderly way, so that `created` is complete. */
   ended: '],"ended":true}',
 } as const;
 
-/** So many hexadecimal digits of a digest (`digestOf`) identify the contents of a created feature. */
+/** Number of hexadecimal digits of a digest (`digestText`) that identify the content of a feature. */
 export const shortDigestLength = 16;
 
 export const shortDigest = (digest: string): string => digest.slice(0, shortDigestLength);
@@ -44,14 +45,14 @@ export const shortDigest = (digest: string): string => digest.slice(0, shortDige
 export const defaultBackupFolder = (stateFolder: string): string => join(stateFolder, "backups", "/");
 
 /**
- * Where a backup goes: a file that is not there yet. No backup is ever replaced, since a run that is repeated after it
- * broke off keeps only what is left to change: `before-2.geojson` where `before.geojson` is taken.
- * @param asked a file, or a folder in which it is called `MAP-backup-20260102T030405Z.geojson`
+ * Finds an unused path for a backup. Backups are never replaced, since a repeated run after an interruption records
+ * only the remaining changes: uses `before-2.geojson` if `before.geojson` exists.
+ * @param requested a file, or a folder, in which the file is named `MAP-backup-20260102T030405Z.geojson`
  */
-export function findFreeBackupPath(asked: string, map: string, now: Date): string {
-  const isFolder = /[/\\]$/.test(asked) || (existsSync(asked) && statSync(asked).isDirectory());
+export function findFreeBackupPath(requested: string, map: string, now: Date): string {
+  const isFolder = /[/\\]$/.test(requested) || (existsSync(requested) && statSync(requested).isDirectory());
   const time = now.toISOString().replace(/[-:]|\.\d+/g, "");
-  const path = isFolder ? join(asked, `${map.replace(/[^\w.-]+/g, "_")}-backup-${time}.geojson`) : asked;
+  const path = isFolder ? join(requested, `${map.replace(/[^\w.-]+/g, "_")}-backup-${time}.geojson`) : requested;
   const { dir, name, ext } = parse(path);
   for (let n = 1; ; n++) {
     const free = n === 1 ? path : format({ dir, name: `${name}-${n}`, ext });

@@ -4,26 +4,27 @@ import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { type JournalHeader, type JournalLine, type JournalRequest, journalPath } from "./journal.js";
 
-/** A journal as a run left it. */
+/** The journal of an earlier run. */
 export interface JournaledRun extends JournalHeader {
-  /** It came to its end, or to one that it knew. */
+  /** Whether the run completed or ended in an orderly way. */
   readonly isEnded: boolean;
-  /** Batches that it sent. */
+  /** Number of batches sent. */
   readonly batches: number;
-  /** Those of which it does not say what came of them. */
+  /** Batches without a recorded outcome. */
   readonly uncertain: readonly (JournalRequest & { readonly batch: number; readonly time: string })[];
-  /** Places (`Sent.first`) that are settled, as [first, behind the last]; only where nothing else tells features apart. */
+  /** Settled ranges of `JournalRequest.first`, as [first, end); only for features without a key. */
   readonly settledRanges: readonly (readonly [number, number])[];
 }
 
 /**
- * Reads the journal of a map. A last line that was cut short is no line: what it would have said was not done yet.
- * @returns null where there is none @throws input-unreadable
+ * Reads the journal of a map. Ignores a truncated last line, whose request was not sent.
+ * @returns null if there is none
+ * @throws input-unreadable
  */
 export async function readJournal(folder: string): Promise<JournaledRun | null> {
   const path = journalPath(folder);
   if (!existsSync(path)) return null;
-  let beginning: JournalHeader | null = null;
+  let header: JournalHeader | null = null;
   let isEnded = false;
   let batches = 0;
   const open = new Map<number, JournalRequest & { batch: number; time: string }>();
@@ -31,7 +32,7 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   try {
     for await (const text of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
       const line = parseLine(text);
-      if (line?.line === "BEGIN") beginning = line;
+      if (line?.line === "BEGIN") header = line;
       if (line?.line === "END") isEnded = true;
       if (line?.line === "SENT") {
         batches = Math.max(batches, line.batch + 1);
@@ -47,23 +48,23 @@ export async function readJournal(folder: string): Promise<JournaledRun | null> 
   } catch (error) {
     throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
   }
-  if (!beginning) return null;
-  const { run, service, map, mode, fingerprint } = beginning;
+  if (!header) return null;
+  const { run, service, map, mode, fingerprint } = header;
   const uncertain = [...open.values()].filter(
-    (sent, place, all) => !isSupersededBy(sent, settledRanges, all.slice(place + 1)),
+    (sent, index, all) => !isSupersededBy(sent, settledRanges, all.slice(index + 1)),
   );
   return { run, service, map, mode, fingerprint, isEnded, batches, uncertain, settledRanges };
 }
 
-/** Whether the same features were sent once more: then that request tells what became of them. */
+/** Whether a later request sent the same features and determines their outcome. */
 function isSupersededBy(
   { first, features }: JournalRequest,
   settled: JournaledRun["settledRanges"],
   later: readonly JournalRequest[],
 ): boolean {
   if (first === undefined) return false;
-  const behind = first + features;
-  return settled.some((range) => range[0] <= first && behind <= range[1]) || later.some((sent) => sent.first === first);
+  const end = first + features;
+  return settled.some((range) => range[0] <= first && end <= range[1]) || later.some((sent) => sent.first === first);
 }
 
 function parseLine(text: string): JournalLine | null {
@@ -74,17 +75,19 @@ function parseLine(text: string): JournalLine | null {
   }
 }
 
-/** Requests of an earlier run that the service may be working on still. */
+/** Requests of an earlier run that the service may still be processing. */
 export interface UncertainRequests {
   readonly batches: number;
   readonly features: number;
-  /** When the last of them was sent. */
+  /** When the last one was sent. */
   readonly since: Date;
 }
 
 /**
- * What a run that died left in doubt: who reads the map next waits first until it is quiet (`SyncRequest.settle` after
- * `since`). @returns null where nothing is in doubt @throws input-unreadable
+ * Finds requests that an interrupted run left uncertain. The next reader of the map must first wait until they have
+ * ended (`SyncRequest.settleTime` after `since`).
+ * @returns null if there are none
+ * @throws input-unreadable
  */
 export async function findUncertainRequests(folder: string): Promise<UncertainRequests | null> {
   const { uncertain = [] } = (await readJournal(folder)) ?? {};

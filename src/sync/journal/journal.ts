@@ -1,7 +1,7 @@
 /**
- * The journal of an application: a line of JSON before each request that writes, on the disk before the request leaves,
- * and one after it, which a loss of power may take: its batch is then in doubt, and the map says what became of it, as
- * it does of all that a crash leaves in doubt.
+ * The journal of applying a plan, in lines of JSON. A line is flushed to disk before each write request is sent, and
+ * another is written after it. A power loss may lose the second line; the batch is then uncertain, and the map itself
+ * determines the outcome, as after any crash.
  */
 import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,32 +12,32 @@ import type { RemoteKey } from "../../remote/wire.js";
 
 export type WriteKind = "create" | "update" | "delete" | "put";
 
-/** What a batch consists of. */
+/** The content of a batch. */
 export interface JournalRequest {
   readonly kind: WriteKind;
   readonly features: number;
-  /** Where features are known by a key, or by ids. */
+  /** Keys or ids of the features, if they have any. */
   readonly keys?: readonly (RemoteKey | null)[];
   readonly ids?: readonly string[];
-  /** Place of its first feature among all that are created, counted from 0, where nothing else tells them apart. */
+  /** Index of the first feature among all creates, from 0, if features have no key. */
   readonly first?: number;
   readonly idempotencyKey?: string;
 }
 
 export interface JournalHeader {
-  /** Names the run; Idempotency-Keys begin with it. */
+  /** Id of the run; the prefix of its Idempotency-Keys. */
   readonly run: string;
   readonly service: string;
   readonly map: string;
   readonly mode: string;
-  /** Of the source. */
+  /** Fingerprint of the source. */
   readonly fingerprint: string;
 }
 
 export type JournalLine =
   | ({ readonly line: "BEGIN"; readonly time: string } & JournalHeader)
   | ({ readonly line: "SENT"; readonly batch: number; readonly time: string } & JournalRequest)
-  /** Nothing of the batch is in doubt any more. */
+  /** The batch is settled. */
   | { readonly line: "ACK"; readonly batch: number; readonly outcome: string }
   | { readonly line: "END"; readonly time: string };
 
@@ -59,14 +59,14 @@ export class Journal implements AsyncDisposable {
     private batchCount: number,
   ) {}
 
-  /** A new journal in place of the last. @throws output-failed */
-  static async begin(folder: string, beginning: JournalHeader): Promise<Journal> {
+  /** Replaces the last journal with a new one. @throws output-failed */
+  static async begin(folder: string, header: JournalHeader): Promise<Journal> {
     const path = journalPath(folder);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const handle = await open(`${path}.new`, "w", 0o600);
-      const journal = new Journal(path, handle, beginning.run, 0);
-      await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...beginning });
+      const journal = new Journal(path, handle, header.run, 0);
+      await journal.write({ line: "BEGIN", time: new Date().toISOString(), ...header });
       await journal.sync();
       await rename(`${path}.new`, path);
       await syncFolder(folder);
@@ -76,7 +76,7 @@ export class Journal implements AsyncDisposable {
     }
   }
 
-  /** Goes on with a journal that has no end. @param batches how many it has @throws output-failed */
+  /** Resumes a journal without an end. @param batches number of batches in it @throws output-failed */
   static async resume(folder: string, run: string, batches: number): Promise<Journal> {
     const path = journalPath(folder);
     try {
@@ -112,7 +112,7 @@ export class Journal implements AsyncDisposable {
     await this.handle.close();
   }
 
-  /** None is torn by another: lines that come while others are written go there together, after them. */
+  /** Writes lines without interleaving: lines that arrive during a write are written together after it. */
   private write(line: JournalLine): Promise<void> {
     this.buffer += `${JSON.stringify(line)}\n`;
     return this.appendCommit.run().catch((error: unknown) => {
@@ -133,7 +133,7 @@ export class Journal implements AsyncDisposable {
   }
 
   private async datasync(): Promise<void> {
-    // A system tells once of what it could not write: asked again it says that all is there.
+    // An operating system reports a failed flush only once; a repeated call would report success.
     if (this.syncFailure) throw this.syncFailure.error;
     try {
       await this.handle.datasync();
@@ -150,14 +150,14 @@ export class Journal implements AsyncDisposable {
   }
 }
 
-/** Work that is done for all together who ask for it while it is being done for others. */
+/** Combines calls that arrive while the work is running into a single next run. */
 class GroupCommit {
   private next: Promise<void> | null = null;
   private last: Promise<void> = Promise.resolve();
 
   constructor(private readonly work: () => Promise<void>) {}
 
-  /** Resolves once it was done from beginning to end after this was called. */
+  /** Resolves after a complete run of the work that started after this call. */
   run(): Promise<void> {
     this.next ??= this.last = this.waitForIdle().then(() => {
       this.next = null;
@@ -166,7 +166,7 @@ class GroupCommit {
     return this.next;
   }
 
-  /** Resolves when nothing is under way, whatever came of it. */
+  /** Resolves when no run is in progress, regardless of failures. */
   waitForIdle(): Promise<void> {
     return this.last.catch(() => {});
   }

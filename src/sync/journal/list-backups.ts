@@ -1,6 +1,6 @@
 import type { ApplyReport, EarlierBackup } from "../apply/apply-context.js";
 
-/** The backups of a run that have something to undo, one for each of its attempts; the oldest first. */
+/** Lists the backups of a run that contain changes to undo, one per attempt; the oldest first. */
 export function listBackups(report: ApplyReport): readonly EarlierBackup[] {
   const { backup, created, updated, deleted, earlierBackups = [] } = report;
   const earlier = [...earlierBackups].reverse();

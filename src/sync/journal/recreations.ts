@@ -1,6 +1,6 @@
 /**
- * Features that are being deleted to be created anew, on disk before they are deleted: the only place that has all of
- * them then. A run that dies in between leaves them to the next.
+ * Stores features on disk before they are deleted and recreated, when no other complete copy exists. If a run is
+ * interrupted in between, the next one recreates them.
  */
 import { createReadStream, existsSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ async function wrapWriteErrors<T>(path: string, work: () => Promise<T>): Promise
   }
 }
 
-/** Keeps what is about to be recreated, in place of what was kept before. @throws output-failed */
+/** Stores the features to recreate, replacing earlier ones. @throws output-failed */
 export async function saveRecreations(folder: string, header: PlanHeader, updates: readonly Update[]): Promise<void> {
   const path = recreationsPath(folder);
   await wrapWriteErrors(path, async () => {
@@ -35,16 +35,16 @@ export async function saveRecreations(folder: string, header: PlanHeader, update
   });
 }
 
-/** All of them are on the map again. @throws output-failed */
+/** Removes the stored features after all are on the map again. @throws output-failed */
 export async function removeRecreations(folder: string): Promise<void> {
   const path = recreationsPath(folder);
   await wrapWriteErrors(path, () => rm(path, { force: true }));
 }
 
 /**
- * What a run that died was recreating, as a plan of these updates alone. A line that was cut short was not kept yet, and
- * nothing of it deleted.
- * @returns null where there is nothing; else at most as many as one request takes
+ * Opens the recreations of an interrupted run as a plan of these updates only. Ignores a truncated line, whose feature
+ * was not deleted yet.
+ * @returns null if there are none; otherwise at most as many as one request can contain
  * @throws input-unreadable
  */
 export async function openRecreations(folder: string): Promise<OpenPlan | null> {

@@ -1,28 +1,28 @@
-/** Whether the keys of both sides are of one kind: what is found out before anything is sent. */
+/** Checks that the keys of both sides correspond before anything is sent. */
 import { createError } from "../../errors.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
 import type { PlanMode } from "../plan/plan.js";
 
-/** Fewer keyed features than that on either side say nothing about the key. */
+/** With fewer keyed features on either side, the number of matches is not conclusive. */
 const minKeyedFeatures = 10;
-/** Of the features that could match, as many do where the key is right. */
+/** Minimum share of possible matches with a correct key. */
 const minMatchShare = 0.1;
 const maxExamples = 3;
 
-/** The spellings that people take for one key. */
+/** Normalizes spellings that people consider the same key. */
 const foldKey = (key: string): string => key.normalize("NFC").trim().toLowerCase();
 
 export interface KeyMatches {
-  /** Keyed features of the map. */
+  /** Number of map features with a key. */
   readonly mapFeatures: number;
-  /** Keyed features of the source. */
+  /** Number of source features with a key. */
   readonly sourceFeatures: number;
-  /** Keys that both have. */
+  /** Number of keys on both sides. */
   readonly matches: number;
 }
 
 interface MatchContext {
-  /** "delete" for a list of keys to be removed, which may well match nothing any more. */
+  /** "delete" for a list of keys to remove, which may match nothing. */
   readonly mode: PlanMode;
   readonly source: string;
   readonly map: string;
@@ -31,7 +31,7 @@ interface MatchContext {
 }
 
 /**
- * Needs the index of keys on both tables.
+ * Checks the keys of both sides; requires the key indexes on both tables.
  * @throws key-case-mismatch, key-matches-nothing
  */
 export function checkKeyMatches(workspace: Workspace, names: MatchContext): KeyMatches {
@@ -61,8 +61,8 @@ export function checkKeyMatches(workspace: Workspace, names: MatchContext): KeyM
 }
 
 /**
- * Nearly nothing matches where more should. A full synchronisation says that source and map are the same data; what is
- * incremental may bring new features alone, but hardly half as many as there are.
+ * Whether suspiciously few keys match. A full synchronization implies that source and map contain the same data; an
+ * incremental one may contain only new features, but rarely half as many as the map has.
  */
 function hasTooFewMatches({ mapFeatures, sourceFeatures, matches }: KeyMatches, mode: MatchContext["mode"]): boolean {
   if (mode === "delete" || mode === "append" || mapFeatures < minKeyedFeatures || sourceFeatures < minKeyedFeatures)
@@ -71,7 +71,7 @@ function hasTooFewMatches({ mapFeatures, sourceFeatures, matches }: KeyMatches, 
   return matches < minMatchShare * Math.min(mapFeatures, sourceFeatures);
 }
 
-/** Keys without a match on either side that are one key in other letters. @throws key-case-mismatch */
+/** Detects unmatched keys that differ only in spelling. @throws key-case-mismatch */
 function checkKeyCase({ database }: Workspace, { source, map, field }: MatchContext): void {
   database.function("folded", { deterministic: true }, (key: unknown) => foldKey(String(key)));
   database.exec(`CREATE TABLE unmatched AS SELECT key, folded(key) AS folded FROM map

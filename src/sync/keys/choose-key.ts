@@ -1,4 +1,7 @@
-/** Which property identifies a feature on both sides: the one asked for, the map's so far, or the best there is. */
+/**
+ * Chooses the property that identifies a feature on both sides: the requested one, the map's previous one, or the best
+ * candidate.
+ */
 import { createError } from "../../errors.js";
 import type { Snapshot } from "../../remote/snapshot/read-snapshot.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
@@ -11,84 +14,85 @@ import { rankIdentifierName } from "./identifier-names.js";
 
 export interface KeyChoice {
   readonly key: SyncKey;
-  /** `asked`: by flag; `remembered`: the key of this map so far; `chosen`: the best of those that are fit. */
+  /** `asked`: by flag; `remembered`: the previous key of this map; `chosen`: the best candidate. */
   readonly how: "asked" | "remembered" | "chosen";
-  /** Other properties that identify every feature, the better first; only where one was chosen. */
+  /** Other properties that identify every feature, best first; only for `chosen`. */
   readonly runnersUp: readonly string[];
 }
 
-/** So many candidates are held against each other on disk at once, and shown where none is fit. */
+/** Number of candidates checked in one pass on disk, and listed in the error if none is suitable. */
 const candidatesPerPass = 5;
 
-/** Where no property is known at all: no feature of the map is managed by it then, so none is changed or deleted. */
+/** Key if no property is known: then no map feature has it, so none is changed or deleted. */
 const fallbackKeyName = "id";
 
 /**
- * @param held what the map has; its properties go before others of like names
- * @param remembered the property that was this map's key before, or null
- * @throws field-missing where the source has not the one asked for; key-field-missing, key-undecided, interrupted
+ * Chooses the key.
+ * @param mapStats the map; its properties precede others with similar names
+ * @param remembered the map's previous key property, or null
+ * @throws field-missing if the source lacks the requested property; key-field-missing, key-undecided, interrupted
  */
 export async function chooseKey(
   { matching }: Pick<SyncRequest, "matching">,
   source: ReadSource,
   workspace: Workspace,
-  held: Pick<Snapshot, "fields">,
+  mapStats: Pick<Snapshot, "fields">,
   remembered: string | null,
   signal?: AbortSignal,
 ): Promise<KeyChoice> {
   if (matching.by === "id") return { key: { by: "id" }, how: "asked", runnersUp: [] };
   const names = source.fields.map(({ name }) => name);
-  const isThere = (name: string) => source.features === 0 || names.includes(name);
-  const of = (name: string, how: KeyChoice["how"], runnersUp: readonly string[] = []): KeyChoice => ({
+  const isInSource = (name: string) => source.features === 0 || names.includes(name);
+  const choose = (name: string, how: KeyChoice["how"], runnersUp: readonly string[] = []): KeyChoice => ({
     key: { by: "property", name },
     how,
     runnersUp,
   });
   const inputs = source.inputs.join(", ");
   if (matching.name !== null) {
-    if (!isThere(matching.name))
+    if (!isInSource(matching.name))
       throw createError("field-missing", { source: inputs, field: matching.name, fields: names });
-    return of(matching.name, "asked");
+    return choose(matching.name, "asked");
   }
   if (remembered !== null) {
-    if (!isThere(remembered))
+    if (!isInSource(remembered))
       throw createError("key-field-missing", { source: inputs, field: remembered, fields: names });
-    return of(remembered, "remembered");
+    return choose(remembered, "remembered");
   }
   if (source.features === 0)
-    return of(rankFields(mapFieldNames(held), held.fields)[0]?.name ?? fallbackKeyName, "chosen");
-  const [best, ...others] = await findUniqueFields(source, workspace, held.fields, signal);
-  if (best === undefined) throw await noKeyError(source, workspace, held.fields, signal);
-  return of(best, "chosen", others);
+    return choose(rankFields(mapFieldNames(mapStats), mapStats.fields)[0]?.name ?? fallbackKeyName, "chosen");
+  const [best, ...others] = await findUniqueFields(source, workspace, mapStats.fields, signal);
+  if (best === undefined) throw await noKeyError(source, workspace, mapStats.fields, signal);
+  return choose(best, "chosen", others);
 }
 
-/** The properties that identify every feature of the source, the best first: some of them, where there are many. */
+/** Properties that identify every source feature, best first; only some if there are many. */
 async function findUniqueFields(
   source: ReadSource,
   workspace: Workspace,
-  held: Snapshot["fields"],
+  mapFields: Snapshot["fields"],
   signal: AbortSignal | undefined,
 ): Promise<string[]> {
-  const seemFit = rankFields(source.fields, held)
+  const candidates = rankFields(source.fields, mapFields)
     .filter((field) => mayBeKey(field) && !fieldsWithLargeIntegers(source).has(field.name))
     .map(({ name }) => name);
-  for (let from = 0; from < seemFit.length; from += candidatesPerPass) {
-    const some = seemFit.slice(from, from + candidatesPerPass);
-    const repeats = await countDuplicateValues(workspace, workspace.source, some, signal);
-    const fit = some.filter((name) => repeats.get(name) === 0);
-    if (fit.length > 0) return fit;
+  for (let from = 0; from < candidates.length; from += candidatesPerPass) {
+    const group = candidates.slice(from, from + candidatesPerPass);
+    const duplicateCounts = await countDuplicateValues(workspace, workspace.source, group, signal);
+    const suitable = group.filter((name) => duplicateCounts.get(name) === 0);
+    if (suitable.length > 0) return suitable;
   }
   return [];
 }
 
-/** Every feature has a value of it, all are texts or safe integers, and none was met twice so far. */
+/** Every feature has a value, all values are texts or safe integers, and no duplicate has been seen so far. */
 const mayBeKey = (field: FieldStats): boolean =>
   field.values > 0 &&
   !field.hasDuplicates &&
   !field.isTemporal &&
   field.nulls + field.emptyTexts + field.unsafeIntegers + field.otherValues === 0;
 
-/** Fields with integers that JSON numbers do not hold, which the pipeline has made texts of. */
+/** Fields whose integers exceed JSON numbers and were converted to text by the pipeline. */
 export const fieldsWithLargeIntegers = ({ losses }: Pick<ReadSource, "losses">): ReadonlySet<string> =>
   new Set(losses.flatMap(({ code, field }) => (code === "int64-as-text" && field !== undefined ? [field] : [])));
 
@@ -97,13 +101,13 @@ const mapFieldNames = ({ fields }: Pick<Snapshot, "fields">): RankedField[] =>
   [...fields.keys()].map((name) => ({ name, maxLength: 0 }));
 
 /**
- * The better first: names that identifiers have before others; of each kind, those that the map has; of these, the surer
- * name; then what is shorter.
+ * Sorts fields, best first: typical identifier names, then fields that the map has, then the more typical name, then
+ * shorter values.
  */
-function rankFields<F extends RankedField>(fields: readonly F[], held: Snapshot["fields"]): F[] {
+function rankFields<F extends RankedField>(fields: readonly F[], mapFields: Snapshot["fields"]): F[] {
   const order = ({ name, maxLength }: F): readonly number[] => {
     const rank = rankIdentifierName(name);
-    return [rank === null ? 1 : 0, held.has(name) ? 0 : 1, rank ?? 0, maxLength];
+    return [rank === null ? 1 : 0, mapFields.has(name) ? 0 : 1, rank ?? 0, maxLength];
   };
   const orders = new Map(fields.map((field) => [field, order(field)]));
   const difference = (a: readonly number[], b: readonly number[]) => {
@@ -113,22 +117,22 @@ function rankFields<F extends RankedField>(fields: readonly F[], held: Snapshot[
   return [...fields].sort((a, b) => difference(orders.get(a)!, orders.get(b)!));
 }
 
-/** The error that lists the best attributes and what each lacks. */
+/** Creates the error that lists the best attributes and why each is unsuitable. */
 async function noKeyError(
   source: ReadSource,
   workspace: Workspace,
-  held: Snapshot["fields"],
+  mapFields: Snapshot["fields"],
   signal: AbortSignal | undefined,
 ): Promise<Error> {
   const sparse = (field: FieldStats) => field.texts + field.integers < source.features / 2;
-  const all = rankFields(source.fields, held);
+  const all = rankFields(source.fields, mapFields);
   const best = [...all.filter((field) => !sparse(field)), ...all.filter(sparse)].slice(0, candidatesPerPass);
   const names = best.map(({ name }) => name);
-  const repeats = await countDuplicateValues(workspace, workspace.source, names, signal);
+  const duplicateCounts = await countDuplicateValues(workspace, workspace.source, names, signal);
   const large = new Map(source.losses.filter(({ code }) => code === "int64-as-text").map((loss) => [loss.field, loss]));
   const attributes = best.map((field) => ({
     name: field.name,
-    duplicates: repeats.get(field.name) ?? 0,
+    duplicates: duplicateCounts.get(field.name) ?? 0,
     nulls: field.nulls,
     empties: field.emptyTexts,
     unsafe: field.unsafeIntegers + (large.get(field.name)?.count ?? 0),

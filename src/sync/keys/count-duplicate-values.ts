@@ -5,8 +5,8 @@ import { readRowBatches } from "../diff/row-batches.js";
 import { isInvalidKey, parseKey } from "./key-value.js";
 
 /**
- * Features whose value of a property another one has before them, by name; counted on disk, in one pass over the side.
- * The first of the properties that has none is read into the keys of the features thereby.
+ * Counts, by property, features whose value occurred in an earlier feature; on disk, in one pass over the side. Also
+ * fills the feature keys from the first property without duplicates.
  * @throws interrupted
  */
 export async function countDuplicateValues(
@@ -30,16 +30,16 @@ export async function countDuplicateValues(
     };
     for await (const rows of readRowBatches(side, signal)) workspace.transaction(() => rows.forEach(add));
     const count = database.prepare("SELECT count(*) - count(DISTINCT value) FROM candidate WHERE field = ?").pluck();
-    const repeats = new Map(names.map((name, field) => [name, count.get(field) as number]));
-    const unique = names.findIndex((name) => repeats.get(name) === 0);
+    const duplicateCounts = new Map(names.map((name, field) => [name, count.get(field) as number]));
+    const unique = names.findIndex((name) => duplicateCounts.get(name) === 0);
     if (unique >= 0) fillKeysFromCandidates(side, unique, names[unique]!);
-    return repeats;
+    return duplicateCounts;
   } finally {
     database.exec("DROP TABLE candidate");
   }
 }
 
-/** What `readKeys` would find in all texts once more. */
+/** Fills the keys without parsing all texts again. */
 function fillKeysFromCandidates(side: FeatureSide, field: number, name: string): void {
   const { database, name: table } = side;
   database.exec(`UPDATE ${table} SET key = NULL, numeric = 0`);

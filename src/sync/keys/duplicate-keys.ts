@@ -1,29 +1,29 @@
-/** Features of a map that have one key, and which of them say the same. */
+/** Finds map features with duplicate keys and groups them by content. */
 import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
 
-/** Keys that are looked at together. */
+/** Keys per query. */
 const keysPerPage = 500;
 
-/** A key that several features have. */
+/** A key with several features. */
 export interface DuplicateKey {
   readonly key: string;
-  /** By their ids, the lowest first: an order that every client finds by itself. */
+  /** Sorted by id, the lowest first: an order on which all clients agree. */
   readonly rows: readonly KeyedRow[];
 }
 
 /**
- * The keys that several features of the map have, in their order as texts.
- * @param workspace its map side has keys and the index `map_key`
- * @param among a condition in SQL on `map`: of all features where absent
+ * Finds keys with several map features, in text order.
+ * @param workspace has keys on the map side and the index `map_key`
+ * @param condition SQL condition on `map`; all features by default
  */
-export function* findDuplicateKeys({ database }: Workspace, among = "TRUE"): Generator<DuplicateKey> {
+export function* findDuplicateKeys({ database }: Workspace, condition = "TRUE"): Generator<DuplicateKey> {
   const next = database.prepare<[string], KeyedRow>(
     `SELECT * FROM map WHERE key IN (
-       SELECT key FROM map WHERE key > ? AND (${among}) GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT ${keysPerPage})
+       SELECT key FROM map WHERE key > ? AND (${condition}) GROUP BY key HAVING count(*) > 1 ORDER BY key LIMIT ${keysPerPage})
      ORDER BY key, lower(id)`,
   );
-  // No key is empty.
+  // Keys are never empty.
   for (let last = ""; ; ) {
     const found = groupRows(next.all(last), ({ key }) => key!);
     for (const [key, rows] of found) {
@@ -35,14 +35,14 @@ export function* findDuplicateKeys({ database }: Workspace, among = "TRUE"): Gen
 }
 
 /**
- * The features of a key by what they say exactly, since all but one of those that say the same can be deleted; in the
- * order of their first ones. One of which that is not known is like no other.
+ * Groups the features of a key by exact content, since all but one of equal features can be deleted; ordered by their
+ * first features. A feature with unknown exact content forms a separate group.
  */
 export const groupByContent = ({ rows }: DuplicateKey): readonly (readonly KeyedRow[])[] => [
   ...groupRows(rows, ({ exact, id }) => exact ?? `id ${id}`).values(),
 ];
 
-/** Whether all features of every repeated key say the same at the rounding of their digests. */
+/** Whether all features of every duplicate key are equal at the rounding of their digests. */
 export function areAllDuplicatesEqual(workspace: Workspace): boolean {
   for (const { rows } of findDuplicateKeys(workspace))
     if (groupRows(rows, ({ digest }) => digest).size > 1) return false;

@@ -1,4 +1,4 @@
-/** Fills the keys of both tables: first those of the map, then those of the source in the types that the map has. */
+/** Fills the keys of both tables: first those of the map, then those of the source, converted to the map's types. */
 import { canonicalFeature, digestText, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import { type FeatureSide, type KeyedRow, rowKey } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
@@ -10,7 +10,7 @@ import type { SyncKey } from "../plan/plan.js";
 import type { SourceFeature } from "../source/read-source.js";
 import { createKeyReader, type InvalidKey, isInvalidKey, isUuid, parseKey } from "./key-value.js";
 
-/** The key of a feature by the value of its property, or by its id: an id of the service, in lower case. */
+/** The key of a feature: the value of its property, or its service id in lower case. */
 function readFeatureKey(
   key: SyncKey,
   { properties }: Pick<SourceFeature, "properties">,
@@ -21,7 +21,7 @@ function readFeatureKey(
   return isUuid(id) ? id.toLowerCase() : { reason: "type" };
 }
 
-/** Fills the keys of a side from the texts of its features, unless they were read when the features were added. */
+/** Fills the keys of a side from the feature texts, unless they were filled when features were added. */
 async function fillKeysFromProperty(
   workspace: Workspace,
   side: FeatureSide,
@@ -36,7 +36,7 @@ async function fillKeysFromProperty(
   side.keyedBy = name;
 }
 
-/** Features of the map whose property is no key stay without one; then the table has the index `map_key`. */
+/** Fills the keys of the map and creates the index `map_key`. Features without a valid key keep none. */
 export async function fillMapKeys(workspace: Workspace, key: SyncKey, signal?: AbortSignal): Promise<void> {
   const { map, database } = workspace;
   if (key.by === "id") database.exec("UPDATE map SET key = lower(id), numeric = 0");
@@ -44,20 +44,20 @@ export async function fillMapKeys(workspace: Workspace, key: SyncKey, signal?: A
   database.exec("CREATE INDEX IF NOT EXISTS map_key ON map (key)");
 }
 
-/** Told of a source feature without a key, whose row stays without one. */
-export type OnInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["reason"]) => void;
+/** Called for a source feature without a valid key. */
+export type OnInvalidKey = (row: KeyedRow, feature: SourceFeature, reason: InvalidKey["reason"]) => void;
 
 export interface SourceKeySettings {
   readonly rounding: Rounding;
-  /** The property has integers that the pipeline made texts of, since JSON numbers do not hold them. */
+  /** The property has integers that exceed JSON numbers and were converted to text by the pipeline. */
   readonly hasLargeIntegers: boolean;
   readonly onInvalidKey: OnInvalidKey;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The key goes out in the type that the map has: for a key that the map does not have, in that of all others. A feature
- * whose key changes its type by that gets another digest, too. Then the table has the index `source_key`.
+ * Fills the keys of the source and creates the index `source_key`. Keys are converted to the type of the matching map
+ * key, or of all map keys if there is no match. A feature whose key changes its type gets a new digest.
  * @throws interrupted
  */
 export async function fillSourceKeys(
@@ -73,7 +73,7 @@ export async function fillSourceKeys(
   database.exec("CREATE INDEX IF NOT EXISTS source_key ON source (key)");
 }
 
-/** Ids of the service, in lower case. */
+/** Fills keys with service ids, in lower case. */
 async function fillKeysFromIds(workspace: Workspace, signal: AbortSignal | undefined): Promise<void> {
   const { source } = workspace;
   const fill = ({ seq, id }: KeyedRow) => {
@@ -88,9 +88,9 @@ async function reportInvalidKeys(
   { hasLargeIntegers, onInvalidKey, signal }: Omit<SourceKeySettings, "rounding">,
 ): Promise<void> {
   const { source } = workspace;
-  // A text that long may be an integer that was lost.
+  // A text of this length may be an integer that was converted to text.
   const where = hasLargeIntegers ? "key IS NULL OR (numeric = 0 AND length(key) >= 16)" : "key IS NULL";
-  const tell = (row: KeyedRow) => {
+  const report = (row: KeyedRow) => {
     const feature = JSON.parse(source.textOf(row)) as SourceFeature;
     const own = readFeatureKey(key, feature, row.id);
     const found = hasLargeIntegers && isLargeInteger(own) ? { reason: "unsafe" as const } : own;
@@ -99,13 +99,13 @@ async function reportInvalidKeys(
     onInvalidKey(row, feature, found.reason);
   };
   for await (const rows of selectRowBatches(source, `SELECT * FROM source WHERE seq > ? AND (${where})`, signal))
-    workspace.transaction(() => rows.forEach(tell));
+    workspace.transaction(() => rows.forEach(report));
 }
 
 const isLargeInteger = (key: RemoteKey | InvalidKey): boolean =>
   typeof key === "string" && /^-?\d{16,}$/.test(key) && !Number.isSafeInteger(Number(key));
 
-/** Keys of another type than the map has them in, or than all its keys are of where it does not have them. */
+/** Converts keys whose type differs from the matching map key, or from all map keys if there is no match. */
 async function convertToMapKeyTypes(
   workspace: Workspace,
   name: string,
@@ -114,7 +114,7 @@ async function convertToMapKeyTypes(
 ): Promise<void> {
   const { source, database } = workspace;
   const types = database.prepare<[], number>("SELECT DISTINCT numeric FROM map WHERE key IS NOT NULL").pluck().all();
-  const usual = types.length === 1 ? types[0]! : "NULL";
+  const commonType = types.length === 1 ? types[0]! : "NULL";
   const retype = database.prepare("UPDATE source SET digest = ? WHERE seq = ?");
   const fill = (row: KeyedRow) => {
     const key = toMapKeyType(row, row.numeric === 0);
@@ -125,6 +125,6 @@ async function convertToMapKeyTypes(
     retype.run(digestText(canonicalFeature({ ...feature, properties }, rounding)), row.seq);
   };
   const others = `SELECT source.* FROM source LEFT JOIN map ON map.key = source.key
-    WHERE source.seq > ? AND source.key IS NOT NULL AND source.numeric <> coalesce(map.numeric, ${usual})`;
+    WHERE source.seq > ? AND source.key IS NOT NULL AND source.numeric <> coalesce(map.numeric, ${commonType})`;
   for await (const rows of selectRowBatches(source, others, signal)) workspace.transaction(() => rows.forEach(fill));
 }

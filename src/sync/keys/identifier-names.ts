@@ -1,6 +1,6 @@
-/** How much a property's name says that it identifies features. */
+/** Ranks property names by how typical they are of identifiers. */
 
-/** Names that identifiers go by, the surest first, whatever their letters. */
+/** Typical identifier names, the most typical first, case-insensitive. */
 const identifierNames: readonly string[] = ["id", "uuid", "guid", "gid", "fid", "ref", "code", "key"];
 /** `remote_id`, `osm:id`, `parcel-code`; `parcelId`; `id_parcel`; ESRI's `objectid` and `globalid`. */
 const identifierPatterns: readonly RegExp[] = [
@@ -10,7 +10,7 @@ const identifierPatterns: readonly RegExp[] = [
   /^(objectid|globalid|identifier)$/i,
 ];
 
-/** From 0, the lower the surer; null where the name says nothing. */
+/** The rank from 0, most typical first; null if the name is not typical. */
 export function rankIdentifierName(name: string): number | null {
   const exact = identifierNames.indexOf(name.toLowerCase());
   if (exact >= 0) return exact;

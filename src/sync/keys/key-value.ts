@@ -1,11 +1,14 @@
-/** What a value must be to identify a feature (Map Features Service Interface, 2.3). */
+/** Validates key values (Map Features Service Interface, 2.3). */
 import type { KeyReader } from "../../remote/snapshot/feature-side.js";
 import type { RemoteKey } from "../../remote/wire.js";
 
-/** Why a value cannot be a key: there is none, it is empty text, an integer that doubles do not hold, or another type. */
+/**
+ * Why a value cannot be a key: it is missing, an empty text, an integer beyond the exact range of a double, or of
+ * another type.
+ */
 export type InvalidKeyReason = "null" | "empty" | "unsafe" | "type";
 
-/** What stands for a key that is none. */
+/** The result for an invalid key. */
 export interface InvalidKey {
   readonly reason: InvalidKeyReason;
 }
@@ -15,7 +18,7 @@ const emptyKey: InvalidKey = { reason: "empty" };
 const unsafeKey: InvalidKey = { reason: "unsafe" };
 const wrongTypeKey: InvalidKey = { reason: "type" };
 
-/** The key that a property's value is: text with a letter in it, or a safe integer. */
+/** Parses a property value as a key: a non-blank text or a safe integer. */
 export function parseKey(value: unknown): RemoteKey | InvalidKey {
   if (value === undefined || value === null) return missingKey;
   if (typeof value === "string") return value.trim() === "" ? emptyKey : value;
@@ -26,7 +29,7 @@ export function parseKey(value: unknown): RemoteKey | InvalidKey {
 
 export const isInvalidKey = (key: RemoteKey | InvalidKey): key is InvalidKey => typeof key === "object";
 
-/** Reads the keys of features whose property is one. */
+/** Creates a reader for the keys in a property. */
 export const createKeyReader = (property: string): KeyReader => ({
   property,
   read: (properties) => {
@@ -35,6 +38,6 @@ export const createKeyReader = (property: string): KeyReader => ({
   },
 });
 
-/** A UUID in any letters (RFC 9562, 4): the service's ids are such. */
+/** Whether the text is a UUID (RFC 9562, 4), the format of service ids; case-insensitive. */
 export const isUuid = (text: string): boolean =>
   text.length === 36 && /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);

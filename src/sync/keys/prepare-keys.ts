@@ -1,4 +1,4 @@
-/** The keys of both sides, checked before the first request that writes. */
+/** Fills and checks the keys of both sides before the first write request. */
 import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
 import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
@@ -17,13 +17,13 @@ import type { InvalidKey } from "./key-value.js";
 import { excludeLostGeometries, storeRejectedKeys } from "./rejected-keys.js";
 
 export interface KeyReport extends KeyMatches {
-  /** Features of the source that `--on-duplicate` left out; another one with their key is there. */
+  /** Source features that `--on-duplicate` omitted in favor of another with the same key. */
   readonly removedDuplicates: number;
-  /** Features of the source that `--on-missing-key` rejected: they are among the rejects. */
+  /** Source features that `--on-missing-key` rejected; they are among the rejects. */
   readonly missingKeyRejects: number;
-  /** Features whose geometry could not be carried and whose match on the map has one: the map keeps it. */
+  /** Features whose geometry could not be converted, while the matching map feature has one, which the map keeps. */
   readonly keptGeometries: number;
-  /** Rejects whose key nobody knows: any feature of the map may be theirs. The keys of the others are in `rejected`. */
+  /** Rejects without a known key, which may match any map feature. The keys of the others are in `rejected`. */
   readonly unknownRejects: number;
   readonly notices: readonly Loss[];
 }
@@ -31,9 +31,10 @@ export interface KeyReport extends KeyMatches {
 const maxExamples = 3;
 
 /**
- * Limits the map to the scope and fills `key` and `numeric` of both tables, with the indexes `source_key` and `map_key`, and the table
- * `rejected (key TEXT PRIMARY KEY)`: the keys of rejected features, whose match on the map must stay.
- * @param mode "delete" for a list of keys that shall be removed
+ * Limits the map to the scope; fills `key` and `numeric` of both tables; creates the indexes `source_key` and
+ * `map_key`, and the table `rejected (key TEXT PRIMARY KEY)` with the keys of rejected features, whose matches on the
+ * map must stay.
+ * @param mode "delete" for a list of keys to delete
  * @throws duplicate-key-on-map, key-invalid, duplicate-key, key-case-mismatch, key-matches-nothing, interrupted
  */
 export async function prepareKeys(
@@ -63,11 +64,11 @@ export async function prepareKeys(
 
 function duplicateKeyNotices({ source, onDuplicate }: SyncRequest, key: SyncKey, count: number): Loss[] {
   if (count === 0) return [];
-  const example = `features with the "${keyLabel(key)}" of another one were left out; of each the ${onDuplicate} was taken`;
+  const example = `features with a duplicate "${keyLabel(key)}" were omitted; the ${onDuplicate} of each was kept`;
   return [{ code: "duplicate-key-dropped", layer: source.inputs.join(", "), field: keyLabel(key), count, example }];
 }
 
-/** Features of the map without the key are not matched: what is meant to update them would be there twice. */
+/** Warns if no map feature has the key: source features that were meant as updates would be created again. */
 function unknownKeyNotices(
   { source }: SyncRequest,
   { database }: Workspace,
@@ -77,7 +78,7 @@ function unknownKeyNotices(
   const { mapFeatures, sourceFeatures } = matches;
   const all = database.prepare<[], number>("SELECT count(*) FROM map").pluck().get()!;
   if (key.by === "id" || mapFeatures > 0 || sourceFeatures === 0 || all === 0) return [];
-  const example = `none of the features of the map has "${key.name}": all of the source are new to it`;
+  const example = `no feature of the map has "${key.name}", so all source features are treated as new`;
   return [{ code: "key-new-to-map", layer: source.inputs.join(", "), field: key.name, count: sourceFeatures, example }];
 }
 
@@ -86,36 +87,36 @@ const keyLabel = (key: SyncKey): string => (key.by === "id" ? "id" : key.name);
 /** @throws duplicate-key-on-map */
 function checkMapKeysUnique(workspace: Workspace, { map, scope }: SyncRequest, key: SyncKey): void {
   const { database } = workspace;
-  const repeated = database
+  const duplicates = database
     .prepare<[], { key: string; types: number }>(
       `SELECT key, count(DISTINCT numeric) AS types FROM map WHERE key IS NOT NULL GROUP BY key HAVING count(*) > 1`,
     )
     .all();
-  if (repeated.length === 0) return;
+  if (duplicates.length === 0) return;
   const ids = database.prepare<[string], string>("SELECT id FROM map WHERE key = ? ORDER BY seq LIMIT 5").pluck();
-  const examples = repeated.slice(0, maxExamples).map(({ key, types }) => {
-    const how = types > 1 ? `${JSON.stringify(key)}, as text and as number,` : JSON.stringify(key);
+  const examples = duplicates.slice(0, maxExamples).map(({ key, types }) => {
+    const how = types > 1 ? `${JSON.stringify(key)} (as text and as number)` : JSON.stringify(key);
     return `${how} on ${ids.all(key).join(", ")}`;
   });
-  const twins = areAllDuplicatesEqual(workspace);
+  const areEqual = areAllDuplicatesEqual(workspace);
   throw createError("duplicate-key-on-map", {
     map,
     field: keyLabel(key),
     scope,
-    keys: repeated.length,
-    twins,
+    keys: duplicates.length,
+    twins: areEqual,
     examples,
   });
 }
 
 const invalidKeyReasons: Readonly<Record<InvalidKey["reason"], string>> = {
-  null: "it has none",
-  empty: "it is empty",
-  unsafe: "it is an integer beyond 2^53",
-  type: "it is neither text nor an integer",
+  null: "the value is missing",
+  empty: "the value is empty",
+  unsafe: "the value is an integer beyond 2^53",
+  type: "the value is neither text nor an integer",
 };
 
-/** @returns features rejected for want of a key @throws key-invalid */
+/** @returns the number of features rejected without a valid key @throws key-invalid */
 async function fillAndCheckSourceKeys(
   request: SyncRequest,
   source: ReadSource,
@@ -128,20 +129,16 @@ async function fillAndCheckSourceKeys(
   const remove = workspace.database.prepare("DELETE FROM source WHERE seq = ?");
   const examples: [KeyedRow, InvalidKey["reason"]][] = [];
   let features = 0;
-  const onInvalidKey = (row: KeyedRow, feature: SourceFeature, unfit: InvalidKey["reason"]) => {
-    // A feature without an id of the service is a new one.
-    if (key.by === "id" && unfit === "null") return;
+  const onInvalidKey = (row: KeyedRow, feature: SourceFeature, reason: InvalidKey["reason"]) => {
+    // A feature without a service id is a new one.
+    if (key.by === "id" && reason === "null") return;
     features++;
     if (!rejects) {
-      if (examples.length < maxExamples) examples.push([row, unfit]);
+      if (examples.length < maxExamples) examples.push([row, reason]);
       return;
     }
     remove.run(row.seq);
-    source.rejects.add(
-      feature,
-      "key-invalid",
-      `"${field}" is to identify the feature, and ${invalidKeyReasons[unfit]}`,
-    );
+    source.rejects.add(feature, "key-invalid", `invalid key "${field}": ${invalidKeyReasons[reason]}`);
   };
   const hasLargeIntegers = key.by === "property" && fieldsWithLargeIntegers(source).has(key.name);
   await fillSourceKeys(workspace, key, {
@@ -151,18 +148,18 @@ async function fillAndCheckSourceKeys(
     signal,
   });
   if (rejects || features === 0) return features;
-  const placeOf = await describeSourceRows(request, source);
-  const why = (unfit: InvalidKey["reason"]) =>
-    key.by === "id" && unfit === "type" ? "it is no UUID" : invalidKeyReasons[unfit];
+  const describeRow = await describeSourceRows(request, source);
+  const why = (reason: InvalidKey["reason"]) =>
+    key.by === "id" && reason === "type" ? "the value is not a UUID" : invalidKeyReasons[reason];
   throw createError("key-invalid", {
     source: source.inputs.join(", "),
     field,
     features,
-    examples: examples.map(([row, unfit]) => `${placeOf(row)}: ${why(unfit)}`),
+    examples: examples.map(([row, reason]) => `${describeRow(row)}: ${why(reason)}`),
   });
 }
 
-/** @returns features left out since others have their keys @throws duplicate-key */
+/** @returns the number of features omitted because of duplicate keys @throws duplicate-key */
 async function removeDuplicateKeys(
   request: SyncRequest,
   source: ReadSource,
@@ -186,13 +183,15 @@ async function removeDuplicateKeys(
     )
     .get()!;
   if (keys === 0) return 0;
-  const placeOf = await describeSourceRows(request, source);
+  const describeRow = await describeSourceRows(request, source);
   const rows = database.prepare<[string], KeyedRow>("SELECT * FROM source WHERE key = ? ORDER BY seq LIMIT 4");
   const first = database
     .prepare<[], string>(`SELECT key ${groups} ORDER BY min(seq) LIMIT ${maxExamples}`)
     .pluck()
     .all();
-  const examples = first.map((value) => `${JSON.stringify(value)} in ${rows.all(value).map(placeOf).join(" and ")}`);
+  const examples = first.map(
+    (value) => `${JSON.stringify(value)} in ${rows.all(value).map(describeRow).join(" and ")}`,
+  );
   throw createError("duplicate-key", {
     source: source.inputs.join(", "),
     field: keyLabel(key),

@@ -8,9 +8,9 @@ import type { RejectedFeature } from "../source/source-rejects.js";
 import { isInvalidKey, parseKey } from "./key-value.js";
 
 /**
- * Keeps the keys of rejected features in the table `rejected (key TEXT PRIMARY KEY)`. What features on the map have one
- * of these must not be taken for gone from the source.
- * @returns rejects without a known key
+ * Stores the keys of rejected features in the table `rejected (key TEXT PRIMARY KEY)`, so that map features with these
+ * keys are not treated as removed from the source.
+ * @returns number of rejects without a known key
  */
 export async function storeRejectedKeys(
   request: SyncRequest,
@@ -25,16 +25,16 @@ export async function storeRejectedKeys(
   for await (const rejected of rejects.readFeatures()) {
     const keys = names === null ? lowerCaseId(rejected) : readRejectKeys(rejected, names);
     for (const one of keys) insert.run(String(one));
-    // A feature that went on without its geometry is found by its key on the other side of the comparison.
+    // A feature that was kept without its geometry is matched by its key in the comparison.
     if (keys.length === 0 && !rejected.reject.kept) unknown++;
   }
   return unknown;
 }
 
 /**
- * Takes features out of the source that have no geometry only since theirs could not be carried, where the map has one
- * for them: their keys are among the rejected ones, so that the map keeps what it has.
- * @returns how many
+ * Removes source features that lost their geometry in conversion and whose map feature has one. Their keys are among
+ * the rejected ones, so that the map keeps its features.
+ * @returns number of removed features
  */
 export function excludeLostGeometries({ database }: Workspace): number {
   return database
@@ -49,8 +49,8 @@ const lowerCaseId = ({ id }: RejectedFeature): RemoteKey[] =>
   id === undefined || id === null ? [] : [String(id).toLowerCase()];
 
 /**
- * What the property was called where a feature may have been rejected: before and after `--rename`. None where its
- * values became another type than text on the way: what stands in a reject is then perhaps not what the map has.
+ * The names of the property at the points where a feature may have been rejected: before and after `--rename`. Empty if
+ * `--cast` changes its values to a type other than text, since a reject may then contain another value than the map.
  */
 function namesBeforeRename({ source: { rename = {}, cast = {} } }: SyncRequest, name: string): readonly string[] {
   const before = Object.keys(rename).filter((from) => rename[from] === name);
