@@ -1,4 +1,4 @@
-/** Attempts of one run that other writers cut short, and the pause between two of them. */
+/** Tracks the attempts of a run that other writers interrupted, and the pauses between them. */
 import { rm } from "node:fs/promises";
 import { asGeoferryError } from "../errors.js";
 import { defaultTraffic } from "../remote/client/map-client.js";
@@ -10,14 +10,14 @@ import type { SyncRequest } from "./request.js";
 import type { SyncResult } from "./sync.js";
 import type { SyncRun } from "./sync-run.js";
 
-/** What was done in attempts before the one that runs. */
+/** Results of earlier attempts of a run. */
 export class AttemptHistory {
   count = 0;
   private readonly totals = { created: 0, updated: 0, deleted: 0 };
   private readonly backups: EarlierBackup[] = [];
   private lastWritten: { readonly prepared: SyncResult["prepared"]; readonly report: ApplyReport } | null = null;
 
-  /** An attempt that was cut short; its backup goes where it has nothing to undo. */
+  /** Records an interrupted attempt; deletes its backup if it changed nothing. */
   async add(prepared: SyncResult["prepared"], report: ApplyReport): Promise<void> {
     const { created, updated, deleted, backup, hasWritten } = report;
     this.count += 1;
@@ -30,15 +30,15 @@ export class AttemptHistory {
     else await rm(backup, { force: true });
   }
 
-  /** The counts of a plan with what was done before it: the guards limit what a whole run may do. */
+  /** Adds the changes of earlier attempts to the counts of a plan, since guards limit a whole run. */
   addToCounts(counts: PlanCounts): PlanCounts {
     const { updated, deleted } = this.totals;
     return { ...counts, update: counts.update + updated, delete: counts.delete + deleted };
   }
 
   /**
-   * Runs an attempt. What stops it is an ending of the run where something was written before.
-   * @throws what the attempt throws, where nothing was written before
+   * Runs an attempt. If earlier attempts wrote something, an error becomes part of the result.
+   * @throws errors of the attempt if nothing was written before
    */
   async runAttempt(attempt: () => Promise<SyncResult>): Promise<SyncResult> {
     const { lastWritten } = this;
@@ -54,7 +54,7 @@ export class AttemptHistory {
     }
   }
 
-  /** A report on the run as a whole. @param report of the last attempt; null where it had nothing to do */
+  /** Combines the reports of all attempts. @param report of the last attempt; null if it had nothing to do */
   mergeReport(report: ApplyReport | null): ApplyReport | null {
     if (!this.lastWritten) return report;
     const { created, updated, deleted } = this.totals;
@@ -70,7 +70,7 @@ export class AttemptHistory {
   }
 }
 
-/** Of an attempt that had nothing to do. */
+/** The report of an attempt without changes. */
 const emptyReport: ApplyReport = {
   created: 0,
   updated: 0,
@@ -89,18 +89,17 @@ const emptyReport: ApplyReport = {
   error: null,
 };
 
-/** Standard input comes once. */
+/** Standard input can be read only once. */
 export const isRereadable = ({ source: { inputs } }: SyncRequest): boolean =>
   !inputs.some((input) => input === "-" || input.startsWith("/dev/"));
 
-/** So often a run waits before it has sent anything, at most. */
+/** Maximum waits before the first request. */
 const maxWaits = 3;
 
 /**
- * Prepares an attempt. Where other writers are at work on the map, it is read again when they have had time to end: it
- * changed with each reading; or, without entity tags, several features with one key say the same, which who created them
- * is about to settle.
- * @throws what the preparation throws; interrupted
+ * Prepares an attempt. Retries after a pause if other writers are active: if the map changed during each reading; or
+ * if, without entity tags, several equal features have the same key, which their creators are about to resolve.
+ * @throws errors of the preparation; interrupted
  */
 export async function prepareWithRetries<T>(
   prepare: () => Promise<T>,
@@ -120,26 +119,26 @@ export async function prepareWithRetries<T>(
     }
 }
 
-/** So often it is looked whether the map is still changing, at most. */
+/** Maximum polls of a changing map. */
 const maxPolls = 60;
 
-/** A pause is doubled with every attempt, so many times. */
+/** Maximum number of times that the pause doubles, once per attempt. */
 const maxDoublings = 3;
 
 /**
- * Waits until the map has the same entity tag in two looks, with a pause of random length between them. A map that
- * never stands still is waited for no longer than sixty looks.
- * @throws interrupted; what `MapClient.page` throws
+ * Waits until two polls return the same entity tag, with a random pause between them; at most sixty polls.
+ * @throws interrupted; errors of `MapClient.page`
  */
 export async function waitForStableMap({ client, context }: SyncRun, attempt: number): Promise<void> {
   const { firstRetryDelay = defaultTraffic.firstRetryDelay ?? 500 } = context.traffic;
-  const longest = firstRetryDelay * 2 ** Math.min(attempt, maxDoublings);
+  const pauseMs = firstRetryDelay * 2 ** Math.min(attempt, maxDoublings);
   let tag: string | null = null;
-  for (let look = 0; look < maxPolls; look++) {
+  for (let poll = 0; poll < maxPolls; poll++) {
     const page = await client.page(1, tag);
-    // Without tags nothing tells; the next reading of the map does. Not every service answers If-None-Match with 304.
-    if (page === null || (look > 0 && page.etag === tag)) return;
+    // Without tags, polling detects nothing; the next reading of the map does. Not every service answers If-None-Match
+    // with 304.
+    if (page === null || (poll > 0 && page.etag === tag)) return;
     tag = page.etag;
-    await jitteredPause(longest, context.host.signal);
+    await jitteredPause(pauseMs, context.host.signal);
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createError } from "../errors.js";
 
 /**
- * Waits between a half and three halves of `milliseconds`, so that clients that wait for each other do not go on at the
- * same moment.
+ * Waits between 0.5 and 1.5 times `milliseconds`, so that clients waiting for each other do not continue at the same
+ * time.
  * @throws interrupted
  */
 export async function jitteredPause(milliseconds: number, signal: AbortSignal): Promise<void> {

@@ -1,27 +1,27 @@
-/** A synchronisation as a person asks for it: the flags of `geoferry push`, `plan`, `verify` and `delete`. */
+/** The request of a synchronization: the flags of `geoferry push`, `plan`, `verify` and `delete`. */
 import type { ConvertRequest, OutputMember } from "../pipeline/request.js";
 
 export type SyncMode = "incremental" | "full" | "append";
 export const syncModes: readonly SyncMode[] = ["incremental", "full", "append"];
 
-/** Which inputs, and what becomes of them on their way: as in a conversion, without an output. */
+/** The inputs and their conversion options, without an output. */
 export type SourceRequest = Omit<ConvertRequest, OutputMember>;
 
-/** How a feature of the source and one of the map are known for the same. */
+/** How features of source and map are matched. */
 export type KeyMatching =
   | { readonly by: "id" }
-  /** Null: the best attribute is chosen. */
+  /** Null chooses the best attribute. */
   | { readonly by: "property"; readonly name: string | null };
 
-/** `12` features or `5%` of those on the map. */
+/** A limit of `12` features, or of `5%` of the map's features. */
 export interface Limit {
   readonly text: string;
   readonly count: number;
-  /** 0.05 for 5 %; 1 where a count is given. */
+  /** 0.05 for 5 %; 1 for a count. */
   readonly share: number;
 }
 
-/** Of `100` or `5%`; null where it is neither. */
+/** Parses `100` or `5%`; null if it is neither. */
 export function parseLimit(text: string): Limit | null {
   const [, digits, percent] = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim()) ?? [];
   if (digits === undefined) return null;
@@ -30,16 +30,16 @@ export function parseLimit(text: string): Limit | null {
   return Number.isSafeInteger(number) ? { text, count: number, share: 1 } : null;
 }
 
-/** Of `property=value`; null where it is not of that form. */
+/** Parses `property=value`; null if it has another form. */
 export function parseScope(text: string): SyncRequest["scope"] {
   const at = text.indexOf("=");
   return at < 1 ? null : { property: text.slice(0, at), value: text.slice(at + 1) };
 }
 
 export interface Guards {
-  /** Null: 10 % of maps over 10 features, and any number of smaller ones. */
+  /** Null: 10 % of maps with more than 10 features, unlimited on smaller ones. */
   readonly maxDelete: Limit | null;
-  /** Null: any number. */
+  /** Null for unlimited. */
   readonly maxUpdate: Limit | null;
   readonly allowNullGeometry: boolean;
   readonly allowEmpty: boolean;
@@ -51,33 +51,36 @@ export interface SyncRequest {
   readonly map: string;
   readonly mode: SyncMode;
   readonly matching: KeyMatching;
-  /** Both sides are limited to features with this value (compared as text) of this property. */
+  /** Limits both sides to features with this value (compared as text) of this property. */
   readonly scope: { readonly property: string; readonly value: string } | null;
   /** Decimals of longitude and latitude that are sent and compared. */
   readonly precision: number;
-  /** Properties that only the map has are dropped. */
+  /** Removes properties that only the map has. */
   readonly replaceProperties: boolean;
-  /** What a full synchronisation does with features of the map that have no key. */
+  /** How a full synchronization treats map features without a key. */
   readonly unmanaged: "refuse" | "keep" | "delete";
-  /** A full synchronisation deletes from the map what filters leave out of the source; else it is refused with them. */
+  /**
+   * Allows a full synchronization with filters, which deletes the excluded features from the map; otherwise it is
+   * rejected.
+   */
   readonly deleteExcluded: boolean;
   readonly updateWith: "patch" | "delete-create";
-  /** What becomes of source features with the key of another one. */
+  /** How to treat source features with duplicate keys. */
   readonly onDuplicate: "refuse" | "first" | "last";
-  /** What becomes of source features without a key. */
+  /** How to treat source features without a key. */
   readonly onMissingKey: "refuse" | "reject";
-  /** One reading of the map is enough, though pages may have shifted meanwhile. */
+  /** Accepts a single reading of the map, although pages may have shifted meanwhile. */
   readonly singleRead: boolean;
-  /** Milliseconds of quiet before the map is read to settle what became of a batch in doubt; 2000. */
+  /** Pause in milliseconds before rereading the map to settle an uncertain batch; default 2000. */
   readonly settleTime: number;
-  /** Times that a run reads both sides again and starts over where another writer changed the map meanwhile; 10. */
+  /** How often a run starts over after another writer changed the map; default 10. */
   readonly conflictRetries: number;
   readonly guards: Guards;
   /** Fail on warnings and losses. */
   readonly strict: boolean;
 }
 
-/** What holds unless a person says otherwise. */
+/** Default settings. */
 export const defaultSyncSettings = {
   mode: "incremental",
   matching: { by: "property", name: null },

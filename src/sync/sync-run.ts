@@ -7,41 +7,41 @@ import { acquireMapLock, FolderLock } from "./state/folder-lock.js";
 import { MapState, openStateReadonly, type ReadonlyMapState } from "./state/map-state.js";
 import { ensureMapFolder } from "./state/state-folder.js";
 
-/** What a synchronisation works with. */
+/** The resources of a synchronization. */
 export interface SyncContext {
   readonly host: Host;
   readonly service: ServiceClient;
   readonly traffic: Traffic;
-  /** The folder of all states (`stateRoot`). */
+  /** Root folder of all map states (`resolveStateRoot`). */
   readonly stateRoot: string;
   /** File or folder for the backup (`findFreeBackupPath`); null for a file in the map's state folder. */
   readonly backupPath: string | null;
-  /** What a person should know. */
+  /** Receives notices for the user. */
   readonly onNotice: (sentence: string) => void;
   readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
   readonly onApplyProgress?: (progress: ApplyProgress) => void;
 }
 
-/** What is needed to compare a map with a source, and write nothing. */
+/** The resources for comparing a map with a source without writing. */
 export interface ReadonlySyncRun extends AsyncDisposable {
   readonly context: SyncContext;
   readonly client: MapClient;
-  /** Of the map's state, journal and lock. */
+  /** Folder of the map's state, journal and lock. */
   readonly stateFolder: string;
   readonly spool: Spool;
   readonly state: ReadonlyMapState;
 }
 
 /**
- * A run that writes nothing holds up none that does. Where there is one, that is told, and the map is what it is at that
- * moment. @param map MAP_ID @throws output-failed
+ * Opens a read-only run, which takes no lock. If another run holds the lock, reports it; the map may then change during
+ * the run. @param map MAP_ID @throws output-failed
  */
 export async function openReadonlySyncRun(context: SyncContext, map: string): Promise<ReadonlySyncRun> {
   const client = context.service.map(map);
   const stateFolder = ensureMapFolder(context.stateRoot, client.url, client.id);
   const holder = await FolderLock.describeHolder(stateFolder);
   if (holder !== null)
-    context.onNotice(`another run is at work on map ${client.id} (${holder}): it may change meanwhile`);
+    context.onNotice(`another run is changing map ${client.id} (${holder}); results may be outdated`);
   const state = await openStateReadonly(stateFolder);
   const spool = new Spool();
   return {
@@ -53,7 +53,7 @@ export async function openReadonlySyncRun(context: SyncContext, map: string): Pr
   };
 }
 
-/** A run on one map, which no other one that writes disturbs as long as it is open. */
+/** A run with the exclusive lock on one map. */
 export class SyncRun implements ReadonlySyncRun {
   readonly spool = new Spool();
 
@@ -66,14 +66,14 @@ export class SyncRun implements ReadonlySyncRun {
   ) {}
 
   /** @param map MAP_ID @throws map-locked, output-failed */
-  static async open(tools: SyncContext, map: string): Promise<SyncRun> {
-    const client = tools.service.map(map);
-    const folder = ensureMapFolder(tools.stateRoot, client.url, client.id);
+  static async open(context: SyncContext, map: string): Promise<SyncRun> {
+    const client = context.service.map(map);
+    const folder = ensureMapFolder(context.stateRoot, client.url, client.id);
     const lock = await acquireMapLock(folder, { service: client.url, map: client.id });
     try {
       const { state, notice } = await MapState.open(folder);
-      if (notice !== null) tools.onNotice(notice);
-      return new SyncRun(tools, client, folder, lock, state);
+      if (notice !== null) context.onNotice(notice);
+      return new SyncRun(context, client, folder, lock, state);
     } catch (error) {
       lock[Symbol.dispose]();
       throw error;

@@ -1,6 +1,6 @@
 /**
- * A synchronisation: both sides are read and compared into a plan, the plan is held against the guards, and carried out.
- * What dies on the way is finished by running it again.
+ * Synchronizes a map: reads and compares both sides into a plan, checks the guards, and applies the plan. Running it
+ * again completes an interrupted synchronization.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { asGeoferryError, createError } from "../errors.js";
@@ -30,39 +30,42 @@ import type { SyncedState } from "./state/map-state.js";
 import { updateBaseline } from "./state/update-baseline.js";
 import type { ReadonlySyncRun, SyncRun } from "./sync-run.js";
 
-/** Who is told of a plan before it is carried out. */
+/** Callbacks during a synchronization. */
 export interface SyncHooks {
-  /** What an earlier run had deleted to create it anew, and left to be finished, was. */
+  /** Called after features were recreated that an interrupted run had deleted. */
   onInterruptedUpdatesFinished?(earlier: ApplyReport): void;
-  /** Before the guards look at it. */
+  /** Called before the guards check the plan. */
   onPlan(prepared: PreparedSync): void;
-  /** Once the guards let it pass; false leaves the map as it is. */
+  /** Called after the guards pass; false leaves the map unchanged. */
   confirm(prepared: PreparedSync): Promise<boolean>;
-  /** Another writer changed the map after it was read: this is what was done until then, and both sides are read again. */
+  /**
+   * Called when another writer changed the map after it was read, with the changes so far; both sides are then read
+   * again.
+   */
   onConflict?(report: ApplyReport): void;
 }
 
-/** What became of a synchronisation. `applied` is null where there was nothing to do, or nothing was to be done. */
+/** The result of a synchronization. `applied` is null if there was nothing to do or the user did not confirm. */
 export interface SyncResult {
   readonly prepared: PreparedSync | UnchangedSync;
   readonly applied: ApplyReport | null;
 }
 
 /**
- * Where another writer changes the map between reading and writing, both sides are read and compared again once the map
- * is quiet; each plan is held against the guards, together with what was done before, and confirmed.
- * @param mode "delete" removes what the source lists
- * @throws what `prepare` and the guards throw: then nothing was sent. What stops it later is in the report
+ * Synchronizes. If another writer changes the map between reading and writing, reads and compares both sides again once
+ * the map is stable; each plan must pass the guards, together with earlier changes, and be confirmed.
+ * @param mode "delete" removes the features that the source lists
+ * @throws errors of preparation and guards; then nothing was sent. Later errors are in the report
  */
 export async function synchronize(
   request: SyncRequest,
   mode: PlanMode,
   run: SyncRun,
-  onlooker: SyncHooks,
+  hooks: SyncHooks,
 ): Promise<SyncResult> {
   const attempts = new AttemptHistory();
   for (;;) {
-    const { prepared, applied } = await attempts.runAttempt(() => runAttempt(request, mode, run, onlooker, attempts));
+    const { prepared, applied } = await attempts.runAttempt(() => runAttempt(request, mode, run, hooks, attempts));
     if (!applied?.hasConflict) return { prepared, applied: attempts.mergeReport(applied) };
     if (attempts.count >= request.conflictRetries || !isRereadable(request))
       return {
@@ -70,7 +73,7 @@ export async function synchronize(
         applied: attempts.mergeReport(attempts.count > 0 ? withContention(applied, attempts, run) : applied),
       };
     await attempts.add(prepared, applied);
-    onlooker.onConflict?.(applied);
+    hooks.onConflict?.(applied);
     const stop = await waitForStableMap(run, attempts.count).catch(asGeoferryError);
     if (stop) return { prepared, applied: attempts.mergeReport({ ...applied, error: stop }) };
   }
@@ -85,27 +88,27 @@ async function runAttempt(
   request: SyncRequest,
   mode: PlanMode,
   run: SyncRun,
-  onlooker: SyncHooks,
+  hooks: SyncHooks,
   earlierAttempts: AttemptHistory,
 ): Promise<SyncResult> {
   const rejects = request.source.rejects ?? defaultRejectsPath(request.source.inputs);
   await waitForEarlierRequests(run, request.settleTime);
-  // A file of its own: the one of this run is written anew.
+  // A separate file, since this run replaces its own rejects file.
   const earlier = await finishInterruptedUpdates(
     createApplyContext(`${run.client.id}-unfinished.rejects.geojsonl`, run),
   );
   if (earlier?.error) throw earlier.error;
-  if (earlier) onlooker.onInterruptedUpdatesFinished?.(earlier);
+  if (earlier) hooks.onInterruptedUpdatesFinished?.(earlier);
   const prepared = await prepareWithRetries(() => prepareSyncIfChanged(request, mode, run), request, run);
   if (isUnchanged(prepared)) return { prepared, applied: null };
   const { plan, keyChoice } = prepared;
-  onlooker.onPlan(prepared);
+  hooks.onPlan(prepared);
   checkGuards({ header: plan.header, counts: earlierAttempts.addToCounts(plan.counts) });
   if (isEmptyPlan(plan.counts)) {
     saveSyncedState(prepared, request, mode, run);
     return { prepared, applied: null };
   }
-  if (!(await onlooker.confirm(prepared))) return { prepared, applied: null };
+  if (!(await hooks.confirm(prepared))) return { prepared, applied: null };
   rememberKey(run.state, keyChoice);
   run.state.setSyncedState(hashSettings(request, mode), null);
   const { isAsPlanned, ...applied } = await applyAndUpdateBaseline(plan, rejects, run);
@@ -114,9 +117,9 @@ async function runAttempt(
 }
 
 /**
- * The plan, which guards have not looked at yet, and nothing sent.
- * @param output where the plan goes; one that is gone with the run where absent
- * @throws what `prepare` throws
+ * Creates a plan without checking guards or sending anything.
+ * @param output path of the plan; by default a temporary file, deleted with the run
+ * @throws errors of `prepareSync`
  */
 export async function planSync(
   request: SyncRequest,
@@ -128,25 +131,25 @@ export async function planSync(
   return prepareSync(request, mode, run, output);
 }
 
-/** What was done, and whether the map is thereby all that the plan makes of it. */
+/** The report, and whether the map is exactly as planned. */
 export interface AppliedPlan extends ApplyReport {
   readonly isAsPlanned: boolean;
 }
 
-/** Carries out a plan whose guards let it pass, and keeps what both sides agree on then. */
+/** Applies a plan that has passed the guards, and updates the baseline. */
 export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
   const { settings, key } = plan.header;
-  const agreed = run.state.openBaseline(hashComparisonSettings(settings, key));
-  let isAgreed = false;
+  const baseline = run.state.openBaseline(hashComparisonSettings(settings, key));
+  let isAsPlanned = false;
   const report = await withSpan("apply", {}, () =>
     applyPlan(plan, {
       ...createApplyContext(rejects, run),
       onMapReread: async (after, record) => {
-        isAgreed = await updateBaseline(plan, after, agreed, record);
+        isAsPlanned = await updateBaseline(plan, after, baseline, record);
       },
     }),
   );
-  return { ...report, isAsPlanned: isAgreed && isFullyApplied(report) };
+  return { ...report, isAsPlanned: isAsPlanned && isFullyApplied(report) };
 }
 
 function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
@@ -164,39 +167,39 @@ function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
   };
 }
 
-/** Requests of an earlier run that nobody heard of may still be under way: the map is read when they have ended. */
+/** Waits until requests of an earlier run without a known outcome must have ended, so that the map can be read. */
 export async function waitForEarlierRequests(
   { stateFolder, context }: ReadonlySyncRun,
   settleTime: number,
 ): Promise<void> {
-  const doubts = await findUncertainRequests(stateFolder);
-  if (doubts === null) return;
-  const left = doubts.since.getTime() + settleTime - Date.now();
-  await pause(Math.max(0, Math.min(left, settleTime)), undefined, { signal: context.host.signal }).catch(() => {
+  const uncertain = await findUncertainRequests(stateFolder);
+  if (uncertain === null) return;
+  const remainingMs = uncertain.since.getTime() + settleTime - Date.now();
+  await pause(Math.max(0, Math.min(remainingMs, settleTime)), undefined, { signal: context.host.signal }).catch(() => {
     throw createError("interrupted", {});
   });
 }
 
-/** Both sides are equal as they are: this is kept, so that the next run need not look. */
+/** Records that both sides are equal, so that the next run can skip the comparison. */
 function saveSyncedState(found: PreparedSync, request: SyncRequest, mode: PlanMode, { state }: SyncRun): void {
   rememberKey(state, found.keyChoice);
   state.setSyncedState(hashSettings(request, mode), syncedStateOf(found, found.snapshot.etag));
 }
 
-/** Null where the next run has to look: also where it has rejects to tell of again. */
+/** Null if the next run must compare, including when it must report rejects again. */
 const syncedStateOf = ({ source }: PreparedSync, etag: string | null): SyncedState | null =>
   etag === null || source.rejects.count > 0 ? null : { etag, source: source.fingerprint };
 
-/** Everything that was planned was done. */
+/** Whether the plan was completely applied. */
 const isFullyApplied = ({ error, failed, unknown, withheld }: ApplyReport): boolean =>
   error === null && withheld === null && failed + unknown === 0;
 
-/** Under this name the state remembers how the service updates nested values. */
+/** Name of the state note about how the service updates nested values. */
 const patchSemanticsNote = "patch-manner";
 
 const serviceBehavior = ({ state }: SyncRun): ServiceBehavior => ({
   get patchSemantics() {
-    return patchSemantics.find((manner) => manner === state.getNote(patchSemanticsNote)) ?? null;
+    return patchSemantics.find((semantics) => semantics === state.getNote(patchSemanticsNote)) ?? null;
   },
-  savePatchSemantics: (manner) => state.setNote(patchSemanticsNote, manner),
+  savePatchSemantics: (semantics) => state.setNote(patchSemanticsNote, semantics),
 });

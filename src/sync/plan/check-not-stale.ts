@@ -1,4 +1,4 @@
-/** Whether a plan still fits: what it was made from must be what is there now. */
+/** Checks that source, service and map are unchanged since the plan was made. */
 
 import { createError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
@@ -6,16 +6,16 @@ import type { SourceFileDigest } from "../source/source-file-digests.js";
 import { normalizeServiceUrl } from "../state/state-folder.js";
 import type { OpenPlan } from "./plan.js";
 
-/** What is there when a plan is about to be applied. */
+/** The state at the time a plan is applied. */
 export interface CurrentState {
   readonly service: string;
-  /** Taken with the rounding that `header.settings.precision` gives. */
+  /** Read with the rounding of `header.settings.precision`. */
   readonly snapshot: { readonly fingerprint: string; readonly features: number };
-  /** `sourceFiles` of the plan's inputs. */
+  /** `readSourceFileDigests` of the plan's inputs. */
   readonly files: readonly SourceFileDigest[];
 }
 
-/** @throws plan-stale that says all that has changed since the plan was made */
+/** @throws plan-stale with all changes since the plan was made */
 export function checkNotStale({ path, header }: Pick<OpenPlan, "path" | "header">, now: CurrentState): void {
   const changes = [
     ...describeFileChanges(header.source.files, now.files),
@@ -27,30 +27,30 @@ export function checkNotStale({ path, header }: Pick<OpenPlan, "path" | "header"
 
 function describeFileChanges(then: readonly SourceFileDigest[], now: readonly SourceFileDigest[]): string[] {
   const states = new Map(now.map((file) => [file.path, file]));
-  const known = new Set(then.map(({ path }) => path));
+  const plannedPaths = new Set(then.map(({ path }) => path));
   const changes = then.flatMap(({ path, size, sha256 }) => {
     const file = states.get(path);
-    if (!file) return [`${path} is not there any more`];
+    if (!file) return [`${path} no longer exists`];
     if (file.sha256 === sha256) return [];
     const sizes = file.size === size ? "" : ` (${formatCount(size, "byte")}, now ${formatCount(file.size, "byte")})`;
-    return [`${path} was changed${sizes}`];
+    return [`${path} has changed${sizes}`];
   });
-  const added = now.filter(({ path }) => !known.has(path)).map(({ path }) => `${path} was not there`);
+  const added = now.filter(({ path }) => !plannedPaths.has(path)).map(({ path }) => `${path} is new`);
   return [...changes, ...added];
 }
 
 function describeServiceChange(then: string, now: string): string[] {
   return normalizeServiceUrl(then) === normalizeServiceUrl(now)
     ? []
-    : [`it is for ${then}, and the service is now ${now}`];
+    : [`the plan is for ${then}, but the service is now ${now}`];
 }
 
-/** An entity tag says less: it may change where the content does not. */
+/** Compares fingerprints, since an entity tag may change without a change of content. */
 function describeMapChange({ map, snapshot: then }: OpenPlan["header"], now: CurrentState["snapshot"]): string[] {
   if (then.fingerprint === now.fingerprint) return [];
   const sizes =
     then.features === now.features
       ? ""
       : ` (${formatCount(then.features, "feature")}, now ${formatCount(now.features, "feature")})`;
-  return [`map ${map} was changed${sizes}`];
+  return [`map ${map} has changed${sizes}`];
 }

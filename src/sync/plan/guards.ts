@@ -1,4 +1,4 @@
-/** What stops a synchronisation before its first write, unless it is said that it is meant. */
+/** Guards stop a synchronization before its first write unless the user allows the change. */
 
 import { createError } from "../../errors.js";
 import { formatCount, groupDigits } from "../../format-count.js";
@@ -14,17 +14,17 @@ export type GuardName =
   | "unidentified-rejects"
   | "unmanaged";
 
-/** A guard that does not let a plan pass. */
+/** A guard that stops a plan. */
 export interface TrippedGuard {
   readonly guard: GuardName | "later-edits";
-  /** With the flag that lets it pass. */
+  /** The reason, with the flag that disables the guard. */
   readonly reason: string;
 }
 
 type GuardedPlan = Pick<OpenPlan, "header" | "counts">;
 type Guard = (header: PlanHeader, counts: PlanCounts) => string | null;
 
-/** Unasked, so much of a map of more than so many features may be deleted. */
+/** Default limit of deletes, as a share; applies to maps with more than `from` features. */
 const defaultDeleteLimit = { share: 0.1, from: 10 } as const;
 
 const formatPercent = (share: number): string =>
@@ -40,12 +40,14 @@ const exceedsLimit = (count: number, all: number, limit: Limit): boolean =>
 const maxDelete: Guard = ({ settings }, counts) => {
   const { maxDelete: limit } = settings.guards;
   const all = countMapFeatures(counts);
-  const raise = `--max-delete ${counts.delete} allows it`;
-  const would = `${formatShare(counts.delete, all)} would be deleted`;
+  const remedy = `--max-delete ${counts.delete} allows it`;
+  const consequence = `${formatShare(counts.delete, all)} would be deleted`;
   if (limit !== null)
-    return exceedsLimit(counts.delete, all, limit) ? `${would}, more than --max-delete ${limit.text}; ${raise}` : null;
+    return exceedsLimit(counts.delete, all, limit)
+      ? `${consequence}, more than --max-delete ${limit.text}; ${remedy}`
+      : null;
   if (all <= defaultDeleteLimit.from || counts.delete <= defaultDeleteLimit.share * all) return null;
-  return `${would}, more than the ${formatPercent(defaultDeleteLimit.share)} that are deleted unasked; ${raise}`;
+  return `${consequence}, more than the default limit of ${formatPercent(defaultDeleteLimit.share)}; ${remedy}`;
 };
 
 const maxUpdate: Guard = ({ settings }, counts) => {
@@ -60,31 +62,31 @@ const nullGeometry: Guard = ({ settings }, { geometryLost }) =>
     ? null
     : `${formatCount(geometryLost, "feature")} would lose ${geometryLost === 1 ? "its geometry" : "their geometries"}; --allow-null-geometry allows it`;
 
-/** Where the map has something: a source that is suddenly empty is hardly meant. */
+/** An empty source for a non-empty map is rarely intended. */
 const emptySource: Guard = ({ source, settings }, counts) =>
   source.features > 0 || settings.guards.allowEmpty || countMapFeatures(counts) === 0
     ? null
-    : `the source has no features, and the map has ${groupDigits(countMapFeatures(counts))}; --allow-empty says that it is meant`;
+    : `the source has no features, but the map has ${groupDigits(countMapFeatures(counts))}; --allow-empty allows it`;
 
-/** What was not read would be taken for gone. */
+/** Unread features would be treated as removed from the source. */
 const incompleteSource: Guard = ({ mode, source }) => {
   if (mode !== "full" || (source.gaps === 0 && (source.complete || source.rejected > 0))) return null;
   const what =
     source.gaps > 0
-      ? `${formatCount(source.gaps, "stretch", "stretches")} of the source could not be read`
+      ? `${formatCount(source.gaps, "part")} of the source could not be read`
       : "the source was not read to its end (--limit)";
-  return `${what}, and what is there would be taken for gone; --mode incremental deletes nothing`;
+  return `${what}, and a full sync would delete unread features from the map; use --mode incremental, which deletes nothing`;
 };
 
 const unidentifiedRejects: Guard = ({ mode, source: { unidentified } }, counts) =>
   mode !== "full" || unidentified === 0 || counts.delete === 0
     ? null
-    : `${formatCount(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key, and ${formatCount(counts.delete, "feature")} would be deleted that may be ${unidentified === 1 ? "it" : "them"}; mend the source, or --mode incremental, which deletes nothing`;
+    : `${formatCount(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key and may be among the ${formatCount(counts.delete, "feature")} to delete; correct the source, or use --mode incremental, which deletes nothing`;
 
 const unmanaged: Guard = ({ mode, key, settings }, counts) => {
   if (mode !== "full" || settings.unmanaged !== "refuse" || counts.unmanaged === 0) return null;
   const name = key?.by === "property" ? `property "${key.name}"` : "key";
-  return `${formatCount(counts.unmanaged, "feature")} of the map ${counts.unmanaged === 1 ? "has" : "have"} no ${name}, so that nobody knows whether the source is about ${counts.unmanaged === 1 ? "it" : "them"}; --keep-unmanaged leaves ${counts.unmanaged === 1 ? "it" : "them"}, --delete-unmanaged deletes ${counts.unmanaged === 1 ? "it" : "them"}`;
+  return `${formatCount(counts.unmanaged, "feature")} of the map ${counts.unmanaged === 1 ? "has" : "have"} no ${name}, so ${counts.unmanaged === 1 ? "it" : "they"} cannot be matched with the source; --keep-unmanaged keeps ${counts.unmanaged === 1 ? "it" : "them"}, --delete-unmanaged deletes ${counts.unmanaged === 1 ? "it" : "them"}`;
 };
 
 const guards: Readonly<Record<GuardName, Guard>> = {
@@ -97,7 +99,7 @@ const guards: Readonly<Record<GuardName, Guard>> = {
   "null-geometry": nullGeometry,
 };
 
-/** All guards that do not let a plan pass. */
+/** Finds all guards that stop a plan. */
 export function findTrippedGuards({ header, counts }: GuardedPlan): TrippedGuard[] {
   return Object.entries(guards).flatMap(([name, guard]) => {
     const reason = guard(header, counts);
@@ -105,7 +107,11 @@ export function findTrippedGuards({ header, counts }: GuardedPlan): TrippedGuard
   });
 }
 
-/** @param others that did not let it pass, beside those @throws guard-sync which tells all guards that do not let it pass: then nothing may be sent */
+/**
+ * Checks all guards.
+ * @param others guards already found to stop the plan
+ * @throws guard-sync with all guards that stop the plan; then nothing may be sent
+ */
 export function checkGuards(plan: GuardedPlan, others: readonly TrippedGuard[] = []): void {
   const tripped = [...findTrippedGuards(plan), ...others];
   const { service, map } = plan.header;

@@ -12,7 +12,10 @@ const depths: Readonly<Record<string, number>> = {
 
 const maxCoordinates = [180, 90, Number.MAX_VALUE] as const;
 
-/** Longitude and latitude in degrees within their bounds, and perhaps a height (RFC 7946, 3.1.1). */
+/**
+ * Whether the value is a longitude and latitude in degrees within their bounds, with an optional height (RFC 7946,
+ * 3.1.1).
+ */
 const isPosition = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length >= 2 &&
@@ -23,7 +26,7 @@ const isPosition = (value: unknown): boolean =>
 const isNested = (value: unknown, depth: number): boolean =>
   depth === 0 ? isPosition(value) : Array.isArray(value) && value.every((part) => isNested(part, depth - 1));
 
-/** Whether a JSON value is a geometry; one without positions has an empty array (RFC 7946, 3.1). */
+/** Whether a JSON value is a geometry; without positions, its coordinates are an empty array (RFC 7946, 3.1). */
 export function isGeometry(value: unknown): value is Geometry {
   if (typeof value !== "object" || value === null) return false;
   const { type, coordinates, geometries } = value as Readonly<Record<string, unknown>>;

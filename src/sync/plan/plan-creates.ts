@@ -1,4 +1,4 @@
-/** What a plan creates, with the text of each feature carried through as it is: parsed only where somebody looks into it. */
+/** The creates of a plan, with the verbatim text of each feature, which is parsed only on demand. */
 import type { RemoteKey } from "../../remote/wire.js";
 import type { BaselineEntry, OpenPlan, PlanAction, PlannedFeature } from "./plan.js";
 
@@ -7,18 +7,21 @@ export type CreateAction = Extract<PlanAction, { readonly action: "create" }>;
 export interface PlannedCreate {
   readonly key: RemoteKey | null;
   readonly agreement: BaselineEntry | null;
-  /** JSON of the feature as it is sent: POST takes no ids, the service gives them (Map Features Service Interface, 4.3). */
+  /**
+   * JSON of the feature to send, without an id, since the service assigns ids on POST (Map Features Service Interface,
+   * 4.3).
+   */
   readonly text: string;
   readonly action: CreateAction;
-  /** Counted from 0 among all that the plan creates. */
+  /** Position, from 0, among all creates of the plan. */
   readonly ordinal: number;
 }
 
-/** JSON of a feature without its id. */
+/** Serializes a feature without its id. */
 export const featureBody = ({ geometry, properties }: PlannedFeature): string =>
   JSON.stringify({ type: "Feature", geometry, properties });
 
-/** All that a plan creates, in its order; as many together as are at hand. */
+/** All creates of a plan, in order; in groups, as they become available. */
 export const readCreates = (plan: OpenPlan): AsyncIterable<readonly PlannedCreate[]> =>
   plan.creates?.() ?? parseCreates(plan);
 
@@ -35,13 +38,16 @@ const featurePrefix = ',"feature":';
 const agreementPrefix = ',"agreement":';
 const idPrefix = '{"type":"Feature","id":';
 
-/** A line of a plan that creates a feature. @param text JSON of the feature; it may stand in another order than it is sent */
+/**
+ * Formats the plan line of a create. @param text JSON of the feature, possibly with another member order than it is
+ * sent
+ */
 export const formatCreateLine = (key: RemoteKey | null, text: string, agreement: BaselineEntry | null): string =>
   `{"action":"create","key":${JSON.stringify(key)}${featurePrefix}${text}${agreementPrefix}${JSON.stringify(agreement)}}`;
 
-/** A line that `createLine` made. */
+/** A line written by `formatCreateLine`. */
 export class CreateLine implements PlannedCreate {
-  /** Where the feature begins and ends. */
+  /** Offsets of the feature in the line. */
   private readonly featureStart: number;
   private readonly featureEnd: number;
 
@@ -49,7 +55,8 @@ export class CreateLine implements PlannedCreate {
     private readonly line: string,
     readonly ordinal: number,
   ) {
-    // A key is no object, and an agreement has no member of that name: in a text, quotes are escaped.
+    // Unambiguous: a key is not an object, a baseline entry has no member of that name, and quotes within texts are
+    // escaped.
     this.featureStart = line.indexOf(featurePrefix) + featurePrefix.length;
     this.featureEnd = line.lastIndexOf(agreementPrefix);
   }

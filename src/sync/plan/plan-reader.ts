@@ -16,7 +16,7 @@ import { isLineOfKind, openWrittenPlan } from "./written-plan.js";
 
 interface PlanLine {
   readonly text: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
 }
 
@@ -25,8 +25,8 @@ type JsonObject = Readonly<Record<string, unknown>>;
 type ActionKind = PlanAction["action"];
 
 /**
- * Reads a plan from its first line to its last, to know that it is whole, as it was written, and says nothing that
- * cannot be meant. What was read is carried out: a copy of it lies in the spool, which nobody changes meanwhile.
+ * Reads and validates a whole plan: that it is complete, unmodified and meaningful. Applies a copy in the spool, which
+ * other processes do not change.
  * @throws input-missing, input-unreadable, plan-invalid, plan-version
  */
 export async function openPlan(path: string, spool: Spool): Promise<OpenPlan> {
@@ -49,10 +49,10 @@ async function copyPlan(path: string, copy: string): Promise<void> {
   }
 }
 
-const editedMessage = "its lines are not those that geoferry plan wrote (by their digest): it was edited, or damaged";
-const notAPlanMessage = "it does not begin as a plan does";
+const editedMessage = "its digest does not match its lines: it was edited, or damaged";
+const notAPlanMessage = "it does not start with the header of a plan";
 
-/** Validators are made when the first plan is read. */
+/** Compiled when the first plan is read. */
 let compiledValidators: Readonly<Record<ActionKind | "header" | "end", Validator>> | null = null;
 const getValidators = () =>
   (compiledValidators ??= {
@@ -68,12 +68,12 @@ class PlanReader {
   private header: PlanFileHeader | null = null;
   private end: PlanEnd | null = null;
   private readonly counts = createCounts();
-  /** Position in `planOrder` of the action before. */
+  /** Index in `actionOrder` of the previous action. */
   private lastActionIndex = 0;
   private readonly hash = createHash("sha256");
   private lineCount = 0;
 
-  /** @param path told in errors */
+  /** @param path for error messages */
   constructor(private readonly path: string) {}
 
   /** @throws plan-invalid, plan-version */
@@ -90,11 +90,11 @@ class PlanReader {
     else countAction(this.counts, this.readAction(members, line));
   }
 
-  /** @throws plan-invalid where the end is missing */
+  /** @throws plan-invalid if the end is missing */
   finish(): { header: PlanFileHeader; end: PlanEnd } {
     const { header, end, lineCount: number } = this;
     if (header === null || end === null)
-      throw this.createInvalidError({ number }, "it has no end: it was cut short, or is being written");
+      throw this.createInvalidError({ number }, "it has no end: it is truncated, or is still being written");
     return { header, end };
   }
 
@@ -103,10 +103,12 @@ class PlanReader {
       const value: unknown = JSON.parse(line.text);
       if (typeof value === "object" && value !== null) return value as JsonObject;
     } catch {
-      // Told below.
+      // Reported below.
     }
     const reason =
-      this.header === null ? notAPlanMessage : "this is no whole object of JSON: it was cut short, or changed";
+      this.header === null
+        ? notAPlanMessage
+        : "the line is not a complete JSON object: it is truncated, or was changed";
     throw this.createInvalidError(line, reason);
   }
 
@@ -122,11 +124,11 @@ class PlanReader {
   private readAction(members: JsonObject, line: PlanLine): PlanAction {
     const { action } = members;
     const stage = (actionOrder as readonly unknown[]).indexOf(action);
-    if (stage < 0) throw this.createInvalidError(line, `"action" is none of ${actionOrder.join(", ")}`);
+    if (stage < 0) throw this.createInvalidError(line, `"action" must be one of ${actionOrder.join(", ")}`);
     if (stage < this.lastActionIndex)
       throw this.createInvalidError(
         line,
-        `${actionOrder[stage]!} stands after ${actionOrder[this.lastActionIndex]!}, which is the wrong order`,
+        `wrong order: ${actionOrder[stage]!} after ${actionOrder[this.lastActionIndex]!}`,
       );
     this.lastActionIndex = stage;
     this.validate(actionOrder[stage]!, members, line);
@@ -143,14 +145,14 @@ class PlanReader {
     this.validate("end", members, line);
     const end = members as unknown as PlanEnd;
     for (const [name, number] of Object.entries(this.counts)) {
-      const said = end.counts[name as keyof PlanCounts];
-      if (said !== number)
+      const expected = end.counts[name as keyof PlanCounts];
+      if (expected !== number)
         throw this.createInvalidError(
           line,
-          `it says that ${name} is ${said}, but its lines make ${number}: some were changed`,
+          `the count of ${name} is ${expected}, but the lines add up to ${number}: some were changed`,
         );
     }
-    // The hash of what stands before; a plan that says the same in other bytes was made by somebody else.
+    // The hash covers all previous lines; a plan with the same content in other bytes was not written by geoferry.
     if (this.hash.digest("hex") !== end.sha256) throw this.createInvalidError(line, editedMessage);
     return end;
   }
@@ -160,7 +162,7 @@ class PlanReader {
     if (validator.Check(members)) return;
     const [error] = validator.Errors(members);
     const place = error?.instancePath.slice(1).replaceAll("/", ".") || what;
-    throw this.createInvalidError(line, `${place} ${error?.message ?? "is not as in a plan"}`);
+    throw this.createInvalidError(line, `${place} ${error?.message ?? "is not valid in a plan"}`);
   }
 
   private createInvalidError(line: Pick<PlanLine, "number">, reason: string) {
@@ -168,7 +170,7 @@ class PlanReader {
   }
 }
 
-/** JSON has no infinity: where a limit is a share, any count is allowed. */
+/** JSON cannot represent infinity, the count of limits that are shares. */
 function restoreInfinity(header: PlanFileHeader): PlanFileHeader {
   const { guards } = header.settings;
   const open = <T extends { count: number | null } | null>(limit: T): T =>

@@ -1,6 +1,6 @@
 /**
- * Undoes a run by its backup. Features that the map has still, by id or by key, are reverted to what they were; those
- * that it lacks are created; what the run created is deleted where it is as the run left it; all others stay as they are.
+ * Undoes a run with its backup. Reverts features that the map still has, by id or key; creates missing ones; deletes
+ * features that the run created, if they are unchanged since; keeps all others.
  */
 import { join } from "node:path";
 import { formatCount } from "../../format-count.js";
@@ -22,41 +22,41 @@ import { PlanWriter } from "./plan-writer.js";
 export interface RestoreRequest {
   readonly backup: OpenBackup;
   readonly client: MapClient;
-  /** Its map side is filled. */
+  /** Receives the snapshot of the map. */
   readonly workspace: Workspace;
   readonly settings: Omit<PlanHeader["settings"], "scope" | "replaceProperties" | "unmanaged">;
   readonly signal?: AbortSignal;
-  /** Where the plan goes. */
+  /** Path of the plan to write. */
   readonly output: string;
 }
 
-/** What a restoration would do, to be said before it is done. */
+/** What a restore would do, reported before it runs. */
 export interface RestorePlan {
   readonly plan: OpenPlan;
   /**
-   * What ids the features get that are created: the old ones go with them in one PUT, which alone can name an id that a
-   * map does not have (and a service may give new ones all the same), or new ones; null where none is created.
+   * Ids of the created features. "old": one PUT sends the original ids, the only request that can name ids unknown to
+   * the map, although a service may still assign new ones. Null if none is created.
    */
   readonly ids: "old" | "new" | null;
-  /** What the run created, and what of it stays. */
+  /** Features that the run created, and which of them stay. */
   readonly created: Pick<RunCreations, "count" | "changed" | "unknown">;
   /**
-   * Features that would be reverted and are neither as they were before the run nor as it left them: somebody has edited
-   * them since. Null where the backup does not say how the run left them (before version 3).
+   * Features to revert that match neither the state before nor after the run, so another client edited them since. Null
+   * if the backup does not record the state after the run (before version 3).
    */
   readonly edited: number | null;
 }
 
-/** What does not let a restoration pass beside the guards of its plan. */
+/** Finds guards of a restore in addition to those of its plan. */
 export function findEditGuards({ edited }: Pick<RestorePlan, "edited">, overwriteEdits: boolean): TrippedGuard[] {
   if (edited === null || edited === 0 || overwriteEdits) return [];
-  const reason = `${formatCount(edited, "feature")} ${edited === 1 ? "was" : "were"} edited after the run, and the restoration would overwrite ${edited === 1 ? "that edit" : "those edits"}; --overwrite-edits allows it`;
+  const reason = `${formatCount(edited, "feature")} ${edited === 1 ? "was" : "were"} edited after the run, and the restore would overwrite ${edited === 1 ? "that edit" : "those edits"}; --overwrite-edits allows it`;
   return [{ guard: "later-edits", reason }];
 }
 
 /**
- * Makes the plan of a restoration.
- * @throws remote-changed-during-read, output-exists, output-failed, backup-invalid; what `MapClient.page` throws
+ * Creates the plan of a restore.
+ * @throws remote-changed-during-read, output-exists, output-failed, backup-invalid; errors of `MapClient.page`
  */
 export async function planRestore(request: RestoreRequest): Promise<RestorePlan> {
   const { client, workspace, output, backup } = request;
@@ -64,17 +64,17 @@ export async function planRestore(request: RestoreRequest): Promise<RestorePlan>
   const rounding = roundingForPrecision(settings.precision);
   const { singleRead } = settings;
   const snapshot = await readSnapshot(client, workspace, { rounding, singleRead });
-  const matching = await BackupMatcher.prepare({ ...request, settings });
-  const { missing, bytes, created, edited } = await matching.countMatches();
+  const matcher = await BackupMatcher.prepare({ ...request, settings });
+  const { missing, bytes, created, edited } = await matcher.countMatches();
   const isOnePut = missing > 0 && fitsGuardedPut(snapshot, missing - created.count, bytes);
   const key: SyncKey = isOnePut ? { by: "id" } : backupKey(backup);
   await using writer = await PlanWriter.create(output, createHeader({ ...request, settings }, snapshot, key), false);
-  for await (const action of matching.actions(isOnePut, created)) await writer.add(action);
+  for await (const action of matcher.actions(isOnePut, created)) await writer.add(action);
   const plan = await writer.finish(() => isOnePut);
   return { plan, ids: missing === 0 ? null : isOnePut ? "old" : "new", created, edited };
 }
 
-/** The same in a run on a map. @throws what `planRestoration` throws */
+/** Creates the plan within a run on a map. @throws errors of `planRestore` */
 export async function prepareRestore(
   backup: OpenBackup,
   settings: RestoreRequest["settings"],
@@ -91,41 +91,42 @@ export async function prepareRestore(
   }
 }
 
-/** What it will do, a sentence a line. */
+/** Describes the restore, one sentence per line. */
 export function describeRestore({ plan: { header, counts }, ids, created, edited }: RestorePlan): string[] {
   const features = (count: number) => (count === 1 ? "1 feature" : `${count} features`);
   const withIds: Readonly<Record<"old" | "new", string>> = {
-    old: "with their old ids, where the service heeds those of a full synchronisation (one PUT of the whole map)",
-    new: "with new ids, since the service gives ids to what is created and the map is too large, or has no entity tag, for one guarded PUT",
+    old: "with their old ids, if the service accepts ids in a full synchronization (one PUT of the whole map)",
+    new: "with new ids: the map is too large for one conditional PUT, or has no entity tag",
   };
   return [
     `map ${header.map} of ${header.service}, from ${header.source.inputs.join(", ")}:`,
-    ...(ids ? [`${features(counts.create)} that the map has no more will be created ${withIds[ids]}`] : []),
-    `${features(counts.update)} will be as they were, geometry and properties`,
+    ...(ids ? [`${features(counts.create)} missing from the map will be created ${withIds[ids]}`] : []),
+    `${features(counts.update)} will be reverted, geometry and properties`,
     ...(edited === null && counts.update > 0
-      ? [
-          "the backup does not say what the run wrote to them: edits made since cannot be told apart and are overwritten",
-        ]
+      ? ["the backup does not record what the run wrote to them, so later edits cannot be detected and are overwritten"]
       : []),
     ...(edited ? [`of these, ${features(edited)} ${edited === 1 ? "was" : "were"} edited after the run`] : []),
     ...(counts.delete > 0
-      ? [`${features(counts.delete)} that the run created and that nothing has changed since will be deleted`]
+      ? [`${features(counts.delete)} that the run created and that are unchanged since will be deleted`]
       : []),
     ...(created.changed > 0
-      ? [`${features(created.changed)} that the run created will stay, since they were changed after the run`]
+      ? [`${features(created.changed)} that the run created will be kept, since they were changed after the run`]
       : []),
     ...(created.unknown > 0
       ? [
-          `${features(created.unknown)} may have been created by requests without an answer; nothing identifies them, so they stay if they are on the map`,
+          `${features(created.unknown)} may have been created by requests without a response; they have no key, so they are kept if they are on the map`,
         ]
       : []),
-    `${features(counts.same)} of the backup and ${features(counts.onlyOnMap)} that it does not have stay as they are`,
+    `${features(counts.same)} of the backup and ${features(counts.onlyOnMap)} not in it will not change`,
   ];
 }
 
-/** A condition makes it safe to name everything: what others create meanwhile is not deleted, but the PUT refused. */
-const fitsGuardedPut = ({ etag, features }: Snapshot, more: number, bytes: number): boolean =>
-  etag !== null && strongEtag(etag) !== null && features + more <= putLimits.features && bytes <= putLimits.bytes;
+/** Requires a precondition, so that a concurrent write fails the PUT instead of losing data. */
+const fitsGuardedPut = ({ etag, features }: Snapshot, missingCount: number, bytes: number): boolean =>
+  etag !== null &&
+  strongEtag(etag) !== null &&
+  features + missingCount <= putLimits.features &&
+  bytes <= putLimits.bytes;
 
 function createHeader({ backup, client, settings }: RestoreRequest, snapshot: Snapshot, key: SyncKey) {
   const { path, size, sha256, features } = backup;

@@ -1,4 +1,6 @@
-/** What the lines of a plan look like. Another program may have made it: what they say is checked before anything is sent. */
+/**
+ * Schemas of plan lines. Another program may have written the plan, so its lines are validated before anything is sent.
+ */
 import { type TSchema, Type } from "typebox";
 import { syncModes } from "../request.js";
 import { planVersion } from "./plan.js";
@@ -52,7 +54,7 @@ export const HeaderSchema = Type.Object({
   snapshot: Type.Object({ etag: orNull(text), fingerprint: text, features: count }),
 });
 
-/** Geometries are checked by `isGeometry`, which says it for their nested arrays in fewer words. */
+/** `isGeometry` checks geometries, with shorter messages for nested arrays. */
 const featureSchema = Type.Object({
   type: Type.Literal("Feature"),
   id: Type.Optional(name),
@@ -62,7 +64,7 @@ const featureSchema = Type.Object({
 const mapFeatureSchema = Type.Intersect([featureSchema, Type.Object({ id: name })]);
 const agreementSchema = Type.Object({ name, sent: digest });
 
-/** By the word that `action` has. */
+/** By the value of `action`. */
 export const actionSchemas = {
   create: Type.Object({ key: orNull(key), feature: featureSchema, agreement: orNull(agreementSchema) }),
   update: Type.Object({

@@ -7,7 +7,7 @@ import { openWrittenPlan } from "./written-plan.js";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A feature to be created, of which the JSON text is at hand. */
+/** A create with the JSON text of the feature. */
 export type CreateWithText = Omit<CreateAction, "feature"> & { readonly text: string };
 
 type WritableAction = PlanAction | CreateWithText;
@@ -23,7 +23,7 @@ const zeroCounts: PlanCounts = {
   geometryLost: 0,
 };
 
-/** Adds one action to what was counted. */
+/** Adds one action to the counts. */
 export function countAction(counts: Mutable<PlanCounts>, action: WritableAction): void {
   if (action.action === "keep") counts[action.why === "only-on-map" ? "onlyOnMap" : action.why] += 1;
   else counts[action.action] += 1;
@@ -33,10 +33,10 @@ export function countAction(counts: Mutable<PlanCounts>, action: WritableAction)
 
 export const createCounts = (): Mutable<PlanCounts> => ({ ...zeroCounts });
 
-/** Characters that are put together before they are written. */
+/** Characters to buffer before a write. */
 const chunkSize = 1 << 18;
 
-/** Writes a plan: under its name it appears whole, on the disk, or not at all. */
+/** Writes a plan. Its file appears complete and flushed to disk, or not at all. */
 export class PlanWriter implements AsyncDisposable {
   private readonly counts = createCounts();
   private readonly hash = createHash("sha256");
@@ -57,14 +57,14 @@ export class PlanWriter implements AsyncDisposable {
     return new PlanWriter(sink, await sink.create(), path, header);
   }
 
-  /** @returns what has to be waited for before the next is added, if anything @throws output-failed */
+  /** @returns a promise to await before the next call, if any @throws output-failed */
   add(action: WritableAction): Promise<void> | undefined {
     countAction(this.counts, action);
     this.buffer += `${formatAction(action)}\n`;
     return this.buffer.length >= chunkSize ? this.flush() : undefined;
   }
 
-  /** @param fitsOnePut whether one PUT does it all, now that all is known @throws output-failed */
+  /** @param fitsOnePut decides from the final counts whether one PUT suffices @throws output-failed */
   async finish(fitsOnePut: (counts: PlanCounts) => boolean): Promise<OpenPlan> {
     await this.flush();
     const put = fitsOnePut(this.counts);
@@ -81,7 +81,7 @@ export class PlanWriter implements AsyncDisposable {
     await this.file.write(bytes);
   }
 
-  /** A plan that was not finished leaves nothing. */
+  /** Removes an unfinished plan. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.sink[Symbol.asyncDispose]();
   }
@@ -92,6 +92,6 @@ function formatAction(action: WritableAction): string {
   return formatCreateLine(action.key, "text" in action ? action.text : featureText(action.feature), action.agreement);
 }
 
-/** In one order, whatever that of its members: `WrittenCreate` relies on it. */
+/** Fixed member order, on which `CreateLine` relies. */
 const featureText = ({ id, geometry, properties }: PlannedFeature): string =>
   JSON.stringify({ type: "Feature", ...(id !== undefined && { id }), geometry, properties });

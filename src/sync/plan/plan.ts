@@ -1,7 +1,7 @@
 /**
- * What a synchronisation would do to a map: the only thing that `apply` takes. A plan is a file of newline-delimited
- * JSON: a header, an action a line (creates, then updates, then deletes, then what stays and why), and an end with
- * counts and a digest of all lines before it, by which a file that was cut short or changed is known.
+ * The changes of a synchronization, and the only input of `apply`. A plan is a file of newline-delimited JSON: a
+ * header, one action per line (creates, updates, deletes, then unchanged features with reasons), and an end with counts
+ * and a digest of all previous lines, which reveals truncation and edits.
  */
 import type { Geometry } from "../../model/geometry.js";
 import type { Properties, RemoteKey } from "../../remote/wire.js";
@@ -10,21 +10,21 @@ import type { PlannedCreate } from "./plan-creates.js";
 
 export const planVersion = 2;
 
-/** `delete` removes what an input lists. */
+/** `delete` removes the features that an input lists. */
 export type PlanMode = SyncMode | "delete";
 
-/** What identifies a feature on both sides: the service's ids, or a property. */
+/** Identifies features on both sides: by service ids, or by a property. */
 export type SyncKey = { readonly by: "id" } | { readonly by: "property"; readonly name: string };
 
 export interface PlannedFeature {
   readonly type: "Feature";
-  /** Where ids match, or are put back. */
+  /** Present if features match by id, or to restore ids. */
   readonly id?: string;
   readonly geometry: Geometry | null;
   readonly properties: Properties;
 }
 
-/** What the map has, where the plan changes it. */
+/** A feature of the map that the plan changes. */
 export interface MapFeature extends PlannedFeature {
   readonly id: string;
 }
@@ -35,7 +35,7 @@ export interface PlanHeader {
   readonly service: string;
   readonly map: string;
   readonly mode: PlanMode;
-  /** Null where nothing is matched. */
+  /** Null if features are not matched. */
   readonly key: SyncKey | null;
   readonly settings: Pick<
     SyncRequest,
@@ -43,48 +43,48 @@ export interface PlanHeader {
   > & { readonly guards: Guards };
   readonly source: {
     readonly inputs: readonly string[];
-    /** Over all keys and contents, hexadecimal. */
+    /** Hash of all keys and contents, hexadecimal. */
     readonly fingerprint: string;
     readonly features: number;
-    /** Every feature of the source was read, and none was rejected. */
+    /** Whether every source feature was read and none was rejected. */
     readonly complete: boolean;
-    /** Features that could not be carried. */
+    /** Features that could not be converted. */
     readonly rejected: number;
-    /** Of these, those whose key is not known, so that their matches on the map cannot be protected. */
+    /** Rejected features without a known key, whose matches on the map cannot be protected. */
     readonly unidentified: number;
-    /** Stretches of the inputs that could not be read. */
+    /** Number of unreadable parts of the inputs. */
     readonly gaps: number;
-    /** Local files that were read, to tell whether they changed since; empty for stdin and addresses. */
+    /** Local files that were read, to detect later changes; empty for stdin and URLs. */
     readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[];
   };
   readonly snapshot: {
-    /** Of the whole map; null where the service gives none. */
+    /** Entity tag of the whole map; null if the service sends none. */
     readonly etag: string | null;
     readonly fingerprint: string;
     readonly features: number;
   };
-  /** The whole diff goes in one PUT: known, and written, at the end of the file. */
+  /** Whether one PUT sends the whole diff; determined, and written, at the end of the file. */
   readonly put: boolean;
 }
 
 /** The first line of a plan. */
 export type PlanFileHeader = Omit<PlanHeader, "put">;
 
-/** What the state of the map keeps of a feature once both sides agree on it (src/sync/state/map-state.ts). */
+/** What the state stores about a feature that is equal on both sides (src/sync/state/map-state.ts). */
 export interface BaselineEntry {
-  /** What it is known by: its key as text, or a name made of its content where it comes without an id. */
+  /** Its key as text, or a name derived from its content if the source gives no id. */
   readonly name: string;
   /** Digest of the source's feature, hexadecimal. */
   readonly sent: string;
 }
 
-/** A feature that stays, and digests of what it says and of what the one says that goes for it. */
+/** The feature kept in place of a deleted one, with digests of both. */
 export interface KeptFeature {
   readonly id: string;
   readonly digest: string;
-  /** As in `SideRow`. */
+  /** As in `KeyedRow`. */
   readonly exact: string | null;
-  /** Of the one that goes. */
+  /** Exact digest of the deleted feature. */
   readonly other: string | null;
 }
 
@@ -93,19 +93,19 @@ export type PlanAction =
       readonly action: "create";
       readonly key: RemoteKey | null;
       readonly feature: PlannedFeature;
-      /** Null where nothing is matched. */
+      /** Null if features are not matched. */
       readonly agreement: BaselineEntry | null;
     }
   | {
       readonly action: "update";
       readonly id: string;
       readonly key: RemoteKey | null;
-      /** Page of the map that it was read from. */
+      /** Page of the map from which it was read. */
       readonly page: number;
-      /** "geometry", and names of properties as `properties.name`. */
+      /** "geometry", and properties as `properties.name`. */
       readonly changed: readonly string[];
       readonly before: MapFeature;
-      /** What the map shall have: the source's values over the map's own. */
+      /** The intended feature: the source's values merged into the map's. */
       readonly feature: PlannedFeature;
       readonly agreement: BaselineEntry;
     }
@@ -114,25 +114,28 @@ export type PlanAction =
       readonly id: string;
       readonly key: RemoteKey | null;
       readonly before: MapFeature;
-      /** The feature that stays for it: without it, or where either says something else by now, this one stays. */
+      /** The feature kept instead; if it is missing, or if either feature has changed, the delete is skipped. */
       readonly stays?: KeptFeature;
     }
-  /** It stays as it is: it is equal, it has no key, its source feature was rejected, or the mode deletes nothing. */
+  /**
+   * The feature does not change: it is equal, it has no key, its source feature was rejected, or the mode deletes
+   * nothing.
+   */
   | {
       readonly action: "keep";
       readonly why: "same" | "unmanaged" | "protected" | "only-on-map";
       readonly id: string;
       readonly key: RemoteKey | null;
-      /** What the map has: where one PUT has to say it again, and of the first that have no key. */
+      /** The map's feature: present if one PUT must include it, and for the first ones without a key. */
       readonly feature?: PlannedFeature;
-      /** With the digest of what the map has, where both sides are the same although their digests are not. */
+      /** Present, with the map's digest, if both sides are equal despite different digests. */
       readonly agreement?: BaselineEntry & { readonly held: string };
     };
 
-/** The kinds of actions, in the order of the file. */
+/** The kinds of actions, in file order. */
 export const actionOrder = ["create", "update", "delete", "keep"] as const satisfies readonly PlanAction["action"][];
 
-/** Features by what becomes of them. */
+/** Number of features by action. */
 export interface PlanCounts {
   readonly create: number;
   readonly update: number;
@@ -141,11 +144,11 @@ export interface PlanCounts {
   readonly unmanaged: number;
   readonly protected: number;
   readonly onlyOnMap: number;
-  /** Of the updates, those that take away a geometry. */
+  /** Updates that remove a geometry. */
   readonly geometryLost: number;
 }
 
-/** Features of the map that the plan is about: all, or those within the scope. */
+/** Number of map features that the plan covers: all, or those within the scope. */
 export const countMapFeatures = (counts: PlanCounts): number =>
   counts.update + counts.delete + counts.same + counts.unmanaged + counts.protected + counts.onlyOnMap;
 
@@ -154,18 +157,18 @@ export interface PlanEnd {
   readonly type: "end";
   readonly put: PlanHeader["put"];
   readonly counts: PlanCounts;
-  /** Of the bytes of all lines before, hexadecimal. */
+  /** SHA-256 of all previous lines, hexadecimal. */
   readonly sha256: string;
 }
 
-/** A plan that was read to know that it is whole; its actions are read as they are needed. */
+/** A validated plan; actions are read on demand. */
 export interface OpenPlan {
   readonly path: string;
   readonly header: PlanHeader;
   readonly counts: PlanCounts;
-  /** Of some kinds, or all, in the order of the file; can be called again. */
+  /** Actions of some kinds, or all, in file order; can be called repeatedly. */
   actions(kinds?: readonly PlanAction["action"][]): AsyncIterable<PlanAction>;
-  /** What is created, with its texts; absent where these are not at hand (`createsOf`). */
+  /** The creates with their texts; absent if the texts are not available (`readCreates`). */
   creates?(): AsyncIterable<readonly PlannedCreate[]>;
 }
 

@@ -1,4 +1,4 @@
-/** Both sides of a synchronisation, read, checked and compared: all that comes before the first request that writes. */
+/** Prepares a synchronization: reads, checks and compares both sides before the first write request. */
 import { join } from "node:path";
 import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
@@ -21,21 +21,21 @@ import { hashOfSettings, type MapState } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import type { OpenPlan, PlanMode, SyncKey } from "./plan.js";
 
-/** A plan and all that led to it. */
+/** A plan with its inputs. */
 export interface PreparedSync {
   readonly plan: OpenPlan;
   readonly source: ReadSource;
   readonly snapshot: Snapshot;
-  /** Null where nothing is matched (append). */
+  /** Null if features are not matched (append). */
   readonly keyChoice: KeyChoice | null;
   readonly keyReport: KeyReport | null;
-  /** What a person should know of the source. */
+  /** Notices about the source, for the user. */
   readonly notices: readonly Loss[];
-  /** Where the rejects of the source are; null where there are none. */
+  /** Path of the source's rejects; null if there are none. */
   readonly rejects: string | null;
 }
 
-/** Neither side has changed since they were last found equal: nothing was compared. */
+/** Neither side has changed since they were last equal, so they were not compared. */
 export interface UnchangedSync {
   readonly source: ReadSource;
   readonly unchanged: true;
@@ -43,18 +43,19 @@ export interface UnchangedSync {
 
 export const isUnchanged = (found: PreparedSync | UnchangedSync): found is UnchangedSync => "unchanged" in found;
 
-/** Under this name the state remembers the property that was a map's key. */
+/** Name of the state note with the map's key property. */
 const keyNoteName = "key";
 
-/** A file for a plan. */
+/** Path for a plan. */
 export interface PlanDestination {
   readonly path: string;
   readonly overwrite: boolean;
 }
 
 /**
- * @param output where the plan goes; one that is gone with the run where absent
- * @throws filters-delete; what reading either side throws, and every check of `chooseKey`, `checkKeys` and `checkOrder`
+ * Prepares a plan.
+ * @param output path of the plan; by default a temporary file, deleted with the run
+ * @throws filters-delete; errors of reading either side, `chooseKey`, `prepareKeys` and `checkCoordinateOrder`
  */
 export function prepareSync(
   request: SyncRequest,
@@ -72,7 +73,7 @@ export function prepareSync(
   });
 }
 
-/** The same, where a source and a map that have not changed since they were found equal are not compared. */
+/** Like `prepareSync`, but skips the comparison if source and map are unchanged since they were equal. */
 export function prepareSyncIfChanged(
   request: SyncRequest,
   mode: PlanMode,
@@ -81,9 +82,9 @@ export function prepareSyncIfChanged(
   return withWorkspace(run, async (workspace) => {
     checkFilters(request, mode, mapAddress(run));
     const source = await readSourceTraced(request, run, workspace);
-    const settled = run.state.getSyncedState(hashSettings(request, mode));
-    const isSame = settled !== null && settled.source === source.fingerprint && source.complete;
-    const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? settled.etag : null };
+    const syncedState = run.state.getSyncedState(hashSettings(request, mode));
+    const isSame = syncedState !== null && syncedState.source === source.fingerprint && source.complete;
+    const settings = { ...snapshotSettings(request, run), ifNoneMatch: isSame ? syncedState.etag : null };
     const snapshot = await withSpan("read map", {}, () => readSnapshot(run.client, workspace, settings));
     if (snapshot === null) return { source, unchanged: true };
     return compareTraced(await adoptIdField({ request, mode, run, workspace, source, snapshot }), undefined);
@@ -117,7 +118,7 @@ function snapshotSettings(request: SyncRequest, run: ReadonlySyncRun): SnapshotS
   };
 }
 
-/** The property that `chooseKey` will take, where that is known before either side is read. */
+/** Reads the key property during reading if `chooseKey` does not depend on the data. */
 function knownKeyReader({ matching }: SyncRequest, { state }: ReadonlySyncRun): KeyReader | undefined {
   const name = matching.by === "property" ? (matching.name ?? state.getNote(keyNoteName)) : null;
   return name === null ? undefined : createKeyReader(name);
@@ -132,7 +133,7 @@ interface SyncSides {
   readonly snapshot: Snapshot;
 }
 
-/** The sides, with ids of the map's features as such, where the source has them in a field. @throws key-is-id */
+/** If a source field contains ids of the map's features, uses them as ids. @throws key-is-id */
 async function adoptIdField(sides: SyncSides): Promise<SyncSides> {
   const { request, run, workspace, source, snapshot } = sides;
   const { matching, map } = request;
@@ -186,7 +187,7 @@ async function compareSides(
   return { plan, source, snapshot, keyChoice, keyReport, notices, rejects };
 }
 
-/** Everything that decides whether two sides that were found equal are so still. */
+/** Hash of all settings that affect whether both sides count as equal. */
 export const hashSettings = (request: SyncRequest, mode: PlanMode): string => {
   const { matching, scope, precision, replaceProperties, unmanaged, onDuplicate, onMissingKey } = request;
   const source = { ...request.source, workers: undefined };
@@ -203,13 +204,13 @@ export const hashSettings = (request: SyncRequest, mode: PlanMode): string => {
   });
 };
 
-/** Everything that digests and keys depend on. */
+/** Hash of all settings that affect digests and keys. */
 export const hashComparisonSettings = (
   { precision, scope }: Pick<SyncRequest, "precision" | "scope">,
   key: SyncKey | null,
 ): string => hashOfSettings({ precision, scope, key });
 
-/** The key of a map is remembered once it has been used. */
+/** Remembers the key of a map after its first use. */
 export function rememberKey(state: MapState, choice: KeyChoice | null): void {
   if (choice?.key.by === "property") state.setNote(keyNoteName, choice.key.name);
 }

@@ -1,4 +1,4 @@
-/** A plan in a file of this very process, which it has written or checked: nothing is checked again. */
+/** Reads a plan file that this process has written or validated, without checking it again. */
 
 import { readSpooledLines } from "../source/spooled-lines.js";
 import type { OpenPlan, PlanAction, PlanCounts, PlanHeader } from "./plan.js";
@@ -15,31 +15,31 @@ export const openWrittenPlan = (path: string, header: PlanHeader, counts: PlanCo
   creates: () => readCreateLines(path),
 });
 
-/** Only lines of the kinds that are asked for are parsed. */
-async function* readActions(path: string, wanted: ReadonlySet<ActionKind>): AsyncGenerator<PlanAction> {
-  const last = Math.max(...[...wanted].map((kind) => actionOrder.indexOf(kind)));
+/** Parses only lines of the requested kinds. */
+async function* readActions(path: string, requestedKinds: ReadonlySet<ActionKind>): AsyncGenerator<PlanAction> {
+  const last = Math.max(...[...requestedKinds].map((kind) => actionOrder.indexOf(kind)));
   for await (const lines of readSpooledLines(path)) {
     for (const { text } of lines) {
       const kind = lineKind(text);
       if (kind === null) continue;
       if (actionOrder.indexOf(kind) > last) return;
-      if (wanted.has(kind)) yield JSON.parse(text) as PlanAction;
+      if (requestedKinds.has(kind)) yield JSON.parse(text) as PlanAction;
     }
   }
 }
 
-/** Whether a line begins as `PlanWriter` writes an action of this kind. */
+/** Whether a line starts as `PlanWriter` writes an action of this kind. */
 export const isLineOfKind = (kind: ActionKind, line: string): boolean => line.startsWith(`{"action":"${kind}",`);
 
 async function* readCreateLines(path: string): AsyncGenerator<readonly PlannedCreate[]> {
   let ordinal = 0;
   for await (const lines of readSpooledLines(path)) {
-    // They stand before all others.
+    // Creates precede all other actions.
     const creates = lines.filter(({ text }) => isLineOfKind("create", text));
     if (creates.length > 0) yield creates.map(({ text }) => new CreateLine(text, ordinal++));
     else if (ordinal > 0) return;
   }
 }
 
-/** Of a line as `PlanWriter` writes it; null of the header and the end. */
+/** The kind of a line written by `PlanWriter`; null for the header and the end. */
 const lineKind = (line: string): ActionKind | null => actionOrder.find((kind) => isLineOfKind(kind, line)) ?? null;

@@ -1,4 +1,4 @@
-/** Whether latitude stands before longitude in a source: found out before anything is sent. */
+/** Detects whether latitude precedes longitude in a source before anything is sent. */
 import { areaOfUse, isSameCrs, isWgs84 } from "../../crs/index.js";
 import { createError } from "../../errors.js";
 import { coordinateToleranceDegrees, type Extent } from "../../model/geometry.js";
@@ -11,53 +11,51 @@ import type { SyncRequest } from "../request.js";
 import type { ReadSource } from "./read-source.js";
 
 /**
- * Holds the extent of the source against the range of degrees, the area where its reference system is used, and what
- * the map holds; then its rejects against `--max-rejects`, which are none where swapped coordinates made them.
- * @param existingExtent the extent of the map; null where it has no position
- * @returns what a person should know
+ * Compares the extent of the source with the valid range of degrees, the area of use of its reference system and the
+ * extent of the map; then checks `--max-rejects`, which does not apply to rejects caused by swapped coordinates.
+ * @param mapExtent extent of the map; null if it has no position
+ * @returns notices for the user
  * @throws axis-order-swapped, axis-order-suspected under `--strict`, guard-rejects
  */
 export async function checkCoordinateOrder(
   request: SyncRequest,
   source: ReadSource,
-  existingExtent: Extent | null,
+  mapExtent: Extent | null,
 ): Promise<Loss[]> {
   const area = await sourceAreaOfUse(request, source);
   const notices: Loss[] = [];
   if (area !== undefined) {
     const extent = unionExtents(source.extent, await outOfRangeExtent(source));
-    const speaksForOrder =
-      existingExtent !== null &&
-      intersects(source.extent, existingExtent) &&
-      !intersects(swapExtent(source.extent), existingExtent);
-    const swap = suspectSwap({ extent }, { areaOfUse: area, existingExtent });
-    if (swap === "sure" && !speaksForOrder)
+    const confirmsOrder =
+      mapExtent !== null && intersects(source.extent, mapExtent) && !intersects(swapExtent(source.extent), mapExtent);
+    const swap = suspectSwap({ extent }, { areaOfUse: area, existingExtent: mapExtent });
+    if (swap === "sure" && !confirmsOrder)
       throw createError("axis-order-swapped", orderDetails(request, source, extent!));
     const suspected =
-      swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, existingExtent });
-    if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, existingExtent));
+      swap === "sure" ? null : suspectSwap({ extent: source.extent }, { areaOfUse: area, existingExtent: mapExtent });
+    if (suspected === "suspected") notices.push(suspectedOrderNotice(request, source, mapExtent));
   }
   source.rejects.checkLimit(source.readCount, unservedPositionAdvice(source.notices));
   return notices;
 }
 
 /**
- * Where the reference system of the source is used; null where nothing is known of that, undefined where its
- * coordinates are no longitudes and latitudes, which exchanging would not repair.
+ * The area of use of the source's reference system; null if unknown, undefined if the coordinates are not longitudes
+ * and latitudes, so that swapping cannot fix them.
  */
 async function sourceAreaOfUse(
   { source: request }: SyncRequest,
   { layers }: ReadSource,
 ): Promise<Extent | null | undefined> {
-  const asked = request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
-  const systems = layers.map(({ crs }) => asked ?? crs);
+  const sourceCrs = request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
+  const systems = layers.map(({ crs }) => sourceCrs ?? crs);
   if (systems.some((crs) => crs !== null && crs.kind !== "geographic")) return undefined;
   const [first = null] = systems;
   if (first === null || isWgs84(first)) return null;
   return systems.every((crs) => crs !== null && isSameCrs(crs, first)) ? areaOfUse(first) : null;
 }
 
-/** The extent of the rejects, where all were rejected for a latitude beyond the pole that exchanging cures; else null. */
+/** The extent of the rejects if all have latitudes beyond a pole that swapping would fix; else null. */
 async function outOfRangeExtent({ rejects }: ReadSource): Promise<Extent | null> {
   const all = new GeometryExtent();
   for await (const { geometry, reject } of rejects.readFeatures()) {
@@ -88,18 +86,19 @@ function orderDetails({ source: { swapXy } }: SyncRequest, source: ReadSource, e
   return {
     source: source.inputs.join(", "),
     extent: formatExtent(extent),
-    repair: swapXy ? "leave --swap-xy away" : "--swap-xy exchanges them",
+    repair: swapXy ? "remove --swap-xy" : "--swap-xy swaps them",
     rejected: source.rejects.count,
   };
 }
 
-function suspectedOrderNotice(request: SyncRequest, source: ReadSource, held: Extent | null): Loss {
+function suspectedOrderNotice(request: SyncRequest, source: ReadSource, mapExtent: Extent | null): Loss {
   const details = orderDetails(request, source, source.extent!);
-  const overlaps = held !== null && !intersects(source.extent, held) && intersects(swapExtent(source.extent), held);
+  const overlaps =
+    mapExtent !== null && !intersects(source.extent, mapExtent) && intersects(swapExtent(source.extent), mapExtent);
   const reason = overlaps
-    ? "exchanged, the coordinates lie where the features of the map lie, and as they are they do not"
-    : "exchanged, the coordinates lie where their reference system is used, and as they are they do not";
+    ? "the coordinates are near the features of the map only after swapping"
+    : "the coordinates are in the area of use of their reference system only after swapping";
   if (request.strict) throw createError("axis-order-suspected", { ...details, reason });
-  const example = `latitude seems to stand before longitude (${details.extent}): ${reason}; ${details.repair}`;
+  const example = `latitude seems to precede longitude (${details.extent}): ${reason}; ${details.repair}`;
   return { code: "axis-order-suspected", layer: source.inputs.join(", "), count: 1, example };
 }

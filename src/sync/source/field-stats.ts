@@ -2,35 +2,35 @@ import { temporalType } from "../../model/layer-summary.js";
 import type { Properties } from "../../remote/wire.js";
 import { isInvalidKey, isUuid, parseKey } from "../keys/key-value.js";
 
-/** What all values of a property say together, as far as it matters for who identifies a feature. */
+/** Statistics of a property's values, as needed to judge whether it identifies features. */
 export interface FieldStats {
   readonly name: string;
-  /** Features that have a value of it. */
+  /** Number of features with a value. */
   readonly values: number;
-  /** Features without one: null, or not there. */
+  /** Number of features without a value: null or missing. */
   readonly nulls: number;
-  /** Texts of nothing but white space. */
+  /** Texts of only whitespace. */
   readonly emptyTexts: number;
   readonly texts: number;
-  /** Safe ones. */
+  /** Safe integers. */
   readonly integers: number;
-  /** Integers beyond what a double holds exactly. */
+  /** Integers beyond the exact range of a double. */
   readonly unsafeIntegers: number;
-  /** Booleans, nested values, numbers with a fraction. */
+  /** Booleans, nested values and fractional numbers. */
   readonly otherValues: number;
   /** Texts that are UUIDs. */
   readonly uuids: number;
-  /** Every text is a date, a time or both (ISO 8601). */
+  /** Whether every text is a date, a time or both (ISO 8601). */
   readonly isTemporal: boolean;
   /** UTF-16 code units of the longest key. */
   readonly maxLength: number;
-  /** A value came twice among the first features: it identifies none. */
+  /** Whether a value occurred twice among the first features, so that it identifies none. */
   readonly hasDuplicates: boolean;
 }
 
-/** Among so many features a repeated value is looked for in memory: most attributes have one there. */
+/** Number of first features checked for duplicates in memory: most attributes have one there. */
 const maxFeaturesWithDuplicateCheck = 2000;
-/** Sources whose names of properties are data have no end of them. */
+/** Limits memory for sources that use data as property names. */
 const maxFields = 4096;
 
 type FieldState = { -readonly [K in keyof Omit<FieldStats, "nulls">]: FieldStats[K] } & {
@@ -52,7 +52,7 @@ const createFieldState = (name: string): FieldState => ({
   seenValues: new Set(),
 });
 
-/** Looks at the properties of features, one after another. */
+/** Collects statistics from the properties of features. */
 export class FieldStatsCollector {
   private readonly fields = new Map<string, FieldState>();
   private features = 0;
@@ -70,7 +70,7 @@ export class FieldStatsCollector {
     }
   }
 
-  /** In the order in which the names were met. */
+  /** In order of first occurrence. */
   get stats(): FieldStats[] {
     return [...this.fields.values()].map(({ seenValues: _, ...state }) => ({
       ...state,
@@ -80,15 +80,15 @@ export class FieldStatsCollector {
   }
 
   private getOrCreateState(name: string): FieldState | undefined {
-    const known = this.fields.get(name);
-    if (known || this.fields.size >= maxFields) return known;
+    const existing = this.fields.get(name);
+    if (existing || this.fields.size >= maxFields) return existing;
     const state = createFieldState(name);
     this.fields.set(name, state);
     return state;
   }
 }
 
-function countValue(state: FieldState, value: unknown, watch: boolean): void {
+function countValue(state: FieldState, value: unknown, checkDuplicates: boolean): void {
   state.values++;
   const key = parseKey(value);
   if (isInvalidKey(key)) {
@@ -106,7 +106,7 @@ function countValue(state: FieldState, value: unknown, watch: boolean): void {
     if (state.isTemporal) state.isTemporal = temporalType(text) !== null;
   }
   if (text.length > state.maxLength) state.maxLength = text.length;
-  if (!watch || state.seenValues === null) {
+  if (!checkDuplicates || state.seenValues === null) {
     state.seenValues = null;
   } else if (state.seenValues.has(text)) {
     state.hasDuplicates = true;

@@ -1,6 +1,6 @@
 /**
- * Ids of the service in a field of the source, where `pull` puts them in formats without ids of that type: `id`, `fid`
- * in GPX, `id_1` where that was taken. They identify features, and are no property of theirs.
+ * Finds service ids in a source field. `pull` writes them to a field in formats without suitable ids: `id`, `fid` in
+ * GPX, or `id_1` if that name was taken. They identify features and are not properties.
  */
 import type { Loss } from "../../model/report.js";
 import type { Snapshot } from "../../remote/snapshot/read-snapshot.js";
@@ -10,7 +10,7 @@ import { readRowBatches } from "../diff/row-batches.js";
 import type { FieldStats } from "./field-stats.js";
 import type { ReadSource } from "./read-source.js";
 
-/** Fields that may be such, by their names and values, in their order. */
+/** Candidate fields by name and values, in field order. */
 export const findIdFields = (fields: readonly FieldStats[]): string[] =>
   fields
     .filter(
@@ -20,8 +20,8 @@ export const findIdFields = (fields: readonly FieldStats[]): string[] =>
     .map(({ name }) => name);
 
 /**
- * The field that has ids of this map's features, which no property of theirs is called like. A property that happens to
- * have UUIDs has others than the service gave.
+ * The field with ids of this map's features, if the map has no property of that name. A property that happens to
+ * contain UUIDs does not match the ids of the service.
  */
 export async function findMapIdField(
   source: ReadSource,
@@ -34,23 +34,23 @@ export async function findMapIdField(
   return null;
 }
 
-/** Whether the map has the id that one of the first features has in a field. */
+/** Whether the map has an id that one of the first features has in the field. */
 async function hasIdsOfMap(field: string, { source, database }: Workspace): Promise<boolean> {
   for await (const rows of readRowBatches(source, undefined)) {
     const ids = rows.map(
       (row) => (JSON.parse(source.textOf(row)) as { properties: Properties | null }).properties?.[field],
     );
-    const known = database.prepare("SELECT 1 FROM map WHERE id IN (SELECT value FROM json_each(?)) LIMIT 1");
-    return known.get(JSON.stringify(ids)) !== undefined;
+    const findAny = database.prepare("SELECT 1 FROM map WHERE id IN (SELECT value FROM json_each(?)) LIMIT 1");
+    return findAny.get(JSON.stringify(ids)) !== undefined;
   }
   return false;
 }
 
-/** What a person is told of it. */
+/** The notice for the user. */
 export const createIdFieldNotice = ({ inputs }: ReadSource, field: string, count: number): Loss => ({
   code: "ids-of-map",
   layer: inputs.join(", "),
   field,
   count,
-  example: `"${field}" has the ids that the service gave the features, as pull wrote them: it is not taken for a property`,
+  example: `"${field}" contains service ids, as written by pull; it is used as the id, not as a property`,
 });

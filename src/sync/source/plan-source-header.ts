@@ -2,7 +2,7 @@ import type { KeyReport } from "../keys/prepare-keys.js";
 import type { PlanHeader } from "../plan/plan.js";
 import type { ReadSource } from "./read-source.js";
 
-/** What a plan says of its source, once keys are checked; `keys` is null where nothing is matched. */
+/** The source section of a plan header, after keys were checked; `keys` is null if features are not matched. */
 export function planSourceHeader(source: ReadSource, keys: KeyReport | null): PlanHeader["source"] {
   const { inputs, fingerprint, rejects, gaps, files, isLimited } = source;
   return {
@@ -13,7 +13,7 @@ export function planSourceHeader(source: ReadSource, keys: KeyReport | null): Pl
     complete: source.complete && rejects.count === 0,
     rejected: rejects.count,
     unidentified: keys?.unknownRejects ?? rejects.count,
-    // A stretch that nobody read, whatever else is known of the features that were.
+    // The part after `--limit` is unread, in addition to known gaps.
     gaps: gaps.length + (isLimited && rejects.count > 0 ? 1 : 0),
     files,
   };

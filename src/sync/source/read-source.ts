@@ -1,4 +1,4 @@
-/** The source of a synchronisation: read by the ordinary pipeline, then known by a row of a table for each feature. */
+/** Reads the source of a synchronization with the ordinary pipeline and indexes each feature in a table. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { createError } from "../../errors.js";
@@ -27,38 +27,38 @@ import { readSourceFileDigests, type SourceFileDigest } from "./source-file-dige
 import { SourceRejects } from "./source-rejects.js";
 import { readSpooledLines } from "./spooled-lines.js";
 
-/** What a source is, once it was read to its end; its features are in `workspace.source`. */
+/** A completely read source; its features are in `workspace.source`. */
 export interface ReadSource {
   readonly inputs: readonly string[];
-  /** Features that the readers met; those filtered out and rejected are among them. */
+  /** Number of features read, including filtered and rejected ones. */
   readonly readCount: number;
-  /** Features in `workspace.source`. */
+  /** Number of features in `workspace.source`. */
   readonly features: number;
-  /** Features that were read without a geometry, before `--scope` left any out. */
+  /** Number of features read without a geometry, before `--scope` applied. */
   readonly withoutGeometry: number;
-  /** Features that `--scope` left out. */
+  /** Number of features excluded by `--scope`. */
   readonly outOfScope: number;
   readonly rejects: SourceRejects;
-  /** Stretches that were given up (`--skip-errors`). */
+  /** Parts skipped because of errors (`--skip-errors`). */
   readonly gaps: readonly SkippedRange[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
-  /** Every feature was read: nothing was given up or rejected, and `--limit` did not end the reading. */
+  /** Whether every feature was read: none was skipped or rejected, and `--limit` did not end the reading. */
   readonly complete: boolean;
-  /** `--limit` may have ended the reading before the source did. */
+  /** Whether `--limit` may have ended the reading early. */
   readonly isLimited: boolean;
-  /** Over the ids and contents of all features and rejects in their order; hexadecimal. */
+  /** Hash of ids and contents of all features and rejects in order, hexadecimal. */
   readonly fingerprint: string;
-  /** What `PlanHeader.source.files` takes. */
+  /** Value for `PlanHeader.source.files`. */
   readonly files: readonly SourceFileDigest[];
-  /** Of all features, in degrees. */
+  /** Extent of all features, in degrees. */
   readonly extent: Extent | null;
   readonly fields: readonly FieldStats[];
-  /** Features have ids as the service gives them. */
+  /** Whether features have ids in the format of the service. */
   readonly hasIds: boolean;
-  /** What the inputs said of themselves. */
+  /** Layer metadata of the inputs. */
   readonly layers: readonly LayerInfo[];
-  /** The spooled files by the numbers that rows name them by, with the layers that they are. */
+  /** The spooled files, indexed by the file numbers of rows, with their layers. */
   readonly spooledFiles: readonly SpooledFile[];
 }
 
@@ -67,7 +67,7 @@ export interface SpooledFile {
   readonly layer: string;
 }
 
-/** A line of the spool as the writer of newline-delimited GeoJSON leaves it. */
+/** A spooled line as written by the writer of newline-delimited GeoJSON. */
 export interface SourceFeature {
   readonly type: "Feature";
   readonly id?: string | number;
@@ -76,9 +76,10 @@ export interface SourceFeature {
 }
 
 /**
- * Reads all inputs into `workspace.source`. One pass, nothing of it stays in memory.
- * @param key read into the keys of the features, where it is known which property they are
- * @throws scope-field-missing; what `convert` throws, guard-rejects aside: rejects are judged when the order of coordinates is
+ * Reads all inputs into `workspace.source` in one pass, without keeping features in memory.
+ * @param key reads the feature keys, if the key property is known
+ * @throws scope-field-missing; errors of `convert` except guard-rejects, since `checkCoordinateOrder` checks the
+ * rejects later
  */
 export async function readSource(
   request: SyncRequest,
@@ -107,7 +108,7 @@ export async function readSource(
   index.outOfScope.check(names.join(", "), index.features);
   for await (const rejected of rejects.readFeatures()) index.hash.update(JSON.stringify(rejected));
   const { skippedRanges, read: readCount, withoutGeometry } = report;
-  // Where there are no features, the spool has no fields; nor would the map.
+  // Without features, the spool has no fields, and neither would the map.
   const losses = report.losses.filter(({ code }) => code !== "fields-dropped");
   const isLimited = request.source.limit !== undefined;
   return {
@@ -132,7 +133,7 @@ export async function readSource(
   };
 }
 
-/** The same source, whose ids are those in a field, which is none any more. @throws what `convert` throws */
+/** Rereads the source with ids from a field, which is then no longer a property. @throws errors of `convert` */
 export async function readIdsFromField(
   field: string,
   source: ReadSource,
@@ -150,21 +151,21 @@ export async function readIdsFromField(
 
 function outOfScopeNotices({ source: { inputs }, scope }: SyncRequest, count: number): Loss[] {
   if (scope === null || count === 0) return [];
-  const example = `features whose "${scope.property}" is not "${scope.value}" are out of the scope and were left out`;
+  const example = `features whose "${scope.property}" is not "${scope.value}" are out of scope and were omitted`;
   return [{ code: "out-of-scope", layer: inputs.join(", "), field: scope.property, count, example }];
 }
 
-/** The ordinary conversion, into newline-delimited GeoJSON in the spool: a file for each layer, or one for all inputs. */
+/** Converts to newline-delimited GeoJSON in the spool: one file per layer, or one for all inputs. */
 function spoolFeatures(
   { source, precision, strict }: SyncRequest,
   host: Host,
   spool: Spool,
   rejects: SourceRejects,
 ): Promise<ConvertReport> {
-  const { maxRejects: _, ...asked } = source;
+  const { maxRejects: _, ...conversionOptions } = source;
   return convert(
     {
-      ...asked,
+      ...conversionOptions,
       output: join(spool.folder(), "source.geojsonl"),
       to: "geojsonseq",
       writerOptions: writerOptions(precision),
@@ -180,7 +181,7 @@ const writerOptions = (precision: number) => ({
   zPrecision: String(defaultRounding.metres),
 });
 
-/** The same features, with the values of a field as their ids in place of their own. */
+/** Rewrites the features with ids from a field. */
 async function spoolWithIds(
   spooled: readonly SpooledFile[],
   idField: string,
@@ -204,7 +205,7 @@ async function spoolWithIds(
 interface SourceIndex {
   features: number;
   readonly outOfScope: OutOfScopeCounter;
-  /** Features whose own id is one of the service. */
+  /** Number of features whose id has the format of the service. */
   uuids: number;
   readonly hash: ReturnType<typeof createHash>;
   readonly extent: GeometryExtent;
@@ -212,8 +213,8 @@ interface SourceIndex {
 }
 
 /**
- * Fills `workspace.source`, in place of what was there.
- * @param rejects takes what cannot be compared; absent where it has it from an earlier time
+ * Fills `workspace.source`, replacing its content.
+ * @param rejects receives features that cannot be compared; absent if it already has them
  */
 async function indexFeatures(
   spooled: readonly SpooledFile[],
@@ -247,7 +248,7 @@ async function indexFeatures(
             continue;
           }
           if (hasNonFiniteNumber(feature.properties)) {
-            rejects?.addText(text, "non-finite", "a property has a number that no program reads (beyond 1.8e308)");
+            rejects?.addText(text, "non-finite", "a property has a number beyond the range of a double (1.8e308)");
             continue;
           }
           const id = feature.id === undefined || feature.id === null ? null : String(feature.id);

@@ -1,6 +1,6 @@
 /**
- * Where rejects go. A file of rejects that an earlier run left there is replaced, so that a run can be repeated night
- * after night; anything else stays, and the run is refused.
+ * Validates the path of the rejects file. Rejects of an earlier run are replaced, so that scheduled runs can repeat;
+ * any other file is kept, and the run fails.
  */
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -8,7 +8,10 @@ import { createInterface } from "node:readline";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 
-/** Whether a path is free, or has rejects of an earlier run, by their first line; pipes and devices are always free. @throws input-unreadable */
+/**
+ * Whether a path is unused or contains rejects of an earlier run, judging by its first line; pipes and devices are
+ * always usable. @throws input-unreadable
+ */
 export async function canWriteRejects(path: string): Promise<boolean> {
   if (!existsSync(path)) return true;
   const stat = statSync(path);
@@ -39,7 +42,7 @@ export async function checkRejectsPath(path: string): Promise<void> {
   if (!(await canWriteRejects(path))) throw createError("output-exists", { output: path, use: "rejects" });
 }
 
-/** Removes the rejects of an earlier run, before those of this one are added to the file. @throws output-exists, output-failed */
+/** Removes the rejects of an earlier run before this run appends to the file. @throws output-exists, output-failed */
 export async function removeOldRejects(path: string): Promise<void> {
   await checkRejectsPath(path);
   if (!existsSync(path) || !statSync(path).isFile()) return;

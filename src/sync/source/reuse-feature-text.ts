@@ -1,4 +1,4 @@
-/** Features of the source whose lines can be taken over into a plan, and into a request, as they are. */
+/** Reuses source lines verbatim in plans and requests. */
 import type { RemoteKey } from "../../remote/wire.js";
 
 const featurePrefix = '{"type":"Feature"';
@@ -6,32 +6,32 @@ const propertiesPrefix = ',"properties":{';
 const geometryPrefix = '},"geometry":';
 
 /**
- * The text of a feature without its id, where its line in the spool says all that the map shall have: the writer of
- * newline-delimited GeoJSON has made it, it has no nested values, which stand there as the source wrote them, and its
- * key is of the type that the map has.
- * @param key property and value that it shall have; null where nothing is matched
- * @returns null where it has to be read and written anew
+ * Returns the text of a feature without its id, if its spooled line equals the intended feature: the GeoJSON writer
+ * produced it, it has no nested values, which keep the formatting of the source, and its key has the type that the map
+ * uses.
+ * @param key the intended key property and value; null if features are not matched
+ * @returns null if the feature must be parsed and serialized again
  */
 export function reuseFeatureText(
   line: string,
   key: { readonly property: string; readonly value: RemoteKey } | null,
 ): string | null {
   const from = line.indexOf(propertiesPrefix);
-  // Properties come last but for the geometry, and in a text quotes are escaped.
+  // Properties directly precede the geometry, and quotes within texts are escaped.
   const to = line.lastIndexOf(geometryPrefix);
   if (!line.startsWith(featurePrefix) || from < 0 || to < from) return null;
   const properties = line.slice(from + propertiesPrefix.length, to);
   if (/[{[]/.test(properties)) return null;
   if (key !== null && !hasPropertyText(properties, JSON.stringify(key.property), JSON.stringify(key.value)))
     return null;
-  // Between the type and the properties there is at most an id.
+  // Only an id can be between the type and the properties.
   return from === featurePrefix.length ? line : featurePrefix + line.slice(from);
 }
 
-/** Whether they have this value in these very characters. */
+/** Whether the properties contain exactly this text. */
 function hasPropertyText(properties: string, name: string, value: string): boolean {
   const member = `${name}:${value}`;
   const at = properties.indexOf(member);
-  const isOneOfThem = (character: string | undefined) => character === undefined || character === ",";
-  return at >= 0 && isOneOfThem(properties[at - 1]) && isOneOfThem(properties[at + member.length]);
+  const isDelimiter = (character: string | undefined) => character === undefined || character === ",";
+  return at >= 0 && isDelimiter(properties[at - 1]) && isDelimiter(properties[at + member.length]);
 }

@@ -1,4 +1,7 @@
-/** Both sides of a synchronisation limited to the features with one value of a property, so that jobs can share a map. */
+/**
+ * Limits both sides of a synchronization to features with one value of a property, so that several jobs can share a
+ * map.
+ */
 import { createError } from "../../errors.js";
 import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
@@ -9,8 +12,8 @@ import type { SyncRequest } from "../request.js";
 type Scope = SyncRequest["scope"];
 
 /**
- * Whether a feature has the value that a synchronisation is limited to. Values are compared as text: `--scope year=2024`
- * means the number as well; a nested value is in no scope.
+ * Whether a feature is in the scope. Values are compared as text, so `--scope year=2024` also matches the number;
+ * nested values match no scope.
  */
 export function isInScope({ properties }: { readonly properties: Properties | null }, scope: Scope): boolean {
   if (scope === null) return true;
@@ -18,10 +21,10 @@ export function isInScope({ properties }: { readonly properties: Properties | nu
   return value !== null && value !== undefined && typeof value !== "object" && String(value) === scope.value;
 }
 
-/** Names that are told of a source without the property of its scope, at most. */
+/** Maximum property names listed in the error for a missing scope property. */
 const maxListedNames = 12;
 
-/** What of a source is out of the scope. */
+/** Counts source features out of the scope. */
 export class OutOfScopeCounter {
   count = 0;
   private hasScopeField = false;
@@ -39,8 +42,9 @@ export class OutOfScopeCounter {
   }
 
   /**
-   * A source without the property can have nothing in the scope, whatever it has: that is a mistake.
-   * @param features of the source that are in the scope @throws scope-field-missing
+   * Rejects a source in which no feature has the scope property, which is probably a mistake.
+   * @param features number of source features in the scope
+   * @throws scope-field-missing
    */
   check(source: string, features: number): void {
     if (this.scope === null || features > 0 || this.count === 0 || this.hasScopeField) return;
@@ -49,8 +53,9 @@ export class OutOfScopeCounter {
 }
 
 /**
- * Takes the features of the map that are out of the scope out of the comparison: another job's features may have the
- * same keys. @returns how many @throws interrupted
+ * Excludes map features out of the scope from the comparison, since another job's features may have the same keys.
+ * @returns number of excluded features
+ * @throws interrupted
  */
 export async function removeOutOfScope(workspace: Workspace, scope: Scope, signal?: AbortSignal): Promise<number> {
   const remove = workspace.database.prepare("DELETE FROM map WHERE seq = ?");
@@ -58,8 +63,8 @@ export async function removeOutOfScope(workspace: Workspace, scope: Scope, signa
 }
 
 /**
- * Features of the map that are out of the scope stay, and are known by their ids alone: one with the key of a feature
- * in the scope is another job's. @throws interrupted
+ * Clears the keys of map features out of the scope, which stay known by id: a feature with the same key belongs to
+ * another job. @throws interrupted
  */
 export async function clearKeysOutOfScope(workspace: Workspace, scope: Scope, signal?: AbortSignal): Promise<void> {
   await forEachOutOfScope(workspace, scope, ({ seq }) => workspace.map.setKey(seq, null), signal);
@@ -68,18 +73,18 @@ export async function clearKeysOutOfScope(workspace: Workspace, scope: Scope, si
 async function forEachOutOfScope(
   workspace: Workspace,
   scope: Scope,
-  act: (row: KeyedRow) => void,
+  action: (row: KeyedRow) => void,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   if (scope === null) return 0;
   const { map } = workspace;
   const isOutside = (row: KeyedRow) =>
     !isInScope(JSON.parse(map.textOf(row)) as { properties: Properties | null }, scope);
-  let met = 0;
+  let count = 0;
   for await (const rows of readRowBatches(map, signal)) {
     const outside = rows.filter(isOutside);
-    workspace.transaction(() => outside.forEach(act));
-    met += outside.length;
+    workspace.transaction(() => outside.forEach(action));
+    count += outside.length;
   }
-  return met;
+  return count;
 }

@@ -5,21 +5,21 @@ import { describeSystemError } from "../../io/input/source.js";
 import { findCompanions } from "../../io/output/temporary-names.js";
 import type { Registry } from "../../plugin/registry.js";
 
-/** A local file as it was when it was read. */
+/** The state of a local file when it was read. */
 export interface SourceFileDigest {
   readonly path: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly size: number;
-  /** Hexadecimal. */
+  /** SHA-256 of the file, hexadecimal. */
   readonly sha256: string;
 }
 
-/** Files of a run with a database that is open; they come and go without a change of what it holds. */
+/** Temporary files of an open database; they appear and disappear without a change of content. */
 const databaseJournalPattern = /-(shm|wal|journal)$/i;
 
 /**
- * The inputs that are local files and what is read beside them, `roads.dbf` and `roads.prj` with `roads.shp`: to tell
- * later whether one has changed. @throws input-unreadable
+ * Digests of local inputs and their companion files, such as `roads.dbf` and `roads.prj` for `roads.shp`, to detect
+ * later changes. @throws input-unreadable
  */
 export async function readSourceFileDigests(
   inputs: readonly string[],

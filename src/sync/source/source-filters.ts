@@ -1,10 +1,13 @@
-/** The filters of a source: what they leave out is on the map perhaps, and a full synchronisation would delete it there. */
+/** Checks source filters: a full synchronization would delete the features that they exclude from the map. */
 import { createError } from "../../errors.js";
 import { parseGeometryType } from "../../stages/geometry/geometry-type.js";
 import type { PlanMode } from "../plan/plan.js";
 import type { SourceRequest, SyncRequest } from "../request.js";
 
-/** The flags that leave out features; `--limit` has a guard, which nothing lets pass. @throws option-invalid */
+/**
+ * Lists the flags that exclude features. Omits `--limit`, for which a guard always stops the run. @throws
+ * option-invalid
+ */
 export function listFilterOptions({ where, bbox, geometryType }: SourceRequest): string[] {
   return [
     where === undefined ? "" : "--where",
@@ -13,7 +16,7 @@ export function listFilterOptions({ where, bbox, geometryType }: SourceRequest):
   ].filter((flag) => flag !== "");
 }
 
-/** @throws filters-delete where it is not said that what is left out shall go */
+/** @throws filters-delete unless the deletion of excluded features is allowed */
 export function checkFilters(
   { source, deleteExcluded }: Pick<SyncRequest, "source" | "deleteExcluded">,
   mode: PlanMode,

@@ -1,4 +1,4 @@
-/** The features that a source could not give, and the file that a person finds them in. */
+/** Collects the rejected features of a source and writes their file. */
 import { appendFileSync, existsSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { createError } from "../../errors.js";
@@ -12,7 +12,7 @@ import type { SourceRequest } from "../request.js";
 import { canWriteRejects } from "./rejects-path.js";
 import { readSpooledLines } from "./spooled-lines.js";
 
-/** A line of a rejects file: the feature as far as it could be read, why it was rejected, and where it stood. */
+/** A line of a rejects file: the feature as far as it is readable, the reason and its location. */
 export interface RejectedFeature {
   readonly type: "Feature";
   readonly id?: string | number;
@@ -21,15 +21,15 @@ export interface RejectedFeature {
   readonly reject: {
     readonly code: string;
     readonly reason: string;
-    /** Where it stood, if it could not be read; none where its key was at fault. */
+    /** Location of an unreadable feature; absent for an invalid key. */
     readonly layer?: string;
     readonly record?: number;
-    /** It went on without its geometry, which alone could not be carried. */
+    /** Whether the feature was kept without its geometry, which could not be converted. */
     readonly kept?: boolean;
   };
 }
 
-/** What `places` of `../in/places.csv` is; `-` is called stdin, and of an address the name of its file counts. */
+/** The base name of an input: `places` for `../in/places.csv`, `stdin` for `-`, the file name of a URL. */
 function inputStem(input: string): string {
   if (input === "-") return "stdin";
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(input);
@@ -37,29 +37,29 @@ function inputStem(input: string): string {
   return basename(name, extname(name)) || "source";
 }
 
-/** In the working directory: beside the data would be a folder that perhaps is not ours to write to. */
+/** In the working directory, since the folder of the data may not be writable. */
 export const defaultRejectsPath = (inputs: readonly string[]): string =>
   `${inputStem(inputs[0] ?? "")}.rejects.geojsonl`;
 
 /**
- * Rejects are kept in the spool until it is clear that they are rejects, and not coordinates in the wrong order; then
- * `publish` puts them where a person finds them. The file of an earlier run is replaced, and goes where there are none;
- * what else is there under the name that `--rejects` gives stays, and is an error.
+ * Keeps rejects in the spool until it is clear that they were not caused by swapped coordinates; then `publish` writes
+ * them to their path. Replaces the rejects file of an earlier run, and deletes it if there are no rejects; any other
+ * file at the path of `--rejects` is kept and causes an error.
  */
 export class SourceRejects {
   count = 0;
 
   private constructor(
-    /** Where the rejects will be found. */
+    /** Path of the published rejects. */
     readonly path: string,
-    /** The file in the spool. */
+    /** Path in the spool. */
     readonly spoolPath: string,
     private readonly overwrite: boolean,
     private readonly limit: Threshold | null,
     private readonly rephrase: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
-  /** @throws output-exists, output-failed, usage where the file must not be written */
+  /** @throws output-exists, output-failed, usage if the file must not be written */
   static async create(request: SourceRequest, host: Host, spooled: string): Promise<SourceRejects> {
     const { inputs, rejects, maxRejects } = request;
     const path = rejects ?? defaultRejectsPath(inputs);
@@ -84,12 +84,12 @@ export class SourceRejects {
     );
   }
 
-  /** Rejects a feature that was read well. */
+  /** Rejects a readable feature. */
   add(feature: object, code: string, reason: string): void {
     this.addText(JSON.stringify(feature), code, reason);
   }
 
-  /** @param feature its JSON text, which is kept as it is, as it may say what is lost once it is parsed */
+  /** @param feature JSON text, kept verbatim since parsing may lose details */
   addText(feature: string, code: string, reason: string): void {
     this.count++;
     const reject = JSON.stringify({ code, reason: this.rephrase(reason) });
@@ -104,9 +104,9 @@ export class SourceRejects {
   }
 
   /**
-   * @param read features read, good and bad
-   * @param advice what would serve the features that are rejects
-   * @throws guard-rejects where `--max-rejects` allows fewer
+   * @param read number of features read, valid or not
+   * @param advice suggestions for handling the rejected features
+   * @throws guard-rejects if there are more than `--max-rejects` allows
    */
   checkLimit(read: number, advice: readonly string[]): void {
     const { limit, count } = this;
@@ -114,7 +114,7 @@ export class SourceRejects {
       throw createError("guard-rejects", { rejected: count, limit: limit.text, advice });
   }
 
-  /** Writes the file. @returns its path, or null where there are no rejects @throws output-failed, output-exists */
+  /** Writes the file. @returns its path, or null if there are no rejects @throws output-failed, output-exists */
   async publish(): Promise<string | null> {
     const outputs = new OutputSet();
     try {

@@ -1,4 +1,4 @@
-/** Where a feature of the source stood, in words: worked out only for those that a message names. */
+/** Describes the location of source features; computed only for those that a message lists. */
 import { closeSync, openSync, readSync } from "node:fs";
 import type { TextLocation } from "../../remote/snapshot/feature-side.js";
 import type { SyncRequest } from "../request.js";
@@ -7,7 +7,7 @@ import { listFilterOptions } from "./source-filters.js";
 
 const newlineByte = 10;
 
-/** Lines of a file that end before a byte. */
+/** Counts the lines of a file that end before a byte. */
 function countLinesBefore(path: string, byte: number): number {
   const buffer = Buffer.allocUnsafe(1 << 20);
   const handle = openSync(path, "r");
@@ -25,14 +25,14 @@ function countLinesBefore(path: string, byte: number): number {
   }
 }
 
-/** Records that were rejected, by the layer that they are of. */
+/** Rejected records by layer. */
 async function readRejectedRecords({ rejects }: ReadSource): Promise<ReadonlyMap<string, number[]>> {
   const records = new Map<string, number[]>();
   for await (const { reject } of rejects.readFeatures()) {
     const { layer, record, kept } = reject;
     if (layer === undefined || record === undefined || kept) continue;
-    const known = records.get(layer);
-    if (known) known.push(record);
+    const existing = records.get(layer);
+    if (existing) existing.push(record);
     else records.set(layer, [record]);
   }
   for (const list of records.values()) list.sort((a, b) => a - b);
@@ -40,19 +40,19 @@ async function readRejectedRecords({ rejects }: ReadSource): Promise<ReadonlyMap
 }
 
 /**
- * Names features as "record 12", which counts from 1 as the source does; as "layer roads, record 12" where there are
- * several layers; and as "feature 12 of those taken" where filters or several inputs leave no way to know the record.
+ * Describes features as "record 12", counted from 1 as in the source; as "layer roads, record 12" if there are several
+ * layers; and as "feature 12 of the selected features" if filters or several inputs make the record unknown.
  */
 export async function describeSourceRows(
   request: SyncRequest,
   source: ReadSource,
 ): Promise<(row: TextLocation) => string> {
-  const exact = source.inputs.length === 1 && listFilterOptions(request.source).length === 0;
-  const rejected = exact ? await readRejectedRecords(source) : new Map<string, number[]>();
+  const isExact = source.inputs.length === 1 && listFilterOptions(request.source).length === 0;
+  const rejected = isExact ? await readRejectedRecords(source) : new Map<string, number[]>();
   return ({ file, start }) => {
     const { path, layer } = source.spooledFiles[file]!;
     const ordinal = countLinesBefore(path, start) + 1;
-    if (!exact) return `feature ${ordinal} of those taken`;
+    if (!isExact) return `feature ${ordinal} of the selected features`;
     let record = ordinal;
     for (const other of rejected.get(layer) ?? []) if (other <= record) record++;
     return source.spooledFiles.length > 1 ? `layer ${layer}, record ${record}` : `record ${record}`;

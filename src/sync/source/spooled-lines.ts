@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 
-/** A line of a file: its text without the line end, and where its bytes lie. */
+/** A line of a file: its text without the line ending, and its byte range. */
 export interface SpooledLine {
   readonly text: string;
   readonly start: number;
@@ -9,12 +9,12 @@ export interface SpooledLine {
 
 const newlineByte = 10;
 
-/** The lines of a file that are not blank, as many at once as a chunk of the file completes. */
+/** Reads the non-empty lines of a file, in groups as each chunk completes them. */
 export async function* readSpooledLines(path: string): AsyncGenerator<SpooledLine[]> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    // A line longer than a chunk is put together of several; most chunks add the beginning of one line.
+    // Most chunks end within a line; a long line may span several chunks.
     const bytes = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
     const lines: SpooledLine[] = [];
     let from = 0;

@@ -1,4 +1,4 @@
-/** Which features of a map are those that a plan created, where neither an id nor a key tells. */
+/** Finds the map features that a plan created if neither an id nor a key identifies them. */
 import { createHash } from "node:crypto";
 import type { Statement } from "better-sqlite3";
 import type { Rounding } from "../../remote/snapshot/canonical-feature.js";
@@ -11,7 +11,7 @@ import type { OpenPlan, PlannedFeature } from "../plan/plan.js";
 const propertiesHash = ({ properties }: PlannedFeature): Buffer =>
   createHash("sha256").update(normalizeLoosely(properties)).digest().subarray(0, 16);
 
-/** Features of the map that the plan did not know, by what their properties say; each is found once. */
+/** Map features unknown to the plan, found by their properties; each is returned once. */
 export class CreatedFeatureMatcher {
   private readonly candidates: Statement;
   private readonly removeCandidate: Statement;
@@ -35,9 +35,9 @@ export class CreatedFeatureMatcher {
       CREATE TEMP TABLE planned (id TEXT PRIMARY KEY) WITHOUT ROWID;
       CREATE TEMP TABLE created (seq INTEGER PRIMARY KEY, bucket BLOB NOT NULL);
       CREATE INDEX temp.created_bucket ON created (bucket);`);
-    const know = database.prepare("INSERT OR IGNORE INTO planned VALUES (?)");
+    const insertPlanned = database.prepare("INSERT OR IGNORE INTO planned VALUES (?)");
     for await (const action of plan.actions(["update", "delete", "keep"]))
-      if (action.action !== "create") know.run(action.id);
+      if (action.action !== "create") insertPlanned.run(action.id);
     const isPlanned = database.prepare("SELECT 1 FROM planned WHERE id = ?");
     const add = database.prepare("INSERT INTO created VALUES (?, ?)");
     for (const row of map.rows())

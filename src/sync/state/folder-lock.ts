@@ -6,7 +6,7 @@ import { createError, type GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { ensurePrivateFile } from "./state-folder.js";
 
-/** The process that has a lock. */
+/** The process that holds a lock. */
 export interface LockHolder {
   readonly pid: number;
   readonly host: string;
@@ -14,24 +14,25 @@ export interface LockHolder {
   readonly since: string;
 }
 
-/** Milliseconds: who only looks whether it is held has the file for a moment. */
+/** SQLite busy timeout in milliseconds: `describeHolder` opens the file briefly. */
 const busyTimeoutMs = 250;
 
-/** How SQLite's codes begin for a file that is no database any more. */
+/** Prefixes of SQLite's codes for corrupt databases. */
 const corruptionCodes = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
 
 /**
- * One run at a time for one folder of state. The lock is SQLite's on a file in it, which the system takes back when the
- * process ends, however it ends; a second file says who has it.
+ * Allows one run at a time per state folder. The lock is an SQLite lock on a file, which the operating system releases
+ * when the process ends for any reason; a second file names the holder.
  */
 export class FolderLock implements Disposable {
   private constructor(private readonly database: Database) {}
 
   /**
-   * @param held what is thrown where another process has it; of that one null is known a moment after it took it
-   * @throws what `held` gives; output-failed
+   * @param createHeldError creates the error if another process holds the lock; the holder is null just after it was
+   * acquired
+   * @throws the error of `createHeldError`; output-failed
    */
-  static async acquire(folder: string, held: (holder: string | null) => GeoferryError): Promise<FolderLock> {
+  static async acquire(folder: string, createHeldError: (holder: string | null) => GeoferryError): Promise<FolderLock> {
     const { default: Sqlite } = await import("better-sqlite3");
     const holderPath = join(folder, "lock.json");
     let database: Database | undefined;
@@ -44,19 +45,19 @@ export class FolderLock implements Disposable {
     } catch (error) {
       database?.close();
       const { code } = error as { code?: string };
-      if (code?.startsWith("SQLITE_BUSY")) throw held(formatHolderFile(holderPath));
-      const cure = corruptionCodes.some((damage) => code?.startsWith(damage))
-        ? " (it keeps nothing but the lock: remove it)"
+      if (code?.startsWith("SQLITE_BUSY")) throw createHeldError(formatHolderFile(holderPath));
+      const remedy = corruptionCodes.some((damage) => code?.startsWith(damage))
+        ? " (the file contains only the lock; delete it)"
         : "";
       throw createError(
         "output-failed",
-        { output: join(folder, "lock.db"), reason: `${describeSystemError(error)}${cure}` },
+        { output: join(folder, "lock.db"), reason: `${describeSystemError(error)}${remedy}` },
         error,
       );
     }
   }
 
-  /** Who has the lock, in words, for those who do not need it; null where nobody has. */
+  /** Describes the holder for callers that do not need the lock; null if it is free. */
   static async describeHolder(folder: string): Promise<string | null> {
     const path = join(folder, "lock.db");
     if (!existsSync(path)) return null;
@@ -72,18 +73,18 @@ export class FolderLock implements Disposable {
     }
   }
 
-  /** The process that has the lock, or had it last; null where that cannot be read. */
+  /** The current or last holder; null if unreadable. */
   static readLastHolder(folder: string): LockHolder | null {
     return parseHolderFile(join(folder, "lock.json"));
   }
 
-  /** Lets others in. */
+  /** Releases the lock. */
   [Symbol.dispose](): void {
     this.database.close();
   }
 }
 
-/** @param folder of the map (`mapFolder`) @throws map-locked where another process has it; output-failed */
+/** @param folder of the map (`ensureMapFolder`) @throws map-locked if another process holds it; output-failed */
 export const acquireMapLock = (
   folder: string,
   names: { readonly service: string; readonly map: string },
@@ -91,7 +92,7 @@ export const acquireMapLock = (
 
 export const formatHolder = ({ pid, host, since }: LockHolder): string => `process ${pid} on ${host}, since ${since}`;
 
-/** Null where nothing can be read: it was taken a moment ago. */
+/** Null if unreadable, as just after acquisition. */
 function formatHolderFile(path: string): string | null {
   const holder = parseHolderFile(path);
   return holder && formatHolder(holder);
@@ -102,7 +103,7 @@ function parseHolderFile(path: string): LockHolder | null {
     const {
       pid,
       host = "another machine",
-      since = "a while ago",
+      since = "an unknown time",
     } = JSON.parse(readFileSync(path, "utf8")) as Partial<LockHolder>;
     return pid === undefined ? null : { pid, host, since };
   } catch {

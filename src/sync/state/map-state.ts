@@ -1,6 +1,6 @@
 /**
- * What is known of a map from one run to the next: what both sides agreed on, feature by feature, and how the service
- * behaves. It only spares work: without it, or with a damaged one, everything is compared again.
+ * State of a map between runs: digests of features that were equal on both sides, and the behavior of the service. It
+ * only saves work: if it is missing or damaged, everything is compared again.
  */
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
@@ -12,37 +12,37 @@ import { journalSuffixes } from "../../io/output/temporary-names.js";
 import { canonicalValue } from "../../remote/snapshot/canonical-feature.js";
 import { ensurePrivateFile } from "./state-folder.js";
 
-/** A feature on which both sides agreed. */
+/** Digests of a feature that was equal on both sides. */
 export interface BaselineDigests {
-  /** Digest of the source's feature when it was sent, hexadecimal. */
+  /** Digest of the source feature when it was sent, hexadecimal. */
   readonly sent: string;
-  /** Digest of what the map then had. */
+  /** Digest of the map feature afterwards. */
   readonly held: string;
 }
 
-/** Features by what `Agreement` (plan.ts) calls them. */
+/** Digests by `BaselineEntry.name` (plan.ts). */
 export interface Baseline {
-  /** Nothing is known. */
+  /** Whether there are no entries. */
   readonly isEmpty: boolean;
   getDigests(name: string): BaselineDigests | null;
-  /** The id that the service gave a feature that came without one, or with one that the map does not know. */
+  /** The id that the service assigned to a feature without an id, or with one unknown to the map. */
   getAssignedId(name: string): string | null;
 }
 
 export interface NewBaselineEntry extends BaselineDigests {
   readonly name: string;
-  /** What `givenId` shall say; null where the name says it, or nobody asks. */
+  /** Value for `getAssignedId`; null if it equals the name or is not needed. */
   readonly assignedId: string | null;
   /**
-   * What was read back is what was sent, but for rounding and the like. Else it may be somebody else's change: it counts
-   * once the same was sent again and the same was read back again.
+   * Whether the map returned what was sent, apart from rounding and similar changes. Otherwise another client may have
+   * changed it: the entry counts once the same data was sent and returned again.
    */
   readonly isConfirmed: boolean;
 }
 
-/** A run after which map and source were equal in the sense of its mode. */
+/** State after a run that left map and source equal for its mode. */
 export interface SyncedState {
-  /** Of the whole map. */
+  /** Entity tag of the whole map. */
   readonly etag: string | null;
   /** Fingerprint of the source. */
   readonly source: string;
@@ -50,14 +50,14 @@ export interface SyncedState {
 
 export interface OpenedState {
   readonly state: MapState;
-  /** Said to people: an older file could not be used. */
+  /** Notice for the user that an older file could not be used. */
   readonly notice: string | null;
 }
 
-/** "gfst" as a big-endian integer, so that `file` and we know the file for what it is. */
+/** "gfst" as a big-endian integer; identifies the file type, also for `file`. */
 const applicationId = 0x67667374;
 const schemaVersion = 2;
-/** So many ways to compare a map are remembered: jobs with other keys or scopes have their own. */
+/** Maximum number of stored baselines: jobs with other keys or scopes have separate ones. */
 const maxBaselines = 32;
 const maxTrackedNames = 10_000;
 
@@ -71,11 +71,11 @@ const schemaSql = `
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};`;
 
-/** Stands for settings, in whatever order their names are: hexadecimal. */
+/** Hash of settings, independent of member order, hexadecimal. */
 export const hashOfSettings = (settings: object): string =>
   createHash("sha256").update(canonicalValue(settings)).digest("hex");
 
-/** What is known of a map, as those see it who compare it and write nothing. */
+/** Read-only access to the state of a map. */
 export interface ReadonlyMapState extends Disposable {
   getNote(name: string): string | null;
   openBaseline(basis: string): Baseline;
@@ -89,8 +89,8 @@ const emptyState: ReadonlyMapState = {
 };
 
 /**
- * Looks at the state in the folder of a map, which another run may be writing. Nothing is known where there is none, or
- * one that is of no use.
+ * Opens the state in the folder of a map for reading, possibly while another run writes it. Returns an empty state if
+ * there is none, or if it is unusable.
  */
 export async function openStateReadonly(folder: string): Promise<ReadonlyMapState> {
   const path = join(folder, "state.db");
@@ -99,17 +99,17 @@ export async function openStateReadonly(folder: string): Promise<ReadonlyMapStat
   let database: Database | undefined;
   try {
     database = new Sqlite(path, { readonly: true });
-    const seen = database;
-    if (!hasApplicationId(seen) || seen.pragma("user_version", { simple: true }) !== schemaVersion)
-      throw new Error("another's");
-    const number = seen.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
+    const openedDatabase = database;
+    if (!hasApplicationId(openedDatabase) || openedDatabase.pragma("user_version", { simple: true }) !== schemaVersion)
+      throw new Error("incompatible state");
+    const number = openedDatabase.prepare("SELECT number FROM basis WHERE hash = ?").pluck();
     return {
-      getNote: (name) => selectNote(seen, name),
+      getNote: (name) => selectNote(openedDatabase, name),
       openBaseline(basis) {
         const found = number.get(basis) as number | undefined;
-        return found === undefined ? emptyBaseline : new StoredBaseline(seen, found);
+        return found === undefined ? emptyBaseline : new StoredBaseline(openedDatabase, found);
       },
-      [Symbol.dispose]: () => seen.close(),
+      [Symbol.dispose]: () => openedDatabase.close(),
     };
   } catch {
     database?.close();
@@ -127,8 +127,8 @@ export class MapState implements ReadonlyMapState {
   private constructor(private readonly database: Database) {}
 
   /**
-   * Opens the state in the folder of a map, or begins one. One that is damaged, or of another geoferry, is set aside.
-   * The caller has the lock of the map.
+   * Opens or creates the state in the folder of a map; the caller holds the map lock. Moves aside a state that is
+   * damaged or written by another version of geoferry.
    * @throws output-failed
    */
   static async open(folder: string): Promise<OpenedState> {
@@ -137,18 +137,18 @@ export class MapState implements ReadonlyMapState {
       const { default: Sqlite } = await import("better-sqlite3");
       const found = openDatabase(new Sqlite(ensurePrivateFile(path)));
       if (typeof found !== "string") return { state: new MapState(found), notice: null };
-      const aside = `${path}.set-aside`;
-      moveAside(path, aside);
-      const anew = openDatabase(new Sqlite(ensurePrivateFile(path)));
-      if (typeof anew === "string") throw new Error(anew);
-      const notice = `${path}: ${found}; it was set aside as ${aside}, and everything is compared anew`;
-      return { state: new MapState(anew), notice };
+      const renamedPath = `${path}.set-aside`;
+      moveAside(path, renamedPath);
+      const newDatabase = openDatabase(new Sqlite(ensurePrivateFile(path)));
+      if (typeof newDatabase === "string") throw new Error(newDatabase);
+      const notice = `${path}: ${found}; it was renamed to ${renamedPath}, and all features are compared again`;
+      return { state: new MapState(newDatabase), notice };
     } catch (error) {
       throw createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
     }
   }
 
-  /** A thing that is remembered of the map: its key, how its service updates. */
+  /** A remembered fact about the map: its key, or how its service updates. */
   getNote(name: string): string | null {
     return selectNote(this.database, name);
   }
@@ -157,7 +157,7 @@ export class MapState implements ReadonlyMapState {
     this.database.prepare("INSERT OR REPLACE INTO note VALUES (?, ?)").run(name, value);
   }
 
-  /** What was agreed on where sides were compared in this way (`settingsHash` of all that digests and keys depend on). */
+  /** The baseline for one way of comparing (`hashOfSettings` of everything that affects digests and keys). */
   openBaseline(basis: string): StoredBaseline {
     const used = Date.now();
     this.database
@@ -168,20 +168,20 @@ export class MapState implements ReadonlyMapState {
     return new StoredBaseline(this.database, number);
   }
 
-  /** After which run with these settings (`settingsHash`) both sides were equal; null where none was. */
+  /** The last state with these settings (`hashOfSettings`) in which both sides were equal; null if there is none. */
   getSyncedState(settings: string): SyncedState | null {
     const row = this.database.prepare("SELECT etag, source FROM settled WHERE settings = ?").get(settings);
     return (row as SyncedState | undefined) ?? null;
   }
 
-  /** Remembers it, or with null that they are equal no more. */
-  setSyncedState(settings: string, settled: SyncedState | null): void {
+  /** Stores the state; null records that the sides are no longer equal. */
+  setSyncedState(settings: string, syncedState: SyncedState | null): void {
     this.database.prepare("DELETE FROM settled WHERE settings = ?").run(settings);
-    if (settled === null) return;
-    const { etag, source } = settled;
+    if (syncedState === null) return;
+    const { etag, source } = syncedState;
     this.database.prepare("INSERT INTO settled VALUES (?, ?, ?, ?)").run(settings, etag, source, Date.now());
-    const late = `SELECT settings FROM settled ORDER BY used DESC LIMIT -1 OFFSET ${maxBaselines}`;
-    this.database.exec(`DELETE FROM settled WHERE settings IN (${late})`);
+    const expired = `SELECT settings FROM settled ORDER BY used DESC LIMIT -1 OFFSET ${maxBaselines}`;
+    this.database.exec(`DELETE FROM settled WHERE settings IN (${expired})`);
   }
 
   [Symbol.dispose](): void {
@@ -189,22 +189,27 @@ export class MapState implements ReadonlyMapState {
   }
 
   private pruneBaselines(): void {
-    const late = `SELECT number FROM basis ORDER BY used DESC, number DESC LIMIT -1 OFFSET ${maxBaselines}`;
-    this.database.exec(`DELETE FROM agreed WHERE basis IN (${late}); DELETE FROM basis WHERE number IN (${late});`);
+    const expired = `SELECT number FROM basis ORDER BY used DESC, number DESC LIMIT -1 OFFSET ${maxBaselines}`;
+    this.database.exec(
+      `DELETE FROM agreed WHERE basis IN (${expired}); DELETE FROM basis WHERE number IN (${expired});`,
+    );
   }
 }
 
 const selectDigestsSql =
   "SELECT lower(hex(sent)) AS sent, lower(hex(held)) AS held FROM agreed WHERE basis = ? AND name = ?";
 
-/** What was agreed on in one way to compare. */
+/** The baseline for one way of comparing. */
 export class StoredBaseline implements Baseline {
   private readonly selectConfirmed: Statement;
   private readonly selectDigests: Statement;
   private readonly selectId: Statement;
   private readonly insertEntry: Statement;
   private readonly deleteEntry: Statement;
-  /** Names that were put here, where there were none before: no others need be dropped. Null where there are too many. */
+  /**
+   * Names added to an initially empty baseline: only these may have entries to delete. Null if there are too many to
+   * track.
+   */
   private trackedNames: Set<string> | null;
 
   constructor(
@@ -232,8 +237,8 @@ export class StoredBaseline implements Baseline {
   }
 
   /**
-   * Keeps what was read back, all or nothing; a thousand a call are a good measure. What is the same on both sides needs
-   * no agreement: one is kept to show that the service keeps what it is sent.
+   * Stores entries in one transaction; about a thousand per call work well. Features with equal digests need no entry;
+   * one is stored to show that the service returns what it is sent.
    */
   saveEntries(agreements: readonly NewBaselineEntry[]): void {
     this.database.transaction(() => {
@@ -244,16 +249,16 @@ export class StoredBaseline implements Baseline {
           continue;
         }
         isEmpty = false;
-        const before = isConfirmed
+        const previous = isConfirmed
           ? undefined
           : (this.selectDigests.get(this.basisNumber, name) as BaselineDigests | undefined);
-        const isRepeated = before ? before.sent === sent && before.held === held : false;
-        const counts = isConfirmed || isRepeated ? 1 : 0;
-        this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, counts);
+        const isRepeated = previous ? previous.sent === sent && previous.held === held : false;
+        const confirmedFlag = isConfirmed || isRepeated ? 1 : 0;
+        this.insertEntry.run(this.basisNumber, name, sent, held, assignedId, confirmedFlag);
         this.trackName(name);
-        // Once it has its id, it is known by that.
+        // Features with an assigned id are found by that id later.
         if (assignedId !== null && assignedId !== name) {
-          this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, counts);
+          this.insertEntry.run(this.basisNumber, assignedId, sent, held, null, confirmedFlag);
           this.trackName(assignedId);
         }
       }
@@ -266,12 +271,12 @@ export class StoredBaseline implements Baseline {
 }
 
 function configureJournal(database: Database): void {
-  // A folder of the user's may be on another machine: a rollback journal works there, a shared log does not.
+  // The folder may be on a network file system, where a rollback journal works and a shared write-ahead log does not.
   database.pragma("journal_mode = DELETE");
   database.pragma("synchronous = FULL");
 }
 
-/** @returns the database, with tables where it was empty; or in words why it is of no use, and then it is closed */
+/** @returns the database, with tables if it was empty; or the reason why it is unusable, after closing it */
 function openDatabase(database: Database): Database | string {
   try {
     configureJournal(database);
@@ -293,13 +298,14 @@ function incompatibility(database: Database): string | null {
     return null;
   }
   if (!hasApplicationId(database)) return "it is not the state of a map";
-  if (version !== schemaVersion) return `${version > schemaVersion ? "a later" : "an earlier"} geoferry wrote it`;
+  if (version !== schemaVersion)
+    return `it was written by ${version > schemaVersion ? "a later" : "an earlier"} version of geoferry`;
   return database.pragma("quick_check(1)", { simple: true }) === "ok" ? null : "it is damaged";
 }
 
-function moveAside(path: string, aside: string): void {
+function moveAside(path: string, newPath: string): void {
   for (const suffix of ["", ...journalSuffixes]) {
-    rmSync(aside + suffix, { force: true });
-    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+    rmSync(newPath + suffix, { force: true });
+    if (existsSync(path + suffix)) renameSync(path + suffix, newPath + suffix);
   }
 }

@@ -1,4 +1,4 @@
-/** Where what is known of a map lies from one run to the next: its state, lock, journal and backups. */
+/** Locates the folder with the state, lock, journal and backups of a map. */
 import { createHash, randomUUID } from "node:crypto";
 import {
   chmodSync,
@@ -18,37 +18,40 @@ import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 
 /**
- * `--state`, else geoferry's folder in XDG_STATE_HOME, which is ~/.local/state unless it is an absolute path (XDG Base
- * Directory Specification 0.8).
+ * `--state`, or else geoferry's folder in XDG_STATE_HOME, which defaults to ~/.local/state unless it is an absolute
+ * path (XDG Base Directory Specification 0.8).
  */
-export function resolveStateRoot(asked: string | undefined, environment: NodeJS.ProcessEnv): string {
-  if (asked !== undefined) return resolve(asked);
+export function resolveStateRoot(requested: string | undefined, environment: NodeJS.ProcessEnv): string {
+  if (requested !== undefined) return resolve(requested);
   const { XDG_STATE_HOME: home = "" } = environment;
   return join(isAbsolute(home) ? home : join(homedir(), ".local", "state"), "geoferry");
 }
 
-/** By which those who use the folder of all states know that it is the same. @throws output-failed */
+/**
+ * Returns the id of the state root, by which processes recognize a shared folder; creates it if missing. @throws
+ * output-failed
+ */
 export function ensureStateId(root: string): string {
-  const known = readStateId(root);
-  if (known !== null) return known;
+  const existing = readStateId(root);
+  if (existing !== null) return existing;
   const path = join(ensurePrivateFolder(root), "id");
   try {
-    // Whole, or not at all: another may make it in the same moment.
-    const own = join(root, `.id-${randomUUID()}`);
-    writeFileSync(own, randomUUID(), { mode: 0o600 });
+    // Created atomically, since another process may create it at the same time.
+    const temporaryPath = join(root, `.id-${randomUUID()}`);
+    writeFileSync(temporaryPath, randomUUID(), { mode: 0o600 });
     try {
-      linkSync(own, path);
+      linkSync(temporaryPath, path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" && !existsSync(path)) renameSync(own, path);
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" && !existsSync(path)) renameSync(temporaryPath, path);
     }
-    rmSync(own, { force: true });
+    rmSync(temporaryPath, { force: true });
     return readFileSync(path, "utf8");
   } catch (error) {
     throw createError("output-failed", { output: path, reason: describeSystemError(error) }, error);
   }
 }
 
-/** The same of a folder that need not be there; null where it has none. */
+/** Reads the id of a state root, which may not exist; null if it has none. */
 export function readStateId(root: string): string | null {
   try {
     return readFileSync(join(root, "id"), "utf8");
@@ -57,13 +60,13 @@ export function readStateId(root: string): string | null {
   }
 }
 
-/** A service's base address in one way of writing it. */
+/** Normalizes the base URL of a service. */
 export const normalizeServiceUrl = (service: string): string => {
   const { origin, pathname } = new URL(service);
   return `${origin}${pathname.replace(/\/+$/, "")}`;
 };
 
-/** Makes a folder, where it is missing, that is for its user alone. @returns it @throws output-failed */
+/** Creates a folder if missing, and restricts it to its owner. @returns the folder @throws output-failed */
 export function ensurePrivateFolder(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -71,7 +74,7 @@ export function ensurePrivateFolder(folder: string): string {
   } catch (error) {
     throw createError(
       "output-failed",
-      { output: folder, reason: `${describeSystemError(error)} (--state names another)` },
+      { output: folder, reason: `${describeSystemError(error)} (choose another folder with --state)` },
       error,
     );
   }
@@ -79,12 +82,12 @@ export function ensurePrivateFolder(folder: string): string {
 }
 
 /**
- * Creates a file, where it is missing, that only its user may read and write; an existing one gets those rights. SQLite
- * gives the journals of a database the same (https://www.sqlite.org/tempfiles.html, 2). @returns the path
+ * Creates a file if missing, and restricts it to its owner. SQLite creates the journals of a database with the same
+ * permissions (https://www.sqlite.org/tempfiles.html, 2). @returns the path
  */
 export function ensurePrivateFile(path: string): string {
   try {
-    // An existing file is not opened: closing it would end the locks that this process holds on it (POSIX fcntl).
+    // Does not open an existing file: closing it would release the locks that this process holds on it (POSIX fcntl).
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -93,7 +96,7 @@ export function ensurePrivateFile(path: string): string {
   return path;
 }
 
-/** The folder of one map. @throws output-failed */
+/** Creates the folder of one map if missing. @throws output-failed */
 export function ensureMapFolder(root: string, service: string, map: string): string {
   const name = createHash("sha256")
     .update(`${normalizeServiceUrl(service)}\n${map.toLowerCase()}`)

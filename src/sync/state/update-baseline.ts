@@ -1,4 +1,4 @@
-/** Keeps in the state what the map says after a plan was carried out, so that the next run takes it for the same. */
+/** Stores in the state how the map looks after a plan was applied, so that the next run detects no difference. */
 import { canonicalFeature, digestText, type Rounding } from "../../remote/snapshot/canonical-feature.js";
 import type { FeatureRow, TextLocation } from "../../remote/snapshot/feature-side.js";
 import { Fingerprint } from "../../remote/snapshot/snapshot-stats.js";
@@ -20,14 +20,16 @@ import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";
 import { CreatedFeatureMatcher } from "./created-feature-matcher.js";
 import type { NewBaselineEntry, StoredBaseline } from "./map-state.js";
 
-/** Rows of the state that are written at once. */
+/** State rows per transaction. */
 const writeBatchSize = 1000;
 
 /**
- * @param after the map as it was read after the plan's creates and updates, with its keys filled in. What it does not
- * show, or shows as it was before, was not done, and is not agreed on
- * @param record is given what was created or updated and is shown otherwise than it was sent, in fewer decimals for example
- * @returns whether the map is what the plan made of it, and nothing else on it has changed since the plan was made
+ * Updates the baseline.
+ * @param after the map as read after the plan's creates and updates, with keys filled in. Changes that it does not show
+ * were not applied and get no entry
+ * @param record receives created and updated features that the map shows differently from how they were sent, for
+ * example with fewer decimals
+ * @returns whether the map is exactly as planned, without other changes since the plan was made
  */
 export async function updateBaseline(
   plan: OpenPlan,
@@ -38,50 +40,50 @@ export async function updateBaseline(
   const { key, settings } = plan.header;
   const rounding = roundingForPrecision(settings.precision);
   const created = key?.by === "id" ? await CreatedFeatureMatcher.create(plan, after.workspace, rounding) : null;
-  const readBack = new BaselineBuilder(plan.header, after, rounding, created);
+  const builder = new BaselineBuilder(plan.header, after, rounding, created);
   const agreements: NewBaselineEntry[] = [];
-  const keep = (agreement: NewBaselineEntry | null) => {
+  const addEntry = (agreement: NewBaselineEntry | null) => {
     if (agreement && agreements.push(agreement) === writeBatchSize) state.saveEntries(agreements.splice(0));
   };
   if (plan.counts.create > 0)
     for await (const creates of readCreates(plan)) {
-      readBack.buildCreateEntries(creates).forEach(keep);
-      if (readBack.alteredDigests.size >= writeBatchSize) await readBack.flushAlteredDigests(record);
+      builder.buildCreateEntries(creates).forEach(addEntry);
+      if (builder.alteredDigests.size >= writeBatchSize) await builder.flushAlteredDigests(record);
     }
-  await readBack.flushAlteredDigests(record);
+  await builder.flushAlteredDigests(record);
   if (countMapFeatures(plan.counts) > 0)
     for await (const action of plan.actions(["update", "delete", "keep"])) {
-      keep(readBack.buildEntry(action));
-      if (readBack.alteredDigests.size >= writeBatchSize) await readBack.flushAlteredDigests(record);
+      addEntry(builder.buildEntry(action));
+      if (builder.alteredDigests.size >= writeBatchSize) await builder.flushAlteredDigests(record);
     }
-  await readBack.flushAlteredDigests(record);
+  await builder.flushAlteredDigests(record);
   state.saveEntries(agreements);
-  return readBack.isAsPlanned();
+  return builder.isAsPlanned();
 }
 
 type ActionOfKind<A extends PlanAction["action"]> = Extract<PlanAction, { readonly action: A }>;
 
-/** A feature of the map, as far as it is looked at. */
+/** The needed columns of a map feature. */
 type MapRow = Pick<FeatureRow, keyof TextLocation | "id" | "digest">;
-/** As far as it is looked at where its digest says enough. */
+/** The needed columns if the digest is conclusive. */
 type MapRowDigest = Pick<FeatureRow, "id" | "digest">;
 
 class BaselineBuilder {
   private readonly workspace: Workspace;
-  /** That the service seems to round to; null where it shows all. */
+  /** Decimals to which the service seems to round; null if the map shows full precision. */
   private readonly decimals: number | null;
   private readonly byId;
   private readonly byKeys;
-  /** Of the map that the plan makes of the one it was made for. */
+  /** Fingerprint of the map that the plan should produce. */
   private readonly expected: Fingerprint;
-  /** Features that were created; on a map that was empty they are all that may be there. */
+  /** Number of features created; if the map was empty, it should have no others. */
   private presentCount = 0;
   private readonly wasEmpty: boolean;
   private isConfirmed = true;
-  /** Digests by ids of what was created or updated. */
+  /** Digests of created and updated features, by id. */
   readonly alteredDigests = new Map<string, string>();
 
-  /** @param createdMatcher where ids match: what was created has some that the plan does not know */
+  /** @param createdMatcher for features matched by id: created ones have ids unknown to the plan */
   constructor(
     private readonly header: PlanHeader,
     private readonly reread: Pick<MapReread, "workspace" | "snapshot">,
@@ -120,7 +122,7 @@ class BaselineBuilder {
     const rows = this.createdMatcher
       ? null
       : this.findRowsByName(agreements.flatMap((agreement) => agreement?.name ?? []));
-    return creates.map((create, place) => this.buildCreateEntry(create, agreements[place]!, rows));
+    return creates.map((create, index) => this.buildCreateEntry(create, agreements[index]!, rows));
   }
 
   private findRowsByName(names: readonly string[]): ReadonlyMap<string, MapRowDigest> {
@@ -134,18 +136,18 @@ class BaselineBuilder {
   ): NewBaselineEntry | null {
     if (!agreement) return null;
     const row = rows ? rows.get(agreement.name) : this.createdMatcher?.find(create.action.feature);
-    const found = row
+    const entry = row
       ? this.buildRowEntry(row, () => create.action.feature, agreement, this.createdMatcher ? row.id : null)
       : null;
-    this.isConfirmed &&= found?.isConfirmed === true;
-    if (row?.id && found?.isConfirmed && row.digest !== agreement.sent) this.alteredDigests.set(row.id, row.digest);
-    return found;
+    this.isConfirmed &&= entry?.isConfirmed === true;
+    if (row?.id && entry?.isConfirmed && row.digest !== agreement.sent) this.alteredDigests.set(row.id, row.digest);
+    return entry;
   }
 
   buildEntry(action: PlanAction): NewBaselineEntry | null {
     if (action.action === "create") return null;
     if (action.action === "delete") {
-      // A full synchronisation in one request has deleted them already.
+      // A full synchronization in one request has already deleted them.
       if (this.header.put) this.expected.toggle(action.id, this.digest(action.before));
       return null;
     }
@@ -163,19 +165,19 @@ class BaselineBuilder {
     const digest = this.digest(before);
     if (!row || (row.digest === digest && !this.isRounded(feature, row))) return null;
     this.expected.toggle(id, digest);
-    const found = this.buildRowEntry(row, () => feature, agreement, null);
-    if (row.id && found.isConfirmed && row.digest !== agreement.sent && row.digest !== this.digest(feature))
+    const entry = this.buildRowEntry(row, () => feature, agreement, null);
+    if (row.id && entry.isConfirmed && row.digest !== agreement.sent && row.digest !== this.digest(feature))
       this.alteredDigests.set(row.id, row.digest);
-    return found;
+    return entry;
   }
 
-  /** What was deleted to be created anew has another id, and its key. */
+  /** A recreated feature has a new id, but the same key. */
   private findRecreated({ name }: BaselineEntry): MapRow | undefined {
     const row = this.createdMatcher ? undefined : this.findRowsByName([name]).get(name);
     return row && this.byId.get(row.id!);
   }
 
-  /** @param sent the feature, asked for only where its digest does not tell */
+  /** @param sent returns the feature; called only if its digest is inconclusive */
   private buildRowEntry(
     row: MapRowDigest,
     sent: () => PlannedFeature,
@@ -193,13 +195,13 @@ class BaselineBuilder {
     return isLooselyEqual(feature, readMapFeature(this.workspace.map, this.byId.get(id!)!), this.rounding);
   }
 
-  /** Whether the map shows what was sent in the fewer decimals that it shows of everything. */
+  /** Whether the map shows the sent feature with the fewer decimals that it shows everywhere. */
   private isRounded({ geometry, properties }: PlannedFeature, row: MapRow): boolean {
-    const held = readMapFeature(this.workspace.map, row);
+    const mapFeature = readMapFeature(this.workspace.map, row);
     return (
       this.decimals !== null &&
-      normalizeLoosely(properties) === normalizeLoosely(held.properties) &&
-      equalsAfterRounding(geometry, held.geometry, this.decimals)
+      normalizeLoosely(properties) === normalizeLoosely(mapFeature.properties) &&
+      equalsAfterRounding(geometry, mapFeature.geometry, this.decimals)
     );
   }
 
