@@ -82,7 +82,7 @@ export interface DedupeHooks {
 
 /**
  * Deletes features with duplicate keys.
- * @returns `applied` is null if there was nothing to do or the user did not confirm; its `error` tells what stopped the
+ * @returns `applied` is null if there was nothing to do or the user did not confirm; its `error` is what stopped the
  * run
  * @throws guard-sync, backup-failed; errors of `planDedupe`; then nothing was sent
  */

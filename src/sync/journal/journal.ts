@@ -81,7 +81,7 @@ export class Journal implements AsyncDisposable {
     const path = journalPath(folder);
     try {
       const journal = new Journal(path, await open(path, "a", 0o600), run, batches);
-      // What a crash cut short stays a line of its own.
+      // Separates a line that a crash truncated.
       await journal.handle.appendFile("\n");
       return journal;
     } catch (error) {
@@ -126,7 +126,7 @@ export class Journal implements AsyncDisposable {
     try {
       await this.handle.appendFile(lines);
     } catch (error) {
-      // What was cut short stays a line of its own.
+      // Separates a truncated line from the next.
       this.buffer = `\n${this.buffer}`;
       throw error;
     }
