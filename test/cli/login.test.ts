@@ -115,7 +115,7 @@ describe("login", () => {
     expect(run(login("--profile", "test", "--json"), client.clientSecret).stdout).toContain('"profile":"test"');
     expect(run(["whoami"])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("there is no profile default; --profile takes one of test"),
+      stderr: expect.stringContaining("there is no profile default; choose one with --profile: test"),
     });
     expect(run(["whoami", "--profile", "test"]).status).toBe(0);
     expect(run(["whoami"], "", { GEOFERRY_PROFILE: "test" }).status).toBe(0);

@@ -27,7 +27,7 @@ describe("a scope that the source knows nothing of", () => {
     const said = await listener.run([command, source, "--map", map, ...scope]);
     const words =
       /no feature has a property "layer".* none of the 2 features is in the scope layer=7; available properties: "ref", "title"/;
-    listener.stopped(said, 3, words, /give the features that are meant "layer" with the value 7, or correct --scope/);
+    listener.stopped(said, 3, words, /set "layer" to 7 on the features to sync, or correct --scope/);
     expect(await world.features(map)).toHaveLength(20);
   });
 
@@ -35,7 +35,7 @@ describe("a scope that the source knows nothing of", () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.source(createPlaces(2, () => ({ layer: 8 })));
     const said = await listener.run(["delete", source, "--map", map, ...scope]);
-    listener.stopped(said, 7, /0 features, 2 out of scope/, /features whose "layer" is not "7" are out of the scope/);
+    listener.stopped(said, 7, /0 features, 2 out of scope/, /features whose "layer" is not "7" are out of scope/);
     expect(await world.features(map)).toHaveLength(20);
   });
 
@@ -61,7 +61,7 @@ describe("a full synchronisation deletes nothing", () => {
   test("by an input that is read to a limit", async () => {
     const map = await listener.mapWith(createPlaces(20));
     const said = await listener.push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full", "--limit", "19");
-    listener.stopped(said, 7, /was not read to its end \(--limit\)/, /--mode incremental deletes nothing/);
+    listener.stopped(said, 7, /was not read to its end \(--limit\)/, /--mode incremental, which deletes nothing/);
   });
 
   test("by an input that has a gap", async () => {
@@ -71,7 +71,7 @@ describe("a full synchronisation deletes nothing", () => {
     const args = ["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"];
     listener.stopped(await listener.run(args), 3, /torn\.geojson/);
     const said = await listener.run([...args, "--skip-errors"]);
-    listener.stopped(said, 7, /1 stretch of the source could not be read/, /--mode incremental deletes nothing/);
+    listener.stopped(said, 7, /1 part of the source could not be read/, /--mode incremental, which deletes nothing/);
   });
 });
 
@@ -118,7 +118,12 @@ describe("a service", () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.respondBeforeCommit(400) : null));
     const said = await listener.push(createPlaces(200), map, "--remote-field", "ref");
-    expectFailure(said, 10, /the service rejects every feature \(HTTP 400\)/, /correct that, then run it again/);
+    expectFailure(
+      said,
+      10,
+      /the service rejects every feature \(HTTP 400\)/,
+      /fix the cause, then run the command again/,
+    );
     expect(proxy.count("POST")).toBeLessThan(60);
   });
 

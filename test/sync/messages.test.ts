@@ -105,7 +105,7 @@ describe("the coordinates", () => {
       })),
     );
     const said = await push(source, map, "--remote-field", "ref", "--strict");
-    stopped(said, 3, /latitude seems to stand before longitude/, /nothing was sent/);
+    stopped(said, 3, /latitude seems to precede longitude/, /nothing was sent/);
   });
 });
 
@@ -283,7 +283,7 @@ describe("a plan", () => {
     const plan = await planned(map, world.source(createPlaces(14)));
     await world.fill(map, [createPlace("other")]);
     const said = await run(["apply", plan]);
-    stopped(said, 10, /the plan is out of date/, /was changed \(12 features, now 13 features\)/, /geoferry plan/);
+    stopped(said, 10, /the plan is out of date/, /has changed \(12 features, now 13 features\)/, /geoferry plan/);
   });
 
   test("is stale when the source changed", async () => {
@@ -416,7 +416,7 @@ describe("the line", () => {
       "--backup",
       backup,
     );
-    stopped(said, 6, /kept\.geojson: cannot be written: .*nothing was sent; --backup names another/);
+    stopped(said, 6, /kept\.geojson: cannot write the backup: .*nothing was sent.*; choose another .* with --backup/);
   });
 });
 
@@ -436,12 +436,12 @@ test("another run holds the lock", { timeout: 120_000 }, async () => {
   // What only reads needs no lock, and says that there is one.
   const reading = await run(["push", source, "--map", map, "--remote-field", "ref", "--dry-run"]);
   expect(reading.status, reading.stderr).toBe(0);
-  expect(reading.stderr).toMatch(/another run is at work on map .* \(process \d+ on .*\): it may change meanwhile/);
+  expect(reading.stderr).toMatch(/another run is changing map .* \(process \d+ on .*\); results may be outdated/);
   expect(reading.stderr).toMatch(/create +1 {2}only in the source/);
   const restoring = await run(["restore", backup, "--dry-run"]);
   expect(restoring.status, restoring.stderr).toBe(0);
-  expect(restoring.stderr).toMatch(/another run is at work on map/);
-  expect(restoring.stderr).toMatch(/1 feature will be as they were/);
+  expect(restoring.stderr).toMatch(/another run is changing map/);
+  expect(restoring.stderr).toMatch(/1 feature will be reverted/);
   expect((await run(["restore", backup])).status).toBe(11);
   expect(await first).toMatchObject({ status: 0 });
 });
@@ -530,7 +530,7 @@ test("a key that no feature of the map has is told: all would be there twice", a
   const source = world.source(createPlaces(3));
   const args = ["push", source, "--map", map, "--dry-run", "--remote-field"];
   const renamed = await run([...args, "code", "--rename", "ref=code"]);
-  expect(renamed.stderr).toMatch(/note key-new-to-map of code.*: none of the features of the map has "code"/);
+  expect(renamed.stderr).toMatch(/note key-new-to-map of code.*: no feature of the map has "code"/);
   expect((await run([...args, "ref"])).stderr).not.toContain("key-new-to-map");
 });
 
@@ -538,7 +538,7 @@ test("features that share a key are told, for people and for programs", async ()
   const map = await mapWith([]);
   const source = world.source([...createPlaces(3), createPlace("p1", { title: "Twin" })]);
   const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-duplicate", "first", "--dry-run"];
-  expect((await run(args)).stderr.match(/left out/g)).toHaveLength(1);
+  expect((await run(args)).stderr.match(/omitted/g)).toHaveLength(1);
   const records = (await run([...args, "--json"])).stdout.trimEnd().split("\n");
   expect(records.map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({ type: "notice", code: "duplicate-key-dropped", count: 1 }),

@@ -113,7 +113,7 @@ describe("a column of ids", () => {
     const path = await pulled(map, "csv");
     const asked = await planned(path, map, "--remote-field", "id");
     expect(asked.status).toBe(7);
-    expect(asked.told).toMatch(/create everything again; --match id knows features by their ids/);
+    expect(asked.told).toMatch(/create all of them again; use --match id to match features by their ids/);
     const bare = await mapOf(held.map((one) => ({ ...one, properties: { name: "the same" } })));
     const undecided = await planned(await pulled(bare, "csv"), bare);
     expect(undecided.status).toBe(3);

@@ -81,7 +81,7 @@ const incompleteSource: Guard = ({ mode, source }) => {
 const unidentifiedRejects: Guard = ({ mode, source: { unidentified } }, counts) =>
   mode !== "full" || unidentified === 0 || counts.delete === 0
     ? null
-    : `${formatCount(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key and may be among the ${formatCount(counts.delete, "feature")} to delete; correct the source, or use --mode incremental, which deletes nothing`;
+    : `${formatCount(unidentified, "feature")} of the source ${unidentified === 1 ? "was" : "were"} rejected without a key and may match the ${formatCount(counts.delete, "feature")} that would be deleted; correct the source, or use --mode incremental, which deletes nothing`;
 
 const unmanaged: Guard = ({ mode, key, settings }, counts) => {
   if (mode !== "full" || settings.unmanaged !== "refuse" || counts.unmanaged === 0) return null;

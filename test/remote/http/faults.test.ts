@@ -453,7 +453,7 @@ describe("secrets", () => {
     server.answer(plain(307, "", { location: `${other.url}/api/v1/maps/m/features?key=1` }));
     await expect(create()).rejects.toMatchObject({
       code: "remote-protocol-error",
-      message: expect.stringContaining(`leads to ${other.url}/api/v1/maps/m/features; is`),
+      message: expect.stringContaining(`a redirect to ${other.url}/api/v1/maps/m/features; check`),
     });
     await expect(map.page(1)).rejects.toMatchObject({ code: "remote-protocol-error" });
     server.token = plain(308, "", { location: `${other.url}/token` });

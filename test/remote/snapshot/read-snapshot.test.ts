@@ -208,7 +208,7 @@ describe("where others write between pages", () => {
     }));
     const failure = snapshotOf(map);
     await expect(failure).rejects.toMatchObject({ code: "remote-changed-during-read", kind: "unavailable" });
-    await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test .* 3 times .*--single-read/);
+    await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test: .* 3 attempts .*--single-read/);
   });
 
   test("pages that are trusted have each feature once, as it was read last", async () => {

@@ -208,6 +208,6 @@ it("dedupe says so where another one that keeps others deletes those that it kee
   const { applied } = await dedupe();
   expect(applied!.error?.code).toBe("duplicates-lost");
   expect(applied!.error?.message).toMatch(
-    /4 features that this run kept were deleted .*; geoferry restore \S+ puts back/,
+    /another writer deleted 4 features that this run kept .*; geoferry restore \S+ restores/,
   );
 });

@@ -84,8 +84,8 @@ describe("the key that is chosen", () => {
     const reading = await side.read(side.geojson("none.geojson", rows));
     const error = await refusal(() => reading.choose());
     expect([error.code, error.kind]).toEqual(["key-undecided", "input"]);
-    expect(error.message).toContain('"id" (1 feature repeats the value of another, 1 feature has none)');
-    expect(error.message).toContain('"note" (1 feature has empty text)');
+    expect(error.message).toContain('"id" (1 feature repeats the value of another, 1 feature has no value)');
+    expect(error.message).toContain('"note" (1 feature has an empty text)');
     expect(error.message).toContain('"name" (2 features repeat the value of another)');
     expect(error.message).toContain("--on-duplicate");
   });

@@ -14,7 +14,9 @@ describe("keys of a source", () => {
     const reading = await side.read(side.csv("nulls.csv", "ref,name", ["A,x", ",y", "C,z", ",w"]), byField("ref"));
     const error = await refusal(() => reading.check());
     expect([error.code, error.kind]).toEqual(["key-invalid", "input"]);
-    expect(error.message).toContain('"ref" cannot identify 2 features: record 2: it has none; record 4: it has none;');
+    expect(error.message).toContain(
+      '"ref" cannot identify 2 features: record 2: the value is missing; record 4: the value is missing;',
+    );
     expect(error.message).toContain("--on-missing-key reject");
   });
 
@@ -29,24 +31,28 @@ describe("keys of a source", () => {
         .join("\n"),
     );
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
-    expect(error.message).toContain("record 3: it has none");
+    expect(error.message).toContain("record 3: the value is missing");
     const filtered = await side.read(path, { ...byField("ref"), source: { where: "ref is null" } });
-    expect((await refusal(() => filtered.check())).message).toContain("feature 1 of those taken: it has none");
+    expect((await refusal(() => filtered.check())).message).toContain(
+      "feature 1 of the selected features: the value is missing",
+    );
   });
 
   test("are refused where they are empty or blank texts", async () => {
     const path = side.geojson("empties.geojson", [{ ref: "A" }, { ref: "" }, { ref: "  " }]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
-    expect(error.message).toContain('"ref" cannot identify 2 features: record 2: it is empty; record 3: it is empty;');
+    expect(error.message).toContain(
+      '"ref" cannot identify 2 features: record 2: the value is empty; record 3: the value is empty;',
+    );
   });
 
   test("are refused where they are fractions, booleans or nested, or integers beyond 2^53", async () => {
     const path = side.geojson("odd.geojson", [{ ref: 1.5 }, { ref: true }, { ref: { a: 1 } }, { ref: 1 }]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
-    expect(error.message).toContain("cannot identify 3 features: record 1: it is neither text nor an integer");
+    expect(error.message).toContain("cannot identify 3 features: record 1: the value is neither text nor an integer");
     const large = side.csv("unsafe.csv", "ref,n", ["9007199254740991,1", "9007199254740993,2"]);
     const unsafe = await refusal(async () => (await side.read(large, byField("ref"))).check());
-    expect(unsafe.message).toContain("cannot identify 1 feature: record 2: it is an integer beyond 2^53");
+    expect(unsafe.message).toContain("cannot identify 1 feature: record 2: the value is an integer beyond 2^53");
     expect(unsafe.message).toContain("--cast ref=text");
     const cast = await side.read(large, { ...byField("ref"), source: { cast: { ref: "text" } } });
     await cast.check();
@@ -153,7 +159,7 @@ describe("keys of both sides", () => {
     ]);
     const types = await refusal(() => reading.check());
     expect(types.kind).toBe("conflict");
-    expect(types.message).toContain(`"1", as text and as number, on ${ids.join(", ")}`);
+    expect(types.message).toContain(`"1" (as text and as number) on ${ids.join(", ")}`);
   });
 
   test.each([
@@ -246,6 +252,6 @@ describe("ids of the service", () => {
     const path = side.file("numbers.geojson", JSON.stringify({ type: "FeatureCollection", features }));
     const error = await refusal(async () => (await side.read(path, match)).check());
     expect(error.kind).toBe("input");
-    expect(error.message).toContain("record 1: it is no UUID");
+    expect(error.message).toContain("record 1: the value is not a UUID");
   });
 });

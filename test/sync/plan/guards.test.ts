@@ -71,13 +71,13 @@ test.each<[string, Case, string | null]>([
   [
     "more than a tenth",
     { counts: { delete: 11, same: 89 } },
-    "11 of 100 features (11 %) would be deleted, more than the 10 % that are deleted unasked; --max-delete 11 allows it",
+    "11 of 100 features (11 %) would be deleted, more than the default limit of 10 %; --max-delete 11 allows it",
   ],
   ["all of ten features", { counts: { delete: 10, same: 0 } }, null],
   [
     "two of eleven features",
     { counts: { delete: 2, same: 9 } },
-    "2 of 11 features (18.2 %) would be deleted, more than the 10 % that are deleted unasked; --max-delete 2 allows it",
+    "2 of 11 features (18.2 %) would be deleted, more than the default limit of 10 %; --max-delete 2 allows it",
   ],
   ["as many as are allowed", { counts: { delete: 40, same: 60 }, guards: { maxDelete: of("40") } }, null],
   [
@@ -106,31 +106,31 @@ test.each<[string, Case, string | null]>([
   [
     "an empty source",
     { source: { features: 0 }, mode: "incremental" },
-    "the source has no features, and the map has 100; --allow-empty says that it is meant",
+    "the source has no features, but the map has 100; --allow-empty allows it",
   ],
   ["an empty source of an empty map", { source: { features: 0 }, counts: { same: 0 } }, null],
   ["a source that may be empty", { source: { features: 0 }, guards: { allowEmpty: true } }, null],
   [
     "a source with a gap",
     { source: { complete: false, gaps: 1 } },
-    "1 stretch of the source could not be read, and what is there would be taken for gone; --mode incremental deletes nothing",
+    "1 part of the source could not be read, and a full sync would delete unread features from the map; use --mode incremental, which deletes nothing",
   ],
   ["a source with a gap that only adds", { source: { complete: false, gaps: 1 }, mode: "incremental" }, null],
   [
     "a source that was read in part",
     { source: { complete: false } },
-    "the source was not read to its end (--limit), and what is there would be taken for gone; --mode incremental deletes nothing",
+    "the source was not read to its end (--limit), and a full sync would delete unread features from the map; use --mode incremental, which deletes nothing",
   ],
   ["rejects with keys", { source: { complete: false, rejected: 3 }, counts: { delete: 1 } }, null],
   [
     "rejects without keys",
     { source: { complete: false, rejected: 3, unidentified: 2 }, counts: { delete: 1 } },
-    "2 features of the source were rejected without a key, and 1 feature would be deleted that may be them; mend the source, or --mode incremental, which deletes nothing",
+    "2 features of the source were rejected without a key and may match the 1 feature that would be deleted; correct the source, or use --mode incremental, which deletes nothing",
   ],
   [
     "features without a key",
     { counts: { unmanaged: 2 } },
-    'of the map have no property "ref", so that nobody knows whether the source is about them; --keep-unmanaged leaves them, --delete-unmanaged deletes them',
+    'of the map have no property "ref", so they cannot be matched with the source; --keep-unmanaged keeps them, --delete-unmanaged deletes them',
   ],
   ["features without a key that are kept", { counts: { unmanaged: 2 }, unmanaged: "keep" }, null],
   ["features without a key, incrementally", { counts: { unmanaged: 2 }, mode: "incremental" }, null],
@@ -149,8 +149,8 @@ test("all that do not let a plan pass are told at once", () => {
       kind: "guard",
       message: [
         "map m of https://maps.example.org: nothing was sent:",
-        '  - 1 feature of the map has no property "ref", so that nobody knows whether the source is about it; --keep-unmanaged leaves it, --delete-unmanaged deletes it',
-        "  - 30 of 101 features (29.7 %) would be deleted, more than the 10 % that are deleted unasked; --max-delete 30 allows it",
+        '  - 1 feature of the map has no property "ref", so it cannot be matched with the source; --keep-unmanaged keeps it, --delete-unmanaged deletes it',
+        "  - 30 of 101 features (29.7 %) would be deleted, more than the default limit of 10 %; --max-delete 30 allows it",
       ].join("\n"),
     }),
   );

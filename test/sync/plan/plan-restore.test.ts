@@ -74,9 +74,9 @@ describe.each([
 
     const { made, report } = await restore(target, backup!);
     expect(made.ids).toBe(ids);
-    expect(describeRestore(made).join("\n")).toContain(`2 features that the map has no more will be created with`);
+    expect(describeRestore(made).join("\n")).toContain(`2 features missing from the map will be created with`);
     expect(describeRestore(made).join("\n")).toContain(
-      "1 feature that the run created and that nothing has changed since will be deleted",
+      "1 feature that the run created and that are unchanged since will be deleted",
     );
     expect(report).toMatchObject({ created: 2, updated: 1, deleted: 1, failed: 0, put: ids === "old", error: null });
     const after = await target.features();

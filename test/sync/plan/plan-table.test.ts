@@ -42,7 +42,7 @@ test("the table has counts, three examples of each class, and old and new values
       - c
   unmanaged       1  on the map without a key, and left alone
       · id-x
-  stops it: 1 feature of the map has no property "ref", so that nobody knows whether the source is about it; --keep-unmanaged leaves it, --delete-unmanaged deletes it
+  stops it: 1 feature of the map has no property "ref", so it cannot be matched with the source; --keep-unmanaged keeps it, --delete-unmanaged deletes it
 `);
 });
 

@@ -166,7 +166,7 @@ describe("a plan", () => {
   });
 });
 
-const edited = "its lines are not those that geoferry plan wrote";
+const edited = "its digest does not match its lines";
 
 describe("a plan is refused", () => {
   const refusal = async (): Promise<string> => {
@@ -190,17 +190,17 @@ describe("a plan is refused", () => {
     [
       "a line is gone",
       (lines) => lines.splice(3, 1),
-      "line 5: not a complete plan: it says that delete is 1, but its lines make 0",
+      "line 5: not a complete plan: the count of delete is 1, but the lines add up to 0",
     ],
     [
       "a line is there twice",
       (lines) => lines.splice(1, 0, lines[1]!),
-      "it says that create is 1, but its lines make 2",
+      "the count of create is 1, but the lines add up to 2",
     ],
     [
       "the order is another",
       (lines) => lines.splice(1, 3, lines[3]!, lines[1]!, lines[2]!),
-      "create stands after delete",
+      "wrong order: create after delete",
     ],
     [
       "something follows",
@@ -210,12 +210,12 @@ describe("a plan is refused", () => {
     [
       "it is no plan",
       (lines) => lines.splice(0, 1, '{"type":"FeatureCollection"}'),
-      "line 1: not a complete plan: it does not begin as a plan does",
+      "line 1: not a complete plan: it does not start with the header of a plan",
     ],
     [
       "it is no JSON",
       (lines) => lines.splice(2, 1, "{"),
-      "line 3: not a complete plan: this is no whole object of JSON",
+      "line 3: not a complete plan: the line is not a complete JSON object",
     ],
     [
       "it is of a later version",
@@ -230,7 +230,7 @@ describe("a plan is refused", () => {
     [
       "an action is none",
       (lines) => (lines[3] = lines[3]!.replace('"delete"', '"drop"')),
-      '"action" is none of create, update, delete, keep',
+      '"action" must be one of create, update, delete, keep',
     ],
     [
       "an id is no text",
@@ -298,25 +298,25 @@ describe("a plan is stale", () => {
     [
       "its source was changed",
       { files: [{ ...file!, size: 1300, sha256: "1".repeat(64) }] },
-      "in/é.csv was changed (12 bytes, now 1,300 bytes)",
+      "in/é.csv has changed (12 bytes, now 1,300 bytes)",
     ],
     [
       "its source was changed and is as long",
       { files: [{ ...file!, sha256: "1".repeat(64) }] },
-      "in/é.csv was changed",
+      "in/é.csv has changed",
     ],
-    ["its source is gone", { files: [] }, "in/é.csv is not there any more"],
-    ["its source has a new companion", { files: [file!, { ...file!, path: "in/é.prj" }] }, "in/é.prj was not there"],
+    ["its source is gone", { files: [] }, "in/é.csv no longer exists"],
+    ["its source has a new companion", { files: [file!, { ...file!, path: "in/é.prj" }] }, "in/é.prj is new"],
     [
       "the map has another feature",
       { snapshot: { fingerprint: "ce", features: 3 } },
-      "map m was changed (2 features, now 3 features)",
+      "map m has changed (2 features, now 3 features)",
     ],
-    ["the map says something else", { snapshot: { fingerprint: "ce", features: 2 } }, "map m was changed"],
+    ["the map says something else", { snapshot: { fingerprint: "ce", features: 2 } }, "map m has changed"],
     [
       "it is of another service",
       { service: "https://other.example.org" },
-      "it is for https://maps.example.org, and the service is now https://other.example.org",
+      "the plan is for https://maps.example.org, but the service is now https://other.example.org",
     ],
   ])("where %s", (_, change, expected) => {
     expect(() => checkNotStale(plan, { ...now, ...change })).toThrow(

@@ -47,7 +47,7 @@ describe("latitude before longitude", () => {
     expect([error.code, error.kind]).toEqual(["axis-order-swapped", "input"]);
     expect(error.message).toContain(`${path}: latitude precedes longitude`);
     expect(error.message).toContain("x from -37.81 to -27.47, y from 144.96 to 153.03");
-    expect(error.message).toContain("--swap-xy exchanges them");
+    expect(error.message).toContain("--swap-xy swaps them");
     expect(existsSync(rejects)).toBe(false);
     const repaired = await side.read(path, { source: { rejects, swapXy: true } });
     expect(await repaired.order()).toEqual([]);
@@ -62,7 +62,7 @@ describe("latitude before longitude", () => {
     ]);
     const error = await refusal(async () => (await side.read(path)).order());
     expect(error.code).toBe("axis-order-swapped");
-    expect(error.message).toContain("If instead just that one feature is wrong, correct it in the source");
+    expect(error.message).toContain("If instead only that one feature is wrong, correct it in the source");
   });
 
   test("is not what made other rejects", async () => {
@@ -87,12 +87,12 @@ describe("latitude before longitude", () => {
     const [notice, ...more] = await reading.order();
     expect(more).toEqual([]);
     expect(notice).toMatchObject({ code: "axis-order-suspected", count: 1 });
-    expect(notice!.example).toContain("exchanged, the coordinates lie where the features of the map lie");
+    expect(notice!.example).toContain("the coordinates are near the features of the map only after swapping");
     expect(notice!.example).toContain("--swap-xy");
     const strict = await (await side.read(path, { strict: true })).onMap(onMap(swap(france)));
     const error = await refusal(() => strict.order());
     expect([error.code, error.kind]).toEqual(["axis-order-suspected", "input"]);
-    expect(error.message).toContain("--swap-xy exchanges them");
+    expect(error.message).toContain("--swap-xy swaps them");
     expect(await (await (await side.read(path)).onMap([])).order()).toEqual([]);
   });
 
@@ -100,7 +100,9 @@ describe("latitude before longitude", () => {
     // RGF93 (EPSG:4171) is used from -9.86 41.15 to 10.38 51.56.
     const path = places("rgf93.geojson", france, "EPSG:4171");
     const [notice] = await (await side.read(path)).order();
-    expect(notice!.example).toContain("exchanged, the coordinates lie where their reference system is used");
+    expect(notice!.example).toContain(
+      "the coordinates are in the area of use of their reference system only after swapping",
+    );
     expect(await (await side.read(places("rgf93-plain.geojson", swap(france), "EPSG:4171"))).order()).toEqual([]);
   });
 

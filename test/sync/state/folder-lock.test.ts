@@ -56,7 +56,7 @@ test("a file that is damaged is told, and that it can be removed", async () => {
   writeFileSync(join(folder, "lock.db"), "garbage".repeat(200));
   await expect(acquireMapLock(folder, names)).rejects.toMatchObject({
     code: "output-failed",
-    message: expect.stringMatching(/lock\.db: .*not a database \(it keeps nothing but the lock: remove it\)/),
+    message: expect.stringMatching(/lock\.db: .*not a database \(the file contains only the lock; delete it\)/),
   });
 });
 

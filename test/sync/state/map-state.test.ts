@@ -138,8 +138,11 @@ describe("a state that cannot be used", () => {
   };
 
   test.each<[string, () => Promise<void>]>([
-    ["a later geoferry wrote it", () => prepare((database) => database.pragma("user_version = 3"))],
-    ["an earlier geoferry wrote it", () => prepare((database) => database.pragma("user_version = 1"))],
+    ["it was written by a later version of geoferry", () => prepare((database) => database.pragma("user_version = 3"))],
+    [
+      "it was written by an earlier version of geoferry",
+      () => prepare((database) => database.pragma("user_version = 1")),
+    ],
     ["it is not the state of a map", () => prepare((database) => database.pragma("application_id = 7"))],
     ["it is damaged", async () => writeFileSync(path(), "no database at all ".repeat(99))],
     [
@@ -159,7 +162,7 @@ describe("a state that cannot be used", () => {
     const { state, notice } = await MapState.open(folder);
     using again = state;
     expect(notice).toBe(
-      `${path()}: ${reason}; it was set aside as ${path()}.set-aside, and everything is compared anew`,
+      `${path()}: ${reason}; it was renamed to ${path()}.set-aside, and all features are compared again`,
     );
     expect(readFileSync(`${path()}.set-aside`).equals(before)).toBe(true);
     expect(again.openBaseline("x").isEmpty).toBe(true);
