@@ -1,4 +1,4 @@
-/** Services and servers that do harm: a clear message, in bounded time, memory and disk. */
+/** Malicious services and servers cause a clear error, within bounded time, memory and disk space. */
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { exitStatus } from "../../src/cli/exit.js";
@@ -51,7 +51,7 @@ const failure = async (work: Promise<unknown>) => {
   return { status: exitStatus[error!.kind], message: error!.message };
 };
 
-describe("a map", () => {
+describe("reading a map", () => {
   test.each<[string, number, string]>([
     ["deep-properties", 10, "has properties nested deeper than 200 levels in feature a"],
     ["deep-page", 10, "is not a FeatureCollection"],
@@ -78,17 +78,20 @@ describe("a map", () => {
     ["length-too-small", 10, "not JSON or is incomplete"],
     ["two-lengths", 8, "Parse Error"],
     ["silent", 8, "no answer within 0.7 s (--timeout) (tried 2 times)"],
-  ])("that is %s ends with %i", async (id, status, reason) => {
+  ])("a map that is %s ends with exit status %i", async (id, status, reason) => {
     const found = await failure(readMap(id));
     expect(found).toEqual({ status, message: expect.stringContaining(reason) });
     expect(found.message).not.toContain("internal");
   });
 
-  test.each(["same-page-forever", "turned-page-forever"])("that is %s has the features of one", async (id) => {
-    expect((await readMap(id)).features).toBe(500);
-  });
+  test.each(["same-page-forever", "turned-page-forever"])(
+    "a map that is %s has the features of one page",
+    async (id) => {
+      expect((await readMap(id)).features).toBe(500);
+    },
+  );
 
-  test("without end is read no further than what the service announces, twice", async () => {
+  test("an endless map is read up to twice the reported number of features", async () => {
     server.announced = 1000;
     server.asked.length = 0;
     const { status, message } = await failure(readMap("other-page-forever"));
@@ -98,13 +101,13 @@ describe("a map", () => {
     expect(server.asked.filter((path) => path.includes("/features")).length).toBeLessThan(410);
   });
 
-  test("that has more bytes than are allowed is not stored", async () => {
+  test("a map that exceeds the byte limit is not stored", async () => {
     const { status, message } = await failure(readMap("other-page-forever", { maxBytes: 1_000_000 }));
     expect(status).toBe(3);
     expect(message).toContain("larger than the limit of 1000000 bytes; raise it with --max-input");
   });
 
-  test("keeps a property that is called __proto__", async () => {
+  test("a property named __proto__ is kept", async () => {
     const body = JSON.parse(
       '{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","geometry":null,"properties":{"__proto__":{"x":1},"constructor":"c"}}]}',
     ) as object;
@@ -115,7 +118,7 @@ describe("a map", () => {
     expect([...fields.keys()].sort()).toEqual(["__proto__", "constructor"]);
   });
 
-  test("whose service nests the answer for a token deep is refused", async () => {
+  test("a deeply nested token response is rejected", async () => {
     server.harm = ({ response }) =>
       void response.end(`{"access_token":"t","token_type":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
     const found = await failure(readMap("any"));
@@ -127,7 +130,7 @@ describe("a map", () => {
   });
 });
 
-describe("a download", () => {
+describe("downloading an input", () => {
   const open = (name: string, maxBytes?: number) =>
     withNetworkSettings(impatient, async () => {
       await using spool = new Spool(scratch.folder);
@@ -145,11 +148,11 @@ describe("a download", () => {
     ["short.geojson", 8, "broke off the connection"],
     ["silent.geojson", 8, "no answer within 0.7 s (--timeout)"],
     ["refused.geojson", 8, "the server answers 500"],
-  ])("of %s ends with %i", async (name, status, reason) => {
+  ])("download of %s ends with exit status %i", async (name, status, reason) => {
     expect(await failure(open(name))).toEqual({ status, message: expect.stringContaining(reason) });
   });
 
-  test("without end ends at --max-input", async () => {
+  test("an endless download stops at --max-input", async () => {
     expect(await failure(open("endless.geojson", 50_000_000))).toEqual({
       status: 3,
       message: expect.stringContaining("larger than the limit of 50000000 bytes; raise it with --max-input"),

@@ -1,4 +1,4 @@
-/** A server that answers what a test says, request by request, and remembers what it was sent. */
+/** A server with scripted responses that records the requests. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -27,7 +27,7 @@ export const plain =
 
 export const reset: Reply = (response) => response.destroy();
 
-/** Half of what was announced. */
+/** Sends half of the announced body. */
 export const torn: Reply = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
   response.write('{"features":[', () => response.destroy());
@@ -41,7 +41,7 @@ const usualToken = json(200, { token_type: "Bearer", expires_in: 3600, access_to
 
 export class ScriptedServer {
   readonly received: Received[] = [];
-  /** What API requests are answered, each once; the last one again and again. */
+  /** Responses to API requests, in order; the last one repeats. */
   script: Reply[] = [page()];
   token: Reply = usualToken;
   private server: Server | null = null;
@@ -58,12 +58,12 @@ export class ScriptedServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** What was sent to the API. */
+  /** Requests to the API. */
   get requests(): readonly Received[] {
     return this.received.filter(({ path }) => path !== "/token");
   }
 
-  /** Begins anew with these answers, and with a token for everybody. */
+  /** Resets the server with these responses and a token for all clients. */
   answer(...script: readonly Reply[]): void {
     this.script = [...script];
     this.token = usualToken;

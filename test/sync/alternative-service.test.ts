@@ -1,4 +1,7 @@
-/** Synchronisations with a service that keeps the interface and nothing else (test/support/servers/alternative-service.ts): all modes work. */
+/**
+ * Synchronizes with a service that implements only the interface (test/support/servers/alternative-service.ts), in all
+ * modes.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const places = (from: number, to: number, title = "as it was"): Place[] =>
   Array.from({ length: to - from }, (_, i) => createPlace(`p${from + i}`, { title }));
 
-/** "p7 as it was": what a map has, in order. */
+/** Features of a map as "p7 title", sorted. */
 const shown = (features: readonly Pick<MapFeature, "properties">[]): string[] =>
   features.map(({ properties }) => `${properties.ref} ${properties.title}`).sort();
 
@@ -53,20 +56,23 @@ const kinds: readonly (readonly [string, Partial<ServiceBehavior>])[] = [
 ];
 
 describe.each(kinds)("with a service %s", (_what, manners) => {
-  // Whole pages, whose end only the next page tells, and more than one request takes.
-  test.each(manners.beyondLast ? [500, 1000] : [1203])("full creates, updates and deletes among %i", async (count) => {
-    const { sync, ids, shown } = await begin(places(0, count), manners);
-    const before = ids();
-    const source = [...places(20, count - 10), ...places(count - 10, count, "new"), ...places(count, count + 5)];
-    const { end } = await sync(source, { mode: "full", updateWith: "delete-create" });
-    expect(end).toBe("done");
-    expect(shown()).toEqual(source.map(({ properties }) => `${properties.ref} ${properties.title}`).sort());
-    const after = ids();
-    for (const { properties } of places(20, count - 10))
-      expect(after.get(properties.ref)).toBe(before.get(properties.ref));
-  });
+  // Full pages, whose end only the next page reveals, and more features than one request can contain.
+  test.each(manners.beyondLast ? [500, 1000] : [1203])(
+    "full mode creates, updates and deletes among %i features",
+    async (count) => {
+      const { sync, ids, shown } = await begin(places(0, count), manners);
+      const before = ids();
+      const source = [...places(20, count - 10), ...places(count - 10, count, "new"), ...places(count, count + 5)];
+      const { end } = await sync(source, { mode: "full", updateWith: "delete-create" });
+      expect(end).toBe("done");
+      expect(shown()).toEqual(source.map(({ properties }) => `${properties.ref} ${properties.title}`).sort());
+      const after = ids();
+      for (const { properties } of places(20, count - 10))
+        expect(after.get(properties.ref)).toBe(before.get(properties.ref));
+    },
+  );
 
-  test("incremental creates, updates where it is said how, and deletes nothing", async () => {
+  test("incremental mode creates and updates, but does not delete", async () => {
     const { sync, shown } = await begin(places(0, 30), manners);
     const source = [...places(10, 20), ...places(20, 25, "new"), ...places(30, 40)];
     const asked = await sync(source);
@@ -77,7 +83,7 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
     expect(shown()).toEqual(wanted.map(({ properties }) => `${properties.ref} ${properties.title}`).sort());
   });
 
-  test("a second run over the same data writes nothing, though coordinates came back rounded", async () => {
+  test("a repeated run writes nothing, although the service rounded the coordinates", async () => {
     const { sync, writes } = await begin([], manners);
     const source = places(0, 700);
     expect((await sync(source, { mode: "full" })).end).toBe("done");
@@ -87,7 +93,7 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
     expect(writes()).toHaveLength(sent);
   });
 
-  test("a second run after features were deleted to be created anew writes nothing", async () => {
+  test("a repeated run after features were recreated writes nothing", async () => {
     const { sync, writes } = await begin(places(0, 30), manners);
     const source = [...places(0, 25), ...places(25, 35, "new")];
     const request = { updateWith: "delete-create" } as const;
@@ -97,7 +103,7 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
     expect(writes()).toHaveLength(sent);
   });
 
-  test.skipIf(manners.upsertBy)("append creates everything once", async () => {
+  test.skipIf(manners.upsertBy)("append mode creates every feature once", async () => {
     const { sync, shown } = await begin(places(0, 3), manners);
     const { end } = await sync(places(0, 1100), { mode: "append", matching: { by: "property", name: null } });
     expect(end).toBe("done");
@@ -105,7 +111,7 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
   });
 });
 
-test("a full synchronisation that fits is one PUT, which keeps ids", async () => {
+test("a full sync that fits one request is one PUT, which keeps ids", async () => {
   const { sync, ids, writes } = await begin(places(0, 30));
   const before = ids();
   expect((await sync(places(3, 30, "new"), { mode: "full" })).end).toBe("done");
@@ -113,7 +119,7 @@ test("a full synchronisation that fits is one PUT, which keeps ids", async () =>
   expect([...ids()]).toEqual([...before].filter(([ref]) => !["p0", "p1", "p2"].includes(String(ref))));
 });
 
-test("features that fail are told by what the service says of them, and the rest is there", async () => {
+test("rejected features are reported with the service's message, and the others are applied", async () => {
   const { sync, shown } = await begin([], { titleLength: 10 });
   const { end, report } = await sync([...places(0, 3), createPlace("long", { title: "more than ten letters" })]);
   expect([end, report!.created, report!.failed]).toEqual(["failed", 3, 1]);
@@ -122,7 +128,7 @@ test("features that fail are told by what the service says of them, and the rest
   expect(shown()).toHaveLength(3);
 });
 
-test("a token that expires is replaced", async () => {
+test("an expired token is replaced", async () => {
   const { service, sync, shown } = await begin(places(0, 12));
   service.expireTokens();
   expect((await sync(places(0, 14))).end).toBe("done");

@@ -1,4 +1,6 @@
-/** geoferry as a person runs it against a service, behind a proxy that counts: what it says, and that nothing was sent. */
+/**
+ * Runs geoferry as a user does, against a service behind a counting proxy; checks messages and that nothing was sent.
+ */
 import { expect } from "vitest";
 import type { Properties } from "../../src/remote/wire.js";
 import { FaultProxy } from "../support/servers/fault-proxy.js";
@@ -31,7 +33,7 @@ export class CommandFixture implements AsyncDisposable {
     return new CommandFixture(world, await FaultProxy.start(world.url));
   }
 
-  /** A map with these features; nothing has gone through the proxy. */
+  /** A map with these features, before any request through the proxy. */
   async mapWith(held: readonly Place[]): Promise<string> {
     const map = await this.world.newMap();
     await this.world.fill(map, held);
@@ -47,7 +49,7 @@ export class CommandFixture implements AsyncDisposable {
     return this.run(["push", this.world.source(source), "--map", map, "--settle-time", "20", ...args]);
   }
 
-  /** Status and words, and that no request was sent that could have changed the map. */
+  /** Checks the status and the messages, and that no request could have changed the map. */
   stopped(said: CommandOutput, status: number, ...words: readonly (string | RegExp)[]): void {
     expectFailure(said, status, ...words);
     expect(this.proxy.writes).toBe(0);
@@ -58,7 +60,7 @@ export class CommandFixture implements AsyncDisposable {
   }
 }
 
-/** Status and words. */
+/** Checks the status and the messages. */
 export function expectFailure(said: CommandOutput, status: number, ...words: readonly (string | RegExp)[]): void {
   expect({ status: said.status, stderr: said.stderr }).toMatchObject({ status });
   for (const word of words) expect(said.stderr).toMatch(word);

@@ -1,4 +1,4 @@
-/** Both sides of a comparison, made of features, as the readers of sources and maps fill them. */
+/** Fills both sides of a comparison from features, as the readers of sources and maps do. */
 import { randomUUID } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ export interface DiffScenario {
   readonly key?: SyncKey | null;
   readonly request?: Partial<SyncRequest>;
   readonly facts?: Partial<DiffInput["source"]>;
-  /** Keys of features that were rejected. */
+  /** Keys of rejected features. */
   readonly rejected?: readonly string[];
   readonly state?: DiffInput["baseline"];
 }
@@ -85,18 +85,18 @@ export function fillSide(
   appendFileSync(path, text);
 }
 
-/** Features of a map have ids: those given, or new ones. */
+/** Gives map features ids: the given ones or new ones. */
 export const withIds = (features: readonly FeatureInput[]): FeatureInput[] =>
   features.map((one) => ({ ...one, id: one.id ?? randomUUID() }));
 
-/** As a snapshot has it. */
+/** In the format of a snapshot. */
 export function computeFingerprint(side: FeatureSide): string {
   const fingerprint = new Fingerprint();
   for (const { id, digest } of side.rows()) fingerprint.toggle(id!, digest);
   return fingerprint.toString();
 }
 
-/** Compares, and reads the plan whole. */
+/** Compares both sides and reads the whole plan. */
 export async function planScenario(scene: DiffScenario): Promise<{ plan: OpenPlan; actions: PlanAction[] }> {
   const {
     source,
@@ -155,7 +155,7 @@ export async function planScenario(scene: DiffScenario): Promise<{ plan: OpenPla
   }
 }
 
-/** The same as a plan whose actions are at hand, since its file is gone by then. */
+/** The same plan with its actions in memory, since its file is deleted. */
 export async function planScenarioInMemory(scene: DiffScenario): Promise<OpenPlan> {
   const { plan: made, actions } = await planScenario(scene);
   const { creates: _, ...opened } = made;

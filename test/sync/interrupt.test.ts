@@ -1,6 +1,6 @@
 /**
- * geoferry interrupted (SIGINT, as by Ctrl+C) while a request that writes is under way: it lets that one end, sends no
- * more, and ends with 130; the next run goes on from there, and the one after it has nothing to do.
+ * Interrupts geoferry (SIGINT, as Ctrl+C) during a write request: it completes the request, sends no more, and exits
+ * with 130; the next run continues, and the one after it has nothing to do.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const held = Array.from({ length: 1300 }, (_, n) => createPlace(`k${n}`, { title: "old", note: "of the map" }));
-/** Five go, more change than one request takes, and five are new. */
+/** Five deletes, more updates than one request can contain, and five creates. */
 const changed = (n: number): Place => createPlace(`k${n}`, { title: n < 1290 ? "new" : "old" });
 const source = Array.from({ length: 1300 }, (_, n) => changed(n + 5));
 
@@ -34,10 +34,10 @@ interface Story {
   readonly name: string;
   readonly behind: () => FaultProxy;
   readonly args: readonly string[];
-  /** The request during which it is interrupted. */
+  /** The request during which geoferry is interrupted. */
   readonly method: string;
   readonly nth: number;
-  /** What of the map's own stays on features that are updated. */
+  /** Map-only properties that updated features keep. */
   readonly note: string | null;
 }
 
@@ -66,7 +66,7 @@ const stories: readonly Story[] = [
     name: "when features are created anew",
     behind: () => withoutPatch,
     args: recreating,
-    // The first one creates what is new.
+    // The first one creates the new features.
     method: "POST",
     nth: 2,
     note: "of the map",
@@ -74,7 +74,7 @@ const stories: readonly Story[] = [
 ];
 
 describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }) => {
-  test("it ends, and the next run goes on", async () => {
+  test("an interrupted run ends, and the next one continues", async () => {
     const through = behind();
     const map = await world.newMap();
     await world.fill(map, held);
@@ -88,7 +88,7 @@ describe.each(stories)("interrupted $name", ({ behind, args, method, nth, note }
           name: "interrupted",
           async around(request, upstream) {
             child.kill("SIGINT");
-            // The process hears of it before it has its answer.
+            // The process receives the signal before the response.
             await sleep(500);
             return upstream.send(request);
           },

@@ -1,6 +1,6 @@
 /**
- * geoferry killed (SIGKILL) at each request that writes, before the service hears of it and when it has done it, which
- * nobody hears of: the next run ends with the map equal to the source.
+ * Kills geoferry (SIGKILL) at each write request, before the service receives it and after it was applied but before
+ * the response: the next run leaves the map equal to the source.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => proxy[Symbol.asyncDispose]());
 
-/** When the process is killed, as the service sees the request. */
+/** When the process is killed, from the perspective of the service. */
 const moments = ["before it", "after it"] as const;
 type Moment = (typeof moments)[number];
 
@@ -50,9 +50,9 @@ interface Story {
   readonly held: readonly Place[];
   readonly source: readonly Place[];
   readonly args: readonly string[];
-  /** Requests that write, counted by hand. */
+  /** Expected number of write requests, counted by hand. */
   readonly writes: readonly string[];
-  /** Whether features that change keep their ids. */
+  /** Whether updated features keep their ids. */
   readonly keepsIds: boolean;
 }
 
@@ -60,10 +60,10 @@ const stories: readonly Story[] = [
   {
     name: "creates, updates and deletes",
     held: many(0, 30, 0),
-    // 10 as they are, 10 changed, 10 gone, and more new ones than one PUT takes.
+    // 10 unchanged, 10 changed, 10 deleted, and more creates than one PUT can contain.
     source: [...many(0, 10, 0), ...many(10, 20, 1), ...many(30, 1130, 1)],
     args: ["--mode", "full", "--max-delete", "100%"],
-    // The first update goes alone, and so does the first that takes a member from a nested value.
+    // The first update is sent alone, and so is the first that removes a member from a nested value.
     writes: ["POST", "POST", "PATCH", "PATCH", "PATCH", "DELETE"],
     keepsIds: true,
   },
@@ -98,7 +98,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
     const line = ["push", path, "--map", map, "--remote-field", "ref", "--settle-time", "50", "--yes", ...args];
     return world.geoferry(line, { url: proxy.url, ...(watch && { watch }) });
   };
-  /** What the map must have in the end. */
+  /** The expected content of the map. */
   const wanted = args.includes("full") ? source : [...source, ...held.slice(source.length)];
 
   async function begun() {
@@ -109,7 +109,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
     return { map, ids, path: world.source(source) };
   }
 
-  test("writes as often as counted by hand", async () => {
+  test("sends the expected number of writes", async () => {
     const { map, path } = await begun();
     expect(await push(map, path)).toMatchObject({ status: 0 });
     expect(proxy.passed.map(({ method }) => method).filter(isWrite)).toEqual(writes);
@@ -117,7 +117,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
   });
 
   const points = writes.flatMap((method, i) => moments.map((moment) => [i + 1, method, moment] as const));
-  test.each(points)("killed at write %i (%s), %s", async (nth, _method, moment) => {
+  test.each(points)("the next run completes one killed at write %i (%s), %s", async (nth, _method, moment) => {
     const { map, ids, path } = await begun();
     let seen = 0;
     const cutOff = await push(map, path, (child) => {
@@ -140,7 +140,7 @@ describe.each(stories)("$name", ({ held, source, args, writes, keepsIds }) => {
   });
 });
 
-test("what was on its way when it was killed is waited for", async () => {
+test("waits for requests of a killed run", async () => {
   const map = await world.newMap();
   proxy.calm();
   const args = ["push", world.source(many(0, 12, 1)), "--map", map, "--remote-field", "ref", "--settle-time", "6000"];
@@ -152,7 +152,7 @@ test("what was on its way when it was killed is waited for", async () => {
         name: "killed while it is on its way",
         async around(request, upstream) {
           await killed(child);
-          // Long after a run that does not wait would have read the map, and before the quiet time is over.
+          // Long after a run that does not wait would read the map, and before the settle time is over.
           late = sleep(4000).then(() => upstream.send(request));
           throw new ConnectionCut();
         },
@@ -165,7 +165,7 @@ test("what was on its way when it was killed is waited for", async () => {
   expect(shown(await world.features(map))).toEqual(shown(many(0, 12, 1)));
 });
 
-test("killed while it writes, it has kept what it changes", async () => {
+test("a run killed during writes has a backup of its changes", async () => {
   const map = await world.newMap();
   await world.fill(map, many(0, 12, 0));
   proxy.calm();
@@ -179,14 +179,14 @@ test("killed while it writes, it has kept what it changes", async () => {
   expect(shown(features)).toEqual(shown(many(0, 12, 0)));
 });
 
-describe("restore after a run that was killed while it created", () => {
-  /** The command that the summary of a run prints, as it is copied. */
+describe("restoring a killed run", () => {
+  /** The command in the summary of a run. */
   const undoing = (stderr: string): string[] => {
     const [, line = ""] = /to undo this: geoferry (.*)/.exec(stderr) ?? [];
     return [...line.split(" "), "--settle-time", "50"];
   };
 
-  test.each(moments)("killed at the second POST, %s: both runs are undone", async (moment) => {
+  test.each(moments)("a kill at the second POST, %s, can be undone with both runs", async (moment) => {
     const map = await world.newMap();
     const held = many(0, 30, 0);
     await world.fill(map, held);
@@ -203,7 +203,7 @@ describe("restore after a run that was killed while it created", () => {
     expect(cutOff.status).toBeNull();
     proxy.choose(() => null);
 
-    // What the killed run created is undone alone.
+    // The creates of the killed run are undone separately.
     const undo = ["restore", backup, "--settle-time", "50", "--max-delete", "1100"];
     const dry = await world.geoferry([...undo, "--dry-run"], { url: proxy.url });
     expect(dry.stderr).toContain(
@@ -213,7 +213,7 @@ describe("restore after a run that was killed while it created", () => {
     expect(undone.status, undone.stderr).toBe(0);
     expect(await world.features(map)).toEqual(before);
 
-    // A whole run is undone by the command that it prints, which names as many deletes as it created.
+    // The command in the summary undoes a whole run; it allows as many deletes as the run created.
     const folder = join(world.folder, `whole-${moment.split(" ")[0]}/`);
     const whole = await world.geoferry([...args.slice(0, -1), folder], { url: proxy.url });
     expect(whole.status, whole.stderr).toBe(0);

@@ -1,4 +1,4 @@
-/** Synchronises features with a map of a service, plan and application, over a proxy that faults can be put into. */
+/** Synchronizes features with a map through a proxy that injects faults. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -33,12 +33,12 @@ export interface SyncOptions {
   readonly mode?: PlanMode;
   readonly key?: SyncKey | null;
   readonly request?: Partial<SyncRequest>;
-  /** Of the source; where another run shall know it for the same. */
+  /** Fingerprint of the source; set it to make runs recognize each other. */
   readonly fingerprint?: string;
   readonly complete?: boolean;
   readonly traffic?: Partial<Traffic>;
   readonly tools?: Partial<ApplyContext>;
-  /** Between the plan and its application. */
+  /** Called between planning and applying. */
   readonly meanwhile?: () => Promise<unknown>;
 }
 
@@ -51,13 +51,13 @@ export const serviceBehaviorOf = (state: MapState): ServiceBehavior => ({
   savePatchSemantics: (manner) => state.setNote("patch-manner", manner),
 });
 
-/** A map, the folder of its state, and who asks for it. */
+/** A map with its state folder and credentials. */
 export class MapFixture {
   readonly folder = mkdtempSync(join(tmpdir(), "geoferry-apply-"));
   constructor(
     readonly id: string,
     readonly connection: { readonly url: string; readonly clientId: string; readonly clientSecret: string },
-    /** Of the service itself. */
+    /** URL of the service itself. */
     readonly direct: MapClient,
   ) {
     onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
@@ -78,7 +78,7 @@ export class MapFixture {
       .map((line) => JSON.parse(line));
   }
 
-  /** Everything on the map, asked for without a proxy. */
+  /** All features of the map, read without the proxy. */
   async features(): Promise<readonly WireFeature[]> {
     const all: WireFeature[] = [];
     for (let page = 1; ; page++) {
@@ -88,7 +88,7 @@ export class MapFixture {
     }
   }
 
-  /** Their properties, in the order of `ref`. */
+  /** The properties of all features, sorted by `ref`. */
   async properties(): Promise<readonly Record<string, unknown>[]> {
     const all = (await this.features()).map(({ properties }) => properties);
     return all.sort((a, b) => String(a.ref).localeCompare(String(b.ref), "en", { numeric: true }));
@@ -170,7 +170,7 @@ export class MapFixture {
   }
 }
 
-/** The real service over a store, listening, and a proxy in front of it. */
+/** The real service on a store, listening, with a proxy in front of it. */
 export class ProxiedService {
   private constructor(
     private readonly service: ServiceFixture,
@@ -194,7 +194,7 @@ export class ProxiedService {
     return new ProxiedService(service, url, proxy);
   }
 
-  /** An empty map; the proxy does nothing but what always happens. */
+  /** An empty map; resets the proxy. */
   async newTarget(): Promise<MapFixture> {
     this.proxy.calm();
     const { clientId, clientSecret } = this.service.ann;

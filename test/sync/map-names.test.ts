@@ -1,4 +1,4 @@
-/** Maps given by name, against the real service: every command that takes a map, `map:NAME` and job files. */
+/** Resolves map names with the real service, in every command that takes a map, `map:NAME` and job files. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -13,7 +13,7 @@ let world: SyncFixture;
 let streets: string;
 const twins: string[] = [];
 
-/** `SyncWorld.newMap` calls every map "Places". */
+/** `SyncWorld.newMap` names every map "Places". */
 beforeAll(async () => {
   world = await sqlite!.start();
   streets = await world.newMap({ name: "Road network" });
@@ -31,7 +31,7 @@ async function run(...args: string[]) {
   return finished;
 }
 
-test("a name costs one request, an id none, and an id wins over the same name", async () => {
+test("a name costs one request and an id none, and an id takes precedence over an equal name", async () => {
   const one = service();
   expect(await resolveMapId(one, streets)).toBe(streets);
   expect(one.requestCount.GET).toBe(0);
@@ -40,18 +40,18 @@ test("a name costs one request, an id none, and an id wins over the same name", 
   expect(one.requestCount.GET).toBe(1);
 });
 
-test("a name that several maps have is refused, and their ids are listed", async () => {
+test("an ambiguous name is rejected with the ids", async () => {
   const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "Twin"]);
   expect(status).toBe(10);
   for (const id of twins) expect(stderr).toContain(id);
 });
 
-test("a name that no map has is said to be missing", async () => {
+test("an unknown name is reported as missing", async () => {
   const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "Nowhere"]);
   expect({ status, stderr }).toMatchObject({ status: 10, stderr: expect.stringContaining("has no map Nowhere") });
 });
 
-test("a name in other letters is refused, with the right one", async () => {
+test("a name that differs only in case is rejected with a suggestion", async () => {
   const { status, stderr } = await world.geoferry(["pull", "-", "--to", "geojson", "--map", "road  NETWORK"]);
   expect({ status, stderr }).toMatchObject({
     status: 10,
@@ -59,7 +59,7 @@ test("a name in other letters is refused, with the right one", async () => {
   });
 });
 
-test("push, plan, verify, pull, delete, restore, check and map:NAME take a name", async () => {
+test("push, plan, verify, pull, delete, restore, check and map:NAME accept a name", async () => {
   const source = world.source([createPlace(1), createPlace(2), createPlace(3)]);
   const named = ["--map", "Road network"];
   await run("push", source, ...named, "--remote-field", "ref", "--backup", join(world.folder, "pushed.geojson"));
@@ -79,7 +79,7 @@ test("push, plan, verify, pull, delete, restore, check and map:NAME take a name"
   expect((await world.features(streets)).length).toBe(2);
 });
 
-test("a job file takes a name", async () => {
+test("a job file accepts a name", async () => {
   const source = world.source([createPlace(1), createPlace(2), createPlace(9)]);
   const job = join(world.folder, "job.yaml");
   writeFileSync(
@@ -90,7 +90,7 @@ test("a job file takes a name", async () => {
   expect((await world.features(streets)).map(({ properties }) => properties.ref)).toContain(9);
 });
 
-test("a map that another account owns is known by its id", async () => {
+test("a map of another account can be addressed by id", async () => {
   const { id } = admin("map add Road --owner bob@example.org", world.store);
   expect(await resolveMapId(service(), id!)).toBe(id);
 });

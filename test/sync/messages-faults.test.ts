@@ -1,4 +1,4 @@
-/** What a person reads where source, options or service do not fit what was asked for; what words.test.ts does not have. */
+/** Messages for sources, options and services that do not fit the request; complements messages.test.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,10 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => listener[Symbol.asyncDispose]());
 
-describe("a scope that the source knows nothing of", () => {
+describe("an unknown scope property", () => {
   const scope = ["--remote-field", "ref", "--scope", "layer=7"];
 
-  test.each(["push", "delete"])("stops a %s, and says what the source has", async (command) => {
+  test.each(["push", "delete"])("stops a %s and lists the properties of the source", async (command) => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.source(createPlaces(2));
     const said = await listener.run([command, source, "--map", map, ...scope]);
@@ -31,7 +31,7 @@ describe("a scope that the source knows nothing of", () => {
     expect(await world.features(map)).toHaveLength(20);
   });
 
-  test("is told of features that have another value, too: they are left out", async () => {
+  test("features with other scope values are reported as omitted", async () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.source(createPlaces(2, () => ({ layer: 8 })));
     const said = await listener.run(["delete", source, "--map", map, ...scope]);
@@ -39,14 +39,14 @@ describe("a scope that the source knows nothing of", () => {
     expect(await world.features(map)).toHaveLength(20);
   });
 
-  test("is no matter for one that has no features", async () => {
+  test("an empty source needs no scope property", async () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.file("none.geojson", '{"type":"FeatureCollection","features":[]}');
     const said = await listener.run(["push", source, "--map", map, "--mode", "full", ...scope]);
     listener.stopped(said, 7, /has no features/, /--allow-empty/);
   });
 
-  test("deletes what is in it", async () => {
+  test("delete mode deletes within the scope", async () => {
     const map = await listener.mapWith(createPlaces(40, (i) => ({ layer: i % 2 ? 7 : 8 })));
     const source = world.source(createPlaces(4, () => ({ layer: 7 })));
     const said = await listener.run(["delete", source, "--map", map, ...scope, "--yes"]);
@@ -57,14 +57,14 @@ describe("a scope that the source knows nothing of", () => {
   });
 });
 
-describe("a full synchronisation deletes nothing", () => {
-  test("by an input that is read to a limit", async () => {
+describe("guards of full mode", () => {
+  test("an input read up to --limit stops a full sync", async () => {
     const map = await listener.mapWith(createPlaces(20));
     const said = await listener.push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full", "--limit", "19");
     listener.stopped(said, 7, /was not read to its end \(--limit\)/, /--mode incremental, which deletes nothing/);
   });
 
-  test("by an input that has a gap", async () => {
+  test("an input with a skipped part stops a full sync", async () => {
     const map = await listener.mapWith(createPlaces(20));
     const whole = JSON.stringify({ type: "FeatureCollection", features: createPlaces(20) });
     const source = world.file("torn.geojson", whole.slice(0, -40));
@@ -75,8 +75,8 @@ describe("a full synchronisation deletes nothing", () => {
   });
 });
 
-describe("a key that cannot be", () => {
-  test("is the field of the ids that pull wrote", async () => {
+describe("invalid keys", () => {
+  test("the field with ids written by pull is rejected as a key", async () => {
     const map = await listener.mapWith(createPlaces(5));
     const pulled = join(world.folder, `${map}.csv`);
     expect(await listener.run(["pull", pulled, "--map", map])).toMatchObject({ status: 0 });
@@ -89,7 +89,7 @@ describe("a key that cannot be", () => {
     );
   });
 
-  test("is one that the source had the last time", async () => {
+  test("a remembered key that is missing from the source is reported", async () => {
     const map = await listener.mapWith([]);
     expect(await listener.push(createPlaces(3), map, "--remote-field", "ref")).toMatchObject({ status: 0 });
     proxy.calm();
@@ -102,19 +102,19 @@ describe("a key that cannot be", () => {
     );
   });
 
-  test("is the id where features are created anew", async () => {
+  test("matching by id is rejected with --update-with delete-create", async () => {
     const map = await listener.mapWith(createPlaces(3));
     const pulled = join(world.folder, `${map}.geojson`);
     expect(await listener.run(["pull", pulled, "--map", map])).toMatchObject({ status: 0 });
     const changed = world.file(`${map}.changed.geojson`, readFileSync(pulled, "utf8").replace("Place 1", "Place X"));
     const args = ["push", changed, "--map", map, "--match", "id", "--update-with", "delete-create"];
-    expectFailure(await listener.run(args), 2, /gives features new ids, by which --match id could not find them/);
+    expectFailure(await listener.run(args), 2, /gives features new ids, so --match id could not find them/);
     expect(proxy.count("DELETE")).toBe(0);
   });
 });
 
-describe("a service", () => {
-  test("that refuses every feature is asked no more after some", async () => {
+describe("service failures", () => {
+  test("stops after several rejections if the service rejects every feature", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.respondBeforeCommit(400) : null));
     const said = await listener.push(createPlaces(200), map, "--remote-field", "ref");
@@ -127,7 +127,7 @@ describe("a service", () => {
     expect(proxy.count("POST")).toBeLessThan(60);
   });
 
-  test("that says it has updated what it has not is found out at the first one", async () => {
+  test("detects at the first update that the service does not apply it", async () => {
     const claimed: ProxyFault = {
       name: "claimed",
       async around({ body }) {
@@ -150,7 +150,7 @@ describe("a service", () => {
     expect(proxy.count("PATCH")).toBe(1);
   });
 
-  test("to which nothing comes through is given up, and nothing is there twice", async () => {
+  test("gives up without duplicates if no request succeeds", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.cutBeforeRequest : null));
     const said = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
@@ -161,14 +161,14 @@ describe("a service", () => {
     expect(await world.features(map)).toHaveLength(3);
   });
 
-  test("that lists no maps says so", async () => {
+  test("reports a service that does not list maps", async () => {
     await using odd = await AlternativeService.start();
     const said = await listener.run(["maps"], { url: odd.url, as: odd });
     expectFailure(said, 4, /the service does not list its maps/);
   });
 });
 
-test("a plan of another version is refused", async () => {
+test("rejects a plan of another version", async () => {
   const map = await listener.mapWith(createPlaces(3));
   const path = join(world.folder, `${map}.plan`);
   const args = ["plan", world.source(createPlaces(4)), "--map", map, "--remote-field", "ref", "-o", path];
@@ -178,7 +178,7 @@ test("a plan of another version is refused", async () => {
   listener.stopped(said, 3, /the plan has version 99, but this geoferry supports version \d+/, /geoferry plan/);
 });
 
-test("what a run had deleted to create it anew is created before anything else", async () => {
+test("recreates features of an interrupted run first", async () => {
   const map = await listener.mapWith(createPlaces(5));
   const kept = join(world.folder, `${map}-kept/`);
   const source = world.source(createPlaces(5, () => ({ title: "new" })));
@@ -190,7 +190,7 @@ test("what a run had deleted to create it anew is created before anything else",
         name: "interrupted",
         async around(request, upstream) {
           child.kill("SIGINT");
-          // The process hears of it before it has its answer.
+          // The process receives the signal before the response.
           await sleep(500);
           return upstream.send(request);
         },

@@ -1,4 +1,4 @@
-/** What a person reads where a synchronisation does not do what was asked for, with which status it ends, and that nothing was sent. */
+/** Messages and exit statuses of synchronizations that stop, and that nothing was sent. */
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -24,32 +24,32 @@ const run: CommandFixture["run"] = (args, options) => listener.run(args, options
 const push: CommandFixture["push"] = (source, map, ...args) => listener.push(source, map, ...args);
 const stopped: CommandFixture["stopped"] = (said, status, ...words) => listener.stopped(said, status, ...words);
 
-describe("the key", () => {
-  test("is a field that the source has not", async () => {
+describe("keys", () => {
+  test("reports a key field that the source does not have", async () => {
     const said = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");
     stopped(said, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
   });
 
-  test("is the same twice", async () => {
+  test("reports duplicate keys in the source", async () => {
     const source = [...createPlaces(3), createPlace("p1", { title: "Twin" })];
     const said = await push(source, await mapWith([]), "--remote-field", "ref");
     stopped(said, 3, /several features have the same "ref"/, /p1/, /--on-duplicate first or last/);
   });
 
-  test("is missing in some features", async () => {
+  test("reports features without a key", async () => {
     const source = [...createPlaces(2), { ...createPlace("x"), properties: { ref: null, title: "Nameless" } }];
     const said = await push(source, await mapWith([]), "--remote-field", "ref");
     stopped(said, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
   });
 
-  test("is an integer that no program keeps", async () => {
+  test("reports integers beyond the exact range of a double", async () => {
     const line = JSON.stringify(createPlace("x")).replace('"x"', "9007199254740993");
     const source = world.file("unsafe.geojsonl", `${line}\n`);
     const said = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
     stopped(said, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
   });
 
-  test("is to be chosen, and there is none", async () => {
+  test("reports that no attribute is suitable as a key", async () => {
     const source = createPlaces(4, (i) => ({ title: i < 2 ? "Twin" : null })).map(({ properties, ...rest }) => ({
       ...rest,
       properties: { title: properties.title },
@@ -63,28 +63,28 @@ describe("the key", () => {
     );
   });
 
-  test("is another than that of the map", async () => {
+  test("reports a key that matches nothing on the map", async () => {
     const held = createPlaces(20, (i) => ({ code: `c${i}` }));
     const source = createPlaces(20, (i) => ({ code: `d${i}` }));
     const said = await push(source, await mapWith(held), "--remote-field", "code");
     stopped(said, 7, /the key or the map is probably wrong/, /--remote-field/, /nothing was sent/);
   });
 
-  test("would match if it were written alike", async () => {
+  test("reports keys that differ only in spelling", async () => {
     const source = createPlaces(20, (i) => ({ ref: `P${i}` }));
     const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
     stopped(said, 7, /only if case, whitespace or the encoding of accents were ignored/, /P0/, /nothing was sent/);
   });
 
-  test("is on the map twice", async () => {
+  test("reports duplicate keys on the map", async () => {
     const map = await mapWith([...createPlaces(20), createPlace("p7", { title: "Twin" })]);
     const said = await push(createPlaces(20), map, "--remote-field", "ref");
     stopped(said, 10, /several features have the same "ref"/, /p7/);
   });
 });
 
-describe("the coordinates", () => {
-  test("are surely the wrong way round", async () => {
+describe("coordinates", () => {
+  test("stops if latitude certainly precedes longitude", async () => {
     const source = createPlaces(3).map((one, i) => ({
       ...one,
       geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
@@ -93,7 +93,7 @@ describe("the coordinates", () => {
     stopped(said, 3, /latitude precedes longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
   });
 
-  test("seem to be the wrong way round", async () => {
+  test("warns if latitude seems to precede longitude", async () => {
     const source = createPlaces(20).map((one, i) => ({
       ...one,
       geometry: { type: "Point" as const, coordinates: [47, 8 + i / 100] },
@@ -109,8 +109,8 @@ describe("the coordinates", () => {
   });
 });
 
-describe("a guard", () => {
-  test("against an empty source", async () => {
+describe("guards", () => {
+  test("an empty source stops a run", async () => {
     const map = await mapWith(createPlaces(20));
     const source = world.file("empty.geojson", '{"type":"FeatureCollection","features":[]}');
     const args = ["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"];
@@ -120,7 +120,7 @@ describe("a guard", () => {
     expect(await world.features(map)).toEqual([]);
   });
 
-  test("against many deletes", async () => {
+  test("many deletes stop a run", async () => {
     const said = await push(
       createPlaces(17),
       await mapWith(createPlaces(20)),
@@ -132,7 +132,7 @@ describe("a guard", () => {
     stopped(said, 7, /3/, /10 ?%/, /--max-delete/);
   });
 
-  test("against many deletes, whatever --yes says", async () => {
+  test("many deletes stop a run even with --yes", async () => {
     const said = await push(
       createPlaces(17),
       await mapWith(createPlaces(20)),
@@ -145,19 +145,19 @@ describe("a guard", () => {
     stopped(said, 7, /--max-delete/);
   });
 
-  test("against many updates", async () => {
+  test("many updates stop a run", async () => {
     const changed = createPlaces(20, (i) => ({ title: `New ${i}` }));
     const said = await push(changed, await mapWith(createPlaces(20)), "--remote-field", "ref", "--max-update", "50%");
     stopped(said, 7, /20/, /50 ?%/, /--max-update/);
   });
 
-  test("against geometries that get lost", async () => {
+  test("lost geometries stop a run", async () => {
     const source = createPlaces(20).map((one, i) => (i === 7 ? { ...one, geometry: null } : one));
     const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
     stopped(said, 7, /1 feature would lose its geometry/, /--allow-null-geometry/);
   });
 
-  test("against features of the map that have no key", async () => {
+  test("map features without a key stop a full sync", async () => {
     const unmanaged = { ...createPlace("x"), properties: { title: "By hand" } };
     const map = await mapWith([...createPlaces(20), unmanaged]);
     const said = await push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full");
@@ -168,7 +168,7 @@ describe("a guard", () => {
     ["--where", "title <> 'Place 3'"],
     ["--bbox", "0,0,90,90"],
     ["--geometry-type", "point"],
-  ])("against deletes that %s would bring about", async (flag, value) => {
+  ])("deletes caused by %s stop a run", async (flag, value) => {
     const map = await mapWith(createPlaces(20));
     const args = ["--remote-field", "ref", "--mode", "full", `${flag}=${value}`];
     const words = [
@@ -179,13 +179,13 @@ describe("a guard", () => {
     ];
     stopped(await push(createPlaces(20), map, ...args), 2, ...words);
     expect((await push(createPlaces(20), map, ...args, "--delete-excluded", "--dry-run")).status).toBe(0);
-    // To make every geometry a multi one leaves nothing out.
+    // Promoting all geometries to multi types excludes nothing.
     const promoted = await push(createPlaces(20), map, ...args.slice(0, 4), "--geometry-type", "multi", "--dry-run");
     expect(promoted.status, promoted.stderr).toBe(0);
     expect(proxy.writes).toBe(0);
   });
 
-  test("against deletes of what a filter leaves out, until it is said that they are meant", async () => {
+  test("deletes of filtered features require --delete-excluded", async () => {
     const map = await mapWith(createPlaces(20));
     const filter = ["--remote-field", "ref", "--mode", "full", "--where", "title <> 'Place 3'"];
     const verified = await run([
@@ -202,7 +202,7 @@ describe("a guard", () => {
     expect(await world.features(map)).toHaveLength(19);
   });
 
-  test("against rejects that nobody can name", async () => {
+  test("rejects without a known key stop a full sync", async () => {
     const good = createPlaces(20)
       .map((one) => JSON.stringify(one))
       .join("\n");
@@ -214,8 +214,8 @@ describe("a guard", () => {
   });
 });
 
-describe("features whose geometry is beyond repair", () => {
-  /** The second of three is at a latitude beyond the pole. */
+describe("geometries that cannot be repaired", () => {
+  /** The second of three has a latitude beyond the pole. */
   const flawed = (title: (i: number) => string) =>
     createPlaces(3, (i) => ({ title: title(i) })).map((one, i) =>
       i === 1 ? { ...one, geometry: { type: "Point" as const, coordinates: [1, 95] } } : one,
@@ -225,7 +225,7 @@ describe("features whose geometry is beyond repair", () => {
       .map(({ properties, geometry }) => [properties.ref, properties.title, geometry?.type ?? null])
       .sort();
 
-  test("leave the geometry that the map has, and all else of its feature; a second push sends nothing", async () => {
+  test("the map keeps its geometry, and a second push sends nothing", async () => {
     const map = await mapWith(createPlaces(3));
     const args = ["--remote-field", "ref", "--mode", "full"];
     const source = flawed((i) => `New ${i}`);
@@ -242,7 +242,7 @@ describe("features whose geometry is beyond repair", () => {
     expect(await shown(map)).toEqual(expected);
   });
 
-  test("take the geometry from the map where --allow-null-geometry says so", async () => {
+  test("--allow-null-geometry removes the geometry from the map", async () => {
     const map = await mapWith(createPlaces(3));
     const args = ["--remote-field", "ref", "--allow-null-geometry"];
     expect(
@@ -255,7 +255,7 @@ describe("features whose geometry is beyond repair", () => {
     expect((await shown(map))[1]).toEqual(["p1", "New 1", null]);
   });
 
-  test("are created without one where the map has no such feature, unless they are left out", async () => {
+  test("new features are created without a geometry, unless they are excluded", async () => {
     const args = ["--remote-field", "ref", "--mode", "full"];
     const source = flawed((i) => `New ${i}`);
     const map = await mapWith(createPlaces(1));
@@ -270,7 +270,7 @@ describe("features whose geometry is beyond repair", () => {
   });
 });
 
-describe("a plan", () => {
+describe("plans", () => {
   const planned = async (map: string, source: string) => {
     const path = join(world.folder, `${map}.plan`);
     const said = await run(["plan", source, "--map", map, "--remote-field", "ref", "-o", path]);
@@ -278,7 +278,7 @@ describe("a plan", () => {
     return path;
   };
 
-  test("is stale when another wrote to the map", async () => {
+  test("a plan is stale after another client changed the map", async () => {
     const map = await mapWith(createPlaces(12));
     const plan = await planned(map, world.source(createPlaces(14)));
     await world.fill(map, [createPlace("other")]);
@@ -286,7 +286,7 @@ describe("a plan", () => {
     stopped(said, 10, /the plan is out of date/, /has changed \(12 features, now 13 features\)/, /geoferry plan/);
   });
 
-  test("is stale when the source changed", async () => {
+  test("a plan is stale after the source changed", async () => {
     const map = await mapWith(createPlaces(12));
     const source = world.source(createPlaces(14), "changing.geojsonl");
     const plan = await planned(map, source);
@@ -294,14 +294,14 @@ describe("a plan", () => {
     stopped(await run(["apply", plan]), 10, /the plan is out of date/, /changing\.geojsonl/, /geoferry plan/);
   });
 
-  test("is cut short", async () => {
+  test("a truncated plan is rejected", async () => {
     const map = await mapWith(createPlaces(12));
     const plan = await planned(map, world.source(createPlaces(14)));
     const cut = world.file("cut.plan", readFileSync(plan, "utf8").split("\n").slice(0, -2).join("\n"));
     stopped(await run(["apply", cut]), 3, /not a complete plan/, /create a new plan with geoferry plan/);
   });
 
-  test("was edited", async () => {
+  test("an edited plan is rejected", async () => {
     const map = await mapWith(createPlaces(12));
     const plan = await planned(map, world.source(createPlaces(14)));
     const text = readFileSync(plan, "utf8");
@@ -311,7 +311,7 @@ describe("a plan", () => {
     expect(await world.features(map)).toHaveLength(12);
   });
 
-  test("says whether there is something to do", async () => {
+  test("reports whether there is something to do", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["plan", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref", "--exit-code"];
     expect((await run(args)).status).toBe(20);
@@ -323,7 +323,7 @@ describe("a plan", () => {
 });
 
 describe("the service", () => {
-  test("is not there", async () => {
+  test("reports an unreachable service", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as { port: number };
@@ -334,14 +334,14 @@ describe("the service", () => {
     stopped(await run(args, { url }), 8, `${url}: the service is unavailable`, /try again later/);
   });
 
-  test("is lost while it is read", async () => {
+  test("reports a service that becomes unreachable during reading", async () => {
     const map = await mapWith(createPlaces(12));
     proxy.on("GET", 1, faults.cutBeforeRequest, 100);
     const said = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
     stopped(said, 8, /the service is unavailable/, /tried 2 times/);
   });
 
-  test("is lost while it is written to, and the next run finishes", async () => {
+  test("the next run completes one whose service became unreachable during writing", async () => {
     const map = await mapWith(createPlaces(12));
     proxy.choose(({ method }) => (method === "POST" ? faults.cutAfterCommit : null));
     proxy.choose(({ method }) => (method === "GET" && proxy.count("POST") > 0 ? faults.cutBeforeRequest : null));
@@ -354,7 +354,7 @@ describe("the service", () => {
     expect(await world.features(map)).toHaveLength(14);
   });
 
-  test("does not know the credentials", async () => {
+  test("reports wrong credentials", async () => {
     const as = { ...world.ada, clientSecret: "gfs_wrong" };
     const map = await mapWith([]);
     const said = await run(["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref"], { as });
@@ -362,7 +362,7 @@ describe("the service", () => {
     expect(said.stderr).not.toContain("gfs_wrong");
   });
 
-  test("has the map of another", async () => {
+  test("reports a map of another account", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
     const said = await run(args, { as: world.bob });
@@ -371,13 +371,13 @@ describe("the service", () => {
     expect(await world.features(map)).toHaveLength(12);
   });
 
-  test("has no such map", async () => {
+  test("reports a missing map", async () => {
     const hidden = await world.newMap({ owner: world.bob, private: true });
     proxy.calm();
     stopped(await push(createPlaces(3), hidden, "--remote-field", "ref"), 10, /has no map/, /geoferry maps/);
   });
 
-  test("is no such service", async () => {
+  test("reports a server that is not a map service", async () => {
     proxy.calm().choose(() => faults.respondBeforeCommit(200));
     const said = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
     expect(said.status).toBe(10);
@@ -385,27 +385,27 @@ describe("the service", () => {
   });
 });
 
-describe("the line", () => {
-  test("names no map", async () => {
+describe("command line", () => {
+  test("requires a map", async () => {
     const said = await run(["push", world.source(createPlaces(3))]);
     expect(said).toMatchObject({ status: 2, stdout: "" });
     expect(said.stderr).toMatch(/\bmap\b/);
   });
 
-  test("names no service, and none is known", async () => {
+  test("requires a service", async () => {
     const map = await mapWith([]);
     const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
     const said = await run(["push", world.source(createPlaces(3)), "--map", map], { env });
     stopped(said, 2, /geoferry login/, /GEOFERRY_URL/);
   });
 
-  test("would send secrets in the clear", async () => {
+  test("rejects http, which would send secrets unencrypted", async () => {
     const map = await mapWith([]);
     const said = await run(["push", world.source(createPlaces(3)), "--map", map], { url: "http://maps.example.org" });
     stopped(said, 2, /http would send secrets unencrypted/);
   });
 
-  test("names a backup that cannot be written", async () => {
+  test("reports a backup that cannot be written", async () => {
     const map = await mapWith(createPlaces(12));
     const backup = join(world.file("plain-file", ""), "kept.geojson");
     const said = await push(
@@ -420,7 +420,7 @@ describe("the line", () => {
   });
 });
 
-test("another run holds the lock", { timeout: 120_000 }, async () => {
+test("a second run on a locked map stops", { timeout: 120_000 }, async () => {
   const map = await mapWith(createPlaces(12));
   const backup = join(world.folder, `${map}.kept.geojson`);
   const changed = createPlaces(1, () => ({ title: "new" }));
@@ -433,7 +433,7 @@ test("another run holds the lock", { timeout: 120_000 }, async () => {
   const second = await run(args);
   expect(second).toMatchObject({ status: 11 });
   expect(second.stderr).toMatch(/another/);
-  // What only reads needs no lock, and says that there is one.
+  // Read-only runs take no lock, and report that another run holds it.
   const reading = await run(["push", source, "--map", map, "--remote-field", "ref", "--dry-run"]);
   expect(reading.status, reading.stderr).toBe(0);
   expect(reading.stderr).toMatch(/another run is changing map .* \(process \d+ on .*\); results may be outdated/);
@@ -446,7 +446,7 @@ test("another run holds the lock", { timeout: 120_000 }, async () => {
   expect(await first).toMatchObject({ status: 0 });
 });
 
-test("features that the service refuses are told and kept for another try", async () => {
+test("rejected features are reported and saved for another push", async () => {
   await using odd = await AlternativeService.start({ titleLength: 8 });
   const map = odd.newMap();
   const source = world.source([...createPlaces(3), createPlace("long", { title: "much too long" })]);
@@ -460,7 +460,7 @@ test("features that the service refuses are told and kept for another try", asyn
   expect(odd.featuresOf(map)).toHaveLength(3);
 });
 
-test("features without a key are rejected and told by every run, also where nothing has changed", async () => {
+test("every run reports rejected features without a key, even if nothing changed", async () => {
   const map = await mapWith([]);
   const source = world.source([
     ...createPlaces(3),
@@ -494,7 +494,7 @@ test("a backup never replaces another one", async () => {
   expect(titles(join(world.folder, `${map}.before-2.geojson`))).toEqual(["second"]);
 });
 
-test("a push without --backup keeps its backup in the state folder, names it, and leaves nothing in the working directory", async () => {
+test("without --backup, the backup is in the state folder and named in the summary", async () => {
   const map = await mapWith(createPlaces(3));
   const folder = join(world.folder, `${map}-working-directory`);
   mkdirSync(folder);
@@ -509,7 +509,7 @@ test("a push without --backup keeps its backup in the state folder, names it, an
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a backup goes to a folder under a name of its own", async () => {
+test("a backup folder receives a file with a generated name", async () => {
   const map = await mapWith(createPlaces(3));
   const folder = join(world.folder, `${map}-backups/`);
   const said = await push(
@@ -525,7 +525,7 @@ test("a backup goes to a folder under a name of its own", async () => {
   expect(said.stderr).toContain(`to undo this: geoferry restore ${folder}`);
 });
 
-test("a key that no feature of the map has is told: all would be there twice", async () => {
+test("warns about a key that no map feature has, since all features would be created again", async () => {
   const map = await mapWith(createPlaces(3));
   const source = world.source(createPlaces(3));
   const args = ["push", source, "--map", map, "--dry-run", "--remote-field"];
@@ -534,7 +534,7 @@ test("a key that no feature of the map has is told: all would be there twice", a
   expect((await run([...args, "ref"])).stderr).not.toContain("key-new-to-map");
 });
 
-test("features that share a key are told, for people and for programs", async () => {
+test("reports duplicate keys to people and programs", async () => {
   const map = await mapWith([]);
   const source = world.source([...createPlaces(3), createPlace("p1", { title: "Twin" })]);
   const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-duplicate", "first", "--dry-run"];
@@ -545,7 +545,7 @@ test("features that share a key are told, for people and for programs", async ()
   );
 });
 
-test("a file for a plan or for rejects that is there is told before the map is read, with what to do", async () => {
+test("an existing plan or rejects file is reported with advice before the map is read", async () => {
   const map = await mapWith([]);
   const there = world.file("there", "{}");
   const missing = join(world.folder, "no-such-source.geojson");
@@ -558,7 +558,7 @@ test("a file for a plan or for rejects that is there is told before the map is r
   expect(readFileSync(there, "utf8")).toBe("{}");
 });
 
-test("in append, what nobody knows is told and never sent again", async () => {
+test("append mode reports unknown outcomes and never sends them again", async () => {
   await using bare = (await FaultProxy.start(world.url)).always(faults.withoutHeaders("idempotency-key", "etag"));
   const map = await mapWith([]);
   bare.on("POST", 1, faults.cutAfterCommit);
@@ -566,12 +566,12 @@ test("in append, what nobody knows is told and never sent again", async () => {
   const said = await run(args, { url: bare.url });
   expect(said).toMatchObject({ status: 12 });
   expect(said.stderr).toMatch(/the outcome is unknown for 3 features/);
-  // One with features, and two without any: they show that the service replays nothing.
+  // One with features and two empty ones, which show that the service replays nothing.
   expect(bare.count("POST")).toBe(3);
   expect(await world.features(map)).toHaveLength(3);
 });
 
-test("an interruption is told, and what was done by then", async () => {
+test("an interruption is reported with the completed changes", async () => {
   const map = await mapWith(createPlaces(12));
   proxy.on("GET", 1, faults.delayedBy(60_000));
   const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];

@@ -1,4 +1,4 @@
-/** A map that was pulled into a file of any format, and pushed back from it: nothing is to be done. */
+/** Pulls a map into a file of each format and pushes it back: nothing changes. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +10,7 @@ beforeAll(async () => {
   world = await sqlite!.start();
 });
 
-/** What every format can hold: texts, of which none looks like a number or a date, and numbers. */
+/** Values that every format can store: texts that do not look like numbers or dates, and numbers. */
 const held: readonly Place[] = Array.from({ length: 30 }, (_, n) =>
   createPlace(`k${n}`, { name: `Zürich "${n}", <b>`, count: n * 7, share: n + 0.25 }),
 );
@@ -28,7 +28,7 @@ async function pulled(map: string, extension: string): Promise<string> {
   return path;
 }
 
-/** @returns the counts of the plan, and what a person is told */
+/** @returns the counts of the plan, and the output */
 async function planned(path: string, map: string, ...flags: readonly string[]) {
   const said = await world.geoferry(["plan", path, "--map", map, "--json", ...flags]);
   const records = said.stdout
@@ -52,10 +52,10 @@ describe.each([
   ["gpkg", []],
   ["shp", []],
   ["kml", []],
-  // What was a waypoint would be told in a property.
+  // Otherwise a property would record what was a waypoint.
   ["gpx", ["--in", "gpxType=false"]],
 ])("%s", (extension, reading) => {
-  test("pushed by a key, by the best key, and by ids", async () => {
+  test("pushing a pulled file by key, by the best key and by id changes nothing", async () => {
     const map = await mapOf(held);
     const path = await pulled(map, extension);
     for (const flags of [["--remote-field", "ref"], [], ["--match", "id"]]) {
@@ -68,7 +68,7 @@ describe.each([
 describe("a column of ids", () => {
   const lines = (path: string) => readFileSync(path, "utf8").trimEnd().split(/\r?\n/);
 
-  test("is told not to be a property; new rows have none", async () => {
+  test("is reported and used as ids; new rows have none", async () => {
     const map = await mapOf(held);
     const path = await pulled(map, "csv");
     const [head, row, ...rest] = lines(path);
@@ -85,7 +85,7 @@ describe("a column of ids", () => {
     expect([after.length, found.get("k0"), found.get("new")]).toEqual([31, 99.5, 0.25]);
   });
 
-  test("beside a property that is called so is that which the map has not", async () => {
+  test("is distinguished from a property of the same name", async () => {
     const map = await mapOf(held.map((one, n) => ({ ...one, properties: { ...one.properties, id: n } })));
     const path = await pulled(map, "csv");
     expect(lines(path)[0]).toMatch(/\bid_1\b/);
@@ -94,7 +94,7 @@ describe("a column of ids", () => {
     expect(told).toContain('"field":"id_1"');
   });
 
-  test("with UUIDs that are not the service's is a property", async () => {
+  test("with UUIDs from elsewhere is a property", async () => {
     const map = await mapOf([]);
     const uuid = (n: number) => `6f1d7a52-3c1e-4b7f-9f0a-${String(n).padStart(12, "0")}`;
     const own = held.map((one, n) => ({ ...one, properties: { ...one.properties, id: uuid(n) } }));
@@ -108,7 +108,7 @@ describe("a column of ids", () => {
     expect(told).not.toContain("ids-of-map");
   });
 
-  test("is no key, and what to do is said", async () => {
+  test("is rejected as a key, with advice", async () => {
     const map = await mapOf(held);
     const path = await pulled(map, "csv");
     const asked = await planned(path, map, "--remote-field", "id");

@@ -1,4 +1,7 @@
-/** A source read from real files, and a map stored as pages of a service are: what tests of keys and orders share. */
+/**
+ * A source read from real files, and a map stored like pages of a service; shared by tests of keys and coordinate
+ * order.
+ */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +28,7 @@ export interface RequestOverrides extends Partial<Omit<SyncRequest, "source">> {
   readonly source?: Partial<SourceRequest>;
 }
 
-/** The request that flags make where none is given. */
+/** The request with default flags. */
 export function createRequest(inputs: readonly string[], { source, ...rest }: RequestOverrides = {}): SyncRequest {
   return {
     ...defaultSyncSettings,
@@ -58,7 +61,7 @@ export class SourceFixture implements AsyncDisposable {
     return this.path(name);
   }
 
-  /** Points of a CSV beside each other, with the cells of each given. */
+  /** A CSV of adjacent points with the given cells. */
   csv(name: string, header: string, rows: readonly string[]): string {
     const lines = rows.map((row, n) => `${row},${(10 + n * 0.001).toFixed(3)},50`);
     return this.file(name, `${[`${header},lon,lat`, ...lines].join("\n")}\n`);
@@ -74,7 +77,7 @@ export class SourceFixture implements AsyncDisposable {
     return this.file(name, JSON.stringify({ type: "FeatureCollection", features }));
   }
 
-  /** Rejects come into the folder, not into the working directory of the tests. */
+  /** Writes rejects to the folder instead of the working directory of the tests. */
   async read(input: string | readonly string[], request: RequestOverrides = {}) {
     const spool = new Spool();
     this.spools.push(spool);
@@ -108,7 +111,7 @@ export class Reading {
     readonly workspace: Workspace,
   ) {}
 
-  /** The features in the rows of the source, as they lie in the spool. */
+  /** The spooled features of the source rows. */
   get features(): { id?: string; geometry: Geometry | null; properties: Properties }[] {
     const { source } = this.workspace;
     return [...source.rows()].map((row) => JSON.parse(source.textOf(row)));
@@ -153,7 +156,7 @@ async function* pageOf(given: readonly MapFeatureInput[]): AsyncGenerator<Number
   yield { features, etag: null, number: 1 };
 }
 
-/** What is told where something is refused. */
+/** The error of a rejected operation. */
 export async function refusal(work: () => unknown): Promise<GeoferryError> {
   try {
     await work();

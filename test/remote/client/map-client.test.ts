@@ -1,4 +1,4 @@
-/** The client of a map against the real service. */
+/** Tests the map client against the real service. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readCompleteSet } from "../../../src/remote/client/complete-set.js";
@@ -47,12 +47,12 @@ function answered(outcome: WriteOutcome): Answered {
 
 const whole = (features: readonly string[]) => readCompleteSet({ texts: () => features, missingCount: 0 }, "ref");
 
-describe("a map", () => {
+describe("map client", () => {
   beforeAll(() => {
     map = newMap();
   });
 
-  test("is created, read, updated, replaced and emptied", async () => {
+  test("creates, reads, updates, replaces and empties a map", async () => {
     expect(await map.page(1)).toMatchObject({ features: [] });
     const created = answered(await map.create([feature({ ref: "a" }), feature({ ref: "b" }, null)], "one"));
     expect(created.failed).toEqual([]);
@@ -78,7 +78,7 @@ describe("a map", () => {
     expect((await map.page(1))!.features).toEqual([]);
   });
 
-  test("tells of each feature that fails", async () => {
+  test("reports each feature that fails", async () => {
     const some = answered(await map.create([feature({ ref: "x" }), feature({ ref: "y" }, [7.5, 200])], "three"));
     expect(some.success).toHaveLength(1);
     expect(some.failed).toEqual([
@@ -91,7 +91,7 @@ describe("a map", () => {
     ]);
   });
 
-  test("does not do the same twice for one Idempotency-Key", async () => {
+  test("applies a request with a repeated Idempotency-Key only once", async () => {
     const first = answered(await map.create([feature({ ref: "k" })], "a-key"));
     const second = answered(await map.create([feature({ ref: "k" })], "a-key"));
     expect(second.success).toEqual(first.success);
@@ -99,14 +99,14 @@ describe("a map", () => {
     expect((await map.page(1))!.features).toHaveLength(1);
   });
 
-  test("says what is too large", async () => {
+  test("reports a request that is too large", async () => {
     const large = feature({ text: "x".repeat(10 * 1024 * 1024) });
-    // Its answer comes while the body is still being sent, and must not be lost.
+    // The response arrives while the body is still being sent, and must not be lost.
     for (let time = 0; time < 12; time++)
       expect(await map.create([large], `large-${time}`)).toMatchObject({ kind: "too-large" });
   });
 
-  test("has its pages of 500", async () => {
+  test("reads pages of 500 features", async () => {
     const many = newMap();
     for (const part of [0, 1]) {
       const features = Array.from({ length: 1000 }, (_, i) => feature({ n: part * 1000 + i }));
@@ -118,13 +118,13 @@ describe("a map", () => {
     expect(pages.flatMap(({ features }) => features.map(({ properties }) => properties.n))).toEqual(
       Array.from({ length: 2000 }, (_, i) => i),
     );
-    // Four were sent compressed, the last is too short for it.
+    // Four were compressed; the last is too short for compression.
     expect(new Set(pages.map(({ etag }) => etag)).size).toBe(1);
   });
 });
 
-describe("who may not", () => {
-  test("read a map that is not there", async () => {
+describe("map access", () => {
+  test("reports a missing map", async () => {
     await expect(service.map(randomUUID()).page(1)).rejects.toMatchObject({ code: "remote-map-missing" });
     await expect(service.map("../../x").page(1)).rejects.toMatchObject({ code: "remote-map-missing" });
     await expect(service.map(randomUUID()).create([feature({})], "k")).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe("who may not", () => {
     });
   });
 
-  test("write to another's map", async () => {
+  test("rejects a write to another account's map", async () => {
     admin("user add bob@example.org", store, password);
     const { id } = admin("map add Bobs --owner bob@example.org --public", store);
     const bobs = service.map(id!);
@@ -141,13 +141,13 @@ describe("who may not", () => {
   });
 });
 
-test("the maps of an account are listed", async () => {
+test("lists the maps of an account", async () => {
   const maps = (await service.maps())!;
   expect(maps.map(({ name }) => name)).toContain("Parks");
   expect(new Set(maps.map(({ owner }) => owner.email))).toEqual(new Set(["ada@example.org"]));
 });
 
-test("requests are counted by method", async () => {
+test("counts requests by method", async () => {
   const own = createServiceClient({ url: `${running.url}/`, ...client }, defaultTraffic, never);
   await Promise.all([own.maps(), own.maps(), own.map(map.id).page(1)]);
   expect(own.requestCount).toEqual({ GET: 3, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });

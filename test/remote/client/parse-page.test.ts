@@ -1,4 +1,4 @@
-/** What is taken for a page of a map, and what is not. */
+/** Accepts valid pages of a map and rejects malformed ones. */
 import { describe, expect, test } from "vitest";
 import { parsePage } from "../../../src/remote/client/parse-page.js";
 import { ServiceResponse } from "../../../src/remote/http/send-request.js";
@@ -9,7 +9,7 @@ const pageOf = (features: unknown, headers: Record<string, string> = {}, type = 
 const point = { type: "Point", coordinates: [7.5, 47.25] };
 const feature = (changes: object = {}) => ({ type: "Feature", id: "a", geometry: point, properties: {}, ...changes });
 
-describe("a page", () => {
+describe("parsePage", () => {
   test.each<[string, object, object]>([
     ["a point", {}, { id: "a", geometry: point, properties: {} }],
     ["no geometry", { geometry: null }, { geometry: null }],
@@ -49,19 +49,19 @@ describe("a page", () => {
       },
       { geometry: { type: "Polygon" } },
     ],
-  ])("may have a feature with %s", (_name, changes, expected) => {
+  ])("accepts a feature with %s", (_name, changes, expected) => {
     const [read] = pageOf([feature(changes)]);
     expect(read).toMatchObject(expected);
     expect(Object.keys(read!)).toEqual(["type", "id", "geometry", "properties"]);
   });
 
-  // `JSON.parse` makes Infinity of it, and `JSON.stringify` null of that.
+  // `JSON.parse` turns it into Infinity, which `JSON.stringify` writes as null.
   test.each([
     ["a property", '{"type":"Point","coordinates":[1,2]}', '{"v":1e400}'],
     ["a list in a property", "null", '{"v":{"w":[0,-1e309]}}'],
     ["a coordinate", '{"type":"Point","coordinates":[1e400,2]}', "{}"],
     ["a part", '{"type":"GeometryCollection","geometries":[{"type":"MultiPoint","coordinates":[[1,-2e308]]}]}', "{}"],
-  ])("is refused with a number beyond all doubles in %s", (_name, geometry, properties) => {
+  ])("rejects a number beyond the range of a double in %s", (_name, geometry, properties) => {
     const feature = `{"type":"Feature","id":"a","geometry":${geometry},"properties":${properties}}`;
     const answer = new ServiceResponse(200, {}, `{"type":"FeatureCollection","features":[${feature}]}`);
     expect(() => parsePage(answer)).toThrow("has a number beyond the range of a double (1.8e308) in feature a");
@@ -89,15 +89,15 @@ describe("a page", () => {
       Array.from({ length: 501 }, (_, i) => feature({ id: String(i) })),
       "has 501 features, more than the 500",
     ],
-  ])("may not have %s", (_name, features, words) => {
+  ])("rejects a page with %s", (_name, features, words) => {
     expect(() => pageOf(features)).toThrow(words);
   });
 
-  test("may not be another object", () => {
+  test("rejects an object other than a FeatureCollection", () => {
     expect(() => pageOf([], {}, "Feature")).toThrow("is not a FeatureCollection");
   });
 
-  test("may not be short of features while another one follows", () => {
+  test("rejects a short page if another one follows", () => {
     const link = '</api/v1/maps/m/features?page=2>; rel="next"';
     expect(() => pageOf([feature()], { link })).toThrow("has 1 features, not 500, although another page follows");
     expect(pageOf([feature()], { link: '</first>; rel="first"' })).toHaveLength(1);

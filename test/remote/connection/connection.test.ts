@@ -1,4 +1,4 @@
-/** Addresses of a service, and which one is meant as whom. */
+/** Resolves the URLs of a service and the connection to use. */
 import { describe, expect, test } from "vitest";
 import {
   acceptEncodingHeader,
@@ -7,7 +7,7 @@ import {
 } from "../../../src/remote/connection/connection.js";
 import { resolveConnection, type ServiceConnectionOptions } from "../../../src/remote/connection/resolve-connection.js";
 
-describe("the address", () => {
+describe("service URLs", () => {
   test.each<[string, string, string]>([
     ["https://maps.example.org", "https://maps.example.org/token", "https://maps.example.org/api/v1"],
     ["HTTPS://Maps.Example.org:443/", "https://maps.example.org/token", "https://maps.example.org/api/v1"],
@@ -15,7 +15,7 @@ describe("the address", () => {
     ["http://localhost:8080", "http://localhost:8080/token", "http://localhost:8080/api/v1"],
     ["http://127.1.2.3:80/x", "http://127.1.2.3/x/token", "http://127.1.2.3/x/api/v1"],
     ["http://[::1]:8080", "http://[::1]:8080/token", "http://[::1]:8080/api/v1"],
-  ])("%s is a base", (url, token, api) => {
+  ])("%s is a valid base URL", (url, token, api) => {
     expect(resolveServiceUrls({ url })).toMatchObject({ token, api });
   });
 
@@ -25,7 +25,7 @@ describe("the address", () => {
     ["https://[::1]:8080", "identity"],
     ["https://maps.example.org", "br, gzip, deflate"],
     ["http://10.0.0.1", "br, gzip, deflate"],
-  ])("%s sends answers compressed, unless it is this machine", (base, encodings) => {
+  ])("%s requests compressed responses only from other machines", (base, encodings) => {
     expect(acceptEncodingHeader(base)).toEqual({ "accept-encoding": encodings });
   });
 
@@ -39,7 +39,7 @@ describe("the address", () => {
     ["maps.example.org", "remote-address"],
     ["ftp://maps.example.org", "remote-address"],
     ["", "remote-address"],
-  ])("%s is refused", (url, code) => {
+  ])("%s is rejected as a base URL", (url, code) => {
     const failure = (() => {
       try {
         return resolveServiceUrls({ url });
@@ -51,12 +51,12 @@ describe("the address", () => {
     expect((failure as Error).message).not.toContain("hidden");
   });
 
-  test("without https is taken when told", () => {
+  test("http is allowed with insecureHttp", () => {
     expect(resolveServiceUrls({ url: "http://10.0.0.1", insecureHttp: true }).base).toBe("http://10.0.0.1");
   });
 });
 
-describe("the service that is meant", () => {
+describe("resolveConnection", () => {
   const profile = (url: string, clientId: string): Connection => ({ url, clientId, clientSecret: `of ${clientId}` });
   const usual = profile("https://a.example.org", "a");
   const work = { ...profile("https://b.example.org", "b"), apiPath: "/v1", insecureHttp: true };
@@ -78,7 +78,7 @@ describe("the service that is meant", () => {
       { url: work.url, ...own, apiPath: "/v1" },
     ],
     ["with a path of the environment", { profile: "work", apiPath: "/v2" }, { apiPath: "/v2" }],
-  ])("is one %s", (_name, wish, expected) => {
+  ])("chooses the service %s", (_name, wish, expected) => {
     expect(choose(wish)).toMatchObject(expected);
   });
 
@@ -115,7 +115,7 @@ describe("the service that is meant", () => {
     ],
     ["a secret is missing", { clientId: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_SECRET is not"],
     ["an id is missing", { clientSecret: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_ID is not"],
-  ])("is asked for where %s", (_name, wish, profiles, code, words) => {
+  ])("throws an error if %s", (_name, wish, profiles, code, words) => {
     expect(() => choose(wish, profiles)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );

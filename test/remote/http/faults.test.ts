@@ -1,4 +1,4 @@
-/** What the client makes of networks and services that fail, one fault at a time. */
+/** Handles failing networks and services, one fault at a time. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { MapClient, ServiceClient, Traffic } from "../../../src/remote/client/map-client.js";
@@ -40,7 +40,7 @@ const html = plain(200, "<!doctype html><title>Sign in</title>", { "content-type
 const created = json(201, { success: [{ id: "1", message: "made" }] });
 const create = () => map.create(['{"type":"Feature"}'], "key");
 
-test("a service on this machine is asked for answers that are not compressed", async () => {
+test("requests uncompressed responses from a service on the same machine", async () => {
   server.answer(page(), created);
   await map.page(1);
   await create();
@@ -50,7 +50,7 @@ test("a service on this machine is asked for answers that are not compressed", a
   ]);
 });
 
-describe("a read", () => {
+describe("reading", () => {
   test.each<[string, Reply]>([
     ["a connection that is cut before the answer", reset],
     ["a connection that is cut in the answer", torn],
@@ -63,7 +63,7 @@ describe("a read", () => {
     ["408", plain(408)],
     ["425", plain(425)],
     ["429", plain(429)],
-  ])("is repeated after %s", async (_name, reply) => {
+  ])("retries a read after %s", async (_name, reply) => {
     server.answer(reply, page());
     expect(await map.page(1)).toMatchObject({ features: [], etag: null });
     expect(service.requestCount).toMatchObject({ GET: 2, token: 1 });
@@ -73,7 +73,7 @@ describe("a read", () => {
     ["cut connections", reset, "remote-unavailable", "broke off the connection (tried 3 times)"],
     ["500", json(500, { message: "no disk" }), "remote-unavailable", "HTTP 500: no disk (tried 3 times)"],
     ["web pages", html, "remote-protocol-error", "HTTP 200 with an HTML page (tried 3 times)"],
-  ])("ends after too many %s", async (_name, reply, code, words) => {
+  ])("a read fails after too many %s", async (_name, reply, code, words) => {
     server.answer(reply);
     await expect(map.page(1)).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
     expect(service.requestCount.GET).toBe(3);
@@ -83,13 +83,13 @@ describe("a read", () => {
     [400, "remote-protocol-error"],
     [403, "remote-map-missing"],
     [404, "remote-map-missing"],
-  ])("is not repeated after %i", async (status, code) => {
+  ])("does not retry a read after %i", async (status, code) => {
     server.answer(plain(status));
     await expect(map.page(1)).rejects.toMatchObject({ code });
     expect(service.requestCount.GET).toBe(1);
   });
 
-  test("waits no longer than it is told to", async () => {
+  test("limits the wait between retries", async () => {
     open({ timeout: 100, retries: 0 });
     server.answer(silent);
     await expect(map.page(1)).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe("a read", () => {
   });
 });
 
-describe("a write", () => {
+describe("writing", () => {
   test.each<[string, Reply, string]>([
     ["a connection that is cut before the answer", reset, "the server broke off the connection"],
     ["a connection that is cut in the answer", torn, "the server broke off the connection"],
@@ -115,13 +115,13 @@ describe("a write", () => {
     ["500", json(500, { message: "no disk" }), "HTTP 500: no disk"],
     ["503", json(503, {}, { "retry-after": "0" }), "HTTP 503"],
     ["see other", plain(303, "", { location: "/done" }), "HTTP 303, a redirect to /done"],
-  ])("is in doubt after %s, and not sent again", async (_name, reply, reason) => {
+  ])("reports a write as in doubt after %s, without sending it again", async (_name, reply, reason) => {
     server.answer(reply);
     expect(await create()).toEqual({ kind: "in-doubt", reason });
     expect(service.requestCount.POST).toBe(1);
   });
 
-  test("is in doubt when there is no answer in time", async () => {
+  test("reports a write as in doubt after a timeout", async () => {
     open({ timeout: 100 });
     server.answer(silent);
     expect(await create()).toEqual({ kind: "in-doubt", reason: "no answer within 0.1 s (--timeout)" });
@@ -133,13 +133,13 @@ describe("a write", () => {
     ["429", plain(429)],
     ["409 with Retry-After: the Idempotency-Key is in use", json(409, {}, { "retry-after": "0" })],
     ["503 of a service that reads keys", json(503, { code: "reading-keys" }, { "retry-after": "0" })],
-  ])("is sent again after %s: nothing was done", async (_name, reply) => {
+  ])("retries a write after %s, since nothing was applied", async (_name, reply) => {
     server.answer(reply, created);
     expect(await create()).toMatchObject({ kind: "answered", success: [{ id: "1" }], failed: [] });
     expect(server.requests.map(({ headers }) => headers["idempotency-key"])).toEqual(['"key"', '"key"']);
   });
 
-  test("is in doubt while its Idempotency-Key is in use, however often it was tried and where it is broken off", async () => {
+  test("reports a write as in doubt while its Idempotency-Key is in use, despite retries or interruption", async () => {
     const reason = "HTTP 409: another request has this key";
     const inUse = json(409, { message: "another request has this key" }, { "retry-after": "0" });
     server.answer(inUse);
@@ -155,7 +155,7 @@ describe("a write", () => {
     expect(await create()).toEqual({ kind: "in-doubt", reason });
   });
 
-  test("is sent again as long as the service reads keys, however often it may be tried", async () => {
+  test("retries a write beyond the retry limit while the service reads keys", async () => {
     const reading = json(
       503,
       { code: "reading-keys", message: "its keys are still being read (7 %)" },
@@ -175,7 +175,7 @@ describe("a write", () => {
     ["413", html413(), { kind: "too-large", reason: "HTTP 413 with an HTML page" }],
     ["405", plain(405), { kind: "not-offered", status: 405 }],
     ["501", plain(501), { kind: "not-offered", status: 501 }],
-  ])("that is answered %s was not carried out", async (_name, reply, outcome) => {
+  ])("a write with the response %s was not applied", async (_name, reply, outcome) => {
     server.answer(reply);
     expect(await create()).toMatchObject(outcome);
     expect(service.requestCount.POST).toBe(1);
@@ -201,17 +201,17 @@ describe("a write", () => {
     ["404 with failed", json(404, { failed: [{ id: "2", path: "p", message: "m" }] }), { failed: [{ id: "2" }] }],
     ["deleted", json(200, { success: [], deleted: 3 }), { deleted: 3 }],
     ["an entity tag", json(200, { success: [] }, { etag: '"7-gzip"' }), { etag: '"7"', deleted: null }],
-  ])("is told feature by feature: %s", async (_name, reply, outcome) => {
+  ])("reports results for each feature: %s", async (_name, reply, outcome) => {
     server.answer(reply);
     expect(await create()).toMatchObject({ kind: "answered", ...outcome });
   });
 
-  test("to another's map is forbidden", async () => {
+  test("a write to another account's map is forbidden", async () => {
     server.answer(plain(403));
     await expect(create()).rejects.toMatchObject({ code: "remote-forbidden", kind: "authentication" });
   });
 
-  test("that is answered 404 is not offered where the map is there", async () => {
+  test("reports 404 as not-offered if the map exists", async () => {
     server.answer(plain(404), page());
     expect(await map.update(["{}"], "ref", "key")).toEqual({ kind: "not-offered", status: 404 });
     server.answer(plain(404));
@@ -223,8 +223,8 @@ function html413(): Reply {
   return plain(413, "<html>Request Entity Too Large</html>", { "content-type": "text/html" });
 }
 
-describe("a service that is gone", () => {
-  test("takes nothing of a write: it is sent again, and then an error", async () => {
+describe("an unreachable service", () => {
+  test("retries a write that was not sent, then throws", async () => {
     const other = await ScriptedServer.start();
     other.token = json(200, { access_token: "t", token_type: "Bearer", expires_in: 3600 }, { connection: "close" });
     open({ url: other.url });
@@ -238,41 +238,41 @@ describe("a service that is gone", () => {
   });
 });
 
-describe("waiting", () => {
+describe("rate limiting", () => {
   const between = () => server.requests[1]!.at - server.requests[0]!.at;
 
   test.each<[string, Record<string, string>]>([
     ["seconds", { "retry-after": "1" }],
     ["a date", { date: "Fri, 31 Dec 1999 23:59:58 GMT", "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" }],
-  ])("is as long as Retry-After says in %s", async (_name, headers) => {
+  ])("waits for the Retry-After time in %s", async (_name, headers) => {
     server.answer(plain(429, "", headers), created);
     expect(await create()).toMatchObject({ kind: "answered" });
     expect(between()).toBeGreaterThan(990);
   });
 
-  test("is for all requests, and where no more are left", async () => {
+  test("pauses all requests, also when no requests remain", async () => {
     server.answer(json(200, { type: "FeatureCollection", features: [] }, { ratelimit: '"account";r=0;t=1' }), page());
     await map.page(1);
     await Promise.all([map.page(2), map.page(3)]);
     expect(between()).toBeGreaterThan(990);
   });
 
-  test("is not for hours", async () => {
+  test("does not wait for hours", async () => {
     server.answer(plain(429, "", { "retry-after": "7200" }));
     await expect(create()).rejects.toMatchObject({ code: "remote-unavailable" });
     expect(service.requestCount.POST).toBe(1);
   });
 
-  test("keeps to the rate that is asked for", async () => {
+  test("keeps the configured rate", async () => {
     open({ rate: 20 });
     await Promise.all([1, 2, 3, 4].map((number) => map.page(number)));
     const times = server.received.map(({ at }) => at);
-    // One for the token and four for pages, 50 ms apart.
+    // One token request and four pages, 50 ms apart.
     expect(times).toHaveLength(5);
     expect(times.at(-1)! - times[0]!).toBeGreaterThan(180);
   });
 
-  test("ends when the run is interrupted", async () => {
+  test("stops waiting when the run is interrupted", async () => {
     server.answer(plain(429, "", { "retry-after": "600" }));
     const outcome = create();
     await expect.poll(() => server.requests.length).toBe(1);
@@ -282,7 +282,7 @@ describe("waiting", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("for the outcome of a write that is under way does not", async () => {
+  test("waits for a write in flight despite an interruption", async () => {
     server.answer((response, received) => {
       ending.abort();
       setTimeout(() => created(response, received), 50);
@@ -290,13 +290,13 @@ describe("waiting", () => {
     expect(await create()).toMatchObject({ kind: "answered" });
   });
 
-  test("for a page does", async () => {
+  test("aborts a read when the run is interrupted", async () => {
     server.answer(() => ending.abort());
     await expect(map.page(1)).rejects.toMatchObject({ code: "interrupted" });
   });
 });
 
-test("no more requests are under way than are allowed", async () => {
+test("limits the number of concurrent requests", async () => {
   open({ concurrency: 2 });
   let [now, most] = [0, 0];
   server.answer((response, received) => {
@@ -311,8 +311,8 @@ test("no more requests are under way than are allowed", async () => {
   expect(most).toBe(2);
 });
 
-describe("an access token", () => {
-  /** Lets in who has one of these tokens. */
+describe("access tokens", () => {
+  /** Authorizes requests with one of these tokens. */
   const only =
     (...tokens: readonly string[]): Reply =>
     (response, received) =>
@@ -320,7 +320,7 @@ describe("an access token", () => {
         ? page()(response, received)
         : plain(401)(response, received);
 
-  /** Gives these tokens one after another. */
+  /** Issues these tokens in turn. */
   const giving = (tokens: readonly string[], expires: unknown = 3600): Reply => {
     const left = [...tokens];
     return (response, received) =>
@@ -330,7 +330,7 @@ describe("an access token", () => {
       );
   };
 
-  test("that worked before and is refused is replaced once, for all", async () => {
+  test("replaces an accepted token once for all requests when it is rejected", async () => {
     server.answer(only("one"));
     server.token = giving(["one", "two"]);
     await map.page(1);
@@ -340,7 +340,7 @@ describe("an access token", () => {
     expect(service.requestCount.token).toBe(2);
   });
 
-  test("that is new and refused stops everything", async () => {
+  test("a rejected new token stops all requests", async () => {
     server.answer(only());
     server.token = giving(["one", "two", "three"]);
     const failures = await Promise.allSettled([map.page(1), create()]);
@@ -353,7 +353,7 @@ describe("an access token", () => {
     expect(service.requestCount).toEqual({ ...sent, token: 1 });
   });
 
-  test("that is no longer given is asked for once", async () => {
+  test("requests a denied token only once", async () => {
     server.answer(only());
     server.token = plain(401);
     await Promise.allSettled([1, 2, 3].map((number) => map.page(number)));
@@ -361,7 +361,7 @@ describe("an access token", () => {
     expect(service.requestCount).toEqual({ GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0, token: 1 });
   });
 
-  test("is refreshed before it ends", async () => {
+  test("renews a token before it expires", async () => {
     server.answer(only("one", "two", "three"));
     server.token = giving(["one", "two", "three"], 0.001);
     for (const number of [1, 2, 3]) {
@@ -376,7 +376,7 @@ describe("an access token", () => {
     ]);
   });
 
-  test("lives an hour where nothing is said", async () => {
+  test("assumes a lifetime of one hour by default", async () => {
     server.token = json(200, { access_token: "one" });
     for (const number of [1, 2]) await map.page(number);
     expect(service.requestCount.token).toBe(1);
@@ -387,7 +387,7 @@ describe("an access token", () => {
     ["429", plain(429)],
     ["a cut", reset],
     ["a torn answer", plain(200, '{"access_')],
-  ])("is asked for again after %s", async (_name, reply) => {
+  ])("requests a token again after %s", async (_name, reply) => {
     let first = true;
     const good = giving(["one"]);
     server.token = (response, received) => {
@@ -422,7 +422,7 @@ describe("an access token", () => {
       "unsupported_grant_type",
     ],
     ["401", plain(401), "remote-credentials", "HTTP 401"],
-  ])("that is answered with %s ends it at once", async (_name, reply, code, words) => {
+  ])("a token response of %s fails without a retry", async (_name, reply, code, words) => {
     server.token = reply;
     await expect(service.signIn()).rejects.toMatchObject({ code, message: expect.stringContaining(words) });
     expect(service.requestCount.token).toBe(1);
@@ -430,7 +430,7 @@ describe("an access token", () => {
 });
 
 describe("secrets", () => {
-  test("are shown in no message, though a service repeats them", async () => {
+  test("no message shows the client secret, even if a service echoes it", async () => {
     server.token = (response, received) =>
       json(401, { error: "invalid_client", error_description: `unknown: ${received.body}\u001b[2J` })(
         response,
@@ -442,13 +442,13 @@ describe("secrets", () => {
     expect(failure.message).not.toContain("\u001b");
   });
 
-  test("nor are tokens", async () => {
+  test("no message shows a token", async () => {
     server.answer((response, received) => json(400, { message: received.headers.authorization })(response, received));
     expect(await create()).toMatchObject({ reason: "HTTP 400: Bearer …" });
     await expect(map.page(1)).rejects.not.toMatchObject({ message: expect.stringContaining("a-token") });
   });
 
-  test("stay with the origin that they are for", async () => {
+  test("secrets are not sent to another origin", async () => {
     const other = await ScriptedServer.start();
     server.answer(plain(307, "", { location: `${other.url}/api/v1/maps/m/features?key=1` }));
     await expect(create()).rejects.toMatchObject({
@@ -462,7 +462,7 @@ describe("secrets", () => {
     expect(other.received).toEqual([]);
   });
 
-  test("go along within it", async () => {
+  test("secrets follow redirects within the origin", async () => {
     server.answer(plain(308, "", { location: "/moved" }), created);
     expect(await create()).toMatchObject({ kind: "answered" });
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -473,14 +473,14 @@ describe("secrets", () => {
     expect(server.requests[1]!.body).toBe(server.requests[0]!.body);
   });
 
-  test("a redirect in a circle ends", async () => {
+  test("circular redirects end", async () => {
     server.answer(plain(302, "", { location: "/again" }));
     await expect(map.page(1)).rejects.toMatchObject({ code: "remote-protocol-error" });
     expect(server.requests).toHaveLength(6);
   });
 });
 
-test("paths are as the settings say", async () => {
+test("uses the configured paths", async () => {
   open({ url: `${server.url}/base/`, apiPath: "api/v2/", tokenPath: "token" });
   server.script = [
     (response, received) =>
@@ -495,7 +495,7 @@ test("paths are as the settings say", async () => {
   ]);
 });
 
-test("a list of maps is followed from page to page, and to no other address", async () => {
+test("follows the pages of a map list, but only on the same service", async () => {
   const one = (name: string) => ({
     id: name,
     name,
@@ -516,7 +516,7 @@ test("a list of maps is followed from page to page, and to no other address", as
   ]);
 });
 
-test("a service without a list of maps has none", async () => {
+test("returns no list for a service without one", async () => {
   for (const reply of [plain(404), plain(405), json(200, {}), json(200, { maps: [{ id: 1 }] }), json(200, [])]) {
     server.answer(reply);
     expect(await service.maps()).toBeNull();

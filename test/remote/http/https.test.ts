@@ -1,4 +1,4 @@
-/** Whom the client takes for the service, over https. */
+/** Verifies server certificates over https. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -12,7 +12,7 @@ import {
 } from "../../service/service-process.js";
 import { geoferry, hasProgram } from "../../support/command.js";
 
-describe("a certificate", { skip: !hasProgram("openssl") }, () => {
+describe("server certificate", { skip: !hasProgram("openssl") }, () => {
   const folder = createScratchFolder();
   const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
   let client: ReturnType<typeof createAccountWithMap>;
@@ -27,7 +27,7 @@ describe("a certificate", { skip: !hasProgram("openssl") }, () => {
     url = `https://localhost:${new URL(running.listening).port}`;
   });
 
-  test("that nobody vouches for ends it at once: nothing secret is sent", async () => {
+  test("an untrusted certificate fails without sending secrets", async () => {
     const service = createServiceClient({ url, ...client }, defaultTraffic, new AbortController().signal);
     await expect(service.map(client.map).create(["{}"], "key")).rejects.toMatchObject({
       code: "remote-untrusted",
@@ -48,12 +48,12 @@ describe("a certificate", { skip: !hasProgram("openssl") }, () => {
       },
     });
 
-  test("is not asked for by an address with http, and that is said", () => {
+  test("an http address is rejected with advice", () => {
     const { status, stderr } = whoami(url.replace("https:", "http:"));
     expect([status, stderr]).toEqual([8, expect.stringContaining("where it speaks TLS alone, write https://")]);
   });
 
-  test("is not there where https is asked for and http is spoken, and that is said at once", async () => {
+  test("plain http behind an https address fails without retries", async () => {
     const plain = await ServiceProcess.start(["--data", folder.data()]);
     const { status, stderr } = whoami(plain.listening.replace("http://127.0.0.1", "https://localhost"));
     expect([status, stderr]).toEqual([10, expect.stringContaining("what answers there does not speak TLS")]);
@@ -61,7 +61,7 @@ describe("a certificate", { skip: !hasProgram("openssl") }, () => {
     expect(stderr).not.toContain("SSL routines");
   });
 
-  test("of an authority that is named is trusted", () => {
+  test("trusts a certificate of a configured authority", () => {
     const { status, stdout } = whoami(url);
     expect({ status, ...JSON.parse(stdout) }).toMatchObject({ status: 0, url, account: "ada@example.org" });
   });

@@ -1,4 +1,4 @@
-/** What headers say of when to go on; examples of the documents that define them. */
+/** Parses rate-limit headers; the examples are from the defining documents. */
 import { describe, expect, test } from "vitest";
 import { backoffMs, parseRateLimitReset, parseRetryAfter } from "../../../src/remote/http/rate-limiter.js";
 
@@ -17,12 +17,12 @@ describe("Retry-After", () => {
     ["a date that is over", { "retry-after": "Fri, 31 Dec 1999 23:58:59 GMT" }, 0],
     ["neither", { "retry-after": "soon" }, null],
     ["nothing", {}, null],
-  ])("is %s", (_name, headers, expected) => {
+  ])("parses Retry-After: %s", (_name, headers, expected) => {
     expect(parseRetryAfter(headers, now)).toBe(expected);
   });
 });
 
-describe("requests that are left", () => {
+describe("RateLimit", () => {
   test.each<[string, Record<string, string>, number | null]>([
     ["draft 10: some", { ratelimit: '"default";r=50;t=30' }, null],
     ["draft 10: none", { ratelimit: '"default";r=0;t=30' }, 30_000],
@@ -33,12 +33,12 @@ describe("requests that are left", () => {
     ["draft 03: some", { "ratelimit-remaining": "1", "ratelimit-reset": "50" }, null],
     ["nothing", {}, null],
     ["something else", { ratelimit: "yes" }, null],
-  ])("%s", (_name, headers, expected) => {
+  ])("parses RateLimit headers, %s", (_name, headers, expected) => {
     expect(parseRateLimitReset(headers)).toBe(expected);
   });
 });
 
-test("back-off is between nothing and a bound that doubles, up to half a minute from half a second", () => {
+test("backoff is random below a bound that doubles, up to 60 times the first", () => {
   for (const [attempt, bound] of [
     [1, 500],
     [2, 1000],
@@ -48,7 +48,7 @@ test("back-off is between nothing and a bound that doubles, up to half a minute 
     const waits = Array.from({ length: 200 }, () => backoffMs(attempt, 500));
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...waits)).toBeLessThanOrEqual(bound);
-    // 200 of them below a half: once in 2^200.
+    // The chance that all 200 are below half is 1 in 2^200.
     expect(Math.max(...waits)).toBeGreaterThan(bound / 2);
   }
 });

@@ -1,4 +1,4 @@
-/** One request on the wire: what is taken for an answer, for none, and for never sent. */
+/** One request on the wire: responses, failures and requests that were never sent. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { promisify } from "node:util";
@@ -34,7 +34,7 @@ const failure = (asked: Promise<unknown>): Promise<NoResponseError> =>
     },
   );
 
-describe("a body", () => {
+describe("bodies", () => {
   const text = JSON.stringify({ name: "Zürich, 東京", many: "x".repeat(300_000) });
 
   test.each<[string, string, (bytes: Buffer) => Buffer]>([
@@ -44,18 +44,18 @@ describe("a body", () => {
     ["br", "br", brotliCompressSync],
     ["two, one after the other", "gzip, br", (bytes) => brotliCompressSync(gzipSync(bytes))],
     ["identity", "identity", (bytes) => bytes],
-  ])("is read in the encoding %s", async (_name, encoding, encode) => {
+  ])("decodes a body in %s", async (_name, encoding, encode) => {
     const answer = await ask((response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(encode(Buffer.from(text))),
     );
     expect(answer.text).toBe(text);
   });
 
-  test("has no mark of byte order", async () => {
+  test("removes a byte order mark", async () => {
     expect((await ask(plain(200, "\ufeff{}"))).json).toEqual({});
   });
 
-  test("is none in an answer that has none, whatever encoding it would have", async () => {
+  test("ignores the encoding of an empty body", async () => {
     const answer = await ask(plain(304, "", { "content-encoding": "gzip" }));
     expect(answer).toMatchObject({ status: 304, text: "" });
   });
@@ -63,12 +63,12 @@ describe("a body", () => {
   test.each<[string, Buffer, string]>([
     ["cut short", gzipSync(text).subarray(0, 100), "the answer is compressed, and ends too early"],
     ["damaged", Buffer.from(text), "the answer is compressed, and damaged"],
-  ])("that is compressed and %s is no answer", async (_name, bytes, reason) => {
+  ])("a compressed body that is %s is a failure", async (_name, bytes, reason) => {
     const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
     expect(await failure(asked)).toMatchObject({ failure: { reason, isTransient: true }, isUnsent: false });
   });
 
-  test("that is too large once it is unpacked is no answer, and never will be", async () => {
+  test("a body that is too large after decompression is a permanent failure", async () => {
     const bomb = await promisify(gzip)(Buffer.alloc(257 << 20));
     const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
     expect(await failure(asked)).toMatchObject({
@@ -76,7 +76,7 @@ describe("a body", () => {
     });
   });
 
-  test.each(["POST", "PUT", "PATCH", "DELETE"] as const)("of a %s is sent whole, in UTF-8", async (method) => {
+  test.each(["POST", "PUT", "PATCH", "DELETE"] as const)("sends the whole body of a %s in UTF-8", async (method) => {
     const body = JSON.stringify({ name: "東京".repeat(200_000) });
     await ask(plain(200), get({ method, body }));
     expect(server.received[0]!.body).toBe(body);
@@ -84,12 +84,12 @@ describe("a body", () => {
   });
 });
 
-test("a program that asks says what it is", async () => {
+test("sends a User-Agent", async () => {
   await ask(plain(200));
   expect(server.received[0]!.headers["user-agent"]).toBe("geoferry");
 });
 
-test("connections are kept for the next request", async () => {
+test("reuses connections", async () => {
   const ports = new Set<number | undefined>();
   const reply: Reply = (response) => {
     ports.add(response.socket?.remotePort);
@@ -99,11 +99,11 @@ test("connections are kept for the next request", async () => {
   expect(ports.size).toBe(1);
 });
 
-/** Closes a connection that was idle for a while, whatever the thread of the test does, and wakes it then. */
+/** Closes idle connections independently of the test's thread, then wakes it. */
 const impatient = `
   const { createServer } = require("node:http");
   const { parentPort, workerData: closed } = require("node:worker_threads");
-  // With this header there is none that says how long it waits.
+  // This header suppresses the Keep-Alive hint with the timeout.
   const server = createServer((_, response) => response.writeHead(200, { connection: "keep-alive" }).end("{}"));
   server.keepAliveTimeout = 50;
   server.on("connection", (socket) =>
@@ -115,7 +115,7 @@ const impatient = `
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;
 
-test("no connection is taken that was closed while this program was at work on something else", async () => {
+test("does not reuse a connection that was closed while the process was busy", async () => {
   const closed = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(impatient, { eval: true, workerData: closed });
   try {
@@ -129,8 +129,8 @@ test("no connection is taken that was closed while this program was at work on s
   }
 });
 
-describe("time", () => {
-  test("that is over in the middle of an answer ends it", async () => {
+describe("timeouts", () => {
+  test("a timeout within a response ends the request", async () => {
     server.answer((response) => response.writeHead(200).write("{"));
     expect(await failure(sendRequest(get(), { timeout: 100, minimumRate: 0 }, never))).toMatchObject({
       failure: { reason: "the server sends nothing for 0.1 s (--timeout)", isTransient: true },
@@ -139,7 +139,7 @@ describe("time", () => {
     });
   });
 
-  test("is given as long as enough comes", async () => {
+  test("a slow response continues above the minimum rate", async () => {
     let rest = 20;
     server.answer((response) => {
       response.writeHead(200);
@@ -156,7 +156,7 @@ describe("time", () => {
   test.each<[string, string]>([
     ["sends a byte now and then", "/"],
     ["sends a byte of its head now and then", "/head"],
-  ])("ends where the server %s", async (_name, path) => {
+  ])("times out if the server %s", async (_name, path) => {
     server.answer((response, { path: asked }) => {
       const socket = response.socket!;
       socket.write(asked === "/head" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 200 OK\r\n\r\n");
@@ -167,7 +167,7 @@ describe("time", () => {
     expect(await failure(asked)).toMatchObject({ isTimeout: true, isUnsent: false });
   });
 
-  test("ends where the server takes nothing of what is sent", async () => {
+  test("times out if the server does not read the request", async () => {
     const port = createServer((socket) => socket.pause());
     await once(port.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(port.address() as AddressInfo).port}`;
@@ -178,7 +178,7 @@ describe("time", () => {
     port.close();
   });
 
-  test("is over at once for who is told to stop", async () => {
+  test("an abort ends the request immediately", async () => {
     const stop = new AbortController();
     server.answer((response) => {
       response.writeHead(200).write("{", () => stop.abort(new Error("enough")));
@@ -189,8 +189,8 @@ describe("time", () => {
   });
 });
 
-/** A server that knows nothing of HTTP. */
-describe("behind a port", () => {
+/** A server that does not speak HTTP. */
+describe("unexpected servers", () => {
   let port: Server;
   const sockets = new Set<Socket>();
 
@@ -210,7 +210,7 @@ describe("behind a port", () => {
 
   const post = (url: string) => get({ method: "POST", url, body: "{}" });
 
-  test("that never agrees on a certificate nothing was sent", async () => {
+  test("a TLS handshake that does not finish means that nothing was sent", async () => {
     const host = await listen(() => {});
     expect(await failure(sendRequest(post(`https://${host}`), { connectTimeout: 100 }, never))).toMatchObject({
       failure: { reason: "there is no connection within 0.1 s (--connect-timeout)", isTransient: true },
@@ -218,7 +218,7 @@ describe("behind a port", () => {
     });
   });
 
-  test("that breaks off before there is a certificate nothing was sent", async () => {
+  test("a connection closed before the TLS handshake means that nothing was sent", async () => {
     const host = await listen((socket) => socket.destroy());
     expect(await failure(sendRequest(post(`https://${host}`), { timeout: 20_000 }, never))).toMatchObject({
       failure: { isTransient: true, isUntrusted: false },
@@ -226,7 +226,7 @@ describe("behind a port", () => {
     });
   });
 
-  test("that breaks off after there was a connection something may have been sent", async () => {
+  test("a connection closed after it was established may have sent the request", async () => {
     const host = await listen((socket) => socket.destroy());
     expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
       failure: { reason: "the server broke off the connection", isTransient: true },
@@ -241,14 +241,14 @@ describe("behind a port", () => {
       "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
     ],
     ["that says nothing more than 'go on'", "HTTP/1.1 100 Continue\r\n\r\n"],
-  ])("%s there is no answer", async (_name, words) => {
+  ])("a server %s gives no response", async (_name, words) => {
     const host = await listen((socket) => socket.on("data", () => socket.end(words)));
     expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
       isUnsent: false,
     });
   });
 
-  test("that answers before it has read all there is an answer", async () => {
+  test("accepts a response that arrives before the request was read", async () => {
     const refusal = "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
     const host = await listen((socket) => socket.once("data", () => socket.pause().write(refusal)));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
@@ -268,32 +268,35 @@ describe("behind a port", () => {
         setTimeout(() => socket.write(refusal.slice(cut), () => socket.resetAndDestroy()), 5);
       },
     ],
-  ])("that answers before it has read all, and breaks off %s, there is an answer", async (_name, refuse) => {
+  ])("accepts an early response if the server closes the connection %s", async (_name, refuse) => {
     const host = await listen((socket) => socket.once("data", () => refuse(socket.pause())));
     const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
     for (let tries = 0; tries < 10; tries++)
       expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
   });
 
-  test.each(["close", "keep-alive"])("that reads no more after its answer no connection stays (%s)", async (after) => {
-    const refusal = `HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: ${after}\r\n\r\n{}`;
-    let end: (how: unknown) => void;
-    const ended = new Promise((resolve) => {
-      end = resolve;
-    });
-    const host = await listen((socket) => {
-      socket.once("error", end).once("close", end);
-      // What is sent is left in the way of its end; writing shows that nobody is there any more.
-      const ping = setInterval(() => socket.write(" "), 50);
-      socket.once("close", () => clearInterval(ping));
-      socket.once("data", () => socket.pause().write(refusal));
-    });
-    const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
-    expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
-    await ended;
-  });
+  test.each(["close", "keep-alive"])(
+    "closes the connection if the server stops reading after its response (%s)",
+    async (after) => {
+      const refusal = `HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\nconnection: ${after}\r\n\r\n{}`;
+      let end: (how: unknown) => void;
+      const ended = new Promise((resolve) => {
+        end = resolve;
+      });
+      const host = await listen((socket) => {
+        socket.once("error", end).once("close", end);
+        // The unsent data delays the close; writing shows that the peer is gone.
+        const ping = setInterval(() => socket.write(" "), 50);
+        socket.once("close", () => clearInterval(ping));
+        socket.once("data", () => socket.pause().write(refusal));
+      });
+      const large = { ...post(`http://${host}`), body: "x".repeat(20 << 20) };
+      expect(await sendRequest(large, { timeout: 20_000 }, never)).toMatchObject({ status: 413, text: "{}" });
+      await ended;
+    },
+  );
 
-  test("that tells no length the answer lasts until the end", async () => {
+  test("reads a response without a length until the end", async () => {
     const host = await listen((socket) => socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\n\r\n{}")));
     expect(await sendRequest(post(`http://${host}`), { timeout: 20_000 }, never)).toMatchObject({
       status: 200,
@@ -302,7 +305,7 @@ describe("behind a port", () => {
   });
 });
 
-test("of an address where nobody listens nothing was sent", async () => {
+test("nothing was sent to an address without a listener", async () => {
   const gone = createServer();
   await once(gone.listen(0, "127.0.0.1"), "listening");
   const { port } = gone.address() as AddressInfo;
@@ -315,7 +318,7 @@ test("of an address where nobody listens nothing was sent", async () => {
   });
 });
 
-test("of a host that is not there nothing was sent", async () => {
+test("nothing was sent to an unknown host", async () => {
   const asked = sendRequest(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
   expect(await failure(asked)).toMatchObject({ isUnsent: true });
 });

@@ -1,18 +1,18 @@
-/** What features are compared by. Digests are of sha256sum(1). */
+/** Canonical texts and digests of features. Expected digests are from sha256sum(1). */
 import { describe, expect, test } from "vitest";
 import { canonicalFeature, defaultRounding, digestText } from "../../../src/remote/snapshot/canonical-feature.js";
 import { Fingerprint } from "../../../src/remote/snapshot/snapshot-stats.js";
 
 const text = (json: string) => canonicalFeature(JSON.parse(json), defaultRounding);
 
-describe("a canonical text", () => {
-  test("has names sorted, on every level, no property that is null, and coordinates in units of the last decimal", () => {
+describe("canonicalFeature", () => {
+  test("sorts names on all levels, omits null properties and rounds coordinates to integers", () => {
     const feature =
       '{"geometry":{"coordinates":[12.5,-0.0000033],"type":"Point"},"properties":{"é\\"":"x\\ny","b":[1,{"d":-0,"c":null}],"n":null,"a":1.0}}';
     expect(text(feature)).toBe('Point(125000000 -33)\n{"a":1,"b":[1,{"c":null,"d":0}],"é\\"":"x\\ny"}');
   });
 
-  test("is of the same order whatever came before it", () => {
+  test("the member order does not depend on earlier features", () => {
     const of = (properties: string) => text(`{"geometry":null,"properties":${properties}}`);
     expect(of('{"b":1,"a":2}')).toBe('null\n{"a":2,"b":1}');
     expect(of('{"a":2,"b":1}')).toBe('null\n{"a":2,"b":1}');
@@ -22,7 +22,7 @@ describe("a canonical text", () => {
     expect(text('{"geometry":null,"properties":null}')).toBe("null\n{}");
   });
 
-  test("has heights in millimetres, zero without a sign, and the parts of collections", () => {
+  test("rounds heights to millimetres, removes the sign of zero and includes the parts of collections", () => {
     const geometry =
       '{"type":"GeometryCollection","geometries":[{"type":"Point","coordinates":[-0,-1e-9,1.2345]},{"type":"LineString","coordinates":[[0,0],[1,2]]}]}';
     expect(text(`{"geometry":${geometry},"properties":{}}`)).toBe(
@@ -37,7 +37,7 @@ test("a digest is the first half of a SHA-256", () => {
   );
 });
 
-test("a fingerprint is the exclusive or of its members, in any order", () => {
+test("a fingerprint is the XOR of its members, in any order", () => {
   const digest = "000102030405060708090a0b0c0d0e0f";
   const [one, two] = ["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"] as const;
   const fingerprint = new Fingerprint();

@@ -1,4 +1,4 @@
-/** What features say exactly, by the text of a service: expected values are the numbers and members as RFC 8259 has them. */
+/** Exact comparison of features by their JSON texts; expected values follow RFC 8259. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
@@ -8,14 +8,14 @@ import {
   splitFeatureTexts,
 } from "../../../src/remote/snapshot/exact-feature.js";
 
-describe("numbers", () => {
+describe("normalizeNumber", () => {
   test.each([
     ["120", "1.2e2", "120.0", "12e1", "1200E-1", "0.12e+3"],
     ["0", "-0", "0.000", "0e99", "-0E-7"],
     ["9007199254740993", "9007199254740993.0", "9.007199254740993e15"],
     ["1e400", "10e399", "0.1e401"],
     ["-7.5", "-75e-1", "-7.50"],
-  ])("%s is written in several ways", (...ways) => {
+  ])("%s has several equal notations", (...ways) => {
     expect(new Set(ways.map(normalizeNumber)).size).toBe(1);
   });
 
@@ -27,17 +27,17 @@ describe("numbers", () => {
     ["1e-400", "0"],
     ["47.00000001", "47.00000002"],
     ["1e9007199254740993", "1e9007199254740992"],
-  ])("%s is not %s", (one, other) => {
+  ])("%s differs from %s", (one, other) => {
     expect(normalizeNumber(one)).not.toBe(normalizeNumber(other));
   });
 });
 
-test("every double is the same in both of JavaScript's ways to write it, and is no other one", () => {
+test("both JavaScript notations of a double are equal, and differ from other doubles", () => {
   const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
   fc.assert(
     fc.property(finite, finite, (one, other) => {
       expect(normalizeNumber(String(one))).toBe(normalizeNumber(one.toExponential()));
-      // Zero is one number, whatever its sign.
+      // Zero is one number, regardless of sign.
       expect(normalizeNumber(String(one)) === normalizeNumber(other.toExponential())).toBe(one === other);
     }),
   );
@@ -54,7 +54,7 @@ test.each([
   ],
   ["white space", feature('"properties":{"a":[1,2]}'), ` ${feature('"properties" : {\n"a"\t: [ 1 ,2 ] } ')}`],
   ["escapes", feature('"properties":{"\u00e4":"\\u0041\\/"}'), feature('"properties":{"\\u00e4":"A/"}')],
-])("%s makes no difference", (_name, one, other) => {
+])("ignores a difference in %s", (_name, one, other) => {
   expect(findExactDifferences(one, other)).toEqual([]);
   expect(canonicalExactText(one)).toBe(canonicalExactText(other));
 });
@@ -76,12 +76,12 @@ test.each([
     '"geometry":{"type":"Point","coordinates":[1,2]}',
     '"geometry":{"type":"Point","coordinates":[1,2],"bbox":[1,2,1,2]}',
   ],
-])("features differ in %s", (name, one, other) => {
+])("detects a difference in %s", (name, one, other) => {
   expect(findExactDifferences(feature(one), feature(other))).toEqual([name]);
   expect(canonicalExactText(feature(one))).not.toBe(canonicalExactText(feature(other)));
 });
 
-test("deep members are taken as they are written", () => {
+test("keeps deeply nested members verbatim", () => {
   const deep = "[".repeat(20_000) + "]".repeat(20_000);
   expect(canonicalExactText(feature(`"title":${deep}`))).toBe(canonicalExactText(feature(`"title":${deep}`)));
 });
@@ -93,7 +93,7 @@ it("finds the features of a page", () => {
   expect(splitFeatureTexts('{"features":[]}')).toEqual([]);
 });
 
-it("finds equal what is the same JSON, and keeps every text whole", () => {
+it("treats equivalent JSON as equal and keeps every text unchanged", () => {
   fc.assert(
     fc.property(
       fc.array(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue())),

@@ -1,4 +1,4 @@
-/** Readings of maps that keep the interface, each in its way, and of maps that others write to meanwhile. */
+/** Reads maps from conforming services, also while other clients write. */
 import { readdirSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createError } from "../../../src/errors.js";
@@ -25,7 +25,7 @@ const feature = (n: number, more: Partial<WireFeature> = {}): WireFeature => ({
 
 const features = (count: number): WireFeature[] => Array.from({ length: count }, (_, n) => feature(n + 1));
 
-/** A map whose pages a test makes; everything else is none of its business. */
+/** A map with scripted pages; all other methods are unused. */
 class ScriptedMap implements Pick<MapClient, "id" | "url" | "page"> {
   readonly id = "m1";
   readonly url = "http://service.test";
@@ -39,7 +39,7 @@ class ScriptedMap implements Pick<MapClient, "id" | "url" | "page"> {
     return page && { features: [], etag: null, ...page };
   }
 
-  /** As a whole client: a snapshot only reads. */
+  /** As a full client; a snapshot only reads. */
   get client(): MapClient {
     const never = async () => {
       throw new Error("a snapshot writes");
@@ -81,7 +81,7 @@ async function snapshotOf(map: ScriptedMap, settings: Partial<SnapshotSettings> 
 const numbersIn = (held: readonly WireFeature[]) => held.map(({ properties }) => properties.n as number);
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
 
-describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
+describe("readSnapshot requests", () => {
   test.each([
     [0, 1],
     [1, 1],
@@ -90,7 +90,7 @@ describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
     [501, 2],
     [1000, 3],
     [1200, 3],
-  ])("%i: %i where all pages have one entity tag", async (count, requests) => {
+  ])("%i features with one entity tag take %i requests", async (count, requests) => {
     const map = steadyMap(features(count), '"7"');
     const { snapshot, held } = await snapshotOf(map);
     expect(map.asked).toEqual(upTo(requests));
@@ -103,7 +103,7 @@ describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
     [499, 1],
     [500, 4],
     [1200, 6],
-  ])("%i without a tag: %i, since more than one page is read twice", async (count, requests) => {
+  ])("%i features without a tag take %i requests, since several pages are read twice", async (count, requests) => {
     const map = steadyMap(features(count));
     const { snapshot, held } = await snapshotOf(map);
     expect(map.asked).toHaveLength(requests);
@@ -111,7 +111,7 @@ describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
     expect(snapshot).toMatchObject({ features: count, etag: null });
   });
 
-  test("once where pages are trusted", async () => {
+  test("reads pages once with singleRead", async () => {
     const map = steadyMap(features(1200));
     await snapshotOf(map, { singleRead: true });
     expect(map.asked).toEqual([1, 2, 3]);
@@ -119,14 +119,14 @@ describe("a reading of n features takes ⌊n / 500⌋ + 1 requests", () => {
 });
 
 describe("entity tags", () => {
-  test("that differ from page to page are not those of the map", async () => {
+  test("tags that differ between pages are not tags of the map", async () => {
     const map = new ScriptedMap((number) => ({ features: pageOf(features(600), number), etag: `"page ${number}"` }));
     const { snapshot } = await snapshotOf(map);
     expect(map.asked).toEqual([1, 2, 1, 2]);
     expect(snapshot.etag).toBeNull();
   });
 
-  test("weak and strong are of one state: a proxy has compressed some answers", async () => {
+  test("weak and strong tags denote the same state, as when a proxy compresses some responses", async () => {
     const map = new ScriptedMap((number) => ({
       features: pageOf(features(600), number),
       etag: number === 1 ? 'W/"5"' : '"5"',
@@ -136,7 +136,7 @@ describe("entity tags", () => {
     expect(snapshot.etag).toBe('W/"5"');
   });
 
-  test("that the map still has end the reading before it begins", async () => {
+  test("an unchanged tag skips the reading", async () => {
     const map = new ScriptedMap(() => null);
     const space = await workspace();
     expect(await readSnapshot(map.client, space, { rounding, ifNoneMatch: '"7"' })).toBeNull();
@@ -144,7 +144,7 @@ describe("entity tags", () => {
     expect(readdirSync(space.folder).filter((name) => name.endsWith(".ndjson"))).toEqual([]);
   });
 
-  test("that it has no longer cost no request", async () => {
+  test("an outdated tag costs no extra request", async () => {
     const map = steadyMap(features(600), '"8"');
     const space = await workspace();
     const snapshot = await readSnapshot(map.client, space, { rounding, ifNoneMatch: '"7"' });
@@ -153,8 +153,8 @@ describe("entity tags", () => {
   });
 });
 
-describe("where others write between pages", () => {
-  test("a feature that they put in front shifts all, and a second pair of readings agrees", async () => {
+describe("concurrent writes", () => {
+  test("a feature inserted at the front shifts all pages, and a second attempt succeeds", async () => {
     const before = features(1000);
     const after = [feature(2000), ...before];
     const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
@@ -162,11 +162,11 @@ describe("where others write between pages", () => {
     expect(numbersIn(held)).toEqual([2000, ...upTo(1000)]);
     expect(new Set(held.map(({ id }) => id)).size).toBe(1001);
     expect(snapshot.features).toBe(1001);
-    // Three pages each; the comparison of the first pair meets what it does not know on its first page of three asked for.
+    // Three pages each; the comparison of the first attempt fails on the first page, when three are requested.
     expect(map.asked.slice(-6)).toEqual(upTo(3).concat(upTo(3)));
   });
 
-  test("one that they delete lets another slip from one page to that read before; it is not missed", async () => {
+  test("a feature that moves to a page already read because of a delete is not missed", async () => {
     const before = features(1000);
     const after = before.slice(1);
     const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
@@ -174,7 +174,7 @@ describe("where others write between pages", () => {
     expect(numbersIn(held)).toEqual(upTo(1000).slice(1));
   });
 
-  test("a change after the first reading is found by the second", async () => {
+  test("the second reading detects a change after the first", async () => {
     const before = features(600);
     const after = before.map((one, n) => (n === 599 ? feature(600, { properties: { n: 600, title: "new" } }) : one));
     const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 2 ? after : before, number) }));
@@ -183,7 +183,7 @@ describe("where others write between pages", () => {
     expect(map.asked).toHaveLength(8);
   });
 
-  test("pages in another order hold the same", async () => {
+  test("pages in a different order have equal content", async () => {
     const all = features(600);
     const turned = [...all].reverse();
     const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 2 ? turned : all, number) }));
@@ -191,7 +191,7 @@ describe("where others write between pages", () => {
     expect(map.asked).toHaveLength(4);
   });
 
-  test("a second reading whose pages repeat one feature and lack another does not agree", async () => {
+  test("a second reading that repeats one feature and lacks another does not match", async () => {
     const all = features(600);
     const lacking = [...all.slice(0, 599), all[0]!];
     const map = new ScriptedMap((number, request) => ({
@@ -202,7 +202,7 @@ describe("where others write between pages", () => {
     expect(map.asked).toHaveLength(8);
   });
 
-  test("all the time, it is said that the map does not hold still", async () => {
+  test("a map that changes constantly is reported as changed during the read", async () => {
     const map = new ScriptedMap((number, request) => ({
       features: pageOf([feature(5000 + request), ...features(600)], number),
     }));
@@ -211,7 +211,7 @@ describe("where others write between pages", () => {
     await expect(failure).rejects.toThrow(/map m1 of http:\/\/service\.test: .* 3 attempts .*--single-read/);
   });
 
-  test("pages that are trusted have each feature once, as it was read last", async () => {
+  test("singleRead keeps each feature once, as last read", async () => {
     const shifted = [feature(1, { properties: { n: 1, title: "old" } }), ...features(600)];
     const { held, snapshot } = await snapshotOf(new ScriptedMap((number) => ({ features: pageOf(shifted, number) })), {
       singleRead: true,
@@ -224,7 +224,7 @@ describe("where others write between pages", () => {
 });
 
 describe("beyond the last page", () => {
-  test("the last page again is no end of the world", async () => {
+  test("a repeated last page ends the reading", async () => {
     const all = features(1000);
     const map = new ScriptedMap((number) => ({ features: pageOf(all, Math.min(number, 2)), etag: '"1"' }));
     const { held } = await snapshotOf(map);
@@ -232,7 +232,7 @@ describe("beyond the last page", () => {
     expect(map.asked).toEqual([1, 2, 3, 4]);
   });
 
-  test("nor is an answer that there is no such page", async () => {
+  test("a 404 beyond the last page ends the reading", async () => {
     const map = new ScriptedMap((number) => {
       if (number > 2) throw createError("remote-map-missing", { service: "http://service.test", map: "m1" });
       return { features: pageOf(features(1000), number), etag: '"1"' };
@@ -242,20 +242,20 @@ describe("beyond the last page", () => {
     expect(map.asked).toEqual([1, 2, 3, 1, 2, 3]);
   });
 
-  test("a map that is not there is no empty one", async () => {
+  test("a missing map is not an empty one", async () => {
     const map = new ScriptedMap(() => {
       throw createError("remote-map-missing", { service: "http://service.test", map: "m1" });
     });
     await expect(snapshotOf(map)).rejects.toMatchObject({ code: "remote-map-missing" });
   });
 
-  test("nor is the first page, for ever", async () => {
+  test("an endlessly repeated first page ends the reading", async () => {
     const map = new ScriptedMap(() => ({ features: features(500) }));
     const { held } = await snapshotOf(map);
     expect(numbersIn(held)).toEqual(upTo(500));
   });
 
-  test("a page that is there twice, since as many features came in front, does not hide those behind it", async () => {
+  test("a page repeated because of inserted features does not hide later pages", async () => {
     const before = features(700);
     const after = [...Array.from({ length: 500 }, (_, n) => feature(9000 + n)), ...before];
     const map = new ScriptedMap((number, request) => ({ features: pageOf(request > 1 ? after : before, number) }));
@@ -264,7 +264,7 @@ describe("beyond the last page", () => {
   });
 });
 
-describe("a snapshot tells", () => {
+describe("snapshot contents", () => {
   const all: WireFeature[] = [
     feature(1, { geometry: { type: "Point", coordinates: [7.5, 47.2501] }, properties: { title: "a", ref: null } }),
     feature(2, { geometry: null, properties: { title: "b" } }),
@@ -285,7 +285,7 @@ describe("a snapshot tells", () => {
     }),
   ];
 
-  test("kinds, extent, fields and decimals", async () => {
+  test("reports kinds, extent, fields and decimals", async () => {
     const { snapshot } = await snapshotOf(steadyMap(all));
     expect(snapshot.extent).toEqual([-1, -3, 9.25, 47.2501]);
     expect(snapshot.decimals).toBe(4);
@@ -305,12 +305,12 @@ describe("a snapshot tells", () => {
     [[1e-7, 2], 7],
     [[7.123456789012, 2], 12],
     [[0.1 + 0.2, 2], 15],
-  ])("that %j shows %i decimals", async (coordinates, decimals) => {
+  ])("%j has %i decimals", async (coordinates, decimals) => {
     const point = feature(1, { geometry: { type: "Point", coordinates } });
     expect((await snapshotOf(steadyMap([point]))).snapshot.decimals).toBe(decimals);
   });
 
-  test("a fingerprint that neither order nor way of writing changes, and any value does", async () => {
+  test("the fingerprint depends on values, but not on order or formatting", async () => {
     const print = async (list: readonly WireFeature[]) => (await snapshotOf(steadyMap(list))).snapshot.fingerprint;
     const plain = await print(all);
     expect(plain).toMatch(/^[0-9a-f]{32}$/);
@@ -320,7 +320,7 @@ describe("a snapshot tells", () => {
     expect(await print(all.slice(1))).not.toBe(plain);
   });
 
-  test("how far it is, pass by pass", async () => {
+  test("reports progress for each pass", async () => {
     const told: SnapshotProgress[] = [];
     await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => told.push(progress) });
     expect(told).toEqual([
@@ -332,7 +332,7 @@ describe("a snapshot tells", () => {
   });
 });
 
-test("a failure of a page that was asked for ahead is met once, where it belongs", async () => {
+test("a failed read-ahead page is reported once, when it is needed", async () => {
   const map = new ScriptedMap((number) => {
     if (number === 2) throw new Error("page 2 fails");
     return { features: pageOf(features(1200), number) };

@@ -1,4 +1,4 @@
-/** What a network does to each kind of request: the map ends as planned, with each feature once. */
+/** Applies plans despite network faults in each kind of request: the map ends as planned, with each feature once. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { findStoreKinds } from "../../service/store-kinds.js";
 import type { ProxyFault } from "../../support/servers/fault-proxy.js";
@@ -73,14 +73,14 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (store, 
       await target.put(...some(1, 1200));
       of().proxy.on("DELETE", 1, fault).on("DELETE", 2, again(fault));
       const report = await target.sync(some(1, 20), { complete: false });
-      // What comes after the map was read changes its entity tag: the next request is refused, and a run goes on.
+      // A fault after the map was read changes its entity tag: the next request fails, and a new run continues.
       if (report.error?.code === "map-changed" && fault === faults.delayedCommit)
         expect(await target.sync(some(1, 20), { complete: false })).toMatchObject({ error: null });
       else expect(report).toMatchObject({ deleted: 1180, failed: 0, withheld: null, error: null });
       await expectRefs(target, ...range(1, 20));
     });
 
-    test.each(faultsOn(store))("%s: one PUT makes the map", async (_fault, fault) => {
+    test.each(faultsOn(store))("%s: one PUT replaces the map", async (_fault, fault) => {
       const target = await of().newTarget();
       await target.put(...some(1, 20));
       of().proxy.on("PUT", 1, fault);

@@ -1,4 +1,4 @@
-/** A process that is killed at any point of an application; the next run ends with the map as the source. */
+/** Kills a process at every checkpoint of applying a plan; the next run leaves the map equal to the source. */
 import { execFile } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findUncertainRequests, readJournal } from "../../../src/sync/journal/journal-reader.js";
@@ -8,7 +8,7 @@ import { rejectPatch } from "../../support/servers/proxy-faults.js";
 import { type FeatureInput, pointFeature } from "../diff-scenario.js";
 import { type MapFixture, ProxiedService, type SyncOptions } from "../map-fixture.js";
 
-/** Applies a plan and is killed at the n-th point; ends with 77 where there is no such point. */
+/** Applies a plan and is killed at the n-th checkpoint; exits with 77 if there is none. */
 const script = `
 import { applyPlan } from "./src/sync/apply/apply-plan.js";
 import { openPlan } from "./src/sync/plan/plan-reader.js";
@@ -32,7 +32,7 @@ const report = await applyPlan(await openPlan(folder + "/plan.ndjson", spool), {
 process.exit(report.error ? 1 : 77);
 `;
 
-/** @returns the exit status; null where it was killed */
+/** @returns the exit status; null if it was killed */
 async function applyUntil(target: MapFixture, deadly: number): Promise<number | null> {
   const given = JSON.stringify([target.connection, target.id, target.folder, deadly]);
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ const ways: readonly (readonly [string, () => ProxiedService, SyncOptions])[] = 
 ];
 
 describe.each(ways)("%s", (_way, of, wish) => {
-  test("wherever it is killed, the next run ends with what the source says", async () => {
+  test("the next run completes a run killed at any checkpoint", async () => {
     const seen = new Set<string>();
     for (let deadly = 0; ; deadly++) {
       const target = await of().newTarget();

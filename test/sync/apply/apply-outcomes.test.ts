@@ -1,4 +1,4 @@
-/** What an application ends with where not all can be done: nothing is guessed, nothing deleted, and it is told. */
+/** Reports runs that cannot complete, without guessing outcomes and without deletes. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -23,8 +23,8 @@ beforeAll(async () => {
 const some = (first: number, last: number, more: object = {}): FeatureInput[] =>
   Array.from({ length: last - first + 1 }, (_, n) => pointFeature((first + n) / 1000, 47, { ref: first + n, ...more }));
 
-describe("features that the service refuses", () => {
-  test("go to the rejects file with its reasons, and then nothing is deleted", async () => {
+describe("rejected features", () => {
+  test("rejected features are written to the rejects file with reasons, and nothing is deleted", async () => {
     const target = await services.real.newTarget();
     await target.put(...some(1, 3));
     const report = await target.sync(
@@ -56,7 +56,7 @@ describe("features that the service refuses", () => {
     expect((await target.properties()).map(({ ref }) => ref)).toEqual([1, 2, 3, 4]);
   });
 
-  test("in a batch that is too large for the service, which is halved", async () => {
+  test("a batch that is too large is halved", async () => {
     const target = await services.real.newTarget();
     services.real.proxy.on("POST", 1, faults.respondBeforeCommit(413));
     const report = await target.sync(some(1, 10), { mode: "incremental" });
@@ -65,10 +65,10 @@ describe("features that the service refuses", () => {
   });
 });
 
-describe("mode append", () => {
+describe("append mode", () => {
   const append = { mode: "append", key: null } as const;
 
-  test("sends a batch in doubt again to a service that replays Idempotency-Keys", async () => {
+  test("sends an uncertain batch again if the service replays Idempotency-Keys", async () => {
     const target = await services.real.newTarget();
     services.real.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
@@ -76,7 +76,7 @@ describe("mode append", () => {
     expect(await target.features()).toHaveLength(20);
   });
 
-  test("leaves it unknown with any other service, and ends with 12", async () => {
+  test("reports an uncertain batch as unknown with other services, with exit status 12", async () => {
     const target = await services.bare.newTarget();
     services.bare.proxy.on("POST", 1, faults.cutAfterCommit);
     const report = await target.sync(some(1, 20), append);
@@ -88,7 +88,7 @@ describe("mode append", () => {
     );
   });
 
-  test("goes on behind what a run that was stopped had created", async () => {
+  test("continues after the features that an interrupted run created", async () => {
     const target = await services.real.newTarget();
     const aborter = new AbortController();
     const first = await target.sync(some(1, 3500), {
@@ -110,7 +110,7 @@ describe("mode append", () => {
   });
 });
 
-test("where the rejects cannot be written, what was done by then is told all the same", async () => {
+test("reports completed changes even if the rejects file cannot be written", async () => {
   const target = await services.real.newTarget();
   const report = await target.sync([...some(1, 3), pointFeature(5, 5, { ref: 5, name: "a\0" })], {
     mode: "incremental",
@@ -120,7 +120,7 @@ test("where the rejects cannot be written, what was done by then is told all the
   expect(await target.features()).toHaveLength(report.created);
 });
 
-test("an interrupted run has a clean journal, and says that it was interrupted", async () => {
+test("an interrupted run completes its journal and reports the interruption", async () => {
   const target = await services.real.newTarget();
   const aborter = new AbortController();
   const report = await target.sync(some(1, 3500), {
@@ -137,7 +137,7 @@ test("an interrupted run has a clean journal, and says that it was interrupted",
   expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 
-test("an interrupted run says what stays, also where a request was about to be sent", async () => {
+test("an interruption before a request reports what remains on the map", async () => {
   const target = await services.real.newTarget();
   const aborter = new AbortController();
   let sent = 0;
@@ -163,7 +163,7 @@ test("an interrupted run says what stays, also where a request was about to be s
   expect(await readJournal(target.folder)).toMatchObject({ isEnded: false, uncertain: [] });
 });
 
-test("a service that merges deeply is found out, and nested values are cleared first", async () => {
+test("detects a service that merges deeply, and clears nested values first", async () => {
   const target = await services.deep.newTarget();
   const list = (ref: number, more: object) => pointFeature(ref, ref, { ref, list: { a: 1, ...more } });
   await target.put(list(1, { b: 2 }), list(2, { b: 2 }), pointFeature(3, 3, { ref: 3 }), list(4, { b: 2 }));
@@ -174,7 +174,7 @@ test("a service that merges deeply is found out, and nested values are cleared f
   expect((await target.properties()).map(({ list }) => list)).toEqual([{ a: 1 }, { a: 1 }, undefined, { a: 1, b: 3 }]);
 });
 
-test("a service without PATCH is told, with what to do; features are deleted and created where it is asked for", async () => {
+test("reports a service without PATCH with advice, and recreates features on request", async () => {
   const target = await services.without.newTarget();
   await target.put(...some(1, 5, { kept: true }));
   const source = some(1, 4, { name: "new" });
@@ -188,7 +188,7 @@ test("a service without PATCH is told, with what to do; features are deleted and
   expect(await target.properties()).toEqual([1, 2, 3, 4].map((ref) => ({ ref, kept: true, name: "new" })));
 });
 
-test("a map that another writer changes before the deletes is left alone", async () => {
+test("does not delete after another writer changed the map", async () => {
   const target = await services.real.newTarget();
   await target.put(...some(1, 5));
   services.real.proxy.on(

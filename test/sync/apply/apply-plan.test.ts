@@ -1,4 +1,4 @@
-/** The application of plans to maps of the real service, where nothing goes wrong. */
+/** Applies plans to maps of the real service without faults. */
 import { existsSync, readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { findStoreKinds } from "../../service/store-kinds.js";
@@ -18,8 +18,8 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
     service = await ProxiedService.start(kind);
   });
 
-  describe("a full synchronisation", () => {
-    test("creates all on an empty map, and deletes and updates what is no more as in the source", async () => {
+  describe("full mode", () => {
+    test("creates all features on an empty map, then updates and deletes", async () => {
       const target = await service.newTarget();
       const first = await target.sync(many(2500));
       expect(first).toMatchObject({
@@ -40,14 +40,14 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
       expect(await target.properties()).toEqual(
         refs(2490).map((ref) => (ref <= 1500 ? { ref, name: `no ${ref}` } : { ref })),
       );
-      // The first update goes alone.
+      // The first update is sent alone.
       expect(["POST", "PATCH", "DELETE"].map((method) => service.proxy.count(method))).toEqual([0, 3, 1]);
       const kept = JSON.parse(readFileSync(second.backup!, "utf8"));
       expect(kept.features).toHaveLength(1510);
       expect(kept.geoferry).toMatchObject({ backup: 3, map: target.id, key: { by: "property", name: "ref" } });
     });
 
-    test("of a small map is one PUT", async () => {
+    test("sends one PUT for a small map", async () => {
       const target = await service.newTarget();
       await target.put(...many(5));
       const report = await target.sync([...many(3, () => ({ name: "new" })), pointFeature(1, 1, { ref: "x" })]);
@@ -58,7 +58,7 @@ describe.each(kinds.map((kind) => [kind.name, kind] as const))("on %s", (_name, 
     });
   });
 
-  test("an incremental synchronisation deletes nothing", async () => {
+  test("incremental mode deletes nothing", async () => {
     const target = await service.newTarget();
     await target.put(...many(3));
     const report = await target.sync([pointFeature(5, 5, { ref: 3 }), pointFeature(6, 6, { ref: 4 })], {

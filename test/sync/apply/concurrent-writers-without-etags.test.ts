@@ -1,4 +1,4 @@
-/** Clients that push to one map at once where the service gives no entity tags, so that no write can be conditional. */
+/** Clients push to one map at once if the service sends no entity tags, so that no write can be conditional. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ afterAll(async () => {
 const places = (count: number, more: Place["properties"] = {}): Place[] =>
   Array.from({ length: count }, (_, n) => createPlace(`k${n}`, more));
 
-/** Of the last push: what it remembers is in it. */
+/** Report of the last push, including its notices. */
 let folderOfLast: string;
 
 function push(
@@ -86,7 +86,7 @@ async function dedupe() {
   return await deduplicate(request, run, { onPlan() {}, confirm: async () => true });
 }
 
-it("leaves one of each that another writer creates at the same time: the one with the lowest id", async () => {
+it("keeps the lowest id of features that another writer creates at the same time", async () => {
   let both = ids();
   const other = async () => {
     odd.fill(map, places(40));
@@ -96,18 +96,19 @@ it("leaves one of each that another writer creates at the same time: the one wit
   const { end, report } = await push(places(50));
   expect([end, both.size, ids().size]).toEqual(["done", 50, 50]);
   expect(lowest(both)).toEqual(ids());
-  // Ids are by chance: of some keys the own feature goes, of others that of the other writer, which does not come back.
+  // Ids are random: of some keys this run's feature is removed, of others that of the other writer, which does not
+  // recreate it.
   expect(report).toMatchObject({ twins: 40, failed: 0, deleted: 0 });
   expect(report!.created).toBeGreaterThan(10);
   expect(report!.created).toBeLessThan(50);
 
-  // What is remembered of it says that both sides are equal, whoever created what stays.
+  // The baseline records both sides as equal, regardless of who created the kept feature.
   const writes = proxy.writes;
   expect(await push(places(50), {}, folderOfLast)).toEqual({ end: "done", report: null });
   expect(proxy.writes).toBe(writes);
 });
 
-it("creates again what the other writer takes back after one of each was removed", async () => {
+it("recreates features if the other writer removes its copy after this run removed its own", async () => {
   let others: string[] = [];
   const creates = async () => {
     const before = new Set(odd.featuresOf(map).map(({ id }) => id));
@@ -120,7 +121,7 @@ it("creates again what the other writer takes back after one of each was removed
   expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", places(30).map(() => 1)]);
 });
 
-it("leaves what another writer made of a key otherwise, says so, and deletes nothing", async () => {
+it("keeps differing features of another writer, reports them, and deletes nothing", async () => {
   const other = async () => odd.fill(map, [createPlace("k1", { v: 2 }), createPlace("k2")]);
   odd.fill(map, [createPlace("gone"), { ...createPlace("none"), properties: {} }]);
   proxy.on("POST", 1, concurrentWriter("after", other));
@@ -139,7 +140,7 @@ it("leaves what another writer made of a key otherwise, says so, and deletes not
   expect(ids().get("k1")).toEqual([first]);
 });
 
-it("says so, too, where the service deletes none of the same ones", async () => {
+it("reports duplicates that the service does not delete", async () => {
   proxy.on(
     "POST",
     1,
@@ -151,7 +152,7 @@ it("says so, too, where the service deletes none of the same ones", async () => 
   expect([...ids().values()].map((all) => all.length)).toEqual([2, 2, 2]);
 });
 
-it("removes what a request created that came late, after it was sent again", async () => {
+it("removes features that a delayed request created after it was sent again", async () => {
   let late: ProxiedRequest | null = null;
   const held: ProxyFault = {
     name: "held back",
@@ -167,7 +168,7 @@ it("removes what a request created that came late, after it was sent again", asy
   expect([end, [...ids().values()].map((all) => all.length)]).toEqual(["done", [1, 1, 1]]);
 });
 
-it("waits for another writer that is just removing its own", async () => {
+it("waits for another writer that is removing its duplicates", async () => {
   odd.fill(map, [...places(3), ...places(3)]);
   const doomed = [...ids().values()].map(([, second]) => second!);
   const other = async () => void pause(80).then(() => odd.remove(map, doomed));
@@ -176,14 +177,14 @@ it("waits for another writer that is just removing its own", async () => {
   expect([end, report?.created]).toEqual(["done", 1]);
 });
 
-it("ends where nobody removes them", async () => {
+it("ends if no writer removes the duplicates", async () => {
   odd.fill(map, [...places(3), ...places(3)]);
   expect(await push(places(4))).toEqual({ end: "duplicate-key-on-map", report: null });
   expect(proxy.writes).toBe(0);
 });
 
-it("does not look sixty times whether a map without tags is quiet", async () => {
-  // Another writer is faster than the only PUT.
+it("does not poll a map without tags sixty times", async () => {
+  // Another writer changes the map before the only PUT.
   proxy.on(
     "PUT",
     1,
@@ -200,7 +201,7 @@ it("does not look sixty times whether a map without tags is quiet", async () => 
   expect(proxy.count("GET")).toBeLessThan(15);
 });
 
-it("dedupe says so where another one that keeps others deletes those that it keeps", async () => {
+it("dedupe reports when a concurrent run deletes the features that it keeps", async () => {
   odd.fill(map, [...places(4), ...places(4)]);
   const firsts = [...ids().values()].map(([first]) => first!);
   const other = async () => odd.remove(map, firsts);

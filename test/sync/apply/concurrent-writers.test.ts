@@ -1,4 +1,4 @@
-/** Clients on several machines that push to one map at once: no feature is lost, and none is there twice. */
+/** Clients on several machines push to one map at once: no feature is lost or duplicated. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { FaultProxy } from "../../support/servers/fault-proxy.js";
 import { respondBeforeCommit, withoutHeaders } from "../../support/servers/proxy-faults.js";
@@ -16,7 +16,7 @@ const same = (clients: number, features: number): Place[][] => {
   return Array.from({ length: clients }, () => places);
 };
 
-/** Each begins an eighth behind the one before it, and has what both have in another version. */
+/** Each client starts an eighth after the previous one, and has other versions of the shared features. */
 const overlapping = (clients: number, features: number): Place[][] =>
   Array.from({ length: clients }, (_, n) => placesOfClient(n, (n * features) / 8, (n * features) / 8 + features));
 
@@ -36,7 +36,7 @@ await describeOnEveryFixture((kind) => {
     world = await kind.start();
   }, 120_000);
 
-  it("looks no longer at a map that is quiet where the service answers no If-None-Match", async () => {
+  it("stops polling a stable map even if the service ignores If-None-Match", async () => {
     const map = await world.newMap();
     await using proxy = await FaultProxy.start(world.url);
     proxy.always(withoutHeaders("if-none-match")).on("POST", 1, respondBeforeCommit(412));
@@ -49,7 +49,7 @@ await describeOnEveryFixture((kind) => {
       end: "done",
       wrong: [],
     });
-    // Two readings of the map and two looks.
+    // Two readings of the map and two polls.
     expect(proxy.count("GET")).toBeLessThan(10);
   });
 

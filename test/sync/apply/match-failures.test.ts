@@ -7,7 +7,7 @@ const missed = (...places: readonly number[]) => places.map((index) => ({ index,
 const told = (...given: Parameters<typeof matchFailures>) =>
   Object.fromEntries([...matchFailures(...given)].map(([place, { path }]) => [place, path]));
 
-test("failures counted from 0, and from 1, are given to the features that are missing", () => {
+test("matches failures counted from 0 or from 1 to the missing features", () => {
   expect(told(failed("features[2].geometry", "features[7]"), missed(2, 7))).toEqual({
     2: "features[2].geometry",
     7: "features[7]",
@@ -18,12 +18,12 @@ test("failures counted from 0, and from 1, are given to the features that are mi
   });
 });
 
-test("what both countings allow is given to nobody", () => {
-  // From 0: 1, 2, 3 failed; from 1: 0, 1, 2 did. The map lacks 1 and 2.
+test("does not match a failure if both countings are possible", () => {
+  // Counted from 0: 1, 2, 3 failed; from 1: 0, 1, 2. The map lacks 1 and 2.
   expect(told(failed("features[1]", "features[2]", "features[3]"), missed(1, 2))).toEqual({});
 });
 
-test("unless both say the same of it", () => {
+test("matches an ambiguous failure if both countings give the same message", () => {
   const same = failed("features[1]", "features[2]", "features[3]").map((one) => ({ ...one, message: "too long" }));
   expect([...matchFailures(same, missed(1, 2)).values()].map(({ message }) => message)).toEqual([
     "too long",
@@ -31,11 +31,11 @@ test("unless both say the same of it", () => {
   ]);
 });
 
-test("one failure of one feature needs no path", () => {
+test("matches one failure of one feature without a path", () => {
   expect(told(failed("geometry.coordinates"), missed(4))).toEqual({ 4: "geometry.coordinates" });
 });
 
-test("ids that were sent are taken at their word", () => {
+test("matches failures by the ids that were sent", () => {
   const ids = [
     { index: 0, id: "a" },
     { index: 5, id: "b" },
@@ -50,7 +50,7 @@ test("ids that were sent are taken at their word", () => {
   ]);
 });
 
-test("failures name every feature only where they name as many different ones, one after the other", () => {
+test("failures cover all features only if they name that many distinct consecutive ones", () => {
   expect(coverAllFeatures(failed("features[0]", "features[1]"), 2)).toBe(true);
   expect(coverAllFeatures(failed("features[1]", "features[2]"), 2)).toBe(true);
   expect(coverAllFeatures(failed("features[0]", "features[2]"), 2)).toBe(false);
@@ -58,7 +58,7 @@ test("failures name every feature only where they name as many different ones, o
   expect(coverAllFeatures(failed("geometry", "features[1]"), 2)).toBe(false);
 });
 
-test("reasons that are nobody's are told together, each once", () => {
+test("combines unmatched reasons, each once", () => {
   const messages = ["a", "b", "a", "c", "d"].map((message) => ({ id: nilId, path: "", message }));
   expect(combinedReason(messages)).toBe("one of: a | b | c (and 1 other reasons)");
 });

@@ -1,6 +1,6 @@
 /**
- * Whatever happens between geoferry and a service that keeps the interface and nothing else, a synchronisation that is
- * run again ends with the map that it shall make. GEOFERRY_TEST_RUNS says how many scenarios there are, GEOFERRY_TEST_SEED which.
+ * Under random faults with a service that implements only the interface, a repeated run leaves the intended map.
+ * GEOFERRY_TEST_RUNS sets the number of scenarios, GEOFERRY_TEST_SEED the seed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ async function play(scenario: Scenario, behind: Partial<ServiceBehavior>): Promi
   const run = async (url: string, source: string) => {
     const { end } = await runSyncInProcess({
       ...{ url, as: service, folder, map, source },
-      // It has no PATCH.
+      // The service has no PATCH.
       request: { mode, guards: noGuards, updateWith: "delete-create" },
       traffic: { concurrency },
     });
@@ -75,7 +75,7 @@ async function play(scenario: Scenario, behind: Partial<ServiceBehavior>): Promi
   expect(found()).toEqual(after);
 }
 
-test("every scenario ends well", { timeout: 3_600_000 }, async () => {
+test("every scenario leaves the intended map", { timeout: 3_600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(scenarios, manners, (scenario, behind) => play(scenario, behind)),
     { numRuns: scenarioRuns(25), endOnFailure: true },

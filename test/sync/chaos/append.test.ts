@@ -1,6 +1,6 @@
 /**
- * In append nothing says which feature is which: whatever happens, none is created twice, and of each that may be
- * missing it is told. GEOFERRY_TEST_RUNS says how many scenarios there are, GEOFERRY_TEST_SEED which.
+ * Append mode cannot identify features: under random faults, none is created twice, and each that may be missing is
+ * reported. GEOFERRY_TEST_RUNS sets the number of scenarios, GEOFERRY_TEST_SEED the seed.
  */
 import { existsSync } from "node:fs";
 import fc from "fast-check";
@@ -15,7 +15,7 @@ import { MapFixture } from "../map-fixture.js";
 
 interface Scenario {
   readonly count: number;
-  /** Whether the service replays what came with an Idempotency-Key. */
+  /** Whether the service replays requests with an Idempotency-Key. */
   readonly replays: boolean;
   readonly seed: number;
   readonly share: number;
@@ -55,7 +55,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
         ({ error, failed }) => error?.code ?? (failed > 0 ? "failed" : "done"),
         (error: unknown) => asGeoferryError(error).code,
       );
-  /** Keys that are on the map, once each, and those of which it is told that nobody knows. */
+  /** Keys on the map, each once, and keys reported as unknown. */
   const look = async () => {
     const keys = (await world.features(map)).map(({ properties }) => properties.ref);
     const rejected = existsSync(target.rejects) ? await target.rejected() : [];
@@ -70,7 +70,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
   const known = await look();
   if (["done", "outcome-unknown"].includes(told[0]!)) expect(known.size, told.join()).toBe(scenario.count);
   if (told[0] === "done") return;
-  // What the first run knew to be done is not done again, nor what it does not know.
+  // The next run repeats neither completed nor uncertain creates.
   proxy.calm();
   if (told[0] === "outcome-unknown") return;
   told.push(await once());
@@ -84,7 +84,7 @@ describe.each(await findFixtureKinds())("on $name", (kind) => {
     world = await kind.start();
   });
 
-  test("nothing is created twice, and nothing is missing unsaid", { timeout: 3_600_000 }, async () => {
+  test("creates nothing twice, and reports everything that may be missing", { timeout: 3_600_000 }, async () => {
     const numRuns = scenarioRuns(25, kind.name);
     await fc.assert(
       fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),

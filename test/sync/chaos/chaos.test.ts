@@ -1,7 +1,7 @@
 /**
- * Whatever happens between geoferry and a service, a synchronisation that is run again ends with the map that it shall
- * make: nothing is lost on the way, nothing is there twice, nothing is deleted too early. Scenarios are generated; a
- * failure prints the seed and the scenario. GEOFERRY_TEST_RUNS says how many there are, GEOFERRY_TEST_SEED which.
+ * Under random faults, a repeated run leaves the intended map: nothing is lost, duplicated or deleted too early.
+ * Scenarios are generated; a failure prints the seed and the scenario. GEOFERRY_TEST_RUNS sets their number,
+ * GEOFERRY_TEST_SEED the seed.
  */
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -21,12 +21,12 @@ import {
   serviceBehaviors,
 } from "../../support/sync/sync-scenario.js";
 
-/** Keys of what the other writer did. */
+/** Keys that the other writer changed. */
 interface Others {
   readonly keys: Set<unknown>;
 }
 
-/** Another writer's way around the proxy. */
+/** The other writer's connection, which bypasses the proxy. */
 function intruder(world: SyncFixture, map: string, { held }: Scenario, { what }: ConcurrentWrite, others: Others) {
   let times = 0;
   return async () => {
@@ -53,7 +53,7 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
   const map = await world.newMap();
   await world.fill(map, [...twins, ...held]);
   const path = world.source(source);
-  /** Features of the map, but for the twins, which are as they were. */
+  /** Map features except duplicates, which must not change. */
   const features = async () => {
     const all = await world.features(map);
     expect(all.filter(isOtherJobFeature).map(({ properties }) => properties)).toEqual(
@@ -98,7 +98,7 @@ describe.each(await findFixtureKinds())("on $name", (kind) => {
   beforeAll(async () => {
     world = await kind.start();
   });
-  test("every scenario ends well", { timeout: 3_600_000 }, async () => {
+  test("every scenario leaves the intended map", { timeout: 3_600_000 }, async () => {
     const numRuns = scenarioRuns(25, kind.name);
     await fc.assert(
       fc.asyncProperty(scenarios, (scenario) => play(world, scenario)),

@@ -1,6 +1,6 @@
 /**
- * What the client says of a write is true, whatever happens between it and the service: what it calls answered was done
- * once, what it refuses or throws was not done, and only what it calls in doubt may be either.
+ * The client reports writes correctly under random faults: an answered write was applied once, a refused or thrown one
+ * was not, and only an in-doubt one may be either.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ const texts = (title: number) => version(title).map((one) => JSON.stringify(one)
 type Method = "create" | "update" | "replaceAll" | "remove";
 interface Write {
   readonly send: (map: MapClient) => Promise<WriteOutcome>;
-  /** Keys and titles on the map once it was done; a 0 and b 0 were there before. */
+  /** Keys and titles on the map afterwards; a 0 and b 0 existed before. */
   readonly makes: readonly string[];
 }
 
@@ -51,7 +51,7 @@ const methods = Object.keys(writes) as Method[];
 const shown = (features: readonly WireFeature[]): readonly string[] =>
   features.map(({ properties }) => `${properties.ref} ${properties.title}`).sort();
 
-/** Writes once to a map of its own while things happen. @returns what the client says, and what is on the map */
+/** Writes once to a separate map during faults. @returns the reported outcome, and the content of the map */
 async function tried(method: Method, choice: FaultChooser): Promise<[string, readonly string[]]> {
   const id = await world.newMap();
   await world.fill(id, version(0));
@@ -65,7 +65,7 @@ async function tried(method: Method, choice: FaultChooser): Promise<[string, rea
   return [said, shown(await world.features(id))];
 }
 
-/** What may be on the map where the client says so. */
+/** Map contents that the reported outcome allows. */
 function possible(method: Method, said: string): readonly (readonly string[])[] {
   const { makes } = writes[method];
   if (said === "answered") return [makes];
@@ -86,7 +86,7 @@ describe.each(methods)("%s", (method) => {
   });
 });
 
-test("whatever happens, what is said of a write is true", async () => {
+test("reports every write correctly under random faults", async () => {
   const scenario = fc.record({
     method: fc.constantFrom(...methods),
     seed: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
@@ -101,7 +101,7 @@ test("whatever happens, what is said of a write is true", async () => {
   );
 });
 
-test("pages are read through whatever happens, or it is told that they cannot be", async () => {
+test("reads pages despite faults, or reports that they cannot be read", async () => {
   const id = await world.newMap();
   await world.fill(
     id,

@@ -1,6 +1,6 @@
 /**
- * Under a tripped guard no request is ever sent that could change a map, whatever happens to those that read it.
- * GEOFERRY_TEST_RUNS says how many scenarios there are, GEOFERRY_TEST_SEED which.
+ * A tripped guard prevents every request that could change the map, under random faults of reads. GEOFERRY_TEST_RUNS
+ * sets the number of scenarios, GEOFERRY_TEST_SEED the seed.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const nameless: Place = { ...createPlace("x"), properties: { title: "by hand" } 
 const keyless = { ...createPlace("x"), properties: { ref: "k1" } };
 
 interface Trap {
-  /** Code of the error that stops it. */
+  /** Code of the error that stops the run. */
   readonly code: string;
   readonly held: readonly Place[];
   readonly source: readonly object[];
@@ -34,7 +34,7 @@ interface Trap {
 const { guards } = defaultTestRequest;
 const full = { mode: "full" } as const;
 
-/** What a guard stops, each for one reason; with things to create, to change and to delete where that is possible. */
+/** Cases that one guard each stops; with creates, updates and deletes if possible. */
 const traps: Readonly<Record<string, Trap>> = {
   "many deletes": {
     code: "guard-sync",
@@ -116,7 +116,7 @@ const traps: Readonly<Record<string, Trap>> = {
   },
 };
 
-/** How a run may end that could not read enough to come to a guard. */
+/** Allowed errors of a run that could not read enough to reach a guard. */
 const unread = ["remote-unavailable", "remote-changed-during-read", "remote-protocol-error", "remote-credentials"];
 
 interface Scenario {
@@ -177,13 +177,13 @@ async function play({ trap: name, seed, share, others, bare }: Scenario): Promis
   expect(after.filter(({ properties }) => properties.title !== "another's")).toEqual(before);
 }
 
-test.each(Object.keys(traps))("%s stop a run, and nothing is sent", async (name) => {
+test.each(Object.keys(traps))("%s stop a run before anything is sent", async (name) => {
   const { proxy, run } = await begun(traps[name]!);
   expect(await run()).toBe(traps[name]!.code);
   expect(proxy.writes).toBe(0);
 });
 
-test("nothing is sent whatever happens", { timeout: 3_600_000 }, async () => {
+test("nothing is sent under random faults", { timeout: 3_600_000 }, async () => {
   await fc.assert(fc.asyncProperty(scenarios, play), {
     numRuns: scenarioRuns(40),
     endOnFailure: true,

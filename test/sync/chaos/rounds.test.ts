@@ -1,6 +1,6 @@
 /**
- * Rounds of two and of five clients that push to one map at once: no feature is there twice, and none is lost. A short
- * version; `npm run rounds` plays as many as it is told to.
+ * Rounds of two and of five clients that push to one map at once: no feature is duplicated or lost. A short version;
+ * `npm run rounds` plays any number.
  */
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,12 +29,12 @@ const rounds = Number(GEOFERRY_ROUNDS);
 const roundsWithoutTags = Number(GEOFERRY_ROUNDS_WITHOUT_TAGS);
 const seed = Number(GEOFERRY_ROUNDS_SEED);
 
-/** Minutes, not seconds, where many are asked for. */
+/** Minutes instead of seconds for many rounds. */
 const timeout = 60_000 + 20_000 * Math.max(rounds, roundsWithoutTags);
 
 const allDone = ({ ends, wrong }: RoundResult): boolean => ends.every((end) => end === "done") && wrong.length === 0;
 
-/** Plays rounds of kinds in turns. @returns those that are not `right`, with their numbers */
+/** Plays rounds of alternating kinds. @returns those that are not `right`, with their numbers */
 async function play(
   title: string,
   world: RoundFixture,
@@ -43,7 +43,7 @@ async function play(
 ): Promise<unknown[]> {
   const bad: unknown[] = [];
   for (let n = 0; n < count; n++) {
-    // Each from its own seed: a round can be played again alone.
+    // Each round has its own seed, so that it can be replayed alone.
     const result = await playRound(world, kinds[(seed + n) % kinds.length]!, clients, createRandom(seed + n));
     if (GEOFERRY_ROUNDS_REPORT) appendFileSync(GEOFERRY_ROUNDS_REPORT, `${JSON.stringify({ title, ...result })}\n`);
     if (!right(result)) bad.push({ seed: seed + n, ...result });
@@ -59,7 +59,7 @@ const worldOf = (world: SyncFixture, urls: readonly string[]): RoundFixture => (
   source: (places) => world.source(places),
 });
 
-/** Answers take a random time, so that rounds differ. */
+/** Responses take a random time, so that rounds differ. */
 const unevenly: ProxyFault = {
   name: "uneven",
   async around(request, upstream) {
@@ -92,22 +92,26 @@ await describeOnEveryFixture((kind) => {
   });
 
   describe.each([2, 5])("%i clients", (clients) => {
-    it("with entity tags", { timeout }, async () => {
+    it("pushing with entity tags loses and duplicates nothing", { timeout }, async () => {
       const title = `${kind.name}, ${clients} clients`;
       expect(
         await play(title, worldOf(world, [world.url]), { kinds: roundsWithEntityTags, clients, count: rounds }),
       ).toEqual([]);
     });
 
-    it.runIf(kind.name === "PostgreSQL")("with three processes of the service", { timeout }, async () => {
-      const urls = [world.url, ...others.map(({ url }) => url)];
-      const title = `${kind.name}, three processes, ${clients} clients`;
-      expect(await play(title, worldOf(world, urls), { kinds: roundsWithEntityTags, clients, count: rounds })).toEqual(
-        [],
-      );
-    });
+    it.runIf(kind.name === "PostgreSQL")(
+      "pushing to three service processes loses and duplicates nothing",
+      { timeout },
+      async () => {
+        const urls = [world.url, ...others.map(({ url }) => url)];
+        const title = `${kind.name}, three processes, ${clients} clients`;
+        expect(
+          await play(title, worldOf(world, urls), { kinds: roundsWithEntityTags, clients, count: rounds }),
+        ).toEqual([]);
+      },
+    );
 
-    it("without entity tags, PATCH and Idempotency-Key", { timeout }, async () => {
+    it("pushing without entity tags, PATCH and Idempotency-Key loses and duplicates nothing", { timeout }, async () => {
       const title = `${kind.name} without tags, ${clients} clients`;
       const asked = { kinds: roundsWithoutEntityTags, clients, count: roundsWithoutTags };
       expect(await play(title, worldOf(world, [proxies[0]!.url]), asked)).toEqual([]);
@@ -115,7 +119,7 @@ await describeOnEveryFixture((kind) => {
   });
 });
 
-describe("a service made from the interface alone", () => {
+describe("a service that implements only the interface", () => {
   let odd: AlternativeService;
   let proxy: FaultProxy;
   let world: RoundFixture;
@@ -143,7 +147,7 @@ describe("a service made from the interface alone", () => {
   });
 
   describe.each([2, 5])("%i clients", (clients) => {
-    it("that say the same", { timeout }, async () => {
+    it("pushing equal features leaves each once", { timeout }, async () => {
       const asked = { kinds: roundsWithoutEntityTags, clients, count: roundsWithoutTags };
       expect(await play(`interface alone, ${clients} clients`, world, asked)).toEqual([]);
     });

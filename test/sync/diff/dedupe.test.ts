@@ -1,4 +1,4 @@
-/** Features of a map with the same key, removed by `geoferry dedupe`, and put back. */
+/** Removes map features with duplicate keys by `geoferry dedupe`, and restores them. */
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { defaultTraffic } from "../../../src/remote/client/map-client.js";
@@ -27,7 +27,7 @@ const places: readonly Place[] = [
   { ...createPlace("d"), properties: { title: "has no key" } },
 ];
 
-/** Words of a command as a shell reads them, quotes included. */
+/** Splits a command into words as a shell does, including quotes. */
 const wordsOf = (command: string) =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
 
@@ -37,7 +37,7 @@ await describeOnEveryFixture((kind) => {
     world = await kind.start();
   }, 120_000);
 
-  /** A map of these places, and the ids that they have there, which are in their order. */
+  /** A map of these places, and their ids in order. */
   async function mapOf(of: readonly Place[]): Promise<{ map: string; ids: readonly string[] }> {
     const map = await world.newMap();
     await world.fill(map, of);
@@ -47,7 +47,7 @@ await describeOnEveryFixture((kind) => {
   const dedupe = (map: string, ...more: readonly string[]) =>
     world.geoferry(["dedupe", "--map", map, "--remote-field", "ref", ...more]);
 
-  it("tells what it would delete and what differs, and sends nothing", async () => {
+  it("reports deletes and differences, and sends nothing with --dry-run", async () => {
     const { map, ids } = await mapOf(places);
     const { status, stdout } = await dedupe(map, "--dry-run", "--json");
     expect(status).toBe(10);
@@ -64,7 +64,7 @@ await describeOnEveryFixture((kind) => {
     expect(await idsOn(map)).toEqual(ids);
   });
 
-  it("deletes what is the same, leaves what differs, and says how that goes, too; restore undoes it", async () => {
+  it("deletes equal features, keeps differing ones with advice, and restore undoes it", async () => {
     const { map, ids } = await mapOf(places);
     const first = await dedupe(map, "--backup", `${map}.geojson`);
     expect(first.status).toBe(10);
@@ -82,28 +82,28 @@ await describeOnEveryFixture((kind) => {
 
     for (const backup of [`${map}-2.geojson`, `${map}.geojson`])
       expect((await world.geoferry(["restore", backup])).status).toBe(0);
-    // Small maps go back in one PUT, which names ids.
+    // Small maps are restored in one PUT, which contains ids.
     expect(await idsOn(map)).toEqual(ids);
   });
 
-  it("takes the last by id where it is asked to", async () => {
+  it("keeps the last by id on request", async () => {
     const { map, ids } = await mapOf(places);
     expect((await dedupe(map, "--delete-different", "--keep", "last")).status).toBe(0);
     expect(await idsOn(map)).toEqual([1, 2, 5, 6].map((n) => ids[n]));
   });
 
-  it("is the way out that a push names where keys are doubled", async () => {
+  it("resolves duplicate keys with the command that push suggests", async () => {
     const twelve = Array.from({ length: 12 }, (_, n) => createPlace(`it's ${n}`, {}));
     const { map } = await mapOf([...twelve, ...twelve]);
     const source = world.source(twelve);
-    // Where the service is, only a flag says.
+    // Only a flag gives the address of the service.
     const nowhere = { url: "http://127.0.0.1:9" };
     const own = ["--url", world.url, "--state", join(world.folder, "own state")];
     const pushed = await world.geoferry(["push", source, "--map", map, "--remote-field", "ref", ...own], nowhere);
     expect(pushed.status).toBe(10);
     const advice = /geoferry (dedupe --map \S+ --remote-field ref .*) shows/.exec(pushed.stderr)?.[1];
     const stopped = await world.geoferry(wordsOf(advice!), nowhere);
-    // A half is more than the tenth that is deleted unasked: the message says what allows it.
+    // A half exceeds the default limit of a tenth; the message contains the flag that allows it.
     expect(stopped.status).toBe(7);
     const allowed = /--max-delete \d+/.exec(stopped.stderr)?.[0];
     expect((await world.geoferry([...wordsOf(advice!), ...allowed!.split(" ")], nowhere)).status).toBe(0);
@@ -112,7 +112,7 @@ await describeOnEveryFixture((kind) => {
     expect([again.status, again.stderr]).toEqual([0, expect.stringContaining("create 0, update 0, delete 0")]);
   });
 
-  it("looks at one scope only", async () => {
+  it("respects the scope", async () => {
     const of = (job: string) => [createPlace("a", { job }), createPlace("a", { job })];
     const { map, ids } = await mapOf([...of("one"), ...of("two")]);
     expect((await dedupe(map, "--scope", "job=two")).status).toBe(0);
@@ -122,7 +122,7 @@ await describeOnEveryFixture((kind) => {
     expect(pushed.stderr).toContain(`geoferry dedupe --map ${map} --remote-field ref --scope job=one`);
   });
 
-  it("takes a number and a text for one key, and never for the same", async () => {
+  it("treats a number and a text as the same key, but never as equal features", async () => {
     const { map, ids } = await mapOf([createPlace(7), createPlace("7")]);
     expect((await dedupe(map)).status).toBe(10);
     expect(await idsOn(map)).toEqual(ids);
@@ -130,13 +130,13 @@ await describeOnEveryFixture((kind) => {
     expect(await idsOn(map)).toEqual([ids[0]]);
   });
 
-  it("refuses a property that the map does not have", async () => {
+  it("rejects a property that the map does not have", async () => {
     const { map } = await mapOf(places);
     const { status, stderr } = await world.geoferry(["dedupe", "--map", map, "--remote-field", "reff"]);
     expect([status, stderr]).toEqual([3, expect.stringContaining('no feature has a property "reff"')]);
   });
 
-  it("keeps a feature of a key whose other one goes at the same time", async () => {
+  it("keeps a feature if the other one of its key is deleted concurrently", async () => {
     const { map, ids } = await mapOf([createPlace("a", { v: 1 }), createPlace("a", { v: 2 })]);
     await using proxy = await FaultProxy.start(world.url);
     proxy.always(withoutHeaders("etag"));

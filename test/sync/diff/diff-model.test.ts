@@ -1,4 +1,7 @@
-/** Any two sides: carrying out the plan on a model of the map gives what the mode promises, and leaves nothing to do. */
+/**
+ * For arbitrary sides, applying the plan to a model of the map gives what the mode promises, and a second plan is
+ * empty.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PlanAction } from "../../../src/sync/plan/plan.js";
@@ -25,7 +28,7 @@ const geometry = fc.option(
 const own = fc.dictionary(fc.constantFrom("name", "size", "tags", "__proto__", "constructor"), value);
 const feature = fc.record({ geometry, properties: own });
 
-/** Features with keys that are there once, and some without. */
+/** Features with unique keys, and some without. */
 const side = (keyless: number) =>
   fc
     .tuple(
@@ -81,7 +84,7 @@ interface Settings {
   readonly replaceProperties: boolean;
 }
 
-/** What SYNC promises, in the plainest words. */
+/** The promises of SYNC, in a simple model. */
 function promised(
   source: readonly FeatureInput[],
   map: readonly FeatureInput[],
@@ -105,7 +108,7 @@ function promised(
   return [...stays, ...written];
 }
 
-test("the plan does what the mode promises, and no more is to be done then", async () => {
+test("a plan does what its mode promises, and a second plan is empty", async () => {
   await fc.assert(
     fc.asyncProperty(side(0), side(3), settings, async (source, loose, chosen) => {
       const map = withIds(loose);

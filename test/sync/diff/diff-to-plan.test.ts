@@ -41,21 +41,21 @@ const updates = [
 const same = { action: "keep", why: "same", id: "id-a", key: "a" };
 
 describe("modes", () => {
-  test("full creates, updates, deletes, and leaves what is the same, in this order", async () => {
+  test("full mode creates, updates, deletes and keeps, in this order", async () => {
     const { plan: made, actions } = await planScenario({ source, map });
     expect(made.counts).toEqual({ ...none, create: 1, update: 1, delete: 1, same: 1 });
     const gone = { action: "delete", id: "id-c", key: "c", before: { id: "id-c", properties: { ref: "c" } } };
     expect(actions).toMatchObject([...creates, ...updates, gone, same]);
   });
 
-  test("incremental deletes nothing", async () => {
+  test("incremental mode deletes nothing", async () => {
     const { plan: made, actions } = await planScenario({ source, map, mode: "incremental" });
     expect(made.counts).toEqual({ ...none, create: 1, update: 1, same: 1, onlyOnMap: 1 });
     const stays = { action: "keep", why: "only-on-map", id: "id-c", key: "c" };
     expect(actions).toMatchObject([...creates, ...updates, same, stays]);
   });
 
-  test("append creates everything, and matches nothing", async () => {
+  test("append mode creates everything without matching", async () => {
     const { plan: made, actions } = await planScenario({ source, map, mode: "append", key: null });
     expect(made.counts).toEqual({ ...none, create: 3 });
     expect(actions.map((one) => (one.action === "create" ? one.feature.properties.ref : null))).toEqual([
@@ -66,7 +66,7 @@ describe("modes", () => {
     expect(actions.every((one) => one.action === "create" && one.key === null && one.agreement === null)).toBe(true);
   });
 
-  test("delete removes what the source lists, and changes nothing", async () => {
+  test("delete mode deletes the listed features and changes nothing else", async () => {
     const { plan: made, actions } = await planScenario({ source, map, mode: "delete" });
     expect(made.counts).toEqual({ ...none, delete: 2, onlyOnMap: 1 });
     expect(actions).toMatchObject([
@@ -76,7 +76,7 @@ describe("modes", () => {
     ]);
   });
 
-  test("features without the key stay, unless they are to be deleted", async () => {
+  test("features without a key stay, unless their deletion is requested", async () => {
     const keyless = [...map, pointFeature(9, 9, { name: "drawn by hand" }, "id-x")];
     const kept = await planScenario({ source, map: keyless });
     expect(kept.plan.counts).toMatchObject({ delete: 1, unmanaged: 1 });
@@ -91,14 +91,14 @@ describe("modes", () => {
     expect(gone.plan.counts).toMatchObject({ delete: 2, unmanaged: 0 });
   });
 
-  test("what a rejected feature matches stays", async () => {
+  test("the match of a rejected feature stays", async () => {
     const { plan: made, actions } = await planScenario({ source, map, rejected: ["c"] });
     expect(made.counts).toEqual({ ...none, create: 1, update: 1, same: 1, protected: 1 });
     expect(actions.at(-1)).toEqual({ action: "keep", why: "protected", id: "id-c", key: "c" });
   });
 });
 
-describe("wanted values", () => {
+describe("merged values", () => {
   const updateOf = async (now: FeatureInput, before: FeatureInput, replaceProperties = false) => {
     const { actions } = await planScenario({
       source: [now],
@@ -109,7 +109,7 @@ describe("wanted values", () => {
     return action.action === "update" ? { changed: action.changed, properties: action.feature.properties } : action;
   };
 
-  test("are the source's over the map's own", async () => {
+  test("source values replace the map's values", async () => {
     expect(
       await updateOf(pointFeature(1, 1, { ref: "a", size: 2 }), pointFeature(1, 1, { ref: "a", size: 1, note: "own" })),
     ).toEqual({
@@ -118,7 +118,7 @@ describe("wanted values", () => {
     });
   });
 
-  test("lose what only the map has, if asked for", async () => {
+  test("removes properties that only the map has, on request", async () => {
     expect(
       await updateOf(pointFeature(1, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a", note: "own", gone: null }), true),
     ).toEqual({
@@ -127,7 +127,7 @@ describe("wanted values", () => {
     });
   });
 
-  test("are null where the source says so", async () => {
+  test("removes values that are null in the source", async () => {
     expect(
       await updateOf(pointFeature(1, 1, { ref: "a", note: null }), pointFeature(1, 1, { ref: "a", note: "x" })),
     ).toEqual({
@@ -136,7 +136,7 @@ describe("wanted values", () => {
     });
   });
 
-  test("replace nested values whole", async () => {
+  test("replaces nested values entirely", async () => {
     expect(
       await updateOf(
         pointFeature(1, 1, { ref: "a", tags: { b: 2 } }),
@@ -148,7 +148,7 @@ describe("wanted values", () => {
     });
   });
 
-  test("have properties of any name", async () => {
+  test("supports arbitrary property names", async () => {
     const now = pointFeature(1, 1, JSON.parse('{"ref":"a","__proto__":"new","constructor":2}'));
     const before = pointFeature(1, 1, JSON.parse('{"ref":"a","__proto__":"old"}'));
     const found = (await updateOf(now, before)) as { changed: string[]; properties: object };
@@ -167,11 +167,11 @@ describe("wanted values", () => {
     ["decimals beyond the precision", pointFeature(1.00000004, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a" })],
     ["what only the map has", pointFeature(1, 1, { ref: "a" }), pointFeature(1, 1, { ref: "a", note: "own" })],
     ["the type of the key", pointFeature(1, 1, { ref: "7" }), pointFeature(1, 1, { ref: 7 })],
-  ])("are the same but for %s", async (_, now, before) => {
+  ])("ignores a difference in %s", async (_, now, before) => {
     expect(await updateOf(now, before)).toMatchObject({ action: "keep", why: "same" });
   });
 
-  test("have the key in the type that the map has", async () => {
+  test("keeps the key type of the map", async () => {
     const { actions } = await planScenario({
       source: [pointFeature(2, 2, { ref: "7" })],
       map: [pointFeature(1, 1, { ref: 7 }, "id")],
@@ -179,15 +179,15 @@ describe("wanted values", () => {
     expect(actions[0]).toMatchObject({ key: 7, changed: ["geometry"], feature: { properties: { ref: 7 } } });
   });
 
-  test("count geometries that go", async () => {
+  test("counts removed geometries", async () => {
     const now = { geometry: null, properties: { ref: "a" } };
     const { plan: made } = await planScenario({ source: [now], map: [pointFeature(1, 1, { ref: "a" })] });
     expect(made.counts).toEqual({ ...none, update: 1, geometryLost: 1 });
   });
 });
 
-describe("a map that shows fewer decimals", () => {
-  /** Six decimals of what the source has seven of. */
+describe("a map with fewer decimals", () => {
+  /** Rounds to six decimals; the source has seven. */
   const exact = Array.from({ length: 8 }, (_, i) => pointFeature(10 + i / 7, 50 + i / 9, { ref: `r${i}` }));
   const rounded = (decimals: number) =>
     exact.map(({ geometry, properties }) => {
@@ -195,20 +195,20 @@ describe("a map that shows fewer decimals", () => {
       return pointFeature(Number(x!.toFixed(decimals)), Number(y!.toFixed(decimals)), properties);
     });
 
-  test.each([6, 5, 4])("is compared at %d", async (decimals) => {
+  test.each([6, 5, 4])("is compared at %d decimals", async (decimals) => {
     const { plan: made, actions } = await planScenario({ source: exact, map: rounded(decimals) });
     expect(made.counts).toEqual({ ...none, same: 8 });
     expect(actions.filter((one) => one.action === "keep" && one.agreement)).toHaveLength(7);
   });
 
-  test("shows the features that were moved further than that", async () => {
+  test("detects features that moved farther than the rounding", async () => {
     const [first, ...others] = exact;
     const moved = pointFeature(10.00001, 50, first!.properties);
     const { plan: made } = await planScenario({ source: [moved, ...others], map: rounded(6) });
     expect(made.counts).toEqual({ ...none, update: 1, same: 7 });
   });
 
-  test("was made of round numbers, where they are as round as that", async () => {
+  test("round numbers do not count as rounding by the service", async () => {
     const { plan: made } = await planScenario({
       source: [pointFeature(10.4, 50.2, { ref: "a" })],
       map: [pointFeature(10, 50, { ref: "a" })],
@@ -216,7 +216,7 @@ describe("a map that shows fewer decimals", () => {
     expect(made.counts).toEqual({ ...none, update: 1 });
   });
 
-  test("is compared exactly where most features are as the source has them", async () => {
+  test("is compared exactly if most features are unrounded", async () => {
     const still = Array.from({ length: 8 }, (_, i) => pointFeature(i + 0.1234, i, { ref: `s${i}` }));
     const { plan: made } = await planScenario({
       source: [...still, pointFeature(8.12341, 8, { ref: "moved" })],
@@ -226,10 +226,10 @@ describe("a map that shows fewer decimals", () => {
   });
 });
 
-describe("ids", () => {
+describe("matching by id", () => {
   const byId = { by: "id" } as const;
 
-  test("match, and need no property", async () => {
+  test("matches by id without a property", async () => {
     const { actions } = await planScenario({
       source: [
         pointFeature(5, 5, { n: 1 }, "id-a"),
@@ -250,7 +250,7 @@ describe("ids", () => {
     expect(names[1]).toMatch(/^content:[0-9a-f]{32}:1$/);
   });
 
-  test("that the service gave are found again by the names of those who came without", async () => {
+  test("finds features with assigned ids by their content names", async () => {
     const given: Record<string, string> = { "id-z": "id-1" };
     const first = [pointFeature(6, 6, { n: 2 }, "id-z"), pointFeature(7, 7, { n: 3 }), pointFeature(7, 7, { n: 3 })];
     const { actions } = await planScenario({ source: first, map: [], key: byId });
@@ -268,7 +268,7 @@ describe("one PUT", () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => pointFeature(i / 100, 0, { ref: i }));
   const isPut = async (scene: Parameters<typeof planScenario>[0]) => (await planScenario(scene)).plan.header.put;
 
-  test("does it where the set is complete, and says again what is the same", async () => {
+  test("a complete set is sent in one PUT that repeats unchanged features", async () => {
     const { plan: made, actions } = await planScenario({ source, map });
     expect(made.header.put).toBe(true);
     expect(actions.at(-1)).toMatchObject({ why: "same", feature: { properties: { ref: "a", name: "same" } } });
@@ -300,7 +300,7 @@ describe("one PUT", () => {
       },
       false,
     ],
-  ])("with %s", async (_, scene, expected) => {
+  ])("decides on one PUT with %s", async (_, scene, expected) => {
     expect(await isPut(scene)).toBe(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** Features of a map that are equal to a push and not to the byte: none of them is deleted for another one. */
+/** Features that are equal for a push, but not exactly: none is deleted as a duplicate. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { concurrentWriter } from "../../support/servers/proxy-faults.js";
 import { createPlace, type Place } from "../../support/sync/sync-fixture.js";
 import { noGuards, runSyncInProcess } from "../../support/sync/sync-runner.js";
 
-/** Makes of texts that begin with "raw" what follows, and of a property `member` a member of its feature. */
+/** Expands texts that start with "raw", and moves a property `member` to the feature. */
 const asWritten: ProxyFault = {
   name: "numbers and members as others write them",
   async around(request, upstream) {
@@ -47,7 +47,7 @@ afterAll(async () => {
 let runs = 0;
 
 async function dedupe(more: Partial<DedupeRequest> = {}) {
-  // Runs on several machines: none sees the lock of another one.
+  // Runs on several machines do not see each other's locks.
   const own = join(folder, `run-${runs++}`);
   mkdirSync(own);
   const host = createTestHost();
@@ -85,7 +85,7 @@ test.each([
     "member",
   ],
   ["decimals beyond the precision", [at(7.12341), at(7.12342)], "geometry"],
-])("dedupe leaves features that differ in %s, and says so", async (_name, features, differ) => {
+])("dedupe keeps and reports features that differ in %s", async (_name, features, differ) => {
   odd.fill(map, features);
   const ids = odd.featuresOf(map).map(({ id }) => id);
   const { found, told } = await dedupe();
@@ -94,7 +94,7 @@ test.each([
   expect(told).toEqual([{ key: "a", stay: ids, go: [], differ: [differ] }]);
 });
 
-it("dedupe deletes one of those that are the same, and such that differ where it is asked to", async () => {
+it("dedupe deletes equal features, and differing ones on request", async () => {
   const n = "raw 9007199254740993";
   odd.fill(map, [
     createPlace("a", { n }),
@@ -107,7 +107,7 @@ it("dedupe deletes one of those that are the same, and such that differ where it
   expect(odd.featuresOf(map)).toHaveLength(1);
 });
 
-it("a push leaves what another writer created at the same time, and says that it differs", async () => {
+it("a push keeps and reports differing features that another writer created concurrently", async () => {
   const source = join(folder, "source.geojsonl");
   const own = [createPlace("a", { n: 0.5 }), createPlace("b", { n: 1 })];
   writeFileSync(source, own.map((one) => `${JSON.stringify(one)}\n`).join(""));
@@ -140,7 +140,7 @@ function idsByKey(): ReadonlyMap<unknown, readonly string[]> {
   return found;
 }
 
-it("two runs at once that are to keep other ones keep the same, so that no key is ever gone", async () => {
+it("two concurrent runs with different settings keep the same features, so that no key is lost", async () => {
   const keys = Array.from({ length: 30 }, (_, n) => `k${n}`);
   let fewest = keys.length;
   const watch = {
@@ -168,7 +168,7 @@ it("two runs at once that are to keep other ones keep the same, so that no key i
   expect(fewest).toBe(keys.length);
 }, 60_000);
 
-it("reads the map between requests, and deletes nothing for which another run left nothing", async () => {
+it("rereads the map between requests, and keeps features whose duplicates another run deleted", async () => {
   const keys = Array.from({ length: 1100 }, (_, n) => `k${String(n).padStart(4, "0")}`);
   for (const v of [1, 2])
     odd.fill(

@@ -21,7 +21,7 @@ const begin = async () => {
   return { folder, journal: await Journal.begin(folder, beginning) };
 };
 
-test("a batch that was sent and not acknowledged is in doubt", async () => {
+test("a sent batch without an acknowledgment is uncertain", async () => {
   const { folder, journal } = await begin();
   expect(await findUncertainRequests(folder)).toBeNull();
   const first = await journal.recordSent({ kind: "create", features: 2, keys: ["a", 7], idempotencyKey: "r1-0" });
@@ -31,7 +31,7 @@ test("a batch that was sent and not acknowledged is in doubt", async () => {
   expect((await readJournal(folder))?.uncertain).toMatchObject([{ batch: 1, kind: "delete", ids: ["x"] }]);
 });
 
-test("a last line that a crash cut short is none, and the next run writes behind it", async () => {
+test("ignores a truncated last line, and the next run appends after it", async () => {
   const { folder, journal } = await begin();
   await journal.recordSent({ kind: "create", features: 5, first: 0 });
   await journal[Symbol.asyncDispose]();
@@ -49,7 +49,7 @@ test("a last line that a crash cut short is none, and the next run writes behind
   expect((await readJournal(folder))?.isEnded).toBe(true);
 });
 
-test("what was sent once more and done is in doubt no more", async () => {
+test("a batch that was sent again and completed is not uncertain", async () => {
   const { folder, journal } = await begin();
   await journal.recordSent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
   const again = await journal.recordSent({ kind: "create", features: 5, first: 10, idempotencyKey: "r1-0" });
@@ -58,7 +58,7 @@ test("what was sent once more and done is in doubt no more", async () => {
   expect((await readJournal(folder))?.uncertain).toEqual([]);
 });
 
-/** What a file does that is open, in place of what it should, once. */
+/** Makes one call on an open file fail. */
 const failing = async (method: "appendFile" | "datasync", act: (file: FileHandle) => Promise<void>) => {
   await using file = await open(join(root, "any"), "w");
   const spy = vi.spyOn(Object.getPrototypeOf(file) as FileHandle, method);
@@ -69,7 +69,7 @@ const failing = async (method: "appendFile" | "datasync", act: (file: FileHandle
   onTestFinished(() => spy.mockRestore());
 };
 
-test("a line that a full disk cut short does not spoil the next", async () => {
+test("a line truncated by a full disk does not damage the next one", async () => {
   const { folder, journal } = await begin();
   await failing("appendFile", async (file) => {
     await file.write('{"line":"SENT","batch":0,');
@@ -81,14 +81,14 @@ test("a line that a full disk cut short does not spoil the next", async () => {
   expect((await readJournal(folder))?.uncertain).toMatchObject([{ keys: ["b"] }]);
 });
 
-test("after a line did not reach the disk nothing is sent any more", async () => {
+test("nothing is sent after a line did not reach the disk", async () => {
   const { journal } = await begin();
   await failing("datasync", async () => {});
   const batch = { kind: "create", features: 1, keys: ["a"] } as const;
   for (let i = 0; i < 2; i++) await expect(journal.recordSent(batch)).rejects.toMatchObject({ code: "output-failed" });
 });
 
-test("lines of batches under way at once do not mix", async () => {
+test("lines of concurrent batches do not mix", async () => {
   const { folder, journal } = await begin();
   const keys = Array.from({ length: 500 }, (_, n) => `key ${n}`);
   await Promise.all(Array.from({ length: 20 }, () => journal.recordSent({ kind: "create", features: 500, keys })));

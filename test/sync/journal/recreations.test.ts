@@ -1,4 +1,4 @@
-/** What a run that died between deleting features and creating them anew leaves to the next one. */
+/** Resumes a run that was killed between deleting and recreating features. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const place = (ref: string, longitude: number): Place => ({
   properties: { ref },
 });
 
-test("what the service refuses then is told, kept in a file, and ends the run with 5", async () => {
+test("rejected recreations are reported, saved in a file, and end the run with exit status 5", async () => {
   const map = await world.newMap();
   const source = world.source([place("a", 1)]);
   const ofMap = ["--map", map, "--remote-field", "ref"];
@@ -34,7 +34,7 @@ test("what the service refuses then is told, kept in a file, and ends the run wi
   };
   await saveRecreations(folder, { ...header, settings: { ...header.settings, settleTime: 0 } }, [
     recreated("b", 2, "018f6c1e-0000-7000-8000-000000000001"),
-    // No longitude: the service does not take it, and gets back what it had.
+    // An invalid longitude: the service rejects it, and the original is restored.
     recreated("c", 200, "018f6c1e-0000-7000-8000-000000000002"),
   ]);
 

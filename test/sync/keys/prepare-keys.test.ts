@@ -9,8 +9,8 @@ afterAll(() => side[Symbol.asyncDispose]());
 const keyed = (name: string, values: readonly unknown[]): MapFeatureInput[] =>
   values.map((value) => ({ properties: { [name]: value } }));
 
-describe("keys of a source", () => {
-  test("are refused where there is none, with the records that lack it", async () => {
+describe("source keys", () => {
+  test("missing keys are rejected with their records", async () => {
     const reading = await side.read(side.csv("nulls.csv", "ref,name", ["A,x", ",y", "C,z", ",w"]), byField("ref"));
     const error = await refusal(() => reading.check());
     expect([error.code, error.kind]).toEqual(["key-invalid", "input"]);
@@ -20,7 +20,7 @@ describe("keys of a source", () => {
     expect(error.message).toContain("--on-missing-key reject");
   });
 
-  test("are counted as the source counts them, with records that were rejected before", async () => {
+  test("record numbers include earlier rejects", async () => {
     const path = side.file(
       "places.geojsonl",
       ['{"ref":"A"}', '{"ref":"B"}', '{"ref":null}']
@@ -38,7 +38,7 @@ describe("keys of a source", () => {
     );
   });
 
-  test("are refused where they are empty or blank texts", async () => {
+  test("empty and blank texts are rejected", async () => {
     const path = side.geojson("empties.geojson", [{ ref: "A" }, { ref: "" }, { ref: "  " }]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
     expect(error.message).toContain(
@@ -46,7 +46,7 @@ describe("keys of a source", () => {
     );
   });
 
-  test("are refused where they are fractions, booleans or nested, or integers beyond 2^53", async () => {
+  test("fractions, booleans, nested values and integers beyond 2^53 are rejected", async () => {
     const path = side.geojson("odd.geojson", [{ ref: 1.5 }, { ref: true }, { ref: { a: 1 } }, { ref: 1 }]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
     expect(error.message).toContain("cannot identify 3 features: record 1: the value is neither text nor an integer");
@@ -59,7 +59,7 @@ describe("keys of a source", () => {
     expect(cast.keys("source")).toEqual(["9007199254740991", "9007199254740993"]);
   });
 
-  test("are refused where two features have one, with their records", async () => {
+  test("duplicate keys are rejected with their records", async () => {
     const path = side.csv("twice.csv", "ref,n", ["A,1", "B,2", "A,3", "C,4", "B,5", "A,6"]);
     const error = await refusal(async () => (await side.read(path, byField("ref"))).check());
     expect([error.code, error.kind]).toEqual(["duplicate-key", "input"]);
@@ -68,7 +68,7 @@ describe("keys of a source", () => {
     );
   });
 
-  test("are one key as text and as number", async () => {
+  test("a text and a number are the same key", async () => {
     const path = side.geojson("both.geojson", [{ ref: "1" }, { ref: 1 }]);
     expect((await refusal(async () => (await side.read(path, byField("ref"))).check())).code).toBe("duplicate-key");
   });
@@ -76,7 +76,7 @@ describe("keys of a source", () => {
   test.each([
     ["first", [1, 2]],
     ["last", [3, 2]],
-  ] as const)("that are not unique leave the %s feature, and it is told", async (onDuplicate, left) => {
+  ] as const)("--on-duplicate keeps the %s feature and reports it", async (onDuplicate, left) => {
     const path = side.csv(`${onDuplicate}.csv`, "ref,n", ["A,1", "B,2", "A,3"]);
     const reading = await side.read(path, { ...byField("ref"), onDuplicate });
     const { removedDuplicates, notices } = await reading.check();
@@ -85,7 +85,7 @@ describe("keys of a source", () => {
     expect(reading.features.map(({ properties }) => properties.n).sort()).toEqual([...left].sort());
   });
 
-  test("that are missing reject their features, which nobody knows on the map then", async () => {
+  test("--on-missing-key rejects features, whose matches on the map are unknown", async () => {
     const rejects = side.path("keyless.rejects.geojsonl");
     const path = side.csv("keyless.csv", "ref,n", ["A,1", ",2", "C,3"]);
     const reading = await side.read(path, { ...byField("ref"), onMissingKey: "reject", source: { rejects } });
@@ -97,7 +97,7 @@ describe("keys of a source", () => {
     expect(JSON.parse(line!)).toMatchObject({ properties: { n: 2 }, reject: { code: "key-invalid" } });
   });
 
-  test("of rejected features protect what has them on the map", async () => {
+  test("keys of rejected features protect their matches on the map", async () => {
     const path = side.geojson("protected.geojson", [{ ref: "A" }, { ref: "B" }, { ref: "C" }]);
     const text = readFileSync(path, "utf8").replace("[10.001,50]", "[10.001,95]").replace("[10,50]", "[400,50]");
     const reading = await side.read(side.file("protected.geojson", text), byField("ref"));
@@ -108,14 +108,14 @@ describe("keys of a source", () => {
   });
 });
 
-test("the key of a row whose coordinates cannot be read is known", async () => {
+test("the key of a row with unreadable coordinates is known", async () => {
   const path = side.file("nowhere.csv", "ref,lon,lat\n1,1,1\n2,nowhere,2\n3,3,3\n");
   const reading = await side.read(path, byField("ref"));
   expect(await reading.check()).toMatchObject({ unknownRejects: 0 });
   expect(reading.workspace.database.prepare("SELECT key FROM rejected").pluck().all()).toEqual(["2"]);
 });
 
-test("a signal ends the look at keys", async () => {
+test("an abort stops the key check", async () => {
   const rows = numbers(0, 2500).map((n) => `K${n}`);
   const { request, source, workspace } = await side.read(side.csv("many.csv", "ref", rows), byField("ref"));
   const key = { by: "property", name: "ref" } as const;
@@ -124,7 +124,7 @@ test("a signal ends the look at keys", async () => {
 });
 
 describe("keys of both sides", () => {
-  test("match as text, and go out in the type that the map has", async () => {
+  test("keys match as text and are sent in the map's type", async () => {
     const reading = await side.read(
       side.geojson("text.geojson", [{ ref: "1" }, { ref: "2" }, { ref: "007" }]),
       byField("ref"),
@@ -138,7 +138,7 @@ describe("keys of both sides", () => {
     expect(other.keys("source")).toEqual(["1", "2"]);
   });
 
-  test("in the type of the map leave nothing to tell both sides apart", async () => {
+  test("keys converted to the map's type make features equal", async () => {
     const reading = await side.read(side.geojson("digest.geojson", [{ ref: "1" }]), byField("ref"));
     await reading.onMap([{ geometry: { type: "Point", coordinates: [10, 50] }, properties: { ref: 1 } }]);
     await reading.check();
@@ -146,7 +146,7 @@ describe("keys of both sides", () => {
     expect(source).toEqual(map);
   });
 
-  test("are in conflict where the map has one twice, with the ids", async () => {
+  test("duplicate keys on the map are reported with ids", async () => {
     const ids = ["8c8d6d2e-0b60-4c55-a5d5-9a10e4e7a001", "8c8d6d2e-0b60-4c55-a5d5-9a10e4e7a002"];
     const reading = await side.read(side.csv("fine.csv", "ref", ["A"]), byField("ref"));
     await reading.onMap(ids.map((id) => ({ id, properties: { ref: "A" } })));
@@ -166,7 +166,7 @@ describe("keys of both sides", () => {
     ["case", "ab-1", "AB-1"],
     ["blanks", "AB-1", "AB-1 "],
     ["accents", "Orléans", "Orle\u0301ans"],
-  ])("that differ in %s alone are a wrong key in every mode", async (_, ours, theirs) => {
+  ])("keys that differ only in %s are rejected in every mode", async (_, ours, theirs) => {
     const reading = await side.read(side.csv("letters.csv", "ref", [ours, "same"]), byField("ref"));
     await reading.onMap(keyed("ref", [theirs, "same"]));
     for (const mode of ["incremental", "full", "delete"] as const) {
@@ -176,7 +176,7 @@ describe("keys of both sides", () => {
     }
   });
 
-  test("that both sides have in two spellings are keys like others", async () => {
+  test("keys that both sides have in two spellings are valid", async () => {
     const reading = await side.read(side.csv("spelled.csv", "ref", ["a", "A"]), byField("ref"));
     await reading.onMap(keyed("ref", ["A", "a"]));
     expect(await reading.check()).toMatchObject({ matches: 2 });
@@ -197,7 +197,7 @@ describe("keys of both sides", () => {
       numbers(from, to).map((n) => `K${n}`),
     );
 
-  test.each(["incremental", "full"] as const)("of which hardly any match are the wrong ones (%s)", async (mode) => {
+  test.each(["incremental", "full"] as const)("too few matches are rejected in %s mode", async (mode) => {
     const reading = await (await source(0, 100)).onMap(map(91, 191));
     const error = await refusal(() => reading.check(mode));
     expect([error.code, error.kind]).toEqual(["key-matches-nothing", "guard"]);
@@ -208,7 +208,7 @@ describe("keys of both sides", () => {
     expect(await (await (await source(0, 100)).onMap(map(90, 190))).check(mode)).toMatchObject({ matches: 10 });
   });
 
-  test("need not match where one side is small, or what is new comes in parts, or shall go", async () => {
+  test("few matches are allowed for small sides, incremental parts and deletes", async () => {
     expect(await (await (await source(0, 9)).onMap(map(100, 200))).check("full")).toMatchObject({ matches: 0 });
     expect(await (await (await source(0, 100)).onMap(map(100, 109))).check("full")).toMatchObject({ matches: 0 });
     expect(await (await (await source(0, 49)).onMap(map(100, 200))).check("incremental")).toMatchObject({ matches: 0 });
@@ -222,11 +222,11 @@ describe("keys of both sides", () => {
   });
 });
 
-describe("ids of the service", () => {
+describe("service ids", () => {
   const ids = numbers(0, 3).map((n) => `8c8d6d2e-0b60-4c55-a5d5-9a10e4e7a00${n}`);
   const match = { matching: { by: "id" } } as const;
 
-  test("match whatever their letters, and a feature without one is new", async () => {
+  test("ids match case-insensitively, and a feature without one is new", async () => {
     const features = [ids[0]!.toUpperCase(), undefined].map((id) => ({
       type: "Feature",
       id,
@@ -239,7 +239,7 @@ describe("ids of the service", () => {
     expect(reading.keys("source")).toEqual([ids[0], null]);
   });
 
-  test("are taken from the field that a format without ids has them in", async () => {
+  test("ids are read from the field that replaces them in other formats", async () => {
     const reading = await side.read(side.csv("id-column.csv", "id,name", [`${ids[0]},x`, `${ids[2]},y`, ",z"]), match);
     await reading.onMap(ids.map((id) => ({ id, properties: {} })));
     expect(await reading.check()).toMatchObject({ matches: 2 });
@@ -247,7 +247,7 @@ describe("ids of the service", () => {
     expect(reading.features.map(({ properties }) => properties)).toEqual([{ name: "x" }, { name: "y" }, { name: "z" }]);
   });
 
-  test("are no others", async () => {
+  test("other ids are rejected", async () => {
     const features = [{ type: "Feature", id: 7, properties: {}, geometry: null }];
     const path = side.file("numbers.geojson", JSON.stringify({ type: "FeatureCollection", features }));
     const error = await refusal(async () => (await side.read(path, match)).check());

@@ -134,14 +134,14 @@ test.each<[string, Case, string | null]>([
   ],
   ["features without a key that are kept", { counts: { unmanaged: 2 }, unmanaged: "keep" }, null],
   ["features without a key, incrementally", { counts: { unmanaged: 2 }, mode: "incremental" }, null],
-])("%s", (_, given, expected) => {
+])("guard: %s", (_, given, expected) => {
   const [reason = null, ...others] = reasons(given);
   expect(others).toEqual([]);
   if (expected === null) expect(reason).toBeNull();
   else expect(reason).toContain(expected);
 });
 
-test("all that do not let a plan pass are told at once", () => {
+test("reports all tripped guards at once", () => {
   const plan = planOf({ counts: { delete: 30, same: 70, unmanaged: 1 } });
   expect(() => checkGuards(plan)).toThrow(
     expect.objectContaining({
@@ -156,6 +156,6 @@ test("all that do not let a plan pass are told at once", () => {
   );
 });
 
-test("a plan that does what is done unasked passes", () => {
+test("a plan within the default limits passes", () => {
   expect(() => checkGuards(planOf({ counts: { create: 500, update: 100, delete: 1 } }))).not.toThrow();
 });

@@ -1,4 +1,7 @@
-/** The page of a plan in a real browser, opened as a file: it has all that it needs, and nothing in a plan becomes script. */
+/**
+ * The plan page in a real browser, opened as a file: it needs no other resources, and plan content never becomes
+ * script.
+ */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +51,7 @@ const scene: DiffScenario = {
   ],
 };
 
-test("the policy allows the script and the style of the page, and nothing else", async () => {
+test("the content security policy allows only the page's script and style", async () => {
   const opened = await planScenarioInMemory(scene);
   const page = renderPlanPage(opened, await collectRows(opened));
   const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(page)!;
@@ -66,7 +69,7 @@ test("the policy allows the script and the style of the page, and nothing else",
   );
 });
 
-test("of large plans small classes are shown whole, and the others share the room", async () => {
+test("large plans show small classes completely and share the remaining space", async () => {
   const many = (count: number, from: number) =>
     Array.from({ length: count }, (_, i) => pointFeature(i / 100, 1, { ref: from + i }));
   const opened = await planScenarioInMemory({
@@ -125,7 +128,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     if (PLAN_PAGE_SHOTS) await page.screenshot({ path: join(PLAN_PAGE_SHOTS, `${name}.png`) });
   };
 
-  test("it draws what the plan does, and shows what was chosen, by keyboard too", async () => {
+  test("draws the plan and shows the selection, also by keyboard", async () => {
     const { page, complaints } = await open(scene);
     await drawn(page);
     await shot(page, "light");
@@ -148,7 +151,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("classes are shown or not, in the table and on the map", async () => {
+  test("filters classes in the table and on the map", async () => {
     const { page, complaints } = await open(scene, { colorScheme: "dark" });
     await drawn(page);
     await shot(page, "dark");
@@ -164,7 +167,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("on a phone what changes has the width of the page", async () => {
+  test("the changes fit the page width on a phone", async () => {
     const { page, complaints } = await open(scene, { viewport: { width: 390, height: 844 } });
     await drawn(page);
     await shot(page, "phone");
@@ -176,7 +179,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("without scripts the table says it all", async () => {
+  test("the table is complete without scripts", async () => {
     const { page, complaints } = await open(scene, { javaScriptEnabled: false });
     await shot(page, "plain");
     expect(await page.locator("[data-row]").allInnerTexts()).toEqual([
@@ -193,7 +196,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("it works with 10,000 features", async () => {
+  test("supports 10,000 features", async () => {
     const many = Array.from({ length: 10_000 }, (_, i) =>
       pointFeature((i % 360) - 180, (i % 170) - 85, { ref: `n${i}` }),
     );

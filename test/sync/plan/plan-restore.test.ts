@@ -1,4 +1,4 @@
-/** A run, its backup, and the map put back as it was. */
+/** Restores a map from the backup of a run. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -63,7 +63,7 @@ describe.each([
   ["a small map with entity tags: one PUT gives the old ids back", () => service, "old"],
   ["without entity tags features are created with new ids", () => withoutTags, "new"],
 ] as const)("%s", (_title, of, ids) => {
-  test("what was changed, deleted and created is as it was; what others created stays", async () => {
+  test("restore reverts updates, deletes and creates, and keeps features of other clients", async () => {
     const target = await of().newTarget();
     await target.put(...held);
     const before = await target.features();
@@ -91,10 +91,10 @@ describe.each([
   });
 });
 
-describe("what a run created", () => {
+describe("created features", () => {
   const refs = async (target: MapFixture) => (await target.properties()).map(({ ref }) => ref);
 
-  test("stays where it was changed after the run, and goes where it was not", async () => {
+  test("created features are deleted only if they are unchanged since the run", async () => {
     const target = await service.newTarget();
     const { backup } = await target.sync([1, 2, 3].map((n) => pointFeature(n, n, { ref: n })));
     const [one] = (await target.features()).filter(({ properties }) => properties.ref === 2);
@@ -105,7 +105,7 @@ describe("what a run created", () => {
     expect(await refs(target)).toEqual([2]);
   });
 
-  test("goes without a key, too, known by the ids that the service gave; equal features of others stay", async () => {
+  test("created features without a key are deleted by id; equal features of other clients stay", async () => {
     const target = await service.newTarget();
     const same = pointFeature(1, 1, { name: "same" });
     await target.put(same);
@@ -119,7 +119,7 @@ describe("what a run created", () => {
     expect((await target.features()).map(({ id }) => id)).toEqual([old!.id]);
   });
 
-  test("is known where a service shows fewer decimals than were sent", async () => {
+  test("created features are recognized despite fewer decimals", async () => {
     const target = await rounding.newTarget();
     const { backup } = await target.sync([
       pointFeature(1.1234567, 2.7654321, { ref: 1 }),
@@ -129,14 +129,14 @@ describe("what a run created", () => {
     expect(await target.features()).toEqual([]);
   });
 
-  test("is guarded as deletes are", async () => {
+  test("deletes of created features are guarded", async () => {
     const target = await service.newTarget();
     const { backup } = await target.sync(Array.from({ length: 12 }, (_, n) => pointFeature(n, n, { ref: n })));
     const { made } = await restore(target, backup!);
     expect(findTrippedGuards(made.plan)).toMatchObject([{ guard: "max-delete" }]);
   });
 
-  test("of a batch without an answer, that came through, is known by its keys", async () => {
+  test("creates of a batch without a response are recognized by key", async () => {
     const target = await withoutTags.newTarget();
     await target.put(pointFeature(0, 0, { ref: 0 }));
     withoutTags.proxy.on("POST", 1, cutAfterCommit);
@@ -149,8 +149,8 @@ describe("what a run created", () => {
   });
 });
 
-describe("what was edited after the run", () => {
-  /** A map on which the run updated 1 and deleted 3, and kept 2. */
+describe("later edits", () => {
+  /** A map on which the run updated 1, deleted 3 and kept 2. */
   async function run(of: ProxiedService) {
     const target = await of.newTarget();
     await target.put(...[1, 2, 3].map((n) => pointFeature(n, n, { ref: n, name: "old" })));
@@ -169,7 +169,7 @@ describe("what was edited after the run", () => {
     ["with entity tags", () => service],
     ["without entity tags", () => withoutTags],
     ["that shows fewer decimals", () => rounding],
-  ] as const)("is none where nobody edited: a service %s", async (_title, of) => {
+  ] as const)("without later edits, none are counted: a service %s", async (_title, of) => {
     const { target, backup } = await run(of());
     const { made, report } = await restore(target, backup);
     expect(made.edited).toBe(0);
@@ -177,7 +177,7 @@ describe("what was edited after the run", () => {
     expect(report).toMatchObject({ updated: 1, error: null });
   });
 
-  test("is counted, and the restoration refused unless it is asked to overwrite", async () => {
+  test("later edits are counted and stop the restore unless overwriting is requested", async () => {
     const { target, backup } = await run(service);
     await edit(target, 1, { name: "edited later" });
     const { made } = await restore(target, backup);
@@ -189,13 +189,13 @@ describe("what was edited after the run", () => {
     expect(findEditGuards(made, true)).toEqual([]);
   });
 
-  test("counts what others created in place of a deleted feature", async () => {
+  test("features created in place of deleted ones count as edits", async () => {
     const { target, backup } = await run(service);
     await target.put(pointFeature(3, 3, { ref: 3, name: "created later" }));
     expect((await restore(target, backup)).made.edited).toBe(1);
   });
 
-  test("counts no feature that another edited to be as it was before the run", async () => {
+  test("features that another client reverted do not count as edits", async () => {
     const { target, backup } = await run(withoutTags);
     const [one] = (await target.features()).filter((feature) => feature.properties.ref === 1);
     const geometry = { type: "Point", coordinates: [1, 1] };
@@ -205,7 +205,7 @@ describe("what was edited after the run", () => {
   });
 });
 
-test("a backup of version 1, which has no creates, is restored", async () => {
+test("restores a backup of version 1, which has no creates", async () => {
   const target = await service.newTarget();
   await target.put(pointFeature(1, 1, { ref: 1, name: "new" }), pointFeature(2, 2, { ref: 2 }));
   const [one] = (await target.features()).filter(({ properties }) => properties.ref === 1);
@@ -233,7 +233,7 @@ test.each([
     '{"type":"FeatureCollection","geoferry":{"backup":1,"service":"https://m.example","map":"m"},"features":[\n{"type":"Feature"}\n]}\n',
     2,
   ],
-])("a file that is no backup is refused: %j", async (text, line) => {
+])("rejects a file that is not a backup: %j", async (text, line) => {
   const path = join(new Spool().folder(), "backup.geojson");
   writeFileSync(path, text);
   await expect(openBackup(path)).rejects.toMatchObject({ code: "backup-invalid", details: { line } });

@@ -19,7 +19,7 @@ const line = (longitude: number) => ({
   properties: { ref: "l" },
 });
 
-test("the table has counts, three examples of each class, and old and new values", async () => {
+test("the table shows counts, three examples of each class, and old and new values", async () => {
   const scene: DiffScenario = {
     source: [...added, pointFeature(2.5, 2, { ref: "b", name: 'Café "new"', note: null, n: 1 }), line(2)],
     map: [
@@ -46,7 +46,7 @@ test("the table has counts, three examples of each class, and old and new values
 `);
 });
 
-test("it says what one PUT would do", async () => {
+test("the table reports the effect of one PUT", async () => {
   const scene: DiffScenario = {
     source: [pointFeature(1, 1, { ref: "a" }), pointFeature(2, 2, { ref: "b" })],
     map: [pointFeature(1, 1, { ref: "a" }), pointFeature(3, 3, { ref: "c" })],
@@ -56,7 +56,7 @@ test("it says what one PUT would do", async () => {
   );
 });
 
-test("an empty plan says so by its counts", async () => {
+test("the table of an empty plan shows its counts", async () => {
   const same = [pointFeature(1, 1, { ref: "a" })];
   expect(await text({ source: same, map: same })).toBe(`full, matched by property "ref":
   create      0  only in the source
@@ -66,7 +66,7 @@ test("an empty plan says so by its counts", async () => {
 `);
 });
 
-test("records have the same for programs", async () => {
+test("records contain the same data for programs", async () => {
   const opened = await planScenarioInMemory({
     source: [pointFeature(1, 1, { ref: "a", n: 2 })],
     map: [pointFeature(1, 1, { ref: "a", n: 1 }, "id-a"), pointFeature(9, 9, {}, "id-x")],

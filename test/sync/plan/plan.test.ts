@@ -90,7 +90,7 @@ async function all(plan: OpenPlan, kinds?: readonly PlanAction["action"][]): Pro
 const read = async (kinds?: readonly PlanAction["action"][]) => all(await openPlan(path, spool), kinds);
 
 describe("a plan", () => {
-  test.each([true, false])("is read as it was written (put: %s)", async (put) => {
+  test.each([true, false])("a plan is read as it was written (put: %s)", async (put) => {
     const lines = await write(put);
     expect(lines.slice(1, 5).map((line) => JSON.parse(line))).toEqual(actions);
     const plan = await openPlan(path, spool);
@@ -99,28 +99,28 @@ describe("a plan", () => {
     expect(await read()).toEqual(actions);
   });
 
-  test("that was read is what is carried out, whatever becomes of its file", async () => {
+  test("a plan is applied as it was read, even if its file changes", async () => {
     await write();
     const plan = await openPlan(path, spool);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll("id-c", "id-d"));
     expect(await all(plan)).toEqual(actions);
   });
 
-  test("has the digest of its lines in the last one", async () => {
+  test("the last line contains the digest of the others", async () => {
     const lines = (await write()).filter((line) => line !== "");
     const before = lines.slice(0, -1).map((line) => `${line}\n`);
     const sha256 = createHash("sha256").update(before.join("")).digest("hex");
     expect(JSON.parse(lines.at(-1)!)).toMatchObject({ type: "end", put: false, sha256 });
   });
 
-  test("gives the actions that are asked for, as often as they are", async () => {
+  test("yields the requested kinds of actions, repeatedly", async () => {
     await write();
     expect(await read(["update", "create"])).toEqual(actions.slice(0, 2));
     expect(await read(["keep"])).toEqual(actions.slice(3));
     expect(await read([])).toEqual([]);
   });
 
-  test("gives what it creates with the text of each, without its id, be it just written or opened", async () => {
+  test("yields creates with texts but without ids, whether written or opened", async () => {
     const odd = ',"feature":{"agreement":1},"agreement":';
     const creates: PlanAction[] = [
       { action: "create", key: "a", feature: planned(1, "a"), agreement },
@@ -151,7 +151,7 @@ describe("a plan", () => {
     }
   });
 
-  test("that was not finished leaves nothing", async () => {
+  test("an unfinished plan leaves no file", async () => {
     {
       await using writer = await PlanWriter.create(path, header, false);
       await writer.add(actions[0]!);
@@ -159,7 +159,7 @@ describe("a plan", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("does not replace a file unasked", async () => {
+  test("a plan does not replace a file by default", async () => {
     writeFileSync(path, "mine");
     await expect(PlanWriter.create(path, header, false)).rejects.toMatchObject({ code: "output-exists" });
     expect(readFileSync(path, "utf8")).toBe("mine");
@@ -168,7 +168,7 @@ describe("a plan", () => {
 
 const edited = "its digest does not match its lines";
 
-describe("a plan is refused", () => {
+describe("invalid plans", () => {
   const refusal = async (): Promise<string> => {
     const error = await openPlan(path, spool).then(
       () => null,
@@ -177,7 +177,7 @@ describe("a plan is refused", () => {
     return error?.message.replace(path, "P") ?? "accepted";
   };
 
-  test("wherever it was cut off", async () => {
+  test("a plan truncated at any byte is rejected", async () => {
     const text = (await write()).join("\n");
     const bytes = Buffer.from(text);
     for (let length = 0; length < bytes.length - 1; length += 7) {
@@ -268,20 +268,20 @@ describe("a plan is refused", () => {
       (lines) => (lines[5] = lines[5]!.replace(/,"sha256":"\w+"/, "")),
       "line 6: not a complete plan: end must have required properties sha256",
     ],
-  ])("where %s", async (_, change, expected) => {
+  ])("rejects a plan: %s", async (_, change, expected) => {
     const lines = (await write()).filter((line) => line !== "");
     change(lines);
     writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
     expect(await refusal()).toContain(expected);
   });
 
-  test("where there is none", async () => {
+  test("reports a missing plan", async () => {
     expect(existsSync(path)).toBe(false);
     await expect(openPlan(path, spool)).rejects.toMatchObject({ code: "input-missing" });
   });
 });
 
-describe("a plan is stale", () => {
+describe("stale plans", () => {
   const plan = { path: "p", header: { ...header, put: false } };
   const now = {
     service: "https://maps.example.org/",
@@ -290,7 +290,7 @@ describe("a plan is stale", () => {
   };
   const [file] = header.source.files;
 
-  test("never, where everything is as it was", () => {
+  test("an unchanged plan is not stale", () => {
     expect(() => checkNotStale(plan, now)).not.toThrow();
   });
 
@@ -318,7 +318,7 @@ describe("a plan is stale", () => {
       { service: "https://other.example.org" },
       "the plan is for https://maps.example.org, but the service is now https://other.example.org",
     ],
-  ])("where %s", (_, change, expected) => {
+  ])("a plan is stale: %s", (_, change, expected) => {
     expect(() => checkNotStale(plan, { ...now, ...change })).toThrow(
       expect.objectContaining({
         code: "plan-stale",

@@ -23,13 +23,13 @@ const places = (name: string, positions: readonly (readonly number[])[], crs?: s
 const onMap = (positions: readonly (readonly number[])[]): MapFeatureInput[] =>
   positions.map((position, n) => ({ geometry: point(...position), properties: { ref: `M${n}` } }));
 
-/** Latitude, longitude of Sydney, Melbourne, Brisbane. */
+/** Latitude and longitude of Sydney, Melbourne and Brisbane. */
 const australia = [
   [-33.87, 151.21],
   [-37.81, 144.96],
   [-27.47, 153.03],
 ];
-/** Latitude, longitude of Paris, Lyon, Nantes. */
+/** Latitude and longitude of Paris, Lyon and Nantes. */
 const france = [
   [48.86, 2.35],
   [45.76, 4.84],
@@ -38,7 +38,7 @@ const france = [
 const swap = (positions: readonly (readonly number[])[]) => positions.map(([x, y]) => [y!, x!]);
 
 describe("latitude before longitude", () => {
-  test("is refused as what it is where all are rejected for it, and no rejects are left behind", async () => {
+  test("swapped coordinates are reported if all features are rejected for them, and no rejects are written", async () => {
     const rejects = side.path("australia.rejects.geojsonl");
     const path = places("australia.geojson", australia);
     const reading = await side.read(path, { source: { rejects, maxRejects: "1" } });
@@ -54,7 +54,7 @@ describe("latitude before longitude", () => {
     expect(repaired.source.extent).toEqual([144.96, -37.81, 153.03, -27.47]);
   });
 
-  test("is refused where only some are rejected for it: Minneapolis, but neither Chicago nor Boston", async () => {
+  test("swapped coordinates are reported if only some features are rejected: Minneapolis, but not Chicago and Boston", async () => {
     const path = places("america.geojson", [
       [41.88, -87.63],
       [42.36, -71.06],
@@ -65,23 +65,23 @@ describe("latitude before longitude", () => {
     expect(error.message).toContain("If instead only that one feature is wrong, correct it in the source");
   });
 
-  test("is not what made other rejects", async () => {
+  test("other rejects do not count as swapped coordinates", async () => {
     const [first, ...rest] = swap(australia);
     const path = places("one-wrong.geojson", [first!, ...rest, [12, 95]]);
-    // Exchanged, Sydney's latitude would be 151.
+    // Swapped, Sydney's latitude would be 151.
     expect(await (await side.read(path)).order()).toEqual([]);
     const far = places("far.geojson", [...australia, [200, 10]]);
     expect(await (await side.read(far)).order()).toEqual([]);
   });
 
-  test("is not what one wrong feature says where the others lie on those of the map", async () => {
+  test("one wrong feature does not count if the others overlap the map", async () => {
     const path = places("typo.geojson", [...swap(france), [2, 95]]);
     const reading = await (await side.read(path)).onMap(onMap(swap(france)));
     expect(await reading.order()).toEqual([]);
     expect((await refusal(async () => (await side.read(path)).order())).code).toBe("axis-order-swapped");
   });
 
-  test("is suspected where the map's features say so, and refused under --strict", async () => {
+  test("swapped coordinates are suspected if the map's features suggest it, and rejected under --strict", async () => {
     const path = places("france.geojson", france);
     const reading = await (await side.read(path)).onMap(onMap(swap(france)));
     const [notice, ...more] = await reading.order();
@@ -96,8 +96,8 @@ describe("latitude before longitude", () => {
     expect(await (await (await side.read(path)).onMap([])).order()).toEqual([]);
   });
 
-  test("is suspected where the reference system is used elsewhere", async () => {
-    // RGF93 (EPSG:4171) is used from -9.86 41.15 to 10.38 51.56.
+  test("swapped coordinates are suspected outside of the area of use", async () => {
+    // The area of use of RGF93 (EPSG:4171) is -9.86 41.15 to 10.38 51.56.
     const path = places("rgf93.geojson", france, "EPSG:4171");
     const [notice] = await (await side.read(path)).order();
     expect(notice!.example).toContain(
@@ -106,22 +106,22 @@ describe("latitude before longitude", () => {
     expect(await (await side.read(places("rgf93-plain.geojson", swap(france), "EPSG:4171"))).order()).toEqual([]);
   });
 
-  test("is told to be --swap-xy's own doing where it is", async () => {
+  test("advises to remove --swap-xy if it caused the swap", async () => {
     const path = places("plain.geojson", swap(australia));
     const refused = await refusal(async () => (await side.read(path, { source: { swapXy: true } })).order());
     expect(refused.message).toContain("leave --swap-xy away");
   });
 });
 
-describe("rejects that are rejects", () => {
-  test("are held against --max-rejects", async () => {
+describe("rejected positions", () => {
+  test("rejects are limited by --max-rejects", async () => {
     const path = places("rejects.geojson", [...swap(australia), [400, 10]]);
     const stopped = await refusal(async () => (await side.read(path, { source: { maxRejects: "24%" } })).order());
     expect([stopped.code, stopped.kind]).toEqual(["guard-rejects", "guard"]);
     expect(await (await side.read(path, { source: { maxRejects: "25%" } })).order()).toEqual([]);
   });
 
-  test("are none where a position is 1e-6 degrees or less beyond the range: it is put on its edge, and counted", async () => {
+  test("positions up to 1e-6 degrees out of range are moved to the edge and counted", async () => {
     const { source } = await side.read(places("edge.geojson", [[180.0000000005, 90.0000000005]]));
     expect(source).toMatchObject({ features: 1, extent: [180, 90, 180, 90], complete: true });
     expect(source.notices).toMatchObject([{ code: "snapped", count: 1 }]);

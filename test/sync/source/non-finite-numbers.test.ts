@@ -1,4 +1,4 @@
-/** Numbers beyond all doubles, such as 1e400 (RFC 8259, 6, allows them): a push says so, and the same the second time. */
+/** Numbers beyond the range of a double, such as 1e400 (allowed by RFC 8259, 6): every push reports them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,14 +20,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** "1e400" becomes the number. */
+/** Replaces "1e400" by the number. */
 const written = (places: readonly Place[]) =>
   places.map((one) => `${JSON.stringify(one).replaceAll('"1e400"', "1e400")}\n`).join("");
 
 const push = (map: string, url: string) =>
   runSyncInProcess({ url, as: odd, folder, map, source, request: { guards: noGuards }, reading: { rejects } });
 
-test("in the source: a reject with the number as it is, and the second run sends nothing", async () => {
+test("in the source, the feature is rejected with its verbatim number, and the second run sends nothing", async () => {
   const map = odd.newMap();
   await using proxy = await FaultProxy.start(odd.url);
   odd.fill(map, [createPlace("list", { v: [1] })]);
@@ -55,7 +55,7 @@ test("in the source: a reject with the number as it is, and the second run sends
   ]);
 });
 
-test("on the map: an error that names the feature, each time, and nothing is sent", async () => {
+test("on the map, an error names the feature in each run, and nothing is sent", async () => {
   const map = odd.newMap();
   odd.fill(map, [createPlace("a", { v: "1e400" })]);
   await using proxy = await FaultProxy.start(odd.url);

@@ -15,7 +15,7 @@ const sha256 = (path: string) => createHash("sha256").update(readFileSync(path))
 const capitals = join(samples, "capitals.geojson");
 
 describe("a source", () => {
-  test("is read to its end, a row for each feature", async () => {
+  test("reads a source completely, with one row per feature", async () => {
     const { source, workspace, features } = await side.read(capitals);
     const { features: expected } = JSON.parse(readFileSync(capitals, "utf8"));
     expect(source).toMatchObject({
@@ -36,7 +36,7 @@ describe("a source", () => {
     expect(source.files).toEqual([{ path: capitals, size: readFileSync(capitals).length, sha256: sha256(capitals) }]);
   });
 
-  test("is the same, feature by feature, in whatever format and order of properties it comes", async () => {
+  test("features are equal across formats and property orders", async () => {
     const packed = side.path("capitals.gpkg");
     await convertFile(capitals, packed);
     const digests = async (path: string) => {
@@ -53,7 +53,7 @@ describe("a source", () => {
     expect(await digests(path)).toEqual(expected);
   });
 
-  test("has another fingerprint for another value, id, order or reject, and the same for the same", async () => {
+  test("the fingerprint depends on values, ids, order and rejects", async () => {
     const of = async (name: string, features: readonly object[]) => {
       const path = side.file(name, JSON.stringify({ type: "FeatureCollection", features }));
       return (await side.read(path)).source.fingerprint;
@@ -77,7 +77,7 @@ describe("a source", () => {
     expect(await of("f0.geojson", [a, feature(2, "B", 2, 2.00000001)])).toBe(all[0]);
   });
 
-  test("is sent in as many decimals as are asked for", async () => {
+  test("coordinates have the requested decimals", async () => {
     const path = side.geojson("decimals.geojson", [{ ref: "A" }]);
     writeFileSync(path, readFileSync(path, "utf8").replace("[10,50]", "[10.123456789,50.987654321,1.23456]"));
     const coordinates = async (precision: number) =>
@@ -86,7 +86,7 @@ describe("a source", () => {
     expect(await coordinates(2)).toEqual([{ type: "Point", coordinates: [10.12, 50.99, 1.235] }]);
   });
 
-  test("of several inputs, and of several layers, is one", async () => {
+  test("several inputs and layers form one source", async () => {
     const one = side.csv("one.csv", "ref", ["A", "B"]);
     const two = side.geojson("two.geojson", [{ ref: "C", more: 1 }]);
     const both = await side.read([one, two]);
@@ -101,7 +101,7 @@ describe("a source", () => {
     expect((await side.read(layers, { source: { layers: ["second"] } })).features).toHaveLength(1);
   });
 
-  test("takes all that a conversion takes: filters, names, reference systems", async () => {
+  test("supports the options of a conversion: filters, names, reference systems", async () => {
     const reading = await side.read(capitals, {
       source: { where: "iso2 = 'FR'", select: ["iso2"], rename: { iso2: "ref" } },
     });
@@ -113,7 +113,7 @@ describe("a source", () => {
     });
   });
 
-  test("of a Shapefile has all its files, to tell whether one has changed", async () => {
+  test("the files of a Shapefile include its companions", async () => {
     const folder = side.path("shapes");
     mkdirSync(folder);
     const path = join(folder, "huts.shp");
@@ -130,21 +130,21 @@ describe("a source", () => {
     expect((await side.read(copy)).source.fingerprint).toBe(source.fingerprint);
   });
 
-  test("without a feature is no failure here", async () => {
+  test("a source without features is allowed", async () => {
     const path = side.file("empty.geojson", '{"type":"FeatureCollection","features":[]}');
     expect((await side.read(path)).source).toMatchObject({ readCount: 0, features: 0, complete: true, extent: null });
   });
 
-  test("fails as a conversion does", async () => {
+  test("fails like a conversion", async () => {
     expect((await refusal(() => side.read(side.path("none.csv")))).code).toBe("input-missing");
   });
 });
 
-describe("the rejects of a source", () => {
+describe("rejects of a source", () => {
   const flawed = (name: string) =>
     side.file(name, ["ref,lon,lat", "A,1,1", "B,nowhere,2", "C,3,3"].map((line) => `${line}\n`).join(""));
 
-  test("are found where --rejects says, once they are published", async () => {
+  test("are published at the path of --rejects", async () => {
     const rejects = side.path("said.geojsonl");
     const { source } = await side.read(flawed("said.csv"), { source: { rejects } });
     expect(source).toMatchObject({ readCount: 3, features: 3, complete: false });
@@ -153,7 +153,7 @@ describe("the rejects of a source", () => {
     expect(readFileSync(rejects, "utf8").trim().split("\n")).toHaveLength(1);
   });
 
-  test("replace those of an earlier run, and nothing else", async () => {
+  test("replace rejects of an earlier run, but no other file", async () => {
     const read = (rejects: string) => side.read(flawed("again.csv"), { source: { rejects } });
     const rejects = side.path("again.geojsonl");
     for (let night = 0; night < 2; night++) await (await read(rejects)).source.rejects.publish();
@@ -168,7 +168,7 @@ describe("the rejects of a source", () => {
     }
   });
 
-  test("go nowhere near the data unless asked to, and never over the input", async () => {
+  test("are written to the working directory by default, and never over the input", async () => {
     expect(defaultRejectsPath(["../in/places.csv", "more.csv"])).toBe("places.rejects.geojsonl");
     expect(defaultRejectsPath(["-"])).toBe("stdin.rejects.geojsonl");
     expect(defaultRejectsPath(["https://example.org/data/places.gpkg?v=1#x"])).toBe("places.rejects.geojsonl");

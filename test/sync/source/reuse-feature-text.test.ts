@@ -1,4 +1,4 @@
-/** Which lines of the spool go into a plan as they are. */
+/** Decides which spooled lines a plan reuses verbatim. */
 import { expect, test } from "vitest";
 import { reuseFeatureText } from "../../../src/sync/source/reuse-feature-text.js";
 
@@ -12,11 +12,11 @@ test.each<[string, string, ReturnType<typeof ref> | null]>([
   ["nothing is matched", '"n":1', null],
   ["there are no properties", "", null],
   ["a text looks like members", '"ref":"a","t":"},\\"geometry\\":null,\\"properties\\":"', ref("a")],
-])("a line is taken as it is where %s", (_, properties, key) => {
+])("reuses a line if %s", (_, properties, key) => {
   expect(reuseFeatureText(line(properties), key)).toBe(line(properties));
 });
 
-test("an id is left out, whatever it says", () => {
+test("removes the id", () => {
   for (const id of [',"id":12', ',"id":"b"', ',"id":",\\"properties\\":{"'])
     expect(reuseFeatureText(line('"ref":"a"', id), ref("a"))).toBe(line('"ref":"a"'));
 });
@@ -29,10 +29,10 @@ test.each<[string, string, ReturnType<typeof ref> | null]>([
   ["another name ends like the key", '"x\\"ref":7,"ref":70', ref(7)],
   ["a value is nested", '"ref":"a","o":{"x":1,"x":2}', ref("a")],
   ["a value is a list", '"l":[1.50]', null],
-])("a line is written anew where %s", (_, properties, key) => {
+])("serializes the feature again if %s", (_, properties, key) => {
   expect(reuseFeatureText(line(properties), key)).toBeNull();
 });
 
-test("a line of another writer is written anew", () => {
+test("serializes lines of other writers again", () => {
   expect(reuseFeatureText('{"type":"Feature","geometry":null,"properties":{"ref":"a"}}', ref("a"))).toBeNull();
 });

@@ -1,6 +1,6 @@
 /**
- * Jobs that share a map, each within its scope, may number their features alike: of two features with one key, one in
- * the scope and one outside, a run knows and touches the former alone, whatever happens on the way.
+ * Jobs that share a map, each with a scope, may use the same keys: of two features with one key, a run changes only the
+ * one in its scope, under any faults.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -24,13 +24,13 @@ type Job = "roads" | "rivers";
 const places = (job: Job, from: number, to: number, title: string): Place[] =>
   Array.from({ length: to - from }, (_, i) => createPlace(`k${from + i}`, { job, title }));
 
-/** "k7 roads old": what a map has, in order. */
+/** Features of a map as "k7 roads old", sorted. */
 const shown = (all: readonly Pick<Place, "properties">[]): readonly string[] =>
   all.map(({ properties: { ref, job, title } }) => `${ref} ${job} ${title}`).sort();
 
 const scope = { property: "job", value: "roads" };
 
-/** A map on which another job has features with the keys of ours. */
+/** A map with features of another job that have the same keys. */
 async function begun(held: readonly Place[]) {
   const map = await world.newMap();
   const twins = places("rivers", 0, 30, "the other's");
@@ -45,7 +45,7 @@ async function begun(held: readonly Place[]) {
 }
 
 describe("within its scope", () => {
-  test("a full synchronisation creates, changes and deletes its own features alone", async () => {
+  test("a full sync creates, updates and deletes only features in its scope", async () => {
     const { sync, shown: now, twins } = await begun(places("roads", 0, 20, "old"));
     const source = [...places("roads", 5, 10, "new"), ...places("roads", 10, 25, "old")];
     expect((await sync(source)).end).toBe("done");
@@ -54,7 +54,7 @@ describe("within its scope", () => {
     expect([end, report]).toEqual(["done", null]);
   });
 
-  test("what was lost on its way is sent again, though another job has its keys on the map", async () => {
+  test("lost requests are sent again, although another job's features have the same keys", async () => {
     const { sync, shown: now, twins } = await begun([]);
     proxy.on("POST", 1, faults.cutInRequest);
     const source = places("roads", 0, 20, "new");
@@ -62,7 +62,7 @@ describe("within its scope", () => {
     expect(await now()).toEqual(shown([...twins, ...source]));
   });
 
-  test("what was deleted to be created anew is created by the next run", async () => {
+  test("deleted features that were to be recreated are created by the next run", async () => {
     const { sync, shown: now, twins } = await begun(places("roads", 0, 12, "old"));
     const source = places("roads", 0, 12, "new");
     proxy.on("POST", 1, faults.cutBeforeRequest, 100);
@@ -76,7 +76,7 @@ describe("within its scope", () => {
   test.each([
     ["by one PUT", []],
     ["one by one", ["etag"]],
-  ])("what it changed and deleted is put back %s, beside its twins", async (_how, headers) => {
+  ])("restore reverts updates and deletes %s, next to features with the same keys", async (_how, headers) => {
     await using own = (await FaultProxy.start(world.url)).always(faults.withoutHeaders(...headers));
     const held = places("roads", 0, 12, "old");
     const { map, sync, shown: now, twins } = await begun(held);
@@ -89,7 +89,7 @@ describe("within its scope", () => {
     expect(await now()).toEqual(shown([...twins, ...held]));
   });
 
-  test("keys are to be deleted of its own features alone", async () => {
+  test("delete mode deletes only features in its scope", async () => {
     const { map, shown: now, twins } = await begun(places("roads", 0, 12, "old"));
     const list = world.source(places("roads", 0, 4, "gone"));
     const args = [

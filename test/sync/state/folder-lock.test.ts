@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A process that has the lock, and keeps it. */
+/** A process that acquires the lock and holds it. */
 async function holder(): Promise<ChildProcess> {
   const script = compiled.script(
     "hold.js",
@@ -39,7 +39,7 @@ async function holder(): Promise<ChildProcess> {
   return child;
 }
 
-test("one run at a time has it", async () => {
+test("only one run at a time holds the lock", async () => {
   const child = await holder();
   await expect(acquireMapLock(folder, names)).rejects.toMatchObject({
     code: "map-locked",
@@ -52,7 +52,7 @@ test("one run at a time has it", async () => {
   });
 }, 30_000);
 
-test("a file that is damaged is told, and that it can be removed", async () => {
+test("a corrupt lock file is reported with a remedy", async () => {
   writeFileSync(join(folder, "lock.db"), "garbage".repeat(200));
   await expect(acquireMapLock(folder, names)).rejects.toMatchObject({
     code: "output-failed",
@@ -60,7 +60,7 @@ test("a file that is damaged is told, and that it can be removed", async () => {
   });
 });
 
-test("the system gives it back when its process dies", async () => {
+test("the operating system releases the lock when its process dies", async () => {
   const child = await holder();
   child.kill("SIGKILL");
   await once(child, "exit");
@@ -68,7 +68,7 @@ test("the system gives it back when its process dies", async () => {
   expect(lock).toBeInstanceOf(FolderLock);
 }, 30_000);
 
-test("it is given back when the run ends, and holds within a process too", async () => {
+test("the lock is released at the end of a run, and excludes runs within a process", async () => {
   const first = await acquireMapLock(folder, names);
   await expect(acquireMapLock(folder, names)).rejects.toMatchObject({ code: "map-locked" });
   first[Symbol.dispose]();
@@ -76,6 +76,6 @@ test("it is given back when the run ends, and holds within a process too", async
   expect(second).toBeInstanceOf(FolderLock);
 });
 
-test("where it cannot be written, that is said", async () => {
+test("reports a lock file that cannot be written", async () => {
   await expect(acquireMapLock(join(folder, "missing"), names)).rejects.toMatchObject({ code: "output-failed" });
 });

@@ -16,8 +16,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const digest = (byte: number) => Buffer.alloc(16, byte).toString("hex");
 const one = { name: "a", sent: digest(1), held: digest(2), assignedId: null, isConfirmed: true };
 
-describe("a look at a state", () => {
-  test("shows what a run has written, and changes nothing", async () => {
+describe("openStateReadonly", () => {
+  test("reads what a run has written, without changes", async () => {
     {
       using state = (await MapState.open(folder)).state;
       state.openBaseline("x").saveEntries([one]);
@@ -34,7 +34,7 @@ describe("a look at a state", () => {
     expect(readFileSync(join(folder, "state.db")).equals(before)).toBe(true);
   });
 
-  test("that is of no use shows nothing, and leaves it where it is", async () => {
+  test("returns an empty state for an unusable file, which it keeps", async () => {
     writeFileSync(join(folder, "state.db"), "no database at all, and longer than a header of one hundred bytes is");
     using seen = await openStateReadonly(folder);
     expect([seen.getNote("key"), seen.openBaseline("x").isEmpty]).toEqual([null, true]);
@@ -42,8 +42,8 @@ describe("a look at a state", () => {
   });
 });
 
-describe("a state", () => {
-  test("is there for the next run", async () => {
+describe("MapState", () => {
+  test("keeps its content for the next run", async () => {
     {
       using state = (await MapState.open(folder)).state;
       expect(state.openBaseline("x").isEmpty).toBe(true);
@@ -63,14 +63,14 @@ describe("a state", () => {
     expect(again.getSyncedState("full")).toBeNull();
   });
 
-  test("keeps apart what was compared in other ways", async () => {
+  test("separates baselines of different settings", async () => {
     using state = (await MapState.open(folder)).state;
     state.openBaseline(hashOfSettings({ precision: 7, key: "ref" })).saveEntries([one]);
     expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 7 })).getDigests("a")).not.toBeNull();
     expect(state.openBaseline(hashOfSettings({ key: "ref", precision: 6 })).getDigests("a")).toBeNull();
   });
 
-  test("forgets the ways that were not used for longest", async () => {
+  test("drops the least recently used baselines", async () => {
     using state = (await MapState.open(folder)).state;
     state.openBaseline("first").saveEntries([one]);
     for (let i = 0; i < 32; i++) state.openBaseline(`other ${i}`).saveEntries([one]);
@@ -80,7 +80,7 @@ describe("a state", () => {
     expect(state.openBaseline("first").isEmpty).toBe(true);
   });
 
-  test("believes what is unlike what was sent once it was read back twice", async () => {
+  test("confirms an entry that differs from what was sent after reading it back twice", async () => {
     using state = (await MapState.open(folder)).state;
     const compared = state.openBaseline("x");
     const odd = { ...one, isConfirmed: false };
@@ -92,7 +92,7 @@ describe("a state", () => {
     expect(compared.getDigests("a")).toEqual({ sent: digest(1), held: digest(3) });
   });
 
-  test("tells the id that a feature was given, and knows it by that", async () => {
+  test("finds a feature by its assigned id", async () => {
     using state = (await MapState.open(folder)).state;
     const compared = state.openBaseline("x");
     compared.saveEntries([{ ...one, name: "content:00:1", assignedId: "id-1" }]);
@@ -101,7 +101,7 @@ describe("a state", () => {
     expect(compared.getDigests("id-1")).toEqual({ sent: digest(1), held: digest(2) });
   });
 
-  test("is whole after its process was killed in the middle of writing", async () => {
+  test("remains intact if its process is killed while writing", async () => {
     (await MapState.open(folder)).state[Symbol.dispose]();
     const script = `
       import Sqlite from "better-sqlite3";
@@ -128,7 +128,7 @@ describe("a state", () => {
   });
 });
 
-describe("a state that cannot be used", () => {
+describe("unusable state", () => {
   const path = () => join(folder, "state.db");
   const prepare = async (change: (database: Sqlite.Database) => void) => {
     (await MapState.open(folder)).state[Symbol.dispose]();
@@ -156,7 +156,7 @@ describe("a state that cannot be used", () => {
         writeFileSync(path(), bytes.fill(0xa5, 4096 * 4, bytes.length - 4096));
       },
     ],
-  ])("is set aside, and that is told: %s", async (reason, damage) => {
+  ])("moves aside an unusable state and reports it: %s", async (reason, damage) => {
     await damage();
     const before = readFileSync(path());
     const { state, notice } = await MapState.open(folder);
@@ -170,7 +170,7 @@ describe("a state that cannot be used", () => {
     expect(again.openBaseline("x").isEmpty).toBe(false);
   });
 
-  test("is no reason to say anything where it is empty, as a crash may leave it", async () => {
+  test("an empty file, as a crash may leave it, causes no notice", async () => {
     writeFileSync(path(), "");
     const { state, notice } = await MapState.open(folder);
     using _ = state;
@@ -179,15 +179,15 @@ describe("a state that cannot be used", () => {
   });
 });
 
-describe("the folder of a map", () => {
-  test("lies where XDG says", () => {
+describe("map folder", () => {
+  test("follows the XDG specification", () => {
     expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "/var/state" })).toBe("/var/state/geoferry");
     expect(resolveStateRoot(undefined, { XDG_STATE_HOME: "relative" })).toMatch(/\/\.local\/state\/geoferry$/);
     expect(resolveStateRoot(undefined, {})).toMatch(/\/\.local\/state\/geoferry$/);
     expect(resolveStateRoot("/elsewhere", { XDG_STATE_HOME: "/var/state" })).toBe("/elsewhere");
   });
 
-  test("is the same for one map however its address is written, and another for every other", () => {
+  test("is the same for all notations of an address, and different for other maps", () => {
     const one = ensureMapFolder(folder, "https://maps.example.org/", "ABC");
     expect(ensureMapFolder(folder, "https://MAPS.example.org:443", "abc")).toBe(one);
     expect(ensureMapFolder(folder, "https://maps.example.org/other", "abc")).not.toBe(one);

@@ -1,4 +1,4 @@
-/** What is read back after a plan was carried out, and what the next comparison makes of it. */
+/** Updates the baseline after a plan was applied, and compares again with it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ afterEach(() => {
 const byRef: SyncKey = { by: "property", name: "ref" };
 const byId: SyncKey = { by: "id" };
 
-/** @returns whether the map is what the plan made of it */
+/** @returns whether the map is exactly as planned */
 async function agree(plan: OpenPlan, after: readonly FeatureInput[], key: SyncKey): Promise<boolean> {
   await using spool = new Spool();
   using workspace = await Workspace.create(spool);
@@ -52,7 +52,7 @@ async function agree(plan: OpenPlan, after: readonly FeatureInput[], key: SyncKe
 const source = [pointFeature(10.1234567, 50, { ref: "a", n: 1 }), pointFeature(11.7654321, 51, { ref: "b", n: 2 })];
 const writes = ({ counts }: OpenPlan): number => counts.create + counts.update + counts.delete;
 
-test("what a service rounds is taken for the same from the first run on", async () => {
+test("values rounded by the service count as unchanged from the first run on", async () => {
   const after = [
     pointFeature(10.12346, 50, { ref: "a", n: "1" }, "id-a"),
     pointFeature(11.76543, 51, { ref: "b", n: " 2" }, "id-b"),
@@ -71,7 +71,7 @@ test("what a service rounds is taken for the same from the first run on", async 
   });
 });
 
-test("what is unlike what was sent may be another's change: it is sent once more", async () => {
+test("a value that differs from what was sent is sent once more, since another client may have changed it", async () => {
   const after = [
     pointFeature(10.1234567, 50, { ref: "a", n: "ONE" }, "id-a"),
     pointFeature(11.7654321, 51, { ref: "b", n: 2 }, "id-b"),
@@ -88,7 +88,7 @@ test("what is unlike what was sent may be another's change: it is sent once more
   expect(writes(await planScenarioInMemory({ source, map: after, state: compared }))).toBe(0);
 });
 
-test("what was not done is not agreed on", async () => {
+test("changes that were not applied have no entry", async () => {
   const before = [pointFeature(10, 50, { ref: "a", n: 1 }, "id-a")];
   const plan = await planScenarioInMemory({ source, map: before });
   expect(await agree(plan, before, byRef)).toBe(false);
@@ -98,7 +98,7 @@ test("what was not done is not agreed on", async () => {
   });
 });
 
-test("where ids match, features that came without one find those that they were given, rounded too", async () => {
+test("with ids, features without one find their assigned ids, even when rounded", async () => {
   const twins = [
     pointFeature(10.1234567, 50, { n: 1 }),
     pointFeature(10.1234567, 50, { n: 1 }),
