@@ -183,7 +183,9 @@ describe("where another writes between the pages", () => {
       const fault = writing(map, 100);
       proxy.choose((request) => (secondPage(request) ? fault : null));
       const { status, stderr } = await world.geoferry(["pull", "unsteady.geojson", "--map", map], options);
-      expect(stderr).toContain(`map ${map} of ${proxy.url}: other clients changed the map during each of 3 attempts to read it`);
+      expect(stderr).toContain(
+        `map ${map} of ${proxy.url}: other clients changed the map during each of 3 attempts to read it`,
+      );
       expect(status).toBe(8);
       expect(existsSync(path("unsteady.geojson"))).toBe(false);
       await succeed(["pull", "trusted.geojson", "--map", map, "--single-read"], options);

@@ -142,7 +142,10 @@ describe("a plugin is refused", () => {
       `export default { ...${good()}, archive: { extensions: ["z"] } }`,
       'archive.extensions has "z", which is not among its extensions',
     ],
-    [`export default { ...${good()}, archive: { extensions: ["x"], findMain: "doc" } }`, "archive.findMain must be a function"],
+    [
+      `export default { ...${good()}, archive: { extensions: ["x"], findMain: "doc" } }`,
+      "archive.findMain must be a function",
+    ],
     [
       `export default { ...${good()}, archive: { extensions: ["x"], mainName: "../doc" } }`,
       "archive.mainName must be the name of a file",
