@@ -291,7 +291,7 @@ describe("skimming", () => {
   test.each([
     ["where features are skipped that are damaged", { skipErrors: true }],
     ["where no more than some are read", { isLimited: true }],
-    ["where the extent is wanted", { withExtent: true }],
+    ["where the extent is wanted", { needsExtent: true }],
     ["where ids become a field", { fid: "id" }],
   ])("is left %s", async (_, { skipErrors = false, fid, ...asked }: Asked) => {
     const path = scratch.path("left.geojson");
@@ -329,5 +329,5 @@ interface Asked {
   readonly skipErrors?: boolean;
   readonly fid?: string;
   readonly isLimited?: boolean;
-  readonly withExtent?: boolean;
+  readonly needsExtent?: boolean;
 }
