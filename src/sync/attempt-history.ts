@@ -46,7 +46,7 @@ export class AttemptHistory {
       return await attempt();
     } catch (error) {
       if (!lastWritten) throw error;
-      const nothing = { created: 0, updated: 0, deleted: 0, overtaken: false, hasWritten: false, backup: null };
+      const nothing = { created: 0, updated: 0, deleted: 0, hasConflict: false, hasWritten: false, backup: null };
       return {
         prepared: lastWritten.prepared,
         applied: { ...lastWritten.report, ...nothing, error: asGeoferryError(error) },

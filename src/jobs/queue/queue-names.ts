@@ -4,7 +4,7 @@ import { version } from "../../version.js";
 import { digestText } from "./job-payload.js";
 
 /** Of `Handed` and `Answer`: to be raised when what they mean changes. */
-export const payloadVersion = 2;
+export const payloadVersion = 3;
 
 /** Ends the names of queues: workers of other versions, which may write other bytes, never see the jobs. */
 const versionSuffix = `-p${payloadVersion}-${version}`;

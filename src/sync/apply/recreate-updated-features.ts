@@ -99,6 +99,6 @@ async function restoreOriginals(refused: readonly BatchItem[], run: ApplyRun): P
   const originals = refused.flatMap(({ action, ordinal }) =>
     isUpdate(action) ? [createItem({ ...action, feature: action.before }, ordinal)] : [],
   );
-  const operation = { ...createOperation(run, true), done: () => {} };
+  const operation = { ...createOperation(run, true), onApplied: () => {} };
   await sendBatches(singleBatch(originals, run), operation, run);
 }
