@@ -75,8 +75,8 @@ describe.each(kinds)("with a service %s", (_what, manners) => {
   test("incremental mode creates and updates, but does not delete", async () => {
     const { sync, shown } = await begin(places(0, 30), manners);
     const source = [...places(10, 20), ...places(20, 25, "new"), ...places(30, 40)];
-    const asked = await sync(source);
-    expect(asked.end).toBe("update-unsupported");
+    const unsupported = await sync(source);
+    expect(unsupported.end).toBe("update-unsupported");
     const { end } = await sync(source, { updateWith: "delete-create" });
     expect(end).toBe("done");
     const wanted = [...places(0, 20), ...places(20, 25, "new"), ...places(25, 40)];

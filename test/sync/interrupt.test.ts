@@ -55,7 +55,7 @@ const stories: readonly Story[] = [
     note: null,
   },
   {
-    name: "when features are deleted to be created anew",
+    name: "while features are deleted to be recreated",
     behind: () => withoutPatch,
     args: recreating,
     method: "DELETE",
@@ -63,7 +63,7 @@ const stories: readonly Story[] = [
     note: "of the map",
   },
   {
-    name: "when features are created anew",
+    name: "while features are recreated",
     behind: () => withoutPatch,
     args: recreating,
     // The first one creates the new features.

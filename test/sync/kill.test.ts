@@ -76,7 +76,7 @@ const stories: readonly Story[] = [
     keepsIds: true,
   },
   {
-    name: "deletes to create anew",
+    name: "deletes before recreating",
     held: many(0, 12, 0),
     source: many(0, 8, 1),
     args: ["--update-with", "delete-create"],

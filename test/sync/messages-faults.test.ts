@@ -24,33 +24,33 @@ describe("an unknown scope property", () => {
   test.each(["push", "delete"])("stops a %s and lists the properties of the source", async (command) => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.source(createPlaces(2));
-    const said = await listener.run([command, source, "--map", map, ...scope]);
+    const result = await listener.run([command, source, "--map", map, ...scope]);
     const words =
       /no feature has a property "layer".* none of the 2 features is in the scope layer=7; available properties: "ref", "title"/;
-    listener.stopped(said, 3, words, /set "layer" to 7 on the features to sync, or correct --scope/);
+    listener.stopped(result, 3, words, /set "layer" to 7 on the features to sync, or correct --scope/);
     expect(await world.features(map)).toHaveLength(20);
   });
 
   test("features with other scope values are reported as omitted", async () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.source(createPlaces(2, () => ({ layer: 8 })));
-    const said = await listener.run(["delete", source, "--map", map, ...scope]);
-    listener.stopped(said, 7, /0 features, 2 out of scope/, /features whose "layer" is not "7" are out of scope/);
+    const result = await listener.run(["delete", source, "--map", map, ...scope]);
+    listener.stopped(result, 7, /0 features, 2 out of scope/, /features whose "layer" is not "7" are out of scope/);
     expect(await world.features(map)).toHaveLength(20);
   });
 
   test("an empty source needs no scope property", async () => {
     const map = await listener.mapWith(createPlaces(20, () => ({ layer: 7 })));
     const source = world.file("none.geojson", '{"type":"FeatureCollection","features":[]}');
-    const said = await listener.run(["push", source, "--map", map, "--mode", "full", ...scope]);
-    listener.stopped(said, 7, /has no features/, /--allow-empty/);
+    const result = await listener.run(["push", source, "--map", map, "--mode", "full", ...scope]);
+    listener.stopped(result, 7, /has no features/, /--allow-empty/);
   });
 
   test("delete mode deletes within the scope", async () => {
     const map = await listener.mapWith(createPlaces(40, (i) => ({ layer: i % 2 ? 7 : 8 })));
     const source = world.source(createPlaces(4, () => ({ layer: 7 })));
-    const said = await listener.run(["delete", source, "--map", map, ...scope, "--yes"]);
-    expect(said.status, said.stderr).toBe(0);
+    const result = await listener.run(["delete", source, "--map", map, ...scope, "--yes"]);
+    expect(result.status, result.stderr).toBe(0);
     const refs = (await world.features(map)).map(({ properties }) => properties.ref);
     expect(["p0", "p1", "p2", "p3"].filter((ref) => refs.includes(ref))).toEqual(["p0", "p2"]);
     expect(refs).toHaveLength(38);
@@ -60,8 +60,17 @@ describe("an unknown scope property", () => {
 describe("guards of full mode", () => {
   test("an input read up to --limit stops a full sync", async () => {
     const map = await listener.mapWith(createPlaces(20));
-    const said = await listener.push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full", "--limit", "19");
-    listener.stopped(said, 7, /was not read to its end \(--limit\)/, /--mode incremental, which deletes nothing/);
+    const result = await listener.push(
+      createPlaces(20),
+      map,
+      "--remote-field",
+      "ref",
+      "--mode",
+      "full",
+      "--limit",
+      "19",
+    );
+    listener.stopped(result, 7, /was not read to its end \(--limit\)/, /--mode incremental, which deletes nothing/);
   });
 
   test("an input with a skipped part stops a full sync", async () => {
@@ -70,8 +79,8 @@ describe("guards of full mode", () => {
     const source = world.file("torn.geojson", whole.slice(0, -40));
     const args = ["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"];
     listener.stopped(await listener.run(args), 3, /torn\.geojson/);
-    const said = await listener.run([...args, "--skip-errors"]);
-    listener.stopped(said, 7, /1 part of the source could not be read/, /--mode incremental, which deletes nothing/);
+    const result = await listener.run([...args, "--skip-errors"]);
+    listener.stopped(result, 7, /1 part of the source could not be read/, /--mode incremental, which deletes nothing/);
   });
 });
 
@@ -80,9 +89,9 @@ describe("invalid keys", () => {
     const map = await listener.mapWith(createPlaces(5));
     const pulled = join(world.folder, `${map}.csv`);
     expect(await listener.run(["pull", pulled, "--map", map])).toMatchObject({ status: 0 });
-    const said = await listener.run(["push", pulled, "--map", map, "--remote-field", "id"]);
+    const result = await listener.run(["push", pulled, "--map", map, "--remote-field", "id"]);
     listener.stopped(
-      said,
+      result,
       7,
       /"id" contains the ids that the service assigned/,
       /use --match id to match features by their ids/,
@@ -117,9 +126,9 @@ describe("service failures", () => {
   test("stops after several rejections if the service rejects every feature", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.respondBeforeCommit(400) : null));
-    const said = await listener.push(createPlaces(200), map, "--remote-field", "ref");
+    const result = await listener.push(createPlaces(200), map, "--remote-field", "ref");
     expectFailure(
-      said,
+      result,
       10,
       /the service rejects every feature \(HTTP 400\)/,
       /fix the cause, then run the command again/,
@@ -140,9 +149,9 @@ describe("service failures", () => {
     const map = await listener.mapWith(createPlaces(5));
     proxy.choose(({ method }) => (method === "PATCH" ? claimed : null));
     const changed = createPlaces(5, (i) => ({ title: `New ${i}` }));
-    const said = await listener.push(changed, map, "--remote-field", "ref");
+    const result = await listener.push(changed, map, "--remote-field", "ref");
     expectFailure(
-      said,
+      result,
       10,
       /reported feature .* as updated, but its property "title" is unchanged/,
       /--update-with delete-create/,
@@ -153,8 +162,13 @@ describe("service failures", () => {
   test("gives up without duplicates if no request succeeds", async () => {
     const map = await listener.mapWith([]);
     proxy.choose(({ method }) => (method === "POST" ? faults.cutBeforeRequest : null));
-    const said = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
-    expectFailure(said, 8, /requests failed 2 times in a row/, /none of them was applied; run the command again later/);
+    const result = await listener.push(createPlaces(3), map, "--remote-field", "ref", "--retries", "1");
+    expectFailure(
+      result,
+      8,
+      /requests failed 2 times in a row/,
+      /none of them was applied; run the command again later/,
+    );
     expect(await world.features(map)).toEqual([]);
     proxy.calm();
     expect(await listener.push(createPlaces(3), map, "--remote-field", "ref")).toMatchObject({ status: 0 });
@@ -163,8 +177,8 @@ describe("service failures", () => {
 
   test("reports a service that does not list maps", async () => {
     await using odd = await AlternativeService.start();
-    const said = await listener.run(["maps"], { url: odd.url, as: odd });
-    expectFailure(said, 4, /the service does not list its maps/);
+    const result = await listener.run(["maps"], { url: odd.url, as: odd });
+    expectFailure(result, 4, /the service does not list its maps/);
   });
 });
 
@@ -174,8 +188,8 @@ test("rejects a plan of another version", async () => {
   const args = ["plan", world.source(createPlaces(4)), "--map", map, "--remote-field", "ref", "-o", path];
   expect(await listener.run(args)).toMatchObject({ status: 0 });
   const later = world.file(`${map}.later.plan`, readFileSync(path, "utf8").replace(/"version":\d+/, '"version":99'));
-  const said = await listener.run(["apply", later]);
-  listener.stopped(said, 3, /the plan has version 99, but this geoferry supports version \d+/, /geoferry plan/);
+  const result = await listener.run(["apply", later]);
+  listener.stopped(result, 3, /the plan has version 99, but this geoferry supports version \d+/, /geoferry plan/);
 });
 
 test("recreates features of an interrupted run first", async () => {

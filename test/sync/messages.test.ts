@@ -22,31 +22,31 @@ afterAll(() => listener[Symbol.asyncDispose]());
 const mapWith: CommandFixture["mapWith"] = (held) => listener.mapWith(held);
 const run: CommandFixture["run"] = (args, options) => listener.run(args, options);
 const push: CommandFixture["push"] = (source, map, ...args) => listener.push(source, map, ...args);
-const stopped: CommandFixture["stopped"] = (said, status, ...words) => listener.stopped(said, status, ...words);
+const stopped: CommandFixture["stopped"] = (result, status, ...words) => listener.stopped(result, status, ...words);
 
 describe("keys", () => {
   test("reports a key field that the source does not have", async () => {
-    const said = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");
-    stopped(said, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
+    const result = await push(createPlaces(3), await mapWith([]), "--remote-field", "reff");
+    stopped(result, 3, /has no field "reff"; did you mean "ref"\? It has "ref", "title"/);
   });
 
   test("reports duplicate keys in the source", async () => {
     const source = [...createPlaces(3), createPlace("p1", { title: "Twin" })];
-    const said = await push(source, await mapWith([]), "--remote-field", "ref");
-    stopped(said, 3, /several features have the same "ref"/, /p1/, /--on-duplicate first or last/);
+    const result = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(result, 3, /several features have the same "ref"/, /p1/, /--on-duplicate first or last/);
   });
 
   test("reports features without a key", async () => {
     const source = [...createPlaces(2), { ...createPlace("x"), properties: { ref: null, title: "Nameless" } }];
-    const said = await push(source, await mapWith([]), "--remote-field", "ref");
-    stopped(said, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
+    const result = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(result, 3, /"ref" cannot identify 1 feature/, /--on-missing-key reject/);
   });
 
   test("reports integers beyond the exact range of a double", async () => {
     const line = JSON.stringify(createPlace("x")).replace('"x"', "9007199254740993");
     const source = world.file("unsafe.geojsonl", `${line}\n`);
-    const said = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
-    stopped(said, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
+    const result = await run(["push", source, "--map", await mapWith([]), "--remote-field", "ref"]);
+    stopped(result, 3, /"ref" cannot identify 1 feature/, /2\^53/, /--cast ref=text/);
   });
 
   test("reports that no attribute is suitable as a key", async () => {
@@ -66,20 +66,20 @@ describe("keys", () => {
   test("reports a key that matches nothing on the map", async () => {
     const held = createPlaces(20, (i) => ({ code: `c${i}` }));
     const source = createPlaces(20, (i) => ({ code: `d${i}` }));
-    const said = await push(source, await mapWith(held), "--remote-field", "code");
-    stopped(said, 7, /the key or the map is probably wrong/, /--remote-field/, /nothing was sent/);
+    const result = await push(source, await mapWith(held), "--remote-field", "code");
+    stopped(result, 7, /the key or the map is probably wrong/, /--remote-field/, /nothing was sent/);
   });
 
   test("reports keys that differ only in spelling", async () => {
     const source = createPlaces(20, (i) => ({ ref: `P${i}` }));
-    const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
-    stopped(said, 7, /only if case, whitespace or the encoding of accents were ignored/, /P0/, /nothing was sent/);
+    const result = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
+    stopped(result, 7, /only if case, whitespace or the encoding of accents were ignored/, /P0/, /nothing was sent/);
   });
 
   test("reports duplicate keys on the map", async () => {
     const map = await mapWith([...createPlaces(20), createPlace("p7", { title: "Twin" })]);
-    const said = await push(createPlaces(20), map, "--remote-field", "ref");
-    stopped(said, 10, /several features have the same "ref"/, /p7/);
+    const result = await push(createPlaces(20), map, "--remote-field", "ref");
+    stopped(result, 10, /several features have the same "ref"/, /p7/);
   });
 });
 
@@ -89,8 +89,8 @@ describe("coordinates", () => {
       ...one,
       geometry: { type: "Point" as const, coordinates: [47, 100 + i] },
     }));
-    const said = await push(source, await mapWith([]), "--remote-field", "ref");
-    stopped(said, 3, /latitude precedes longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
+    const result = await push(source, await mapWith([]), "--remote-field", "ref");
+    stopped(result, 3, /latitude precedes longitude/, /--in swap-xy|--swap-xy/, /nothing was sent/);
   });
 
   test("warns if latitude seems to precede longitude", async () => {
@@ -104,8 +104,8 @@ describe("coordinates", () => {
         geometry: { type: "Point" as const, coordinates: [8 + i / 100, 47] },
       })),
     );
-    const said = await push(source, map, "--remote-field", "ref", "--strict");
-    stopped(said, 3, /latitude seems to precede longitude/, /nothing was sent/);
+    const result = await push(source, map, "--remote-field", "ref", "--strict");
+    stopped(result, 3, /latitude seems to precede longitude/, /nothing was sent/);
   });
 });
 
@@ -121,7 +121,7 @@ describe("guards", () => {
   });
 
   test("many deletes stop a run", async () => {
-    const said = await push(
+    const result = await push(
       createPlaces(17),
       await mapWith(createPlaces(20)),
       "--remote-field",
@@ -129,11 +129,11 @@ describe("guards", () => {
       "--mode",
       "full",
     );
-    stopped(said, 7, /3/, /10 ?%/, /--max-delete/);
+    stopped(result, 7, /3/, /10 ?%/, /--max-delete/);
   });
 
   test("many deletes stop a run even with --yes", async () => {
-    const said = await push(
+    const result = await push(
       createPlaces(17),
       await mapWith(createPlaces(20)),
       "--remote-field",
@@ -142,26 +142,26 @@ describe("guards", () => {
       "full",
       "--yes",
     );
-    stopped(said, 7, /--max-delete/);
+    stopped(result, 7, /--max-delete/);
   });
 
   test("many updates stop a run", async () => {
     const changed = createPlaces(20, (i) => ({ title: `New ${i}` }));
-    const said = await push(changed, await mapWith(createPlaces(20)), "--remote-field", "ref", "--max-update", "50%");
-    stopped(said, 7, /20/, /50 ?%/, /--max-update/);
+    const result = await push(changed, await mapWith(createPlaces(20)), "--remote-field", "ref", "--max-update", "50%");
+    stopped(result, 7, /20/, /50 ?%/, /--max-update/);
   });
 
   test("lost geometries stop a run", async () => {
     const source = createPlaces(20).map((one, i) => (i === 7 ? { ...one, geometry: null } : one));
-    const said = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
-    stopped(said, 7, /1 feature would lose its geometry/, /--allow-null-geometry/);
+    const result = await push(source, await mapWith(createPlaces(20)), "--remote-field", "ref");
+    stopped(result, 7, /1 feature would lose its geometry/, /--allow-null-geometry/);
   });
 
   test("map features without a key stop a full sync", async () => {
     const unmanaged = { ...createPlace("x"), properties: { title: "By hand" } };
     const map = await mapWith([...createPlaces(20), unmanaged]);
-    const said = await push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full");
-    stopped(said, 7, /--keep-unmanaged/, /--delete-unmanaged/);
+    const result = await push(createPlaces(20), map, "--remote-field", "ref", "--mode", "full");
+    stopped(result, 7, /--keep-unmanaged/, /--delete-unmanaged/);
   });
 
   test.each([
@@ -208,8 +208,8 @@ describe("guards", () => {
       .join("\n");
     const source = world.file("torn.geojsonl", `${good}\n{"type":"Feature","geometry":null,"properties":[]}\n`);
     const map = await mapWith(createPlaces(21));
-    const said = await run(["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"]);
-    stopped(said, 7, /rejected without a key/);
+    const result = await run(["push", source, "--map", map, "--remote-field", "ref", "--mode", "full"]);
+    stopped(result, 7, /rejected without a key/);
     expect(await world.features(map)).toHaveLength(21);
   });
 });
@@ -273,8 +273,8 @@ describe("geometries that cannot be repaired", () => {
 describe("plans", () => {
   const planned = async (map: string, source: string) => {
     const path = join(world.folder, `${map}.plan`);
-    const said = await run(["plan", source, "--map", map, "--remote-field", "ref", "-o", path]);
-    expect(said).toMatchObject({ status: 0 });
+    const result = await run(["plan", source, "--map", map, "--remote-field", "ref", "-o", path]);
+    expect(result).toMatchObject({ status: 0 });
     return path;
   };
 
@@ -282,8 +282,8 @@ describe("plans", () => {
     const map = await mapWith(createPlaces(12));
     const plan = await planned(map, world.source(createPlaces(14)));
     await world.fill(map, [createPlace("other")]);
-    const said = await run(["apply", plan]);
-    stopped(said, 10, /the plan is out of date/, /has changed \(12 features, now 13 features\)/, /geoferry plan/);
+    const result = await run(["apply", plan]);
+    stopped(result, 10, /the plan is out of date/, /has changed \(12 features, now 13 features\)/, /geoferry plan/);
   });
 
   test("a plan is stale after the source changed", async () => {
@@ -337,8 +337,8 @@ describe("the service", () => {
   test("reports a service that becomes unreachable during reading", async () => {
     const map = await mapWith(createPlaces(12));
     proxy.on("GET", 1, faults.cutBeforeRequest, 100);
-    const said = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
-    stopped(said, 8, /the service is unavailable/, /tried 2 times/);
+    const result = await push(createPlaces(13), map, "--remote-field", "ref", "--retries", "1");
+    stopped(result, 8, /the service is unavailable/, /tried 2 times/);
   });
 
   test("the next run completes one whose service became unreachable during writing", async () => {
@@ -347,8 +347,8 @@ describe("the service", () => {
     proxy.choose(({ method }) => (method === "GET" && proxy.count("POST") > 0 ? faults.cutBeforeRequest : null));
     const args = ["--remote-field", "ref", "--retries", "1"];
     const source = world.source(createPlaces(14));
-    const said = await run(["push", source, "--map", map, "--settle-time", "20", ...args]);
-    expect(said).toMatchObject({ status: 8 });
+    const result = await run(["push", source, "--map", map, "--settle-time", "20", ...args]);
+    expect(result).toMatchObject({ status: 8 });
     proxy.calm();
     expect(await run(["push", source, "--map", map, "--settle-time", "20", ...args])).toMatchObject({ status: 0 });
     expect(await world.features(map)).toHaveLength(14);
@@ -357,17 +357,17 @@ describe("the service", () => {
   test("reports wrong credentials", async () => {
     const as = { ...world.ada, clientSecret: "gfs_wrong" };
     const map = await mapWith([]);
-    const said = await run(["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref"], { as });
-    stopped(said, 9, /does not accept the credentials/, /geoferry login/);
-    expect(said.stderr).not.toContain("gfs_wrong");
+    const result = await run(["push", world.source(createPlaces(3)), "--map", map, "--remote-field", "ref"], { as });
+    stopped(result, 9, /does not accept the credentials/, /geoferry login/);
+    expect(result.stderr).not.toContain("gfs_wrong");
   });
 
   test("reports a map of another account", async () => {
     const map = await mapWith(createPlaces(12));
     const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
-    const said = await run(args, { as: world.bob });
-    expect(said).toMatchObject({ status: 9 });
-    expect(said.stderr).toMatch(/belongs to another account/);
+    const result = await run(args, { as: world.bob });
+    expect(result).toMatchObject({ status: 9 });
+    expect(result.stderr).toMatch(/belongs to another account/);
     expect(await world.features(map)).toHaveLength(12);
   });
 
@@ -379,36 +379,36 @@ describe("the service", () => {
 
   test("reports a server that is not a map service", async () => {
     proxy.calm().choose(() => faults.respondBeforeCommit(200));
-    const said = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
-    expect(said.status).toBe(10);
-    expect(said.stderr).toMatch(/unexpected response for a Map Features Service/);
+    const result = await push(createPlaces(3), "7c0", "--remote-field", "ref", "--retries", "1");
+    expect(result.status).toBe(10);
+    expect(result.stderr).toMatch(/unexpected response for a Map Features Service/);
   });
 });
 
 describe("command line", () => {
   test("requires a map", async () => {
-    const said = await run(["push", world.source(createPlaces(3))]);
-    expect(said).toMatchObject({ status: 2, stdout: "" });
-    expect(said.stderr).toMatch(/\bmap\b/);
+    const result = await run(["push", world.source(createPlaces(3))]);
+    expect(result).toMatchObject({ status: 2, stdout: "" });
+    expect(result.stderr).toMatch(/\bmap\b/);
   });
 
   test("requires a service", async () => {
     const map = await mapWith([]);
     const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
-    const said = await run(["push", world.source(createPlaces(3)), "--map", map], { env });
-    stopped(said, 2, /geoferry login/, /GEOFERRY_URL/);
+    const result = await run(["push", world.source(createPlaces(3)), "--map", map], { env });
+    stopped(result, 2, /geoferry login/, /GEOFERRY_URL/);
   });
 
   test("rejects http, which would send secrets unencrypted", async () => {
     const map = await mapWith([]);
-    const said = await run(["push", world.source(createPlaces(3)), "--map", map], { url: "http://maps.example.org" });
-    stopped(said, 2, /http would send secrets unencrypted/);
+    const result = await run(["push", world.source(createPlaces(3)), "--map", map], { url: "http://maps.example.org" });
+    stopped(result, 2, /http would send secrets unencrypted/);
   });
 
   test("reports a backup that cannot be written", async () => {
     const map = await mapWith(createPlaces(12));
     const backup = join(world.file("plain-file", ""), "kept.geojson");
-    const said = await push(
+    const result = await push(
       createPlaces(12, () => ({ title: "new" })),
       map,
       "--remote-field",
@@ -416,7 +416,7 @@ describe("command line", () => {
       "--backup",
       backup,
     );
-    stopped(said, 6, /kept\.geojson: cannot write the backup: .*nothing was sent.*; choose another .* with --backup/);
+    stopped(result, 6, /kept\.geojson: cannot write the backup: .*nothing was sent.*; choose another .* with --backup/);
   });
 });
 
@@ -452,10 +452,10 @@ test("rejected features are reported and saved for another push", async () => {
   const source = world.source([...createPlaces(3), createPlace("long", { title: "much too long" })]);
   const rejects = join(world.folder, "refused.geojsonl");
   const args = ["push", source, "--map", map, "--remote-field", "ref", "--rejects", rejects, "--settle-time", "20"];
-  const said = await run(args, { url: odd.url, as: odd });
-  expect(said).toMatchObject({ status: 5 });
-  expect(said.stderr).toMatch(/the title is too long/);
-  expect(said.stderr).toContain(rejects);
+  const result = await run(args, { url: odd.url, as: odd });
+  expect(result).toMatchObject({ status: 5 });
+  expect(result.stderr).toMatch(/the title is too long/);
+  expect(result.stderr).toContain(rejects);
   expect(readFileSync(rejects, "utf8")).toContain("much too long");
   expect(odd.featuresOf(map)).toHaveLength(3);
 });
@@ -469,10 +469,10 @@ test("every run reports rejected features without a key, even if nothing changed
   const rejects = join(world.folder, "nameless.rejects.geojsonl");
   const args = ["push", source, "--map", map, "--remote-field", "ref", "--on-missing-key", "reject"];
   for (const created of [3, 0]) {
-    const said = await run([...args, "--rejects", rejects]);
-    expect(said).toMatchObject({ status: 5 });
-    expect(said.stderr).toContain(`create ${created}, update 0`);
-    expect(said.stderr).toContain(rejects);
+    const result = await run([...args, "--rejects", rejects]);
+    expect(result).toMatchObject({ status: 5 });
+    expect(result.stderr).toContain(`create ${created}, update 0`);
+    expect(result.stderr).toContain(rejects);
     expect(readFileSync(rejects, "utf8").trimEnd().split("\n")).toHaveLength(1);
   }
   expect((await run([...args.with(1, world.source(createPlaces(3))), "--rejects", rejects])).status).toBe(0);
@@ -512,7 +512,7 @@ test("without --backup, the backup is in the state folder and named in the summa
 test("a backup folder receives a file with a generated name", async () => {
   const map = await mapWith(createPlaces(3));
   const folder = join(world.folder, `${map}-backups/`);
-  const said = await push(
+  const result = await push(
     createPlaces(1, () => ({ title: "new" })),
     map,
     "--remote-field",
@@ -520,9 +520,9 @@ test("a backup folder receives a file with a generated name", async () => {
     "--backup",
     folder,
   );
-  expect(said).toMatchObject({ status: 0 });
+  expect(result).toMatchObject({ status: 0 });
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/-backup-\d{8}T\d{6}Z\.geojson$/)]);
-  expect(said.stderr).toContain(`to undo this: geoferry restore ${folder}`);
+  expect(result.stderr).toContain(`to undo this: geoferry restore ${folder}`);
 });
 
 test("warns about a key that no map feature has, since all features would be created again", async () => {
@@ -563,9 +563,9 @@ test("append mode reports unknown outcomes and never sends them again", async ()
   const map = await mapWith([]);
   bare.on("POST", 1, faults.cutAfterCommit);
   const args = ["push", world.source(createPlaces(3)), "--map", map, "--mode", "append", "--settle-time", "20"];
-  const said = await run(args, { url: bare.url });
-  expect(said).toMatchObject({ status: 12 });
-  expect(said.stderr).toMatch(/the outcome is unknown for 3 features/);
+  const result = await run(args, { url: bare.url });
+  expect(result).toMatchObject({ status: 12 });
+  expect(result.stderr).toMatch(/the outcome is unknown for 3 features/);
   // One with features and two empty ones, which show that the service replays nothing.
   expect(bare.count("POST")).toBe(3);
   expect(await world.features(map)).toHaveLength(3);
@@ -575,7 +575,7 @@ test("an interruption is reported with the completed changes", async () => {
   const map = await mapWith(createPlaces(12));
   proxy.on("GET", 1, faults.delayedBy(60_000));
   const args = ["push", world.source(createPlaces(13)), "--map", map, "--remote-field", "ref"];
-  const said = await run(args, {
+  const result = await run(args, {
     watch: (child) => {
       const timer = setInterval(() => {
         if (proxy.count("GET") === 0) return;
@@ -584,5 +584,5 @@ test("an interruption is reported with the completed changes", async () => {
       }, 20);
     },
   });
-  stopped(said, 130, /interrupted/);
+  stopped(result, 130, /interrupted/);
 });

@@ -30,14 +30,14 @@ async function pulled(map: string, extension: string): Promise<string> {
 
 /** @returns the counts of the plan, and the output */
 async function planned(path: string, map: string, ...flags: readonly string[]) {
-  const said = await world.geoferry(["plan", path, "--map", map, "--json", ...flags]);
-  const records = said.stdout
+  const result = await world.geoferry(["plan", path, "--map", map, "--json", ...flags]);
+  const records = result.stdout
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line) as { readonly type: string; readonly counts?: object; readonly code?: string });
   return {
-    status: said.status,
-    told: said.stdout + said.stderr,
+    status: result.status,
+    output: result.stdout + result.stderr,
     records,
     counts: records.find(({ type }) => type === "plan")?.counts,
   };
@@ -59,8 +59,8 @@ describe.each([
     const map = await mapOf(held);
     const path = await pulled(map, extension);
     for (const flags of [["--remote-field", "ref"], [], ["--match", "id"]]) {
-      const { counts, told } = await planned(path, map, "--mode", "full", ...reading, ...flags);
-      expect(counts, `${flags.join(" ")}\n${told}`).toMatchObject(nothing);
+      const { counts, output } = await planned(path, map, "--mode", "full", ...reading, ...flags);
+      expect(counts, `${flags.join(" ")}\n${output}`).toMatchObject(nothing);
     }
   });
 });
@@ -76,9 +76,9 @@ describe("a column of ids", () => {
     const changed = row!.replace("0.25", "99.5");
     const added = row!.replace(/^([^,]*,[^,]*),[^,]*/, "$1,").replace("k0", "new");
     writeFileSync(path, [head, changed, added, ...rest].map((line) => `${line}\n`).join(""));
-    const said = await world.geoferry(["push", path, "--map", map, "--remote-field", "ref"]);
-    expect(said.status, said.stderr).toBe(0);
-    expect(said.stderr).toContain("ids-of-map of id");
+    const result = await world.geoferry(["push", path, "--map", map, "--remote-field", "ref"]);
+    expect(result.status, result.stderr).toBe(0);
+    expect(result.stderr).toContain("ids-of-map of id");
     const after = await world.features(map);
     expect(after.filter(({ properties }) => "id" in properties)).toEqual([]);
     const found = new Map(after.map(({ properties }) => [properties.ref, properties.share]));
@@ -89,9 +89,9 @@ describe("a column of ids", () => {
     const map = await mapOf(held.map((one, n) => ({ ...one, properties: { ...one.properties, id: n } })));
     const path = await pulled(map, "csv");
     expect(lines(path)[0]).toMatch(/\bid_1\b/);
-    const { counts, told } = await planned(path, map, "--remote-field", "ref");
-    expect(counts, told).toMatchObject(nothing);
-    expect(told).toContain('"field":"id_1"');
+    const { counts, output } = await planned(path, map, "--remote-field", "ref");
+    expect(counts, output).toMatchObject(nothing);
+    expect(output).toContain('"field":"id_1"');
   });
 
   test("with UUIDs from elsewhere is a property", async () => {
@@ -103,9 +103,9 @@ describe("a column of ids", () => {
       held.map((_, n) => uuid(n)),
     );
     const more = { ...own[0]!, properties: { ...own[0]!.properties, ref: "k30", id: uuid(30) } };
-    const { counts, told } = await planned(world.source([...own, more]), map);
-    expect(counts, told).toMatchObject({ ...nothing, create: 1 });
-    expect(told).not.toContain("ids-of-map");
+    const { counts, output } = await planned(world.source([...own, more]), map);
+    expect(counts, output).toMatchObject({ ...nothing, create: 1 });
+    expect(output).not.toContain("ids-of-map");
   });
 
   test("is rejected as a key, with advice", async () => {
@@ -113,11 +113,11 @@ describe("a column of ids", () => {
     const path = await pulled(map, "csv");
     const asked = await planned(path, map, "--remote-field", "id");
     expect(asked.status).toBe(7);
-    expect(asked.told).toMatch(/create all of them again; use --match id to match features by their ids/);
+    expect(asked.output).toMatch(/create all of them again; use --match id to match features by their ids/);
     const bare = await mapOf(held.map((one) => ({ ...one, properties: { name: "the same" } })));
     const undecided = await planned(await pulled(bare, "csv"), bare);
     expect(undecided.status).toBe(3);
-    expect(undecided.told).toMatch(
+    expect(undecided.output).toMatch(
       /match features by the ids of the service, which the source contains, with --match id/,
     );
   });

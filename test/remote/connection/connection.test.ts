@@ -63,8 +63,8 @@ describe("resolveConnection", () => {
   const twin = profile("https://b.example.org/", "twin");
   const own = { clientId: "own", clientSecret: "of own" };
 
-  const choose = (wish: ServiceConnectionOptions, profiles: Record<string, Connection> = { default: usual, work }) =>
-    resolveConnection(wish, new Map(Object.entries(profiles)), "profiles.json");
+  const choose = (options: ServiceConnectionOptions, profiles: Record<string, Connection> = { default: usual, work }) =>
+    resolveConnection(options, new Map(Object.entries(profiles)), "profiles.json");
 
   test.each<[string, ServiceConnectionOptions, object]>([
     ["of the profile default", {}, { ...usual, profile: "default" }],
@@ -78,13 +78,13 @@ describe("resolveConnection", () => {
       { url: work.url, ...own, apiPath: "/v1" },
     ],
     ["with a path of the environment", { profile: "work", apiPath: "/v2" }, { apiPath: "/v2" }],
-  ])("chooses the service %s", (_name, wish, expected) => {
-    expect(choose(wish)).toMatchObject(expected);
+  ])("chooses the service %s", (_name, options, expected) => {
+    expect(choose(options)).toMatchObject(expected);
   });
 
   test.each<[string, ServiceConnectionOptions, Record<string, Connection>, string, string]>([
-    ["nothing is said", {}, {}, "remote-unknown", "no service is given; save the address"],
-    ["no profile is the default", {}, { work }, "remote-unknown", "choose one with --profile: work"],
+    ["no service is given", {}, {}, "remote-unknown", "no service is given; save the address"],
+    ["there is no default profile", {}, { work }, "remote-unknown", "choose one with --profile: work"],
     [
       "another address is given than that of the profile",
       { url: "https://c.example.org", profile: "work" },
@@ -115,8 +115,8 @@ describe("resolveConnection", () => {
     ],
     ["a secret is missing", { clientId: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_SECRET is not"],
     ["an id is missing", { clientSecret: "x" }, { default: usual }, "usage", "GEOFERRY_CLIENT_ID is not"],
-  ])("throws an error if %s", (_name, wish, profiles, code, words) => {
-    expect(() => choose(wish, profiles)).toThrow(
+  ])("throws an error if %s", (_name, options, profiles, code, words) => {
+    expect(() => choose(options, profiles)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(words) }),
     );
   });

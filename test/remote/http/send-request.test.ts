@@ -25,8 +25,8 @@ const ask = (reply: Reply, request = get()) => {
   server.answer(reply);
   return sendRequest(request, { timeout: 20_000 }, never);
 };
-const failure = (asked: Promise<unknown>): Promise<NoResponseError> =>
-  asked.then(
+const failure = (pending: Promise<unknown>): Promise<NoResponseError> =>
+  pending.then(
     () => expect.unreachable("there was an answer"),
     (error: unknown) => {
       expect(error).toBeInstanceOf(NoResponseError);
@@ -64,14 +64,14 @@ describe("bodies", () => {
     ["cut short", gzipSync(text).subarray(0, 100), "the answer is compressed, and ends too early"],
     ["damaged", Buffer.from(text), "the answer is compressed, and damaged"],
   ])("a compressed body that is %s is a failure", async (_name, bytes, reason) => {
-    const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
-    expect(await failure(asked)).toMatchObject({ failure: { reason, isTransient: true }, isUnsent: false });
+    const pending = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
+    expect(await failure(pending)).toMatchObject({ failure: { reason, isTransient: true }, isUnsent: false });
   });
 
   test("a body that is too large after decompression is a permanent failure", async () => {
     const bomb = await promisify(gzip)(Buffer.alloc(257 << 20));
-    const asked = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
-    expect(await failure(asked)).toMatchObject({
+    const pending = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+    expect(await failure(pending)).toMatchObject({
       failure: { reason: "the response has more than 268435456 bytes", isTransient: false },
     });
   });
@@ -157,14 +157,14 @@ describe("timeouts", () => {
     ["sends a byte now and then", "/"],
     ["sends a byte of its head now and then", "/head"],
   ])("times out if the server %s", async (_name, path) => {
-    server.answer((response, { path: asked }) => {
+    server.answer((response, { path: pending }) => {
       const socket = response.socket!;
-      socket.write(asked === "/head" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 200 OK\r\n\r\n");
+      socket.write(pending === "/head" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 200 OK\r\n\r\n");
       const timer = setInterval(() => socket.write("a"), 20).unref();
       socket.once("close", () => clearInterval(timer));
     });
-    const asked = sendRequest(get({ url: server.url + path }), { timeout: 200 }, never);
-    expect(await failure(asked)).toMatchObject({ isTimeout: true, isUnsent: false });
+    const pending = sendRequest(get({ url: server.url + path }), { timeout: 200 }, never);
+    expect(await failure(pending)).toMatchObject({ isTimeout: true, isUnsent: false });
   });
 
   test("times out if the server does not read the request", async () => {
@@ -319,6 +319,6 @@ test("nothing was sent to an address without a listener", async () => {
 });
 
 test("nothing was sent to an unknown host", async () => {
-  const asked = sendRequest(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
-  expect(await failure(asked)).toMatchObject({ isUnsent: true });
+  const pending = sendRequest(get({ url: "http://no-such-host.invalid" }), { timeout: 20_000 }, never);
+  expect(await failure(pending)).toMatchObject({ isUnsent: true });
 });

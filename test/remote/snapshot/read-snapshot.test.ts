@@ -321,9 +321,9 @@ describe("snapshot contents", () => {
   });
 
   test("reports progress for each pass", async () => {
-    const told: SnapshotProgress[] = [];
-    await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => told.push(progress) });
-    expect(told).toEqual([
+    const progressEvents: SnapshotProgress[] = [];
+    await snapshotOf(steadyMap(features(700)), { onProgress: (progress) => progressEvents.push(progress) });
+    expect(progressEvents).toEqual([
       { features: 500, pass: 1 },
       { features: 700, pass: 1 },
       { features: 500, pass: 2 },

@@ -36,8 +36,8 @@ process.exit(report.error ? 1 : 77);
 async function applyUntil(target: MapFixture, deadly: number): Promise<number | null> {
   const given = JSON.stringify([target.connection, target.id, target.folder, deadly]);
   return new Promise((resolve, reject) => {
-    const child = execFile(process.execPath, [program, given], (error, _out, told) => {
-      if (error?.code === 1) reject(new Error(told));
+    const child = execFile(process.execPath, [program, given], (error, _out, stderr) => {
+      if (error?.code === 1) reject(new Error(stderr));
       else resolve(child.exitCode);
     });
   });

@@ -4,15 +4,15 @@ import { combinedReason, coverAllFeatures, matchFailures } from "../../../src/sy
 
 const failed = (...paths: readonly string[]) => paths.map((path) => ({ id: nilId, path, message: `wrong: ${path}` }));
 const missed = (...places: readonly number[]) => places.map((index) => ({ index, id: null }));
-const told = (...given: Parameters<typeof matchFailures>) =>
+const match = (...given: Parameters<typeof matchFailures>) =>
   Object.fromEntries([...matchFailures(...given)].map(([place, { path }]) => [place, path]));
 
 test("matches failures counted from 0 or from 1 to the missing features", () => {
-  expect(told(failed("features[2].geometry", "features[7]"), missed(2, 7))).toEqual({
+  expect(match(failed("features[2].geometry", "features[7]"), missed(2, 7))).toEqual({
     2: "features[2].geometry",
     7: "features[7]",
   });
-  expect(told(failed("/features/3/properties", "/features/8"), missed(2, 7))).toEqual({
+  expect(match(failed("/features/3/properties", "/features/8"), missed(2, 7))).toEqual({
     2: "/features/3/properties",
     7: "/features/8",
   });
@@ -20,7 +20,7 @@ test("matches failures counted from 0 or from 1 to the missing features", () => 
 
 test("does not match a failure if both countings are possible", () => {
   // Counted from 0: 1, 2, 3 failed; from 1: 0, 1, 2. The map lacks 1 and 2.
-  expect(told(failed("features[1]", "features[2]", "features[3]"), missed(1, 2))).toEqual({});
+  expect(match(failed("features[1]", "features[2]", "features[3]"), missed(1, 2))).toEqual({});
 });
 
 test("matches an ambiguous failure if both countings give the same message", () => {
@@ -32,7 +32,7 @@ test("matches an ambiguous failure if both countings give the same message", () 
 });
 
 test("matches one failure of one feature without a path", () => {
-  expect(told(failed("geometry.coordinates"), missed(4))).toEqual({ 4: "geometry.coordinates" });
+  expect(match(failed("geometry.coordinates"), missed(4))).toEqual({ 4: "geometry.coordinates" });
 });
 
 test("matches failures by the ids that were sent", () => {

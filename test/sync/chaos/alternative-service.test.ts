@@ -55,20 +55,20 @@ async function play(scenario: Scenario, behind: Partial<ServiceBehavior>): Promi
   };
   if (scenario.held.length > 0) expect(await run(service.url, fileOf(scenario.held))).toBe("done");
   const source = fileOf(scenario.source);
-  const told: string[] = [];
+  const outcomes: string[] = [];
   for (let night = 0; night < disturbed; night++) {
     proxy.calm().choose(atRandom(scenario.seed + night, share));
-    told.push(await run(proxy.url, source));
+    outcomes.push(await run(proxy.url, source));
     await proxy.quiet();
-    expect(twice(), told.join()).toEqual([]);
+    expect(twice(), outcomes.join()).toEqual([]);
   }
   proxy.calm();
-  for (let night = 0; night < 3 && (night === 0 || told.at(-1) !== "done"); night++)
-    told.push(await run(proxy.url, source));
-  expect(told.at(-1), told.join()).toBe("done");
+  for (let night = 0; night < 3 && (night === 0 || outcomes.at(-1) !== "done"); night++)
+    outcomes.push(await run(proxy.url, source));
+  expect(outcomes.at(-1), outcomes.join()).toBe("done");
   const after = found();
   const rounded = { ...scenario, manner: "six decimals" };
-  expect(findViolationsAfter(rounded, after, new Map(), new Set()), told.join()).toEqual([]);
+  expect(findViolationsAfter(rounded, after, new Map(), new Set()), outcomes.join()).toEqual([]);
 
   proxy.calm();
   expect([await run(proxy.url, source), proxy.writes]).toEqual(["done", 0]);

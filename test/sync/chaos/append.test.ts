@@ -65,17 +65,17 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
   };
 
   proxy.choose(atRandom(scenario.seed, scenario.share));
-  const told = [await once()];
+  const outcomes = [await once()];
   await proxy.quiet();
   const known = await look();
-  if (["done", "outcome-unknown"].includes(told[0]!)) expect(known.size, told.join()).toBe(scenario.count);
-  if (told[0] === "done") return;
+  if (["done", "outcome-unknown"].includes(outcomes[0]!)) expect(known.size, outcomes.join()).toBe(scenario.count);
+  if (outcomes[0] === "done") return;
   // The next run repeats neither completed nor uncertain creates.
   proxy.calm();
-  if (told[0] === "outcome-unknown") return;
-  told.push(await once());
-  expect(["done", "outcome-unknown"], told.join()).toContain(told[1]);
-  expect((await look()).size, told.join()).toBe(scenario.count);
+  if (outcomes[0] === "outcome-unknown") return;
+  outcomes.push(await once());
+  expect(["done", "outcome-unknown"], outcomes.join()).toContain(outcomes[1]);
+  expect((await look()).size, outcomes.join()).toBe(scenario.count);
 }
 
 describe.each(await findFixtureKinds())("on $name", (kind) => {

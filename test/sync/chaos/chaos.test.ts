@@ -72,24 +72,24 @@ async function play(world: SyncFixture, scenario: Scenario): Promise<void> {
     });
     return end;
   };
-  const told: string[] = [];
+  const outcomes: string[] = [];
   const act = intrusion && concurrentWriter(intrusion.when, intruder(world, map, scenario, intrusion, others));
   for (let run = 0; run < disturbed; run++) {
     proxy.calm().choose(atRandom(scenario.seed + run, share));
     if (act) proxy.on(intrusion!.method, intrusion!.nth, act);
-    told.push(await once());
+    outcomes.push(await once());
     await proxy.quiet();
-    expect(findViolationsDuring(scenario, await features(), others.keys), told.join()).toEqual([]);
+    expect(findViolationsDuring(scenario, await features(), others.keys), outcomes.join()).toEqual([]);
   }
   proxy.calm();
-  for (let run = 0; run < 3 && (run === 0 || told.at(-1) !== "done"); run++) told.push(await once());
-  expect(told.at(-1), told.join()).toBe("done");
+  for (let run = 0; run < 3 && (run === 0 || outcomes.at(-1) !== "done"); run++) outcomes.push(await once());
+  expect(outcomes.at(-1), outcomes.join()).toBe("done");
   const after = await features();
-  expect(findViolationsAfter(scenario, after, ids, others.keys), told.join()).toEqual([]);
+  expect(findViolationsAfter(scenario, after, ids, others.keys), outcomes.join()).toEqual([]);
 
   proxy.calm();
-  told.push(await once());
-  expect([told.at(-1), proxy.writes]).toEqual(["done", 0]);
+  outcomes.push(await once());
+  expect([outcomes.at(-1), proxy.writes]).toEqual(["done", 0]);
   expect(await features()).toEqual(after);
 }
 

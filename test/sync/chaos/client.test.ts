@@ -108,17 +108,19 @@ test("reads pages despite faults, or reports that they cannot be read", async ()
     Array.from({ length: 700 }, (_, i) => createPlace(i, { title: i })),
   );
   const all = shown(await world.features(id));
-  const told = new Set<string>();
+  const errorCodes = new Set<string>();
   for (let seed = 0; seed < runs; seed++) {
     proxy.calm().choose(atRandom(seed, 0.4));
     const map = createServiceClient({ url: proxy.url, ...world.ada }, traffic, new AbortController().signal).map(id);
     const pages = [map.page(1), map.page(2)];
     const read = await Promise.all(pages).catch((error: unknown) => asGeoferryError(error).code);
     await Promise.allSettled(pages);
-    if (typeof read === "string") told.add(read);
+    if (typeof read === "string") errorCodes.add(read);
     else expect(shown(read.flatMap((page) => page!.features))).toEqual(all);
   }
   expect(
-    [...told].filter((code) => !["remote-unavailable", "remote-credentials", "remote-protocol-error"].includes(code)),
+    [...errorCodes].filter(
+      (code) => !["remote-unavailable", "remote-credentials", "remote-protocol-error"].includes(code),
+    ),
   ).toEqual([]);
 });

@@ -68,7 +68,7 @@ const traps: Readonly<Record<string, Trap>> = {
     request: full,
     reading: { limit: 21 },
   },
-  "rejects that nobody can name": {
+  "rejects without a known key": {
     code: "guard-sync",
     held: places(0, 20),
     source: [...places(1, 21), { type: "Feature", geometry: null, properties: [] }],

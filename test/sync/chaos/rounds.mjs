@@ -1,10 +1,10 @@
 /**
  * Rounds of two and of five clients that push to one map at once, on each kind of store, on several processes of the
- * service, and without entity tags: as many as it is told to (test/sync/chaos/rounds.test.ts plays a few with every test).
+ * service, and without entity tags: any number of them (test/sync/chaos/rounds.test.ts plays a few with every test).
  *
  *   npm run rounds -- [--rounds 200] [--without-tags 100] [--seed 1] [--report rounds.ndjson]
  *
- * It prints what came of them, and fails where a feature is on a map twice or not at all, or is what no source says.
+ * It prints the outcomes, and fails if a feature is duplicated, missing, or differs from all sources.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -59,7 +59,7 @@ const sum = (of, value) => of.reduce((total, one) => total + value(one), 0);
 for (const title of new Set(results.map((one) => one.title))) {
   const of = results.filter((one) => one.title === title);
   const wrong = of.filter((one) => one.wrong.length > 0);
-  // What differs stays, and a client has to say so: its end is not "done".
+  // Differing features stay, and a client must report them: its outcome is not "done".
   const isSilent = (one) => one.ends.every((end) => end === "done");
   const silent = wrong.filter(isSilent).length;
   const twins = sum(of, (one) => one.twins);

@@ -156,10 +156,10 @@ describe("a service that implements only the interface", () => {
       timeout,
     }, async () => {
       const asked = { kinds: conflictsWithoutEntityTags, clients, count: roundsWithoutTags };
-      const told = ["duplicates-created", "duplicate-key-on-map", "update-unsupported"];
+      const reportedCodes = ["duplicates-created", "duplicate-key-on-map", "update-unsupported"];
       const isTold = ({ ends, wrong }: RoundResult) =>
-        ends.every((end) => end === "done" || told.includes(end)) &&
-        (wrong.length === 0 || ends.some((end) => told.includes(end)));
+        ends.every((end) => end === "done" || reportedCodes.includes(end)) &&
+        (wrong.length === 0 || ends.some((end) => reportedCodes.includes(end)));
       expect(await play(`interface alone, differing, ${clients} clients`, world, asked, isTold)).toEqual([]);
     });
   });

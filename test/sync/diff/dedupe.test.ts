@@ -51,16 +51,16 @@ await describeOnEveryFixture((kind) => {
     const { map, ids } = await mapOf(places);
     const { status, stdout } = await dedupe(map, "--dry-run", "--json");
     expect(status).toBe(10);
-    const told = records(stdout);
-    expect(told.filter(({ type }) => type === "duplicates")).toEqual([
+    const printed = records(stdout);
+    expect(printed.filter(({ type }) => type === "duplicates")).toEqual([
       { type: "duplicates", key: "a", stay: [ids[0]], go: [ids[2]], differ: [] },
       { type: "duplicates", key: "c", stay: [ids[3], ids[4]], go: [ids[5]], differ: ["properties.v"] },
     ]);
-    expect(told).toContainEqual(expect.objectContaining({ type: "keys", repeated: 2, differing: 1, left: 1 }));
-    expect(told).toContainEqual(
+    expect(printed).toContainEqual(expect.objectContaining({ type: "keys", repeated: 2, differing: 1, left: 1 }));
+    expect(printed).toContainEqual(
       expect.objectContaining({ type: "plan", counts: expect.objectContaining({ delete: 2, same: 3 }) }),
     );
-    expect(told).toContainEqual(expect.objectContaining({ type: "error", code: "duplicates-differ" }));
+    expect(printed).toContainEqual(expect.objectContaining({ type: "error", code: "duplicates-differ" }));
     expect(await idsOn(map)).toEqual(ids);
   });
 

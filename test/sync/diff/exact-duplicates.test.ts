@@ -60,10 +60,10 @@ async function dedupe(more: Partial<DedupeRequest> = {}) {
     ...{ remoteField: "ref", keep: "first", orderBy: null, deleteDifferent: false, scope: null },
     ...{ precision: 4, singleRead: false, settleTime: 20, guards: noGuards, ...more },
   };
-  const told: Duplicates[] = [];
-  const onDuplicates = (duplicates: Duplicates) => told.push(duplicates);
+  const reported: Duplicates[] = [];
+  const onDuplicates = (duplicates: Duplicates) => reported.push(duplicates);
   const { found, applied } = await deduplicate(request, run, { onDuplicates, onPlan() {}, confirm: async () => true });
-  return { found, told, applied };
+  return { found, reported, applied };
 }
 
 const at = (x: number): Place => ({ ...createPlace("a"), geometry: { type: "Point", coordinates: [x, 47] } });
@@ -88,10 +88,10 @@ test.each([
 ])("dedupe keeps and reports features that differ in %s", async (_name, features, differ) => {
   odd.fill(map, features);
   const ids = odd.featuresOf(map).map(({ id }) => id);
-  const { found, told } = await dedupe();
+  const { found, reported } = await dedupe();
   expect(odd.featuresOf(map).map(({ id }) => id)).toEqual(ids);
   expect([found.duplicateKeys, found.differingKeys, found.remainingKeys]).toEqual([1, 1, 1]);
-  expect(told).toEqual([{ key: "a", stay: ids, go: [], differ: [differ] }]);
+  expect(reported).toEqual([{ key: "a", stay: ids, go: [], differ: [differ] }]);
 });
 
 it("dedupe deletes equal features, and differing ones on request", async () => {
