@@ -339,7 +339,7 @@ describe("advice", () => {
     "of %s without a service is how to name one, and no stack",
     (line) => {
       const { status, stderr } = run(line);
-      expect(stderr).toMatch(/^geoferry: which service\?.*geoferry login URL --client-id ID/);
+      expect(stderr).toMatch(/^geoferry: no service is given; .*geoferry login URL --client-id ID/);
       expect(status).toBe(2);
     },
   );
