@@ -217,3 +217,37 @@ describe("no file", () => {
     expect(odd).toEqual([]);
   });
 });
+
+/** Language service and compiler do not follow names in comments: a rename leaves them behind. */
+describe("comments", () => {
+  const comment = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/[^\n]*/g;
+  const code = files.filter((path) => /^(src|plugins|test)\/.*\.(ts|mjs)$/.test(path));
+  const identifiers = new Set(code.flatMap((path) => textOf(path).replace(comment, " ").match(/\w+/g) ?? []));
+  const inComments = (pattern: RegExp): { path: string; name: string }[] =>
+    code.flatMap((path) =>
+      (textOf(path).match(comment) ?? []).flatMap((text) =>
+        [...text.matchAll(pattern)].map(([, name]) => ({ path, name: name! })),
+      ),
+    );
+
+  test("name functions, types and members that exist", () => {
+    // A message of PostgreSQL, a type of WKB, a word of a rule on names, and characters that an entity refers to.
+    const others = new Set(["ReadyForQuery", "wkbMultiPolygon25D", "parcelId", "xE9"]);
+    const quoted = inComments(/`([^`\n]+)`/g).flatMap(({ path, name }) =>
+      [...name.matchAll(/(?<![\w.-])([a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+)(?![\w-])/g)].map(([word]) => ({
+        path,
+        name: word,
+      })),
+    );
+    const named = [...quoted, ...inComments(/@throws ([A-Z]\w+)/g)];
+    expect(named.length).toBeGreaterThan(300);
+    expect(named.filter(({ name }) => !identifiers.has(name) && !others.has(name))).toEqual([]);
+  });
+
+  test("name files that exist", () => {
+    const known = new Set(files.map((path) => posix.basename(path)));
+    const named = inComments(/(?<![\w./-])([a-z][\w-]*\.(?:ts|mjs))\b/g);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter(({ name }) => !known.has(name))).toEqual([]);
+  });
+});

@@ -57,7 +57,7 @@ export default defineFormat({
   },
   writer: {
     options: writerOptions,
-    impliedOptions: impliedOptions,
+    impliedOptions,
     capabilities: writerCapabilities,
     load: async () => (await import("./write/writer.js")).default,
   },

@@ -35,7 +35,7 @@ export async function open(
   }
 }
 
-export default { open, scanPart: scanPart } satisfies ReaderModule<ReaderOptions>;
+export default { open, scanPart } satisfies ReaderModule<ReaderOptions>;
 
 function layerName(source: Source): string {
   const base = source.name.split(/[/\\]/).at(-1)!;

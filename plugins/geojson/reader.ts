@@ -74,10 +74,10 @@ export class GeoJsonDataset implements Dataset {
   private constructor(
     private readonly file: SourceFile,
     layer: GeoJsonLayer,
-    blueprint: GeoJsonScanResult,
+    scanResult: GeoJsonScanResult,
   ) {
     this.layers = [layer];
-    this.scanResult = blueprint;
+    this.scanResult = scanResult;
   }
 
   /** Opens the file, with splits of about `wanted` bytes. */
@@ -86,9 +86,9 @@ export class GeoJsonDataset implements Dataset {
     try {
       const known = context.scanResult as GeoJsonScanResult | undefined;
       const found = known ? null : await scanFile(source, file, context, wanted);
-      const blueprint = known ?? found!.scanResult;
-      const layer = new GeoJsonLayer(source, file, options, context, blueprint, wanted, found?.scan ?? null);
-      return new GeoJsonDataset(file, layer, blueprint);
+      const scanResult = known ?? found!.scanResult;
+      const layer = new GeoJsonLayer(source, file, options, context, scanResult, wanted, found?.scan ?? null);
+      return new GeoJsonDataset(file, layer, scanResult);
     } catch (error) {
       await file.close();
       throw error;
@@ -150,13 +150,13 @@ class GeoJsonLayer implements Layer {
     private readonly file: SourceFile,
     private readonly options: Options,
     private readonly context: ReadContext,
-    private readonly blueprint: GeoJsonScanResult,
+    private readonly scanResult: GeoJsonScanResult,
     private readonly splitSize: number,
     /** What a scan of the whole file has found, once there was one: the next need not look at every byte. */
     private known: FullScan | null,
   ) {
-    this.name = blueprint.name;
-    this.crs = blueprint.crs;
+    this.name = scanResult.name;
+    this.crs = scanResult.crs;
     this.bytes = file.size;
   }
 
@@ -174,7 +174,7 @@ class GeoJsonLayer implements Layer {
       if (!isSilent) this.noticeAround(this.known);
       return;
     }
-    const { start, layout, mark } = this.blueprint.survey;
+    const { start, layout, mark } = this.scanResult.survey;
     const { skipErrors } = this.context;
     const settings = { source: this.source.name, start, splitSize: this.splitSize, skipErrors, mark };
     const scanner = new BracketScanner(this.file, ends ? { ...settings, ends } : settings);
@@ -257,7 +257,7 @@ class GeoJsonLayer implements Layer {
     onBytesScanned,
   }: SummaryRequest): Promise<LayerSummary | null> {
     const { skipErrors } = this.context;
-    const { layout } = this.blueprint.survey;
+    const { layout } = this.scanResult.survey;
     const isUsual = layout === "documents" || layout === "lines";
     if (skipErrors || isLimited || needsExtent || !isUsual || this.options.fid !== undefined) return null;
     const skim = new SchemaScan(this.file, this.splitSize, silentReporter, unchangedExtent, this.context.signal);
@@ -266,7 +266,7 @@ class GeoJsonLayer implements Layer {
   }
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
-    const { mark, layout, members } = this.blueprint.survey;
+    const { mark, layout, members } = this.scanResult.survey;
     // In a FeatureCollection it is the collection's member that counts.
     const crs = layout === "documents" ? undefined : members.crs;
     const settings = { source: this.source.name, mark, idField: this.options.fid, crs, before: { ...passed } };

@@ -71,7 +71,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      maxFields: maxFields,
+      maxFields,
       fieldTypes,
       fieldNames: { ignoreCase: true, pattern: /^[^\0]+$/ },
       ids: { types: ["int32", "int64"], fallbackField: "id" },

@@ -84,22 +84,22 @@ class GpxLayer implements Layer {
     private readonly file: SourceFile,
     options: Options,
     private readonly context: ReadContext,
-    private readonly blueprint: GpxScanResult,
+    private readonly scanResult: GpxScanResult,
     private readonly part: LayerPart,
     private readonly tuning: XmlReaderTuning,
   ) {
     const { kinds } = part;
     this.name = part.name;
     this.crs = context.crs.wgs84;
-    const fields = blueprint.fields[kinds.length === 1 ? kinds[0]! : 3]!;
+    const fields = scanResult.fields[kinds.length === 1 ? kinds[0]! : 3]!;
     this.gpxFields = options.gpxType ? fields : fields.filter(({ name }) => name !== gpxTypeField);
     this.fields = this.gpxFields.map(toLayerField);
     this.geometryTypes = part.types;
     this.shortLines = options.shortLines;
     this.routeShape = options.routeShape;
-    this.featureCount = this.countOf(blueprint.counts);
+    this.featureCount = this.countOf(scanResult.counts);
     this.bytes = file.size;
-    if (blueprint.metadata) this.metadata = blueprint.metadata;
+    if (scanResult.metadata) this.metadata = scanResult.metadata;
   }
 
   private countOf(counts: readonly number[]): number {
@@ -107,18 +107,18 @@ class GpxLayer implements Layer {
   }
 
   async *splits(): AsyncGenerator<GpxSplit> {
-    const { left } = this.blueprint;
+    const { left } = this.scanResult;
     if (left.length > 0) {
       const example = `what the file says of itself in elements of its own is left out: ${left.join(", ")}`;
       this.context.reportLoss("metadata-left-out", undefined, example);
     }
-    for (const gap of this.blueprint.gaps) this.context.skipRange(gap);
-    for (const split of this.blueprint.splits) if (this.countOf(split.counts) > 0) yield split;
+    for (const gap of this.scanResult.gaps) this.context.skipRange(gap);
+    for (const split of this.scanResult.splits) if (this.countOf(split.counts) > 0) yield split;
   }
 
   async prefetch(split: Split): Promise<Buffer | undefined> {
     const { from, to } = split as GpxSplit;
-    return this.blueprint.start?.encoding === "utf-8" ? readSplitBytes(this.file, from, to) : undefined;
+    return this.scanResult.start?.encoding === "utf-8" ? readSplitBytes(this.file, from, to) : undefined;
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
@@ -139,7 +139,7 @@ class GpxLayer implements Layer {
   /** Reads the features of a split; gives at its end how many records there have been. */
   private async *read(split: GpxSplit, before: number, fetched?: Buffer): AsyncGenerator<Batch, number> {
     const { context, source } = this;
-    const start = { ...this.blueprint.start!, byte: split.from };
+    const start = { ...this.scanResult.start!, byte: split.from };
     const settings = { source: source.name, context, vocabulary, start, to: split.to, fetched, ...this.tuning };
     const reader = new XmlReader(this.file, settings);
     const kinds = [0, 1, 2].map((kind) => this.part.kinds.includes(kind));

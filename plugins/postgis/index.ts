@@ -57,7 +57,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      maxFields: maxFields,
+      maxFields,
       fieldTypes,
       fieldNames: {
         maxBytes: maxIdentifierBytes,

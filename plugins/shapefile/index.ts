@@ -82,7 +82,7 @@ export default defineFormat({
       nullGeometry: true,
       z: true,
       m: true,
-      maxFields: maxFields,
+      maxFields,
       fieldTypes: ["boolean", "int32", "int64", "double", "text", "date"],
       // Spaces around a name are padding, and a NUL ends it.
       fieldNames: { maxBytes: 10, ignoreCase: true, pattern: /^[^\s\0]([^\0]*[^\s\0])?$/ },

@@ -285,10 +285,10 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     const main = shp ?? dbf!;
     const shapeFiles = { shp: await openFile(shp), shx: await openFile(shp?.findSibling("shx") ?? null) };
     const withoutMemo = { main, ...shapeFiles, dbf: await openFile(dbf), dbfName: dbf?.name ?? "", memo: null };
-    const blueprint =
+    const scanResult =
       (context.scanResult as ShapefileScanResult | undefined) ??
       (await scanFiles(withoutMemo, sources, options, context));
-    const { table } = blueprint;
+    const { table } = scanResult;
     const needsMemo = table?.fields.some((field) => field.cell === "memo" || field.cell === "object");
     const memo = table && needsMemo ? await MemoFile.open(dbf!, table.header) : null;
     if (memo) opened.push(memo);
@@ -296,15 +296,15 @@ export async function open(source: Source, options: ReadOptions, context: ReadCo
     const facts: LayerReadContext = {
       ...files,
       shpName: shp?.name ?? "",
-      cutOff: blueprint.shape !== null && blueprint.shape.declaredBytes > (files.shp?.size ?? 0),
-      shapeType: blueprint.shape?.shapeType ?? 0,
+      cutOff: scanResult.shape !== null && scanResult.shape.declaredBytes > (files.shp?.size ?? 0),
+      shapeType: scanResult.shape?.shapeType ?? 0,
       table,
       decoder: table && new CellDecoder(table.header, createTextDecoder(table.encoding, context)),
       options,
       context,
     };
     const metadata = context.scanResult === undefined ? await readShpXml(main, context) : undefined;
-    return new ShapefileDataset(files, blueprint, facts, metadata);
+    return new ShapefileDataset(files, scanResult, facts, metadata);
   } catch (error) {
     await Promise.all(opened.map((file) => file.close()));
     throw error;

@@ -102,7 +102,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
     void this.close();
   }
 
-  /** @throws ProcessFailure; the process is gone then */
+  /** @throws ChildProcessError; the process is gone then */
   async ask<K extends Request["kind"]>(request: Request & { readonly kind: K }): Promise<Reply & { readonly kind: K }> {
     const { signal, seconds, onReply } = this.options;
     signal.throwIfAborted();

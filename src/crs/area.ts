@@ -13,7 +13,7 @@ export function isInArea(area: Area, longitude: number, latitude: number): boole
   return west <= east ? longitude >= west && longitude <= east : longitude >= west || longitude <= east;
 }
 
-/** As `inArea`, for an area that is `margin` degrees wider on every side. */
+/** As `isInArea`, for an area that is `margin` degrees wider on every side. */
 export function isNearArea(area: Area, longitude: number, latitude: number, margin: number): boolean {
   const [west, south, , north] = area;
   if (!(latitude >= south - margin && latitude <= north + margin)) return false;

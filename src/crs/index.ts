@@ -91,7 +91,7 @@ const wgs84Description: CrsDescription = {
   datum: "World Geodetic System 1984",
 };
 
-/** See description.ts. */
+/** See describe-crs.ts. */
 export async function describeCrs(crs: Crs): Promise<CrsDescription> {
   if (isWgs84(crs)) return wgs84Description;
   const description = await import("./definitions/describe-crs.js");
@@ -118,7 +118,7 @@ export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | nu
   return transforms.geographicBox(crs, extent);
 }
 
-/** See statements.ts. */
+/** See operation-notes.ts. */
 export async function operationNotes(
   operation: Operation,
   uses: readonly TransformationUse[],
@@ -128,13 +128,13 @@ export async function operationNotes(
   return statements.operationNotes(operation, uses);
 }
 
-/** See statements.ts. */
+/** See operation-notes.ts. */
 export async function explainRefusal(operation: Operation, uses: readonly TransformationUse[]): Promise<string | null> {
   const statements = await import("./operations/operation-notes.js");
   return statements.explainRefusal(operation, uses);
 }
 
-/** See statements.ts. */
+/** See operation-notes.ts. */
 export async function summarizeUse(
   operation: Operation,
   uses: readonly TransformationUse[],

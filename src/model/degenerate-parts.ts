@@ -43,7 +43,7 @@ function isClosedInZ({ positionOffsets, z }: GeometryColumn, r: number): boolean
 }
 
 /**
- * Whether every line has `leastLine` positions, and every ring four and its end at its beginning, members of
+ * Whether every line has `minLinePositions` positions, and every ring four and its end at its beginning, members of
  * collections included. One look a ring, none at positions between.
  */
 export function meetsRequirements(column: GeometryColumn, needs: GeometryRequirements): boolean {

@@ -49,7 +49,7 @@ export interface LayerSummary {
   readonly kinds: readonly KindSummary[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
-  /** Null where there is no position, or none was looked at (`SummaryAsked.withExtent`). */
+  /** Null where there is no position, or none was looked at (`SummaryRequest.needsExtent`). */
   readonly extent: Extent | null;
   /** The type of the feature ids, null where no feature has one. */
   readonly idType: FieldType | null;
@@ -122,7 +122,7 @@ function initialFieldState({ width, decimals, element }: Field): FieldState {
   return element ? { ...state, element } : state;
 }
 
-/** What a Summariser has found so far, as plain data that crosses between threads. */
+/** What a Summarizer has found so far, as plain data that crosses between threads. */
 export interface SummaryState {
   fields: Map<string, FieldState>;
   kinds: KindSummary[];

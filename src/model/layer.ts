@@ -119,7 +119,7 @@ export interface Dataset extends AsyncDisposable {
   readonly omitted?: readonly OmittedContent[];
   /**
    * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as
-   * `context.blueprint`.
+   * `context.scanResult`.
    */
   readonly scanResult?: unknown;
 }

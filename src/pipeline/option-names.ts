@@ -1,6 +1,6 @@
 /**
  * Options by the names that they have on the command line, in job files and in the library. Messages name flags, since
- * most are read on a command line; `inOptionWords` rewrites them for jobs and programs.
+ * most are read on a command line; `rewriteOptionNames` rewrites them for jobs and programs.
  */
 import type { ConvertRequest } from "./request.js";
 

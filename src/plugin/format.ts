@@ -81,9 +81,9 @@ export interface CrsContext {
 }
 
 export interface ReadContext extends PluginContext {
-  /** Read past damage of the container (`--skip-errors`); what is given up for it is told with `giveUp`. */
+  /** Read past damage of the container (`--skip-errors`); what is skipped is reported with `skipRange`. */
   readonly skipErrors: boolean;
-  /** `dataset.blueprint` of the thread that opened the source first; undefined there. */
+  /** `dataset.scanResult` of the thread that opened the source first; undefined there. */
   readonly scanResult: unknown;
   /** What the request says that the coordinates are in (`--source-crs`), whatever the source says. */
   readonly requestedCrs?: Crs | null;
@@ -111,7 +111,7 @@ export interface ReadContext extends PluginContext {
   /** A decoder by name: `utf-8`, `windows-1252`, `cp850` … @throws option-invalid */
   getTextDecoder(encoding: string): Decode;
   /**
-   * Has the reader's own `prescan` look at each piece on other threads, and gives what it found in the order of the
+   * Has the reader's own `scanPart` look at each piece on other threads, and gives what it found in the order of the
    * pieces. Absent where there is this thread alone.
    */
   readonly scanParts?: ScanParts;
@@ -123,7 +123,7 @@ export type ScanParts = (pieces: AsyncIterable<unknown>) => AsyncIterable<unknow
 export interface ReaderModule<O> {
   open(source: Source, options: O, context: ReadContext): Promise<Dataset>;
   /**
-   * Looks at a piece of a source that is being opened on another thread (`context.prescan`). Piece and findings are
+   * Looks at a piece of a source that is being opened on another thread (`context.scanParts`). Piece and findings are
    * plain data. Nothing that it tells the context is told to anybody.
    */
   scanPart?(source: Source, piece: unknown, context: ReadContext): Promise<unknown>;

@@ -105,7 +105,7 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     rewriteUrl: ({ url = "/" }: { readonly url?: string }) => stripTrailingSlash(path ? stripBasePath(url, path) : url),
     genReqId: () => newUuidV7(),
     requestIdHeader: false as const,
-    // `logRequests` writes one line instead of two.
+    // `installRequestLog` writes one line instead of two.
     logController: new LogController({ disableRequestLogging: true }),
     // What comes on a connection that was open is answered, too.
     return503OnClosing: false,

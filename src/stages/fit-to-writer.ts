@@ -161,13 +161,13 @@ function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): strin
 function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): FitPart[] {
   const kindsOf = (types: WriterCapabilities["geometryTypes"]) => types.map((type) => Kind[type]);
   if (!accepts.families) return [{ suffix: "", kinds: [Kind.none, ...kindsOf(accepts.geometryTypes)] }];
-  const families = accepts.families.map((family) => ({ name: family.suffix, kinds: kindsOf(family.types) }));
+  const families = accepts.families.map((family) => ({ suffix: family.suffix, kinds: kindsOf(family.types) }));
   const present = families.filter((family) => !summary || family.kinds.some((kind) => summary.kinds[kind]!.count > 0));
   const parts = present.length > 0 ? present : families.slice(0, 1);
   const single = parts.length === 1;
   // Null geometries go where the first part is.
   return parts.map((part, i) => ({
-    suffix: single ? "" : part.name,
+    suffix: single ? "" : part.suffix,
     kinds: i === 0 ? [Kind.none, ...part.kinds] : part.kinds,
   }));
 }

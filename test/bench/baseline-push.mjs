@@ -2,7 +2,7 @@
  * The bare load generator of the bench of synchronisations: creates the features of a file of newline-delimited GeoJSON
  * by requests of a thousand, four at a time, and looks at nothing but the status of the answers.
  *
- *   node bare-push.mjs FILE ADDRESS TOKEN
+ *   node baseline-push.mjs FILE ADDRESS TOKEN
  *
  * The bodies are made before the first request.
  */

@@ -13,7 +13,7 @@ let world: SyncFixture;
 let streets: string;
 const twins: string[] = [];
 
-/** `SyncWorld.newMap` names every map "Places". */
+/** `SyncFixture.newMap` names every map "Places". */
 beforeAll(async () => {
   world = await sqlite!.start();
   streets = await world.newMap({ name: "Road network" });

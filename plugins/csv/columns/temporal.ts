@@ -71,7 +71,7 @@ export function classifyTemporal(bytes: Uint8Array, from: number, to: number): n
   return end > 0 && isZone(bytes, end, to) ? TemporalKind.datetime : TemporalKind.none;
 }
 
-/** Bytes of the canonical text of the date and time `bytes[from … to]`, as `temporalAt` found it. */
+/** Bytes of the canonical text of the date and time `bytes[from … to]`, as `classifyTemporal` found it. */
 export function canonicalDatetimeLength(bytes: Uint8Array, from: number, to: number): number {
   const hasSeconds = bytes[from + 16] === 58;
   let end = from + (hasSeconds ? 19 : 16);
@@ -83,7 +83,7 @@ export function canonicalDatetimeLength(bytes: Uint8Array, from: number, to: num
   return end - from + (hasSeconds ? 0 : 3) + (zone > 1 ? 6 : zone);
 }
 
-/** The canonical text of what `temporalAt` found: `2020-01-02`, `10:30:00.5`, `2020-01-02T10:30:00+01:00`. */
+/** The canonical text of what `classifyTemporal` found: `2020-01-02`, `10:30:00.5`, `2020-01-02T10:30:00+01:00`. */
 export function toCanonicalTemporal(bytes: Uint8Array, from: number, to: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
   if (text.length < 10 || text[2] === ":") return text;

@@ -86,7 +86,7 @@ export class GeometryCellParser {
   private partlyRead = 0;
   private jsonReason = "";
 
-  /** Adds one feature. @throws GeometryTextError, with nothing added */
+  /** Adds one feature. @throws GeometryParseError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     let start = from;
     let end = to;
@@ -122,7 +122,7 @@ export class GeometryCellParser {
     builder.addGeoJson(geometry);
   }
 
-  /** @throws GeometryTextError where no part can be read */
+  /** @throws GeometryParseError where no part can be read */
   private keepParts(flaw: string, geometry: Geometry | null, from: number): void {
     const trial = new GeometryBuilder();
     trial.addGeoJson(geometry);

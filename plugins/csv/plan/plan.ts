@@ -34,7 +34,7 @@ export interface Dialect {
   readonly rules: FormatRules;
 }
 
-/** Everything that was found out about a file when it was opened first: plain data, the blueprint for workers. */
+/** Everything that was found out about a file when it was opened first: plain data, the scan result for workers. */
 export interface CsvPlan extends Dialect {
   readonly encoding: TextEncoding;
   readonly columns: readonly ColumnPlan[];

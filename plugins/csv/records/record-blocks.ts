@@ -94,7 +94,7 @@ const recordTooLong = (source: string, byte: number) =>
     reason: `a line is longer than ${maxRecordBytes} bytes: is this a table of text?`,
   });
 
-/** What `eachRecord` went over: where the last whole record ends, and the line ends up to there. */
+/** What `forEachRecord` went over: where the last whole record ends, and the line ends up to there. */
 export interface RecordProgress {
   readonly end: number;
   readonly lines: number;

@@ -52,7 +52,7 @@ export class GdalConnection {
     });
   }
 
-  /** @throws GdalFailure where GDAL refuses, dies or takes too much memory; the process is gone then */
+  /** @throws GdalError where GDAL refuses, dies or takes too much memory; the process is gone then */
   async ask<K extends GdalRequest["kind"]>(
     request: GdalRequest & { readonly kind: K },
   ): Promise<GdalReply & { readonly kind: K }> {

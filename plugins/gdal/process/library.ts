@@ -7,7 +7,7 @@ export type Gdal = typeof gdalAsync;
 /** What the process says on its standard error where the package cannot be loaded, before the reason. */
 export const missingPrefix = "gdal-async cannot be loaded: ";
 
-/** @throws Error that begins with `missingMark` */
+/** @throws Error that begins with `missingPrefix` */
 export function loadGdal(): Gdal {
   try {
     return createRequire(import.meta.url)("gdal-async") as Gdal;

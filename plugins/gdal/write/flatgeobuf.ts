@@ -30,10 +30,10 @@ export interface ColumnType {
 
 const padTo8 = (size: number): number => Math.ceil(size / 8) * 8;
 
-/** What the layer of a file is called that begins with `headerOf`. */
+/** What the layer of a file is called that begins with `encodeHeader`. */
 export const rowsLayer = "rows";
 
-/** Where the number of features stands in a file that begins with `headerOf`. */
+/** Where the number of features stands in a file that begins with `encodeHeader`. */
 export const featureCountOffset = magicBytes.length + 4 + 40;
 
 /**

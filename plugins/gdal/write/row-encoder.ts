@@ -127,7 +127,7 @@ function hasPositions(geometry: GeometryColumn, row: number): boolean {
   return false;
 }
 
-/** What a driver does with values, as the tables of `accepts.ts` have it. */
+/** What a driver does with values, as the tables of `capabilities.ts` have it. */
 export interface DriverTraits {
   /** All geometries of a layer have the same dimensions. */
   readonly hasOneDimension: boolean;

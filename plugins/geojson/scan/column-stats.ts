@@ -67,7 +67,7 @@ export class ColumnStats {
   /**
    * Adds the value at `bytes[start … end]`.
    * @param valid whether `bytes` are all UTF-8
-   * @throws Unclear
+   * @throws CannotInfer
    */
   add(token: number, bytes: Buffer, start: number, end: number, valid: boolean): void {
     if (token === JsonToken.null) return;
@@ -88,7 +88,7 @@ export class ColumnStats {
     if (size > this.maxBytes) this.maxBytes = size;
   }
 
-  /** @throws Unclear where no type holds this beside what was met before */
+  /** @throws CannotInfer where no type holds this beside what was met before */
   private admit(sort: number): void {
     this.sorts |= sort;
     if (!typeFlags.some(([, all]) => (this.sorts & ~all) === 0)) throw new CannotInfer();
@@ -126,7 +126,7 @@ export class ColumnStats {
   get state(): FieldState {
     const { sorts, values, maxBytes } = this;
     const type = sorts === 0 ? null : typeFlags.find(([, all]) => (sorts & ~all) === 0)![0];
-    // As a Summariser has it, of columns other than text.
+    // As a Summarizer has it, of columns other than text.
     const temporalType = type === null || type === "text" ? this.temporal : null;
     return { ...emptyFieldState(), type, values, maxBytes, temporalType };
   }

@@ -191,7 +191,7 @@ export class FeatureScanner implements SplitFeatureReader {
 
   /**
    * Ends with the bytes available.
-   * @throws Unclear as soon as there are two kinds of layers, or a point is where it may not be
+   * @throws CannotInfer as soon as there are two kinds of layers, or a point is where it may not be
    */
   private closePiece(): void {
     this.addParsed();
@@ -207,7 +207,7 @@ export class FeatureScanner implements SplitFeatureReader {
     return [this.kinds, this.summariser.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
   }
 
-  /** What all features say together, as a Summariser says it; boxes are those of points alone. @throws Unclear */
+  /** What all features say together, as a Summarizer says it; boxes are those of points alone. @throws CannotInfer */
   summary(): LayerSummary {
     this.closePiece();
     const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
@@ -241,7 +241,7 @@ function clearBoxes(kinds: KindSummary[]): void {
   for (const kind of kinds) kind.box = emptyKindSummary().box;
 }
 
-/** Values of these types, which may stand side by side, are of a type that holds them one by one. @throws Unclear */
+/** Values of these types, which may stand side by side, are of a type that holds them one by one. @throws CannotInfer */
 function checkTypesUnite(a: FieldType | null, b: FieldType | null): void {
   if (a === null || b === null || a === b) return;
   const both = [a, b];

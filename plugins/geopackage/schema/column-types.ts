@@ -63,7 +63,7 @@ export function typeOfDeclaration(declared: string): FieldType | null {
   return typeByDeclaration[type] ?? affinityPatterns.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
-/** What a field is declared as; a time has no type of its own (see `time-format.ts`). */
+/** What a field is declared as; a time has no type of its own. */
 export const declarationByType: Readonly<Record<FieldType, string>> = {
   boolean: "BOOLEAN",
   int32: "MEDIUMINT",

@@ -88,7 +88,7 @@ export class ViewLayers {
     }
   }
 
-  /** All rows of what was asked for, some at a time. @throws ProcessFailure */
+  /** All rows of what was asked for, some at a time. @throws ChildProcessError */
   private async *rows(
     query: SqliteQuery,
     most: number,

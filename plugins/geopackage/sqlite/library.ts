@@ -16,7 +16,7 @@ export class SqliteMissing extends Error {
 
 /**
  * SQLite itself, for what is more than reading tables. Loaded only then, so that everything else works without it.
- * @throws LibraryMissing
+ * @throws SqliteMissing
  */
 export async function loadSqlite(): Promise<typeof SqliteDatabase> {
   try {

@@ -111,7 +111,7 @@ export class PointValues {
     return list.out;
   }
 
-  /** Begins one more value of this point, as a member of an array; `endMember` ends it. */
+  /** Begins one more value of this point, as a member of an array. */
   private beginMember(list: ValueList): TextBuffer {
     const { out } = list;
     if (!this.isTold(list)) this.begin(list).byte(opening);

@@ -109,5 +109,5 @@ export function toUtc(text: string): string {
   return /^\d{4}-/.test(moved) ? `${moved.slice(0, 19)}${local.slice(19)}Z` : text;
 }
 
-/** Whether what `inUtc` made of a text says another time of day than the text. */
+/** Whether what `toUtc` made of a text says another time of day than the text. */
 export const isShifted = (text: string, stored: string): boolean => stored !== text && !/[+-]00:00$/.test(text);

@@ -14,8 +14,9 @@ export function cellText(bytes: Buffer, from: number, to: number): string {
 
 /**
  * The number in `bytes[from … to]`: digits with spaces around them, a decimal point or comma, an exponent. Blank cells
- * and overflowed ones (`***`) are no number; `cellState` tells. Exact: up to 15 digits are one division of two doubles
- * that are exact themselves (W. D. Clinger, "How to read floating point numbers accurately", 1990), more go to Number.
+ * and overflowed ones (`***`) are no number, which `lastCellState` says. Exact: up to 15 digits are one division of two
+ * doubles that are exact themselves (W. D. Clinger, "How to read floating point numbers accurately", 1990), more go to
+ * Number.
  */
 export function readNumber(bytes: Buffer, from: number, to: number): number {
   let at = from;

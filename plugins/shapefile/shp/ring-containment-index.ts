@@ -41,7 +41,7 @@ const boxCovers = (outer: Float64Array, o: number, inner: Float64Array, i: numbe
 /** Boxes under one node of the tree; also the number of rings up to which none is needed. */
 const nodeFanOut = 16;
 
-/** One level of the tree: node n is around the nodes `fanOut * n …` of the level below, or around so many rings. */
+/** One level of the tree: node n is around the nodes `nodeFanOut * n …` of the level below, or around so many rings. */
 interface Level {
   readonly boxes: Float64Array;
   /** The least rank in each node. */

@@ -24,7 +24,7 @@ export function parseNumber(bytes: Uint8Array, from: number, to: number): number
   return parseGeneralNumber(bytes, from, to);
 }
 
-/** Where `putDecimal` puts what `parseNumber` returns. */
+/** Where `parsePlainDecimal` puts what `parseNumber` returns. */
 const scratch = new Float64Array(1);
 
 function parseGeneralNumber(bytes: Uint8Array, from: number, to: number): number {

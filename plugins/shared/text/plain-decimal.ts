@@ -76,7 +76,7 @@ export function parsePlainDecimal(
   return end;
 }
 
-/** As `putDecimal`, digit by digit. */
+/** As `parsePlainDecimal`, digit by digit. */
 function parseLongDecimal(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
   const start = bytes[from] === minus ? from + 1 : from;
   let i = start;

@@ -22,7 +22,7 @@ export class WkbReader extends WkbHeaderScanner {
   /** Blobs of which a part cannot be read: it is of NaN in the builder. */
   unreadable = 0;
 
-  /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
+  /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryParseError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     this.feature(bytes, from, to, true, builder);
   }
@@ -51,7 +51,7 @@ export class WkbReader extends WkbHeaderScanner {
     builder.end();
   }
 
-  /** @throws GeometryTextError where no part can be read */
+  /** @throws GeometryParseError where no part can be read */
   private keepParts(flaw: GeometryParseError, builder: GeometryBuilder): void {
     if (!builder.hasReadablePart()) throw flaw;
     this.unreadable++;

@@ -46,7 +46,7 @@ export class WktReader extends WktPositionReader {
     super();
   }
 
-  /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryTextError, with nothing added */
+  /** Adds the geometry `bytes[from … to]` as one feature. @throws GeometryParseError, with nothing added */
   read(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): void {
     this.bytes = bytes;
     this.at = from;
@@ -66,7 +66,7 @@ export class WktReader extends WktPositionReader {
     builder.end();
   }
 
-  /** @throws GeometryTextError where no part can be read */
+  /** @throws GeometryParseError where no part can be read */
   private keepParts(flaw: GeometryParseError, builder: GeometryBuilder): void {
     if (!builder.hasReadablePart()) throw flaw;
     if (this.unreadable++ === 0) this.reason = flaw.message;

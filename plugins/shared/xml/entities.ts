@@ -20,7 +20,7 @@ export class XmlEntities {
   private readonly refused = new Map<string, string>();
   private expanded = 0;
 
-  /** The text that `&name;` stands for, null where nothing tells. @throws EntityRefusal */
+  /** The text that `&name;` stands for, null where nothing tells. @throws EntityError */
   text(name: string): string | null {
     const known = resolvePredefined(name);
     if (known !== null || name.startsWith("#")) return known;

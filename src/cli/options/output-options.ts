@@ -3,6 +3,7 @@ import { createError } from "../../errors.js";
 import type { ConvertRequest, OutputMember, WithUndefined } from "../../pipeline/request.js";
 import type { CommonArguments, Flag } from "../command.js";
 import { outputOf } from "../parse/arguments.js";
+import { camelCase } from "../parse/parse-command-line.js";
 import { oneOf, pairs } from "../parse/values.js";
 import { flag, several, text } from "./source-options.js";
 
@@ -100,10 +101,11 @@ function checkExisting(args: OutputArguments, output: string): void {
     throw createError("usage", {
       reason: `--replace-layer replaces one layer of the output, ${args.append ? "--append adds to it" : "--overwrite replaces all of it"}: choose one`,
     });
-  const ofFile = (["append", "overwrite", "replaceLayer", "ifNewer"] as const).find((name) => args[name]);
-  if (output !== "-" || !ofFile) return;
-  const name = ofFile.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const flag = ["append", "overwrite", "replace-layer", "if-newer"].find(
+    (name) => args[camelCase(name) as keyof OutputArguments],
+  );
+  if (output !== "-" || !flag) return;
   throw createError("usage", {
-    reason: `--${name} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+    reason: `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
   });
 }

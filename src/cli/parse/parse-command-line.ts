@@ -26,7 +26,7 @@ export const flagsOf = ({ options }: Pick<Command<CommonArguments>, "options">):
 });
 
 /**
- * The arguments of a command line, or null where it is wrong; `mistakes.ts` then says what is.
+ * The arguments of a command line, or null where it is wrong; `command-line-errors.ts` then says what is.
  * @param line without the words of the command, as `protectArguments` gives it, with what the environment adds
  */
 export function parseCommandLine(line: readonly string[], command: Command<CommonArguments>): CommonArguments | null {

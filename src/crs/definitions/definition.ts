@@ -145,7 +145,7 @@ export function isSameDefinition(a: CrsDefinition, b: CrsDefinition): boolean {
   return hasSameCoordinates(a, b);
 }
 
-/** As `sameDefinition`, but for the datum. */
+/** As `isSameDefinition`, but for the datum. */
 export function hasSameCoordinates(a: CrsDefinition, b: CrsDefinition): boolean {
   if (!a.geodetic || !b.geodetic) return false;
   if (!isClose(a.geodetic.meridian.degrees, b.geodetic.meridian.degrees, 1e-9)) return false;

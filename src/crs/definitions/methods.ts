@@ -87,7 +87,7 @@ const esriKrovak = (x: number, rotation: number): readonly EsriParameter[] => [
   ["XY_Plane_Rotation", rotation],
 ];
 
-/** Every projection method that geoferry can name. Which of them it computes is `projections.ts`'s matter. */
+/** Every projection method that geoferry can name. Which of them it computes is `src/crs/projections`'s matter. */
 export const projectionMethods = {
   "transverse-mercator": createMethod(
     9807,

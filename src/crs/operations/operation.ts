@@ -17,7 +17,7 @@ export interface Operation {
   readonly remarks: readonly string[];
   /** `identity` leaves every coordinate untouched. */
   readonly kind: "identity" | "conversion" | "transformation";
-  /** In the order in which `RouteChooser` looks at them. */
+  /** In the order in which `OperationSelector` looks at them. */
   readonly transformations: readonly DatumTransformation[];
   /** The one route is used everywhere, not only in its area and close to it. */
   readonly ignoresArea: boolean;

@@ -220,7 +220,7 @@ async function fetchFile(
   }
 }
 
-/** @throws WebPage */
+/** @throws HtmlInsteadOfFile */
 async function* refuseHtml(
   chunks: AsyncIterable<Uint8Array>,
   headers: IncomingHttpHeaders,

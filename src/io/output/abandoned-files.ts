@@ -40,7 +40,7 @@ function isRunning(pid: number): boolean {
 
 /**
  * Whether the process that made the mark is surely gone. `modifiedMs` is when its file was last written to.
- * @param gone how the marks begin of a process of another machine that has lost what it was at (`ownMarks`)
+ * @param gone how the marks begin of a process of another machine that has lost what it was at (`ownMarkPrefix`)
  */
 export function isAbandoned(mark: string, modifiedMs: number, gone?: string): boolean {
   const [where, pid] = mark.split("-");

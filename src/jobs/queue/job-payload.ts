@@ -29,7 +29,7 @@ export interface JobPayload {
   readonly file: string;
   readonly digest: string;
   readonly step: string;
-  /** What the step comes to in the environment of the starter (`stepDigest`). */
+  /** What the step comes to in the environment of the starter (`digestStep`). */
   readonly settings: string;
   /** Milliseconds since 1970: what the run calls now. */
   readonly now: number;

@@ -13,11 +13,11 @@ import type { SourceStat } from "../steps/source-stat.js";
 
 /** An output that a step has written. */
 export interface OutputRecord {
-  /** Of everything that the step says (`settingsHash`). */
+  /** Of everything that the step says (`hashOfSettings`). */
   readonly settings: string;
   /** Null where no one can tell whether they change. */
   readonly sources: readonly SourceStat[] | null;
-  /** Every file that it became, with its `stampOf`. */
+  /** Every file that it became, with its `readFileStamp`. */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
   /** What was found when it was written; absent where an earlier geoferry wrote it. */
   readonly findings?: Findings;

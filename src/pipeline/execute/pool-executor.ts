@@ -18,7 +18,7 @@ export type WorkerRequest =
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly piece: Piece }
   | { readonly kind: "close"; readonly task: number }
-  | { readonly kind: "prescan"; readonly id: number; readonly spec: ScanSpec; readonly piece: unknown }
+  | { readonly kind: "scan-part"; readonly id: number; readonly spec: ScanSpec; readonly piece: unknown }
   /** Buffers of results that were written, to be used again. */
   | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
@@ -129,7 +129,7 @@ export class PoolExecutor implements Executor {
   scanParts(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown> {
     this.start();
     return mapInOrder(pieces, this.parallelism + 1, async (piece) => {
-      const answer = await this.request(this.leastBusy(), { kind: "prescan", id: this.nextPieceId++, spec, piece });
+      const answer = await this.request(this.leastBusy(), { kind: "scan-part", id: this.nextPieceId++, spec, piece });
       return "scanned" in answer ? answer.scanned : undefined;
     });
   }

@@ -51,7 +51,7 @@ async function sendReply(request: WorkerRequest, begun: Promise<unknown> | undef
       await task?.close();
       return;
     }
-    case "prescan":
+    case "scan-part":
       parentPort!.postMessage(await scanSourcePart(request));
       return;
     case "run": {
@@ -71,7 +71,7 @@ async function runPiece(request: WorkerRequest & { kind: "run" }, fetched: Promi
   }
 }
 
-async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "prescan" }): Promise<WorkerReply> {
+async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "scan-part" }): Promise<WorkerReply> {
   try {
     return { id, scanned: await scanPart(spec, piece, findFormat, abortController.signal) };
   } catch (error) {

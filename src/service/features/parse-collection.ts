@@ -40,7 +40,7 @@ const [comma, colon, quote] = [0x2c, 0x3a, 0x22];
 const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
- * What JSON.parse makes of a text, but with a `SentFeature` or an `UnfitFeature` in place of every member of
+ * What JSON.parse makes of a text, but with a `ValidFeature` or an `UnparsedFeature` in place of every member of
  * `features`, where that is a list. What else a collection has stays parsed.
  * @throws SyntaxError of JSON.parse; the problems nested-too-deeply, too-many-members before anything of it is parsed
  */
@@ -153,7 +153,7 @@ class CollectionParser {
     }
   }
 
-  /** What `plainFeature` reads, as most programs write it. */
+  /** What `parsePlainFeature` reads, as most programs write it. */
   private parseCommonFeature(): ValidFeature | null {
     const { text, at: start, levels } = this;
     if (levels < maxGeometryDepth || !text.startsWith(geometryPrefix, start)) return null;

@@ -1,6 +1,6 @@
 /**
  * What requests and answers look like (Map Features Service Interface, 2): JSON Schemas that validate requests and
- * that /openapi.json shows. Features are validated one by one by `feature.ts`, which tells the place of a mistake; a
+ * that /openapi.json shows. Features are validated one by one by `validate-feature.ts`, which tells the place of a mistake; a
  * test holds it against the schemas here.
  */
 import { type TSchema, Type } from "typebox";

@@ -29,7 +29,7 @@ const [minus, point, zero] = [0x2d, 0x2e, 0x30];
 
 /**
  * Where a geometry ends that is as it is kept and that may be kept: `type` and `coordinates`, plain numbers, positions
- * on the earth, rings that are closed (RFC 7946, 3.1). -1 for all others, which have to be looked at by `checkFeature`.
+ * on the earth, rings that are closed (RFC 7946, 3.1). -1 for all others, which have to be looked at by `validateFeature`.
  */
 export function canonicalGeometryEnd(text: string, at: number): number {
   if (text.startsWith("null", at)) return at + 4;

@@ -23,7 +23,7 @@ const accountWeight = 8;
 interface Connection {
   /** What the kernel accepted; below TLS where there is any. */
   readonly socket: Socket;
-  /** Of the client, or its network (`networkOf`). */
+  /** Of the client, or its network (`clientNetwork`). */
   readonly address: string;
   account: string | null;
   /** Those that are being answered: several where a client sends requests without waiting (pipelining). */

@@ -27,7 +27,7 @@ export interface PagesOptions {
   readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Keeps the connection of a person who is signed in (`ConnectionGuard`). */
+  /** Keeps the connection of a person who is signed in (`ConnectionLimiter`). */
   readonly markSignedIn: (request: FastifyRequest, account: string) => void;
 }
 

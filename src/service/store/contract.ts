@@ -123,7 +123,7 @@ export interface StoredMap {
   readonly features: number;
   /** 0 for a new map; grows by one with every write that changed something, of the map itself too. */
   readonly revision: number;
-  /** Names this state, also beside states of a restored database that have the same revision (`newVersion`). */
+  /** Names this state, also beside states of a restored database that have the same revision (`createMapVersion`). */
   readonly version: string;
 }
 
@@ -208,7 +208,7 @@ export interface WriteItem {
   readonly index: number;
   /** The id that was sent, in lower case; null for none. */
   readonly id: string | null;
-  /** `keyDigest` of its key, where the write matches by one. */
+  /** `digestRemoteKey` of its key, where the write matches by one. */
   readonly key: string | null;
   /** JSON; for `update` undefined leaves the geometry as it is. */
   readonly geometry?: string;

@@ -114,6 +114,6 @@ export interface UpdatedFeatureRow {
 
 export interface StoredKey {
   readonly seq: number;
-  /** `keyDigest` of the key. */
+  /** `digestRemoteKey` of the key. */
   readonly digest: string | null;
 }

@@ -45,7 +45,7 @@ export interface ApplyContext {
   readonly traffic: Pick<Traffic, "concurrency" | "retries">;
   /** Once aborted, no further request is sent; requests in flight complete. */
   readonly signal: AbortSignal;
-  /** An unused path (`freeBackupPath`). */
+  /** An unused path (`findFreeBackupPath`). */
   readonly backupPath: string;
   /** Rejected features are appended to this file. */
   readonly rejectsPath: string;

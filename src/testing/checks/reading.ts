@@ -123,9 +123,9 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
   }
   const context = new RecordingContext();
   await using dataset = await openDataset(format, path, context, options);
-  const blueprint: unknown = structuredClone(dataset.scanResult);
+  const scanResult: unknown = structuredClone(dataset.scanResult);
   // Opened as another thread does it; the splits come from the first.
-  await using elsewhere = await openDataset(format, path, new RecordingContext(false, blueprint), options);
+  await using elsewhere = await openDataset(format, path, new RecordingContext(false, scanResult), options);
   for (const [index, layer] of dataset.layers.entries()) {
     const there = elsewhere.layers[index]!;
     const pieces: (readonly Batch[])[] = [];
@@ -149,7 +149,7 @@ async function checkSplits(subject: CheckSubject, { path, options }: ReadCase): 
       pieces.push(batches);
     }
     assert.deepEqual(second, first, "splits() must give the same pieces at every call");
-    assertSameBatches(whole[index]!.batches, pieces.flat(), "splits read by a second open() with the blueprint");
+    assertSameBatches(whole[index]!.batches, pieces.flat(), "splits read by a second open() with the scan result");
     if (layer.bytes > 0) {
       assert.ok(
         bytes <= layer.bytes * 1.01 + 4096,

@@ -26,7 +26,7 @@ async function bySplits(path: string, length: number, options: Readonly<Record<s
   const rejects: { record: number; line: number; byte: number | undefined }[] = [];
   let [passedRecords, passedLines, splits, bytes] = [0, 0, 0, 0];
   for await (const split of dataset.layers[0]!.splits!()) {
-    // A worker has the blueprint, as structured cloning gives it, and nothing else.
+    // A worker has the scan result, as structured cloning gives it, and nothing else.
     const worker = new RecordingContext(false, structuredClone(dataset.scanResult));
     await using copy = await open(FileSource.at(path), values, worker, length);
     for await (const batch of copy.layers[0]!.batches(structuredClone(split))) {

@@ -120,14 +120,14 @@ describe("batches", () => {
     expect(rows.map((b) => Array.from({ length: b.length }, (_, i) => b.recordAt(i)))).toEqual([[1, 3]]);
   });
 
-  it("are the same on a thread that has only the blueprint", async () => {
+  it("are the same on a thread that has only the scan result", async () => {
     const path = scratch.path("c.geojson");
     const made = Array.from({ length: 50 }, (_, i) => feature(point(i, 1), { i }));
     writeFileSync(path, JSON.stringify({ name: "n", ...collection(...made) }));
     const source = FileSource.at(path);
     await using first = await open(source, { fid: undefined }, new RecordingContext());
-    const blueprint = structuredClone(first.scanResult);
-    await using second = await open(source, { fid: undefined }, new RecordingContext(false, blueprint));
+    const scanResult = structuredClone(first.scanResult);
+    await using second = await open(source, { fid: undefined }, new RecordingContext(false, scanResult));
     expect(second.layers[0]!.name).toBe("n");
     expect(await readFeatures(second)).toEqual(made);
   });

@@ -1,7 +1,7 @@
 /**
  * The begin of a script that is killed, or fails, at the n-th step it takes on the file system. Its last arguments are
  * whether there are hard links (`yes`, `no`), n, and the manner: `kill`, `from then on` for every step after it too,
- * anything else for this one. The script then has `given`, the arguments before these, and ends with `endOfSteps`.
+ * anything else for this one. The script then has `given`, the arguments before these, and ends with `failAtStepEpilogue`.
  */
 export const failAtStepScript = `
 import fsp from "node:fs/promises";

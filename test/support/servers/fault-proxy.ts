@@ -1,6 +1,6 @@
 /**
  * An HTTP proxy in front of a service, which does to requests and answers what networks, balancers and other services
- * do. What it does is a `Fault`; those that chaos-faults.ts has are put around requests by rules or by chance.
+ * do. What it does is a `Fault`; those that proxy-faults.ts has are put around requests by rules or by chance.
  */
 import { once } from "node:events";
 import http from "node:http";

@@ -1,4 +1,4 @@
-/** What can happen between a client and a service; see chaos-proxy.ts. */
+/** What can happen between a client and a service; see fault-proxy.ts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Geometry } from "../../../src/model/geometry.js";

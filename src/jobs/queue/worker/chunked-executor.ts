@@ -44,7 +44,7 @@ export class ChunkedExecutor implements Executor {
     this.local.releaseBuffers(result);
   }
 
-  /** @throws PiecesWanted */
+  /** @throws ChunksPending */
   async *runDistributed(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncGenerator<PieceResult> {
     const { chunkBytes } = this;
     const folder = sizedChunkFolder(this.folder, chunkBytes);

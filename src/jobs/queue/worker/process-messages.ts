@@ -10,7 +10,7 @@ export interface JobRequest {
   readonly payload: JobPayload;
   /** The name of the worker. */
   readonly worker: string;
-  /** How the marks begin of the process that had the job before and lost it (`ownMarks`). */
+  /** How the marks begin of the process that had the job before and lost it (`ownMarkPrefix`). */
   readonly previousProcessMark: string | null;
   /** Whether a process had the job before, be it this one, and did not come to an end with it. */
   readonly isInterrupted: boolean;

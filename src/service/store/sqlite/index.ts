@@ -55,7 +55,7 @@ const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes"
   purgeAudit: "writes",
 };
 
-/** A step is as long as others may wait (`StepSize`), and no more than this. */
+/** A step is as long as others may wait (`BatchSizer`), and no more than this. */
 const defaultKeyIndexSettings: KeyIndexSettings = {
   batchSize: 100_000,
   maxWaitMs: defaultKeyIndexWaitMs,

@@ -89,7 +89,7 @@ export function keyStatements(
       return last ?? null;
     },
     async removeKeyField(field) {
-      // Millions of keys go piece by piece (`removeLeavings`), as those of a map that is gone: no map has this number.
+      // Millions of keys go piece by piece (`deleteRemovedMapRows`), as those of a map that is gone: no map has this number.
       db.run("UPDATE key_fields SET map = ?, name = number WHERE number = ?", removedFieldsMap, field);
       db.run("INSERT OR IGNORE INTO removed_maps (number) VALUES (?)", removedFieldsMap);
     },

@@ -5,7 +5,7 @@ import type { StoreMethod } from "./store-methods.js";
 export type ThreadOptions =
   /** `spooler`: reads pages that are too large for memory, so that nothing else waits for them. */
   | { readonly path: string; readonly role: "reader" | "spooler" }
-  /** `keysAtOnce`: `KeyReading.atOnce`. */
+  /** `keyBatchSize`: `KeyIndexSettings.batchSize`. */
   | { readonly path: string; readonly role: "writer"; readonly keyBatchSize: number };
 
 /** What a store is asked, and what it asks of itself. */
