@@ -1,6 +1,7 @@
 import type { XmlPathStep } from "../../../src/model/index.js";
 import type { XmlName } from "../../shared/xml/reader.js";
 import { gpxNamespace } from "../elements.js";
+import type { TextAction } from "./actions.js";
 
 /** Elements of extensions are known by their place; beyond so many of these, a file uses values as names. */
 export const maxPaths = 2048;
@@ -22,6 +23,8 @@ export interface ValuePath {
   /** In which element the last one like it was, by number, and how many attributes that had. */
   seenIn: number;
   seenAttributes: number;
+  /** What the element's text does; null before its first use. */
+  action: TextAction | null;
   readonly children: Map<string, ValuePath>;
   readonly attributes: Map<string, ValuePath>;
 }
@@ -100,7 +103,7 @@ export class PathTree {
     if (!path) {
       if (this.paths.length >= maxPaths) return null;
       const { length: index } = this.paths;
-      const seen = { seenIn: -1, seenAttributes: 0 };
+      const seen = { seenIn: -1, seenAttributes: 0, action: null };
       path = { index, name, prefix, own, steps, ...seen, children: new Map(), attributes: new Map() };
       this.byName.set(name, path);
       this.paths.push(path);

@@ -1,106 +1,69 @@
-import { parseNumber } from "../../shared/text/parse-number.js";
 import { isSpace } from "../../shared/xml/bytes.js";
 import { maxPairs, NumberPairScanner } from "../../shared/xml/number-pairs.js";
-import type { XmlReader } from "../../shared/xml/reader.js";
 import { XmlRecordTemplate } from "../../shared/xml/record-template.js";
 import type { XmlTemplateBuilder } from "../../shared/xml/template-builder.js";
 import { ElementCode } from "../elements.js";
-import type { ValuePath } from "./paths.js";
-import type { GpxVisitor } from "./visitor.js";
+import { latitudeAction, longitudeAction, type TextAction } from "./actions.js";
+import type { ParseContext } from "./parse-context.js";
 
-/** What a text of a waypoint, or of a point of a line, does, where nothing else than the tags around it tells. */
-export interface PointSlotAction {
-  readonly does: number;
-  /** Of standard elements. */
-  readonly index: number;
-  readonly path: ValuePath | null;
-}
-
-export const PointSlotKind = { longitude: 0, latitude: 1, height: 2, standard: 3, unwanted: 4, extension: 5 } as const;
-
-export const createSlotAction = (does: number, index = -1, path: ValuePath | null = null): PointSlotAction => ({
-  does,
-  index,
-  path,
-});
-
-const longitudeAction = createSlotAction(PointSlotKind.longitude);
-const latitudeAction = createSlotAction(PointSlotKind.latitude);
-
-/** The height that a text says, NaN where it says none; what is no number is told. */
-export function parseHeight(bytes: Buffer, from: number, to: number, visitor: GpxVisitor): number {
-  const height = parseNumber(bytes, from, to);
-  if (Number.isNaN(height) && to > from) visitor.badHeight();
-  return height;
-}
-
-/** Points that are written one like the other, and what is taken down of the one that is read tag by tag. */
+/**
+ * The fast path for waypoints, or for points of lines, that are written like one before: replays the actions that the
+ * grammar's rules applied to it.
+ */
 export class PointTemplate {
-  readonly stencil = new XmlRecordTemplate<PointSlotAction>();
-  private readonly pairs: NumberPairScanner<PointSlotAction>;
-  /** The place of the point that was met last. */
-  longitude = Number.NaN;
-  latitude = Number.NaN;
-  /** Its height, once it was repeated. */
-  height = Number.NaN;
+  private readonly template = new XmlRecordTemplate<TextAction>();
+  private readonly pairs: NumberPairScanner<TextAction>;
+  /** Of the point that matched last, the number of leading actions that read its position. */
+  private places = 0;
 
-  constructor(
-    private readonly reader: XmlReader,
-    private readonly visitor: GpxVisitor,
-    /** Whether these are points of lines, not waypoints. */
-    private readonly ofLines: boolean,
-  ) {
-    this.pairs = new NumberPairScanner(visitor.wantsPlaces);
+  constructor(private readonly context: ParseContext) {
+    this.pairs = new NumberPairScanner(context.visitor.wantsPlaces);
   }
 
-  /** Whether a point comes next that is as one before, with a place that needs no second look. */
-  meets(): boolean {
-    const { reader, stencil } = this;
-    if (!reader.fits(stencil)) return false;
-    if (!this.visitor.wantsPlaces) return true;
-    const { count, deeds, from, to } = stencil;
-    this.longitude = this.latitude = Number.NaN;
-    // Attributes stand first.
-    for (let at = 0; at < count && deeds[at]!.does <= PointSlotKind.latitude; at++) {
-      const number = parseNumber(reader.bytes, from[at]!, to[at]!);
-      if (deeds[at]!.does === PointSlotKind.longitude) this.longitude = number;
-      else this.latitude = number;
+  /** Whether the next point matches. Its position is then in the context; a position that is no number does not match. */
+  matches(): boolean {
+    const { context, template } = this;
+    const { reader } = context;
+    if (!reader.matches(template)) return false;
+    const { count, actions, from, to } = template;
+    const { wantsPlaces } = context.visitor;
+    context.longitude = context.latitude = Number.NaN;
+    // The attributes precede all other texts.
+    let at = 0;
+    for (; at < count; at++) {
+      const action = actions[at]!;
+      if (action !== longitudeAction && action !== latitudeAction) break;
+      if (wantsPlaces) action.apply(context, reader.bytes, from[at]!, to[at]!);
     }
-    if (!Number.isNaN(this.longitude) && !Number.isNaN(this.latitude)) return true;
+    this.places = at;
+    if (!wantsPlaces || !(Number.isNaN(context.longitude) || Number.isNaN(context.latitude))) return true;
     reader.back();
     return false;
   }
 
-  /** Gives the values of the point that was met to the visitor. */
+  /** Applies the actions of the point that matched, after those of its position. */
   repeat(): void {
-    const { visitor, ofLines, stencil } = this;
-    const { bytes } = this.reader;
-    const { count, deeds, from, to } = stencil;
-    this.height = Number.NaN;
-    for (let at = 0; at < count; at++) {
-      const { does, index, path } = deeds[at]!;
-      if (does <= PointSlotKind.latitude) continue;
+    const { context, template } = this;
+    const { bytes } = context.reader;
+    const { count, actions, from, to } = template;
+    context.height = Number.NaN;
+    for (let at = this.places; at < count; at++) {
       let start = from[at]!;
       let end = to[at]!;
-      // A text in a CDATA section may have white space around it.
+      // Only a text in a CDATA section still has white space around it.
       while (start < end && isSpace(bytes[start]!)) start++;
       while (end > start && isSpace(bytes[end - 1]!)) end--;
-      if (does === PointSlotKind.unwanted) visitor.standard(index, bytes, 0, 0);
-      else if (does === PointSlotKind.height) this.height = parseHeight(bytes, start, end, visitor);
-      else if (does === PointSlotKind.extension) {
-        if (ofLines) visitor.pointExtension(path!, bytes, start, end);
-        else visitor.extension(path!, bytes, start, end);
-      } else if (ofLines) visitor.pointStandard(index, bytes, start, end);
-      else visitor.standard(index, bytes, start, end);
+      actions[at]!.apply(context, bytes, start, end);
     }
   }
 
-  /** Gives the points of a line that follow the one met last to the visitor, where neither says more than its place. */
+  /** Reads the points after the one that matched, where all of them have a position and nothing else. */
   repeatPlaces(): void {
-    const { reader, visitor, stencil, pairs } = this;
-    if (stencil.count !== 2 || !pairs.takes(stencil)) return;
+    const { context, template, pairs } = this;
+    if (template.count !== 2 || !pairs.takes(template)) return;
+    const { reader, visitor } = context;
     const { numbers } = pairs;
-    const x = stencil.deeds[0]!.does === PointSlotKind.longitude ? 0 : 1;
+    const x = template.actions[0] === longitudeAction ? 0 : 1;
     for (let count = maxPairs; count === maxPairs; ) {
       count = reader.follow(pairs);
       for (let k = 0; k < count && visitor.wantsPlaces; k++) {
@@ -109,25 +72,25 @@ export class PointTemplate {
     }
   }
 
-  /** Right after a point's tag: what is taken down of it, null where no one wants to know. */
-  begin(): XmlTemplateBuilder<PointSlotAction> | null {
-    const { attributes, tokenFrom } = this.reader;
-    this.stencil.begin(tokenFrom);
-    const { draft } = this.stencil;
+  /** After the start tag of a point. @returns the builder that records its actions; null for none */
+  begin(): XmlTemplateBuilder<TextAction> | null {
+    const { attributes, tokenFrom } = this.context.reader;
+    this.template.begin(tokenFrom);
+    const { draft } = this.template;
     if (!draft) return null;
     const x = attributes.indexOf(ElementCode.lon);
     const y = attributes.indexOf(ElementCode.lat);
     const places = [[x, longitudeAction] as const, [y, latitudeAction] as const];
-    if (x < 0 || y < 0) draft.spoil();
+    if (x < 0 || y < 0) draft.discard();
     else
-      for (const [index, deed] of x < y ? places : places.reverse()) {
-        draft.text(deed, attributes.fromOf(index), attributes.toOf(index));
+      for (const [index, action] of x < y ? places : places.reverse()) {
+        draft.text(action, attributes.fromOf(index), attributes.toOf(index));
       }
     return draft;
   }
 
-  /** Right after a point's end. */
+  /** After the end tag of a point. */
   end(): void {
-    this.stencil.end(this.reader.bytes, this.reader.tokenTo);
+    this.template.end(this.context.reader.bytes, this.context.reader.tokenTo);
   }
 }

@@ -116,7 +116,7 @@ export class DocumentReader {
         const event = this.close();
         if (event) return event;
       } else {
-        this.features.draft?.spoil();
+        this.features.draft?.discard();
         return token === XmlToken.more ? "more" : "end";
       }
     }
@@ -125,7 +125,7 @@ export class DocumentReader {
   /** Whether a feature comes next that is as one before, and was read as that. */
   private repeats(): boolean {
     const { xml, stencil } = this;
-    if (!xml.fits(stencil)) return false;
+    if (!xml.matches(stencil)) return false;
     if (this.features.repeat(stencil, xml.bytes)) return true;
     xml.back();
     return false;
@@ -185,7 +185,7 @@ export class DocumentReader {
   /** An element begins in the text of another: HTML that is no CDATA. */
   private openInText(): void {
     this.text.open(this.state === ReaderState.feature ? this.features.keepsMarkup : this.wantsDescription);
-    this.features.draft?.spoil();
+    this.features.draft?.discard();
   }
 
   private open(): "begins" | "container" | null {
@@ -369,7 +369,7 @@ export class DocumentReader {
     stencil.begin(xml.tokenFrom);
     const { draft } = stencil;
     features.draft = draft;
-    if (draft && code !== Tag.Placemark) draft.spoil();
+    if (draft && code !== Tag.Placemark) draft.discard();
     if (xml.attributes.count > 0) features.leaveAttributes(code, xml);
     const id = xml.attributes.indexOf(Tag.id);
     if (draft && id >= 0)

@@ -193,13 +193,13 @@ export class FeatureReader {
     for (let a = 0; a < attributes.count; a++) unread ||= isUnread(a);
     // Of an element that is left out, or of styles that are not wanted, nothing is told.
     if (!unread || code === 0 || this.stack[1] === Tag.leftOut || (this.styleDepth > 0 && !this.withStyles)) return;
-    this.draft?.spoil();
+    this.draft?.discard();
     this.leftOut.attributes(reader, kept);
   }
 
   /** Reports an element of which nothing is kept. */
   private leave(name: string): void {
-    this.draft?.spoil();
+    this.draft?.discard();
     this.leftOut.add(name);
   }
 
@@ -214,14 +214,14 @@ export class FeatureReader {
   private draftChild(draft: XmlTemplateBuilder<FeatureSlotAction>, code: number): void {
     if (isPlainGeometry(code)) draft.tag(createSlotAction(FeatureSlotKind.geometry, code));
     else if (code === Tag.TimeSpan) draft.tag(createSlotAction(FeatureSlotKind.timespan));
-    else if (!templateGroups.has(code)) draft.spoil();
+    else if (!templateGroups.has(code)) draft.discard();
   }
 
   private draftOpening(draft: XmlTemplateBuilder<FeatureSlotAction>, code: number, parent: number): void {
-    if (rareTags.has(code)) draft.spoil();
+    if (rareTags.has(code)) draft.discard();
     else if (code === Tag.Data) draft.tag(createSlotAction(FeatureSlotKind.noSchema));
     else if (code === Tag.coordinates || isGeometry(code) || parent === Tag.MultiGeometry) {
-      if (!isTemplateElement(code, parent)) draft.spoil();
+      if (!isTemplateElement(code, parent)) draft.discard();
       draft.tag(createSlotAction(FeatureSlotKind.child, code, parent));
     }
   }
@@ -307,11 +307,11 @@ export class FeatureReader {
    */
   repeat(stencil: XmlRecordTemplate<FeatureSlotAction>, bytes: Buffer): boolean {
     const { record, geometry } = this;
-    const { count, deeds, from, to } = stencil;
+    const { count, actions, from, to } = stencil;
     this.begin(Tag.Placemark, null);
     record.useBytes(bytes);
     for (let at = 0; at < count; at++) {
-      const deed = deeds[at]!;
+      const deed = actions[at]!;
       const start = from[at]!;
       const end = to[at]!;
       switch (deed.does) {
@@ -393,7 +393,7 @@ export class FeatureReader {
     this.useStyle(style);
     this.draft?.tag(createSlotAction(FeatureSlotKind.style, 0, 0, "", style));
     // One that others may use is told to the document once.
-    if (this.styleId !== null) this.draft?.spoil();
+    if (this.styleId !== null) this.draft?.discard();
   }
 
   private useStyle(style: StyleProperties): void {
@@ -439,7 +439,7 @@ export class FeatureReader {
     const from = this.textFrom;
     const field = textElements[code];
     if (code === Tag.SimpleData || code === Tag.foreign || code === Tag.value) {
-      if (code === Tag.value && this.dataName === null) draft.spoil();
+      if (code === Tag.value && this.dataName === null) draft.discard();
       draft.text(createSlotAction(FeatureSlotKind.data, code, parent, this.dataName ?? ""), from, to);
     } else if (code === Tag.coordinates)
       draft.text(createSlotAction(FeatureSlotKind.coordinates, code, parent), from, to, true);

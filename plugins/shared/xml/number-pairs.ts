@@ -3,47 +3,48 @@ import { DataViewCache } from "../text/data-view.js";
 import { parseNumber } from "../text/parse-number.js";
 import { parsePlainDecimal } from "../text/plain-decimal.js";
 import { apostrophe, ByteClass, isSpace, quotation, startsWithBytes, valueByteClasses } from "./bytes.js";
-import { matchesRun, type TemplateRun, toComparisonWords, type XmlRecordTemplate } from "./record-template.js";
+import type { XmlRecordTemplate } from "./record-template.js";
+import { matchesRun, type TemplateRun, toComparisonWords } from "./template-run.js";
 
-/** Units that are passed at once. */
+/** Records that one call reads at most. */
 export const maxPairs = 1024;
-/** Units with more white space between them are read one by one. */
+/** With more white space between records, they are read one by one. */
 const maxSpace = 64;
 
 /**
- * Units that are a tag of two numbers and nothing else, one right behind the other: points of tracks are most of many a
- * file. A loop of its own is faster than a stencil, which looks for each run and slot again.
+ * Scans consecutive records that consist of one tag with two numbers: many files are mostly track points. This loop is
+ * faster than a template, which searches for each run and slot again.
  */
-export class NumberPairScanner<Deed> {
-  /** Of each unit that was passed, the numbers in the order in which they stand there. */
+export class NumberPairScanner<Action> {
+  /** The two numbers of each scanned record, in the order in which they are written. */
   readonly numbers = new Float64Array(2 * maxPairs);
-  /** What stands before, between and behind the numbers of a unit. */
-  private head: TemplateRun<Deed> | undefined;
-  private middle: TemplateRun<Deed> | undefined;
-  private tail: TemplateRun<Deed> | undefined;
+  /** The bytes before, between and after the two numbers. */
+  private head: TemplateRun<Action> | undefined;
+  private middle: TemplateRun<Action> | undefined;
+  private tail: TemplateRun<Action> | undefined;
   private middleEnd = 0;
   private tailEnd = 0;
-  /** What stands behind one unit's numbers and before those of the next, with the white space in between. */
-  private joint: TemplateRun<Deed> | undefined;
+  /** The bytes from the end of one record's numbers to the next record's numbers, including white space. */
+  private joint: TemplateRun<Action> | undefined;
   private readonly views = new DataViewCache();
-  /** Where the unit ends that was passed last. */
+  /** The end of the last scanned record. */
   to = 0;
 
   constructor(
-    /** Whether the numbers are wanted; if not, they need not be any. */
+    /** Whether to parse the numbers. Without, any attribute value is accepted. */
     private readonly wantsNumbers: boolean,
   ) {}
 
-  /** Whether the unit that the stencil fitted last is such a pair. */
-  takes(stencil: XmlRecordTemplate<Deed>): boolean {
-    const head = stencil.firstRun;
+  /** Whether the record that the template matched last is such a pair. */
+  takes(template: XmlRecordTemplate<Action>): boolean {
+    const head = template.firstRun;
     const middle = head?.next?.last;
     const tail = middle?.next?.last;
     if (!tail || tail.next !== null) return false;
     if (head === this.head && middle === this.middle && tail === this.tail) return true;
     const [first, second] = [head!.next!, middle!.next!];
     const areValues = isQuote(first.end) && isQuote(second.end) && !first.isChecked && !second.isChecked;
-    if (!areValues || head!.deeds.length + middle!.deeds.length + tail.deeds.length > 0) return false;
+    if (!areValues || head!.actions.length + middle!.actions.length + tail.actions.length > 0) return false;
     this.head = head;
     this.middle = middle;
     this.tail = tail;
@@ -53,7 +54,7 @@ export class NumberPairScanner<Deed> {
     return true;
   }
 
-  /** Passes the units that follow `at`, where one has ended, and says how many they are. */
+  /** Scans the records after `at`, the end of a record. @returns their number */
   pass(bytes: Uint8Array, at: number, end: number): number {
     const words = this.views.of(bytes);
     const { numbers, wantsNumbers, middleEnd, tailEnd } = this;
@@ -83,7 +84,7 @@ export class NumberPairScanner<Deed> {
     return maxPairs;
   }
 
-  /** Where the head ends that stands behind the white space at `at`, −1 where there is none. */
+  /** Returns the end of the head after the white space at `at`, or −1. */
   private headEnd(words: DataView, bytes: Uint8Array, at: number, end: number): number {
     const head = this.head!;
     let i = at;
@@ -91,25 +92,25 @@ export class NumberPairScanner<Deed> {
     return i + head.bytes.length <= end && matchesRun(head, words, bytes, i) ? i + head.bytes.length : -1;
   }
 
-  /** The joint that ends with `bytes[at … to]`; null where that has too much white space. */
-  private jointAt(bytes: Uint8Array, at: number, to: number): TemplateRun<Deed> | null {
+  /** Returns the joint that ends with `bytes[at … to]`, or null for too much white space. */
+  private jointAt(bytes: Uint8Array, at: number, to: number): TemplateRun<Action> | null {
     const { joint, head, tail } = this;
     const { length } = tail!.bytes;
     if (joint && joint.bytes.length - length === to - at && startsWithBytes(joint.bytes.subarray(length), bytes, at)) {
       return joint;
     }
     if (to - at > maxSpace + head!.bytes.length) return null;
-    const own = new Uint8Array(length + to - at);
-    own.set(tail!.bytes);
-    own.set(bytes.subarray(at, to), length);
-    this.joint = { bytes: own, ...toComparisonWords(own), deeds: [], next: head!.next };
+    const joined = new Uint8Array(length + to - at);
+    joined.set(tail!.bytes);
+    joined.set(bytes.subarray(at, to), length);
+    this.joint = { bytes: joined, ...toComparisonWords(joined), actions: [], next: head!.next };
     return this.joint;
   }
 }
 
 const isQuote = (byte: number): boolean => byte === quotation || byte === apostrophe;
 
-/** Where the value at `from` ends, −1 where it has to be resolved, or does not end. */
+/** Returns the end of the value at `from`, or −1 where it needs decoding or does not end. */
 function findValueEnd(words: DataView, bytes: Uint8Array, from: number, end: number, quote: number): number {
   let i = from;
   while (i + 4 <= end && areNumberBytes(words.getInt32(i, true))) i += 4;
@@ -117,11 +118,11 @@ function findValueEnd(words: DataView, bytes: Uint8Array, from: number, end: num
   return i < end && bytes[i] === quote ? i : -1;
 }
 
-/** Whether four bytes are all between `(` and `;`: digits, signs and points are, and nothing that ends a value. */
+/** Whether four bytes are all between `(` and `;`, which includes digits, signs and points, and no quote. */
 const areNumberBytes = (four: number): boolean =>
   ((four + 0x58585858) & ~(four + 0x44444444) & ~four & highBits) === highBits;
 
-/** The same of a number, which is put into `numbers[at]`. */
+/** Parses the value at `from` into `numbers[at]`. @returns the end of the value, or −1 where it is no number */
 function parseQuotedNumber(
   words: DataView,
   bytes: Uint8Array,

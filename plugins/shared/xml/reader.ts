@@ -74,7 +74,7 @@ const maxMarkupBytes = 1 << 24;
 const maxDoctypeBytes = 1 << 16;
 /** What a construct that begins with `<!` has to have before it can be told from the others. */
 const maxOpeningBytes = 9;
-/** Units of stencils have room for their own elements below the most that may be open. */
+/** Deeper elements use no templates: a record needs room for its own elements below `maxElementDepth`. */
 const maxTemplateDepth = 256;
 
 export class XmlReader {
@@ -184,19 +184,19 @@ export class XmlReader {
   }
 
   /**
-   * Passes over the unit that comes next, where the stencil fits it: `byte` and `byteAfter` are then those of the whole
-   * unit, and its element is not open.
+   * Reads the next record where the template matches it. `byte` and `byteAfter` are then those of the whole record, and
+   * its element is not open.
    */
-  fits(stencil: XmlRecordTemplate<unknown>): boolean {
+  matches(template: XmlRecordTemplate<unknown>): boolean {
     const { window, elements } = this;
     const { bytes, end, valid } = window;
     if (this.closing || this.isWithin || this.finished || window.isDamaged) return false;
-    if (this.settings.stencils === false || !valid || elements.depth === 0 || elements.depth > maxTemplateDepth)
+    if (this.settings.templates === false || !valid || elements.depth === 0 || elements.depth > maxTemplateDepth)
       return false;
-    if (!stencil.isReady(elements.generation)) return false;
+    if (!template.isReady(elements.generation)) return false;
     let { at } = window;
     if (this.afterTag) while (at < end && isSpace(bytes[at]!)) at++;
-    const to = stencil.match(bytes, at, end);
+    const to = template.match(bytes, at, end);
     if (to < 0) return false;
     window.tokenAt = at;
     window.at = to;
@@ -204,7 +204,7 @@ export class XmlReader {
     return true;
   }
 
-  /** Passes over units that follow one which was passed over right now, and says how many of them there are. */
+  /** Reads number pairs that follow a matched record. @returns their number */
   follow(pairs: NumberPairScanner<unknown>): number {
     const { window } = this;
     const count = pairs.pass(window.bytes, window.at, window.end);
@@ -212,7 +212,7 @@ export class XmlReader {
     return count;
   }
 
-  /** Goes back to before the unit that a stencil fitted. */
+  /** Goes back to the beginning of the record that a template matched. */
   back(): void {
     this.window.at = this.window.tokenAt;
   }

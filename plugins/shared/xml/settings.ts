@@ -31,9 +31,9 @@ export interface XmlReaderSettings {
   readonly leaves?: boolean;
   /** Bytes asked of the file at once; absent: a MiB. */
   readonly pieceSize?: number;
-  /** False: no stencils, every unit is read tag by tag. */
-  readonly stencils?: boolean;
+  /** False: read every record tag by tag, without templates. */
+  readonly templates?: boolean;
 }
 
 /** How a document is read, whatever is in it. */
-export type XmlReaderTuning = Pick<XmlReaderSettings, "pieceSize" | "stencils">;
+export type XmlReaderTuning = Pick<XmlReaderSettings, "pieceSize" | "templates">;

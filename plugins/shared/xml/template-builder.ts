@@ -1,104 +1,115 @@
 import { cdataEnd, cdataOpening, closingBracket, lessThan, startsWithBytes } from "./bytes.js";
-import { type TemplateRun, type TemplateSlot, toComparisonWords } from "./record-template.js";
+import { type TemplateRun, type TemplateSlot, toComparisonWords } from "./template-run.js";
 
-/** Bounds of what one unit is learned with, and all together. */
+/** Limits for one record, and for the template as a whole. */
 const maxSteps = 512;
 const maxRecordBytes = 1 << 14;
 const maxDepth = 64;
 const maxRunsPerSlot = 32;
 const maxRuns = 2048;
 const maxTemplateBytes = 1 << 19;
-/** After so many units that had nothing new, only one of some is looked at. */
+/** After this many records without a new run, only every 64th record is recorded. */
 const maxUnchanged = 32;
 const samplingInterval = 64;
 
 const slotMark = "\0";
 const cdataOpeningText = cdataOpening.toString();
-/** What stands for more than itself, or is not the same each time it is met: references, other markup, declarations. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+/** Markup whose meaning is not in its bytes alone: references, comments, instructions, namespace declarations. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
 const unsupportedMarkup = /[&\u0000-\u0008\u000b\u000c\u000e-\u001f]|<[!?]|\bxmlns\b/;
 
-interface RecordedStep<Deed> {
-  readonly deed: Deed;
-  /** The text, −1 for what tags do. */
+interface RecordedStep<Action> {
+  readonly action: Action;
+  /** The range of the text; −1 for the action of a tag. */
   readonly from: number;
   readonly to: number;
   readonly isChecked: boolean;
 }
 
-/** Takes down what a unit does while it is read tag by tag, and adds it to what is known. */
-export class XmlTemplateBuilder<Deed> {
-  /** What leads to the first run of any unit. */
-  root: TemplateSlot<Deed> = createRootSlot();
-  private readonly slots = new Map<string, TemplateSlot<Deed>>();
-  private readonly steps: RecordedStep<Deed>[] = [];
-  private isSpoiled = false;
+/** The bytes before a slot, or before the end of the record, with the actions of their tags. */
+interface RecordedRun<Action> {
+  readonly run: Buffer;
+  readonly actions: readonly Action[];
+  /** Identifies the slot: the tags that are open there. */
+  readonly key: string;
+  readonly end: number;
+  readonly slot: RecordedStep<Action> | null;
+}
+
+/** Records the actions of a record that is read tag by tag, and adds them to the template. */
+export class XmlTemplateBuilder<Action> {
+  /** The slot before the first run of every record. */
+  root: TemplateSlot<Action> = createRootSlot();
+  private readonly slots = new Map<string, TemplateSlot<Action>>();
+  private readonly steps: RecordedStep<Action>[] = [];
+  private isDiscarded = false;
   private start = 0;
-  /** Units since the last one that had something new. */
-  private stale = 0;
+  /** Records since the last one that added a run. */
+  private unchanged = 0;
   private runs = 0;
   private bytes = 0;
 
-  /** Begins a unit at `at`; false where nothing more is to be learned. */
+  /** Begins a record at `at`. @returns false where nothing is to be learned from it */
   begin(at: number): boolean {
     if (this.runs >= maxRuns || this.bytes >= maxTemplateBytes) return false;
-    if (++this.stale > maxUnchanged && this.stale % samplingInterval !== 0) return false;
+    if (++this.unchanged > maxUnchanged && this.unchanged % samplingInterval !== 0) return false;
     this.start = at;
     this.steps.length = 0;
-    this.isSpoiled = false;
+    this.isDiscarded = false;
     return true;
   }
 
-  forget(): void {
+  /** Discards the whole template. */
+  clear(): void {
     this.root = createRootSlot();
     this.slots.clear();
-    this.stale = this.runs = this.bytes = 0;
-    this.isSpoiled = true;
+    this.unchanged = this.runs = this.bytes = 0;
+    this.isDiscarded = true;
   }
 
-  /** The unit is none for a stencil: it does what only its reader can tell, or the window has moved. */
-  spoil(): void {
-    this.isSpoiled = true;
+  /** Learns nothing from this record: an action in it depends on more than its tags, or the window moved. */
+  discard(): void {
+    this.isDiscarded = true;
   }
 
-  /** Takes down what a tag does. */
-  tag(deed: Deed): void {
-    // One more than are learned from says that there are too many.
-    if (this.steps.length <= maxSteps) this.steps.push({ deed, from: -1, to: -1, isChecked: false });
+  /** Records the action of a tag. */
+  tag(action: Action): void {
+    // One step over the limit marks the record as too long.
+    if (this.steps.length <= maxSteps) this.steps.push({ action, from: -1, to: -1, isChecked: false });
   }
 
   /**
-   * Takes down what is done with the text between `from` and `to`, the tags around it.
-   * @param isChecked whoever takes the text refuses it where something in it has to be resolved
+   * Records the action of the text in `from … to`, between two tags or within the quotes of an attribute.
+   * @param isChecked the action itself rejects a text that needs decoding
    */
-  text(deed: Deed, from: number, to: number, isChecked = false): void {
-    // An empty element's tag has no place for a text.
-    if (to < from) this.tag(deed);
-    else if (this.steps.length <= maxSteps) this.steps.push({ deed, from, to, isChecked });
+  text(action: Action, from: number, to: number, isChecked = false): void {
+    // The tag of an empty element has no place for a text.
+    if (to < from) this.tag(action);
+    else if (this.steps.length <= maxSteps) this.steps.push({ action, from, to, isChecked });
   }
 
-  /** Adds what was taken down of the unit, which ends at `to`. */
+  /** Adds the record, which ends at `to`, to the template. */
   learn(bytes: Buffer, to: number): void {
     const { steps } = this;
-    if (this.isSpoiled || steps.length > maxSteps) return;
+    if (this.isDiscarded || steps.length > maxSteps) return;
     const tags = new OpenTagStack();
-    const found: { run: Buffer; deeds: Deed[]; key: string; end: number; slot: RecordedStep<Deed> | null }[] = [];
+    const found: RecordedRun<Action>[] = [];
     let at = this.start;
-    let deeds: Deed[] = [];
+    let actions: Action[] = [];
     let length = 0;
     for (const written of [...steps, null]) {
       const step = written && unwrapCdata(written, bytes);
       if (step && step.from < 0) {
-        deeds.push(step.deed);
+        actions.push(step.action);
         continue;
       }
       const run = bytes.subarray(at, step ? step.from : to);
       length += run.length;
       if ((step && step.from < at) || length > maxRecordBytes || !tags.read(run.toString("latin1"))) return;
       if (step && tags.end !== closingBracket && bytes.subarray(step.from, step.to).includes(lessThan)) return;
-      found.push({ run, deeds, key: tags.key, end: tags.end, slot: step });
+      found.push({ run, actions, key: tags.key, end: tags.end, slot: step });
       if (step) at = step.to;
-      deeds = [];
+      actions = [];
     }
     let slot = this.root;
     for (const each of found) {
@@ -108,37 +119,35 @@ export class XmlTemplateBuilder<Deed> {
     }
   }
 
-  private runOf(slot: TemplateSlot<Deed>, bytes: Buffer): TemplateRun<Deed> | undefined {
+  private runOf(slot: TemplateSlot<Action>, bytes: Buffer): TemplateRun<Action> | undefined {
     return slot.runs.find((run) => run.bytes.length === bytes.length && startsWithBytes(run.bytes, bytes, 0));
   }
 
-  private add(
-    slot: TemplateSlot<Deed>,
-    found: { run: Buffer; deeds: readonly Deed[]; key: string; end: number; slot: RecordedStep<Deed> | null },
-  ): TemplateRun<Deed> | null {
+  /** Adds a run behind a slot. @returns null where the slot has too many */
+  private add(slot: TemplateSlot<Action>, found: RecordedRun<Action>): TemplateRun<Action> | null {
     if (slot.runs.length >= maxRunsPerSlot) return null;
     const bytes = Uint8Array.prototype.slice.call(found.run);
-    let next: TemplateSlot<Deed> | null = null;
+    let next: TemplateSlot<Action> | null = null;
     if (found.slot) {
       next = this.slots.get(found.key) ?? null;
       if (!next) {
-        const { deed, isChecked } = found.slot;
-        next = { deed, end: found.end, isChecked, runs: [], last: undefined };
+        const { action, isChecked } = found.slot;
+        next = { action, end: found.end, isChecked, runs: [], last: undefined };
         this.slots.set(found.key, next);
       }
     }
-    const run = { bytes, ...toComparisonWords(bytes), deeds: found.deeds, next };
+    const run = { bytes, ...toComparisonWords(bytes), actions: found.actions, next };
     slot.runs.push(run);
     slot.last = run;
-    this.stale = 0;
+    this.unchanged = 0;
     this.runs++;
     this.bytes += bytes.length;
     return run;
   }
 }
 
-/** A text that is one CDATA section is what is in it. */
-function unwrapCdata<Deed>(step: RecordedStep<Deed>, bytes: Buffer): RecordedStep<Deed> {
+/** Returns the step with the range of the CDATA section's content, where the text is exactly one section. */
+function unwrapCdata<Action>(step: RecordedStep<Action>, bytes: Buffer): RecordedStep<Action> {
   const { from, to, isChecked } = step;
   const start = from + cdataOpening.length;
   const end = to - cdataEnd.length;
@@ -146,33 +155,33 @@ function unwrapCdata<Deed>(step: RecordedStep<Deed>, bytes: Buffer): RecordedSte
   return bytes.indexOf(cdataEnd, start) === end ? { ...step, from: start, to: end } : step;
 }
 
-// The root leads nowhere by itself: its deed is never done.
-const createRootSlot = <Deed>(): TemplateSlot<Deed> => ({
-  deed: undefined as Deed,
+// No run leads to the root slot, so that its action is never applied.
+const createRootSlot = <Action>(): TemplateSlot<Action> => ({
+  action: undefined as Action,
   end: lessThan,
   isChecked: false,
   runs: [],
   last: undefined,
 });
 
-/** The tags that are open, as they are written, with marks for texts in them. */
+/** The open tags, as written, with marks for the texts between and in them. */
 class OpenTagStack {
   private readonly open: string[] = [];
-  /** The tag in which the last run ended, or the CDATA section. */
+  /** The unfinished tag at the end of the last run, or the opening of a CDATA section. */
   private partial = "";
 
-  /** What the slot behind the last run is told by. */
+  /** Identifies the slot after the last run. */
   get key(): string {
     return `${this.open.join("")}${slotMark}${this.partial}`;
   }
 
-  /** The byte that ends the slot behind the last run. */
+  /** The byte that ends the slot after the last run. */
   get end(): number {
     if (this.partial === cdataOpeningText) return closingBracket;
     return this.partial === "" ? lessThan : this.partial.charCodeAt(this.partial.length - 1);
   }
 
-  /** Reads a run that begins behind a slot; false where it is none for a stencil. */
+  /** Reads a run that begins after a slot. @returns false where a template cannot contain it */
   read(run: string): boolean {
     const opensCdata = run.endsWith(cdataOpeningText);
     let rest = opensCdata ? run.slice(0, -cdataOpeningText.length) : run;
@@ -188,7 +197,7 @@ class OpenTagStack {
       if (tag === undefined) {
         if (opensCdata) return false;
         this.partial = rest.slice(at);
-        // A slot in a tag stands behind the quote that begins a value.
+        // A slot in a tag follows the quote that begins a value.
         return /=\s*["']$/.test(this.partial) && isUsableTag(this.partial);
       }
       if (tag.startsWith("</")) this.open.pop();
@@ -205,7 +214,7 @@ class OpenTagStack {
 const wholeTag = /^<[^\s"'>]+(?:[^"'>]|"[^"]*"|'[^']*')*>/;
 const attribute = /([^\s=<"']+)\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$))/g;
 
-/** Whether no attribute is there twice, and none has white space that is to become blanks. */
+/** Whether each attribute occurs once, and none has white space that a parser normalizes to blanks. */
 function isUsableTag(tag: string): boolean {
   const names = new Set<string>();
   for (const [, name, double, single] of tag.matchAll(attribute)) {

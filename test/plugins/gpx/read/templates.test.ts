@@ -145,7 +145,7 @@ const documents = corrupted(
 
 describe("points that are like those before", () => {
   test("are read as they are one by one, wherever the bytes are cut", async () => {
-    const path = scratch.path("stencils.gpx");
+    const path = scratch.path("templates.gpx");
     await fc.assert(
       fc.asyncProperty(
         documents,
@@ -157,9 +157,9 @@ describe("points that are like those before", () => {
         async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("gpx", gpx.reader!.options, { layers }) as Parameters<typeof openGpx>[1];
-          const outcome = (stencils: boolean, ahead: boolean) =>
+          const outcome = (templates: boolean, ahead: boolean) =>
             readOutcome(
-              (context) => openGpx(FileSource.at(path, "a.gpx"), options, context, splitSize, { stencils, pieceSize }),
+              (context) => openGpx(FileSource.at(path, "a.gpx"), options, context, splitSize, { templates, pieceSize }),
               skipErrors,
               ahead,
             );

@@ -177,7 +177,7 @@ const documents = corrupted(
 
 describe("features that are like those before", () => {
   test("are read as they are one by one, wherever the bytes are cut", async () => {
-    const path = scratch.path("stencils.kml");
+    const path = scratch.path("templates.kml");
     await fc.assert(
       fc.asyncProperty(
         documents,
@@ -189,9 +189,9 @@ describe("features that are like those before", () => {
         async (bytes, pieceSize, skipErrors, isFetched, layers, splitSize) => {
           writeFileSync(path, bytes);
           const options = parseOptions("kml", kml.reader!.options, { layers }) as Parameters<typeof openKml>[1];
-          const outcome = (stencils: boolean, ahead: boolean) =>
+          const outcome = (templates: boolean, ahead: boolean) =>
             readOutcome(
-              (context) => openKml(FileSource.at(path, "a.kml"), options, context, splitSize, { stencils, pieceSize }),
+              (context) => openKml(FileSource.at(path, "a.kml"), options, context, splitSize, { templates, pieceSize }),
               skipErrors,
               ahead,
             );

@@ -4,22 +4,22 @@ import { XmlRecordTemplate } from "../../../../plugins/shared/xml/record-templat
 
 const unit = (first: string, second: string, end = "\n></p>") => `<p a="${first}" b='${second}'${end}`;
 
-/** A stencil that fitted one unit of two values. */
-function stencilOf(end?: string): XmlRecordTemplate<string> {
-  const stencil = new XmlRecordTemplate<string>();
+/** A template that fitted one unit of two values. */
+function templateOf(end?: string): XmlRecordTemplate<string> {
+  const template = new XmlRecordTemplate<string>();
   const bytes = Buffer.from(unit("1", "2", end));
-  stencil.begin(0);
-  stencil.draft?.text("a", 6, 7);
-  stencil.draft?.text("b", 12, 13);
-  stencil.end(bytes, bytes.length);
-  expect(stencil.match(bytes, 0, bytes.length)).toBe(bytes.length);
-  return stencil;
+  template.begin(0);
+  template.draft?.text("a", 6, 7);
+  template.draft?.text("b", 12, 13);
+  template.end(bytes, bytes.length);
+  expect(template.match(bytes, 0, bytes.length)).toBe(bytes.length);
+  return template;
 }
 
 /** The pairs at the beginning of `text`, and the text that is left behind them. */
 function passed(text: string, wantsNumbers = true, end = text.length): { pairs: number[][]; rest: string } {
   const pairs = new NumberPairScanner<string>(wantsNumbers);
-  expect(pairs.takes(stencilOf())).toBe(true);
+  expect(pairs.takes(templateOf())).toBe(true);
   const bytes = Buffer.from(text);
   const count = pairs.pass(bytes, 0, end);
   const found = Array.from({ length: count }, (_, k) => [...pairs.numbers.subarray(2 * k, 2 * k + 2)]);
@@ -73,14 +73,14 @@ describe("pairs of numbers", () => {
     expect(passed(text)).toMatchObject({ pairs: { length: maxPairs }, rest: unit("1", "2") });
   });
 
-  test("have nothing else that a stencil takes", () => {
-    const stencil = new XmlRecordTemplate<string>();
+  test("have nothing else that a template takes", () => {
+    const template = new XmlRecordTemplate<string>();
     const bytes = Buffer.from("<p><a>1</a><b>2</b></p>");
-    stencil.begin(0);
-    stencil.draft?.text("a", 6, 7);
-    stencil.draft?.text("b", 14, 15);
-    stencil.end(bytes, bytes.length);
-    expect(stencil.match(bytes, 0, bytes.length)).toBe(bytes.length);
-    expect(new NumberPairScanner<string>(true).takes(stencil)).toBe(false);
+    template.begin(0);
+    template.draft?.text("a", 6, 7);
+    template.draft?.text("b", 14, 15);
+    template.end(bytes, bytes.length);
+    expect(template.match(bytes, 0, bytes.length)).toBe(bytes.length);
+    expect(new NumberPairScanner<string>(true).takes(template)).toBe(false);
   });
 });

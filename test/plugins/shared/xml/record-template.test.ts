@@ -2,44 +2,44 @@ import { describe, expect, test } from "vitest";
 import { XmlRecordTemplate } from "../../../../plugins/shared/xml/record-template.js";
 
 /** Reads a unit as a reader does that takes the text of each element without children, and each `id`. */
-function learn(stencil: XmlRecordTemplate<string>, unit: string): void {
+function learn(template: XmlRecordTemplate<string>, unit: string): void {
   const bytes = Buffer.from(unit);
-  stencil.begin(0);
+  template.begin(0);
   // Latin-1, so that places in the text are places in the bytes.
   for (const match of bytes.toString("latin1").matchAll(/ id="([^"]*)"|<(\w+)[^<>]*>([^<]*)<\/\2>/g)) {
     const [whole, id, name, text] = match;
     const from = match.index + (name ? whole.length - text!.length - name.length - 3 : 5);
-    stencil.draft?.text(name ?? "id", from, from + (name ? text! : id!).length);
+    template.draft?.text(name ?? "id", from, from + (name ? text! : id!).length);
   }
-  stencil.end(bytes, bytes.length);
+  template.end(bytes, bytes.length);
 }
 
-/** What a unit's texts are by a stencil, null where it does not fit. */
-function texts(stencil: XmlRecordTemplate<string>, unit: string, before = ""): string[] | null {
+/** What a unit's texts are by a template, null where it does not fit. */
+function texts(template: XmlRecordTemplate<string>, unit: string, before = ""): string[] | null {
   const bytes = Buffer.from(`${before}${unit}<next>`);
   const from = Buffer.byteLength(before);
-  const end = stencil.match(bytes, from, bytes.length);
+  const end = template.match(bytes, from, bytes.length);
   if (end < 0) return null;
   expect(end).toBe(from + Buffer.byteLength(unit));
-  return Array.from({ length: stencil.count }, (_, n) => {
-    const text = bytes.toString("utf8", stencil.from[n]!, stencil.to[n]!);
-    return `${stencil.deeds[n]!}=${text}`;
+  return Array.from({ length: template.count }, (_, n) => {
+    const text = bytes.toString("utf8", template.from[n]!, template.to[n]!);
+    return `${template.actions[n]!}=${text}`;
   });
 }
 
-function stencilOf(...units: string[]): XmlRecordTemplate<string> {
-  const stencil = new XmlRecordTemplate<string>();
-  for (const unit of units) learn(stencil, unit);
-  return stencil;
+function templateOf(...units: string[]): XmlRecordTemplate<string> {
+  const template = new XmlRecordTemplate<string>();
+  for (const unit of units) learn(template, unit);
+  return template;
 }
 
 const unit = (name: string, kind: string) => `<f>\n\t<name>${name}</name>\n\t<kind>${kind}</kind>\n</f>`;
 
-describe("a stencil", () => {
+describe("a template", () => {
   test("finds the texts of a unit that is like one before, without white space around them", () => {
-    const stencil = stencilOf(unit("a", "b"));
-    expect(texts(stencil, unit("\n Łódź  1 ", ""))).toEqual(["name=Łódź  1", "kind="]);
-    expect(texts(stencil, unit("x".repeat(3000), "y"), "\n<e/>")).toEqual([`name=${"x".repeat(3000)}`, "kind=y"]);
+    const template = templateOf(unit("a", "b"));
+    expect(texts(template, unit("\n Łódź  1 ", ""))).toEqual(["name=Łódź  1", "kind="]);
+    expect(texts(template, unit("x".repeat(3000), "y"), "\n<e/>")).toEqual([`name=${"x".repeat(3000)}`, "kind=y"]);
   });
 
   test.each([
@@ -54,52 +54,52 @@ describe("a stencil", () => {
     ["another end", "<f>\n\t<name>a</name>\n\t<kind>b</kind>\n</g>"],
     ["a name that goes on", "<f>\n\t<name>a</name>\n\t<kind>b</kinder>\n</f>"],
   ])("does not fit %s", (_, other) => {
-    expect(texts(stencilOf(unit("a", "b")), other)).toBeNull();
+    expect(texts(templateOf(unit("a", "b")), other)).toBeNull();
   });
 
   test("does not fit a unit that is cut off", () => {
-    const stencil = stencilOf(unit("a", "b"));
+    const template = templateOf(unit("a", "b"));
     const bytes = Buffer.from(unit("cd", "ef"));
-    for (let end = 0; end < bytes.length; end++) expect(stencil.match(bytes, 0, end)).toBe(-1);
-    expect(stencil.match(bytes, 0, bytes.length)).toBe(bytes.length);
+    for (let end = 0; end < bytes.length; end++) expect(template.match(bytes, 0, end)).toBe(-1);
+    expect(template.match(bytes, 0, bytes.length)).toBe(bytes.length);
   });
 
   test("puts together what it met in several units", () => {
     const of = (...names: string[]) => `<f>${names.map((name) => `<${name}>1</${name}>`).join("")}</f>`;
-    const stencil = stencilOf(of("a", "b", "c", "d"), of("a", "c", "d"), of("a", "b", "c"));
-    expect(texts(stencil, of("a", "c"))).toEqual(["a=1", "c=1"]);
-    expect(texts(stencil, of("a", "b", "c", "d"))).toEqual(["a=1", "b=1", "c=1", "d=1"]);
-    expect(texts(stencil, of("b", "c"))).toBeNull();
+    const template = templateOf(of("a", "b", "c", "d"), of("a", "c", "d"), of("a", "b", "c"));
+    expect(texts(template, of("a", "c"))).toEqual(["a=1", "c=1"]);
+    expect(texts(template, of("a", "b", "c", "d"))).toEqual(["a=1", "b=1", "c=1", "d=1"]);
+    expect(texts(template, of("b", "c"))).toBeNull();
   });
 
   test("tells elements of one name by where they are", () => {
-    const stencil = stencilOf("<f><a><x>1</x></a><b><x>2</x></b></f>", "<f><a><x>1</x></a></f>");
-    expect(texts(stencil, "<f><a><x>5</x></a></f>")).toEqual(["x=5"]);
-    expect(texts(stencil, "<f><a><x>5</x></b></f>")).toBeNull();
+    const template = templateOf("<f><a><x>1</x></a><b><x>2</x></b></f>", "<f><a><x>1</x></a></f>");
+    expect(texts(template, "<f><a><x>5</x></a></f>")).toEqual(["x=5"]);
+    expect(texts(template, "<f><a><x>5</x></b></f>")).toBeNull();
   });
 
   test("has attributes that differ", () => {
-    const stencil = stencilOf('<f id="1" a="b>c"><x>1</x></f>');
-    expect(texts(stencil, '<f id="it\'s" a="b>c"><x>y</x></f>')).toBeNull();
-    expect(texts(stencil, '<f id="" a="b>c"><x>y</x></f>')).toEqual(["id=", "x=y"]);
-    expect(texts(stencil, '<f id="a&lt;" a="b>c"><x>y</x></f>')).toBeNull();
-    expect(texts(stencil, '<f id="2\t3" a="b>c"><x>y</x></f>')).toBeNull();
-    expect(texts(stencil, '<f id="2"><x>y</x></f>')).toBeNull();
+    const template = templateOf('<f id="1" a="b>c"><x>1</x></f>');
+    expect(texts(template, '<f id="it\'s" a="b>c"><x>y</x></f>')).toBeNull();
+    expect(texts(template, '<f id="" a="b>c"><x>y</x></f>')).toEqual(["id=", "x=y"]);
+    expect(texts(template, '<f id="a&lt;" a="b>c"><x>y</x></f>')).toBeNull();
+    expect(texts(template, '<f id="2\t3" a="b>c"><x>y</x></f>')).toBeNull();
+    expect(texts(template, '<f id="2"><x>y</x></f>')).toBeNull();
   });
 
   test("has texts in CDATA sections, with the white space in them", () => {
     const of = (text: string) => `<f><x>${text}</x><y>1</y></f>`;
-    const stencil = new XmlRecordTemplate<string>();
+    const template = new XmlRecordTemplate<string>();
     for (const text of ["<![CDATA[<b>a</b>]]>", "plain"]) {
       const bytes = Buffer.from(of(text));
-      stencil.begin(0);
-      stencil.draft!.text("x", 6, 6 + text.length);
-      stencil.draft!.text("y", 13 + text.length, 14 + text.length);
-      stencil.end(bytes, bytes.length);
+      template.begin(0);
+      template.draft!.text("x", 6, 6 + text.length);
+      template.draft!.text("y", 13 + text.length, 14 + text.length);
+      template.end(bytes, bytes.length);
     }
-    expect(texts(stencil, of("<![CDATA[ <i>&amp; ]]]]>"))).toEqual(["x= <i>&amp; ]]", "y=1"]);
-    expect(texts(stencil, of("<![CDATA[]]>"))).toEqual(["x=", "y=1"]);
-    expect(texts(stencil, of(" plain ]]> "))).toEqual(["x=plain ]]>", "y=1"]);
+    expect(texts(template, of("<![CDATA[ <i>&amp; ]]]]>"))).toEqual(["x= <i>&amp; ]]", "y=1"]);
+    expect(texts(template, of("<![CDATA[]]>"))).toEqual(["x=", "y=1"]);
+    expect(texts(template, of(" plain ]]> "))).toEqual(["x=plain ]]>", "y=1"]);
     for (const odd of [
       "<![CDATA[a\rb]]>",
       "<![CDATA[a\u0001]]>",
@@ -107,7 +107,7 @@ describe("a stencil", () => {
       "a<![CDATA[b]]>",
       " <![CDATA[a]]>",
     ]) {
-      expect(texts(stencil, of(odd))).toBeNull();
+      expect(texts(template, of(odd))).toBeNull();
     }
   });
 
@@ -119,40 +119,40 @@ describe("a stencil", () => {
     ["comments", "<f><!-- c --><x>1</x></f>"],
     ["instructions", "<f><?i?><x>1</x></f>"],
   ])("is not learned from %s", (_, odd) => {
-    expect(texts(stencilOf(odd), odd)).toBeNull();
+    expect(texts(templateOf(odd), odd)).toBeNull();
   });
 
   test("does what tags do in their order", () => {
-    const stencil = new XmlRecordTemplate<string>();
+    const template = new XmlRecordTemplate<string>();
     const bytes = Buffer.from("<f><a/><x>1</x></f>");
-    stencil.begin(0);
-    stencil.draft!.text("a", 7, 3);
-    stencil.draft!.tag("inside");
-    stencil.draft!.text("x", 10, 11);
-    stencil.draft!.tag("end");
-    stencil.end(bytes, bytes.length);
-    expect(texts(stencil, "<f><a/><x>2</x></f>")).toEqual(["a=", "inside=", "x=2", "end="]);
+    template.begin(0);
+    template.draft!.text("a", 7, 3);
+    template.draft!.tag("inside");
+    template.draft!.text("x", 10, 11);
+    template.draft!.tag("end");
+    template.end(bytes, bytes.length);
+    expect(texts(template, "<f><a/><x>2</x></f>")).toEqual(["a=", "inside=", "x=2", "end="]);
   });
 
   test("holds as long as prefixes stand for the same namespaces", () => {
-    const stencil = stencilOf(unit("a", "b"));
-    expect(stencil.isReady(7)).toBe(true);
-    learn(stencil, unit("a", "b"));
-    expect(stencil.isReady(7)).toBe(true);
-    expect(texts(stencil, unit("a", "b"))).not.toBeNull();
-    stencil.isReady(8);
-    expect(texts(stencil, unit("a", "b"))).toBeNull();
+    const template = templateOf(unit("a", "b"));
+    expect(template.isReady(7)).toBe(true);
+    learn(template, unit("a", "b"));
+    expect(template.isReady(7)).toBe(true);
+    expect(texts(template, unit("a", "b"))).not.toBeNull();
+    template.isReady(8);
+    expect(texts(template, unit("a", "b"))).toBeNull();
   });
 
   test("is left alone for a while where no two units are alike", () => {
-    const stencil = new XmlRecordTemplate<string>();
+    const template = new XmlRecordTemplate<string>();
     let met = 0;
     for (let n = 0; n < 100_000; n++) {
-      if (stencil.isReady(0)) {
+      if (template.isReady(0)) {
         met++;
-        expect(texts(stencil, `<f><a${n}>1</a${n}></f>`)).toBeNull();
+        expect(texts(template, `<f><a${n}>1</a${n}></f>`)).toBeNull();
       }
-      learn(stencil, `<f><a${n}>1</a${n}></f>`);
+      learn(template, `<f><a${n}>1</a${n}></f>`);
     }
     expect(met).toBeGreaterThan(100);
     expect(met).toBeLessThan(2000);
