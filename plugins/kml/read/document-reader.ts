@@ -8,9 +8,9 @@ import { Tag } from "../vocabulary.js";
 import { type DocumentVisitor, type OpenContainer, outerContainerDepth } from "./document-visitor.js";
 import { ElementCapture } from "./element-capture.js";
 import { ElementTextCollector } from "./element-text.js";
+import type { FeatureAction } from "./feature-actions.js";
 import type { FeatureReader } from "./feature-reader.js";
 import { SchemaReader } from "./schema-reader.js";
-import { createSlotAction, type FeatureSlotAction, FeatureSlotKind } from "./slot-actions.js";
 import { StyleMapReader } from "./style-map-reader.js";
 import { StyleReader } from "./style-reader.js";
 
@@ -57,7 +57,7 @@ export class DocumentReader {
   private href = "";
   private noteName = "";
   private knownPath: string | null = null;
-  private readonly stencil = new XmlRecordTemplate<FeatureSlotAction>();
+  private readonly template = new XmlRecordTemplate<FeatureAction>();
   private rootNamespace: string | null | undefined;
   /** The text that is wanted is the description of a container. */
   private isDescription = false;
@@ -124,9 +124,9 @@ export class DocumentReader {
 
   /** Whether a feature comes next that is as one before, and was read as that. */
   private repeats(): boolean {
-    const { xml, stencil } = this;
-    if (!xml.matches(stencil)) return false;
-    if (this.features.repeat(stencil, xml.bytes)) return true;
+    const { xml, template } = this;
+    if (!xml.matches(template)) return false;
+    if (this.features.repeat(template, xml.bytes)) return true;
     xml.back();
     return false;
   }
@@ -172,7 +172,7 @@ export class DocumentReader {
     }
     if (text.depth === 0) return;
     if (content.length === 0 && this.state === ReaderState.feature && xml.depth === text.depth && xml.endsElement) {
-      if (this.features.coordinates(bytes, xml.textFrom, xml.textTo)) return;
+      if (this.features.useRawText(bytes, xml.textFrom, xml.textTo)) return;
     }
     text.add();
   }
@@ -363,17 +363,10 @@ export class DocumentReader {
   }
 
   private beginFeature(code: number): "begins" {
-    const { xml, stencil, features } = this;
+    const { xml, template, features } = this;
     this.begin(ReaderState.feature);
-    features.begin(code, xml.attributes.get("id") || null);
-    stencil.begin(xml.tokenFrom);
-    const { draft } = stencil;
-    features.draft = draft;
-    if (draft && code !== Tag.Placemark) draft.discard();
-    if (xml.attributes.count > 0) features.leaveAttributes(code, xml);
-    const id = xml.attributes.indexOf(Tag.id);
-    if (draft && id >= 0)
-      draft.text(createSlotAction(FeatureSlotKind.id), xml.attributes.fromOf(id), xml.attributes.toOf(id));
+    template.begin(xml.tokenFrom);
+    features.begin(code, xml, template.draft);
     return "begins";
   }
 
@@ -402,8 +395,7 @@ export class DocumentReader {
       case ReaderState.feature:
         if (!this.features.close(xml, text.length, wanted)) return null;
         this.state = ReaderState.outside;
-        this.stencil.end(xml.bytes, xml.tokenTo);
-        this.features.draft = null;
+        this.template.end(xml.bytes, xml.tokenTo);
         this.features.finish();
         return "feature";
       case ReaderState.style:

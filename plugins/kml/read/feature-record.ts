@@ -1,4 +1,3 @@
-import type { XmlContentBuffer } from "../../shared/xml/reader.js";
 import { FeatureGeometry } from "./feature-geometry.js";
 import type { StyleProperties } from "./style-reader.js";
 
@@ -54,14 +53,42 @@ export class FeatureRecord {
     if (!this.usedSchemas.includes(id)) this.usedSchemas.push(id);
   }
 
-  content(source: number, name: string, content: XmlContentBuffer, length: number): void {
-    const at = this.entry(source, name, ValueForm.bytes);
-    if (this.length + length > this.bytes.length) this.grow(length);
+  /** Adds a value of data, UTF-8. */
+  data(name: string, bytes: Buffer, from: number, to: number): void {
+    this.range(this.entry(ValueSource.data, name, ValueForm.bytes), bytes, from, to);
+  }
+
+  /** Adds the value of an element, UTF-8. */
+  element(name: string, bytes: Buffer, from: number, to: number): void {
+    this.range(this.entry(ValueSource.element, name, ValueForm.bytes), bytes, from, to);
+  }
+
+  elementText(name: string, text: string): void {
+    this.text(ValueSource.element, name, text);
+  }
+
+  elementFlag(name: string, value: boolean): void {
+    this.boolean(ValueSource.element, name, value);
+  }
+
+  styleText(name: string, text: string): void {
+    this.text(ValueSource.style, name, text);
+  }
+
+  /** Sets the text of a value: the range itself where it is in the bytes in use, else a copy. */
+  private range(at: number, bytes: Buffer, from: number, to: number): void {
+    if (bytes === this.bytes) {
+      this.from[at] = from;
+      this.to[at] = to;
+      return;
+    }
+    const size = to - from;
+    if (this.length + size > this.bytes.length) this.grow(size);
     this.from[at] = this.length;
-    if (length < 32) {
-      for (let i = 0; i < length; i++) this.bytes[this.length + i] = content.bytes[i]!;
-    } else content.bytes.copy(this.bytes, this.length, 0, length);
-    this.length += length;
+    if (size < 32) {
+      for (let i = 0; i < size; i++) this.bytes[this.length + i] = bytes[from + i]!;
+    } else bytes.copy(this.bytes, this.length, from, to);
+    this.length += size;
     this.to[at] = this.length;
   }
 
@@ -71,16 +98,9 @@ export class FeatureRecord {
     this.bytes = this.own = grown;
   }
 
-  /** Takes the texts of the values that come from `bytes`, where they stay until the feature was used. */
+  /** Values in `bytes` are not copied: the caller keeps them until the record is used. */
   useBytes(bytes: Buffer): void {
     this.bytes = bytes;
-  }
-
-  /** A value whose text is `bytes[from … to]`, of the bytes in use. */
-  range(source: number, name: string, from: number, to: number): void {
-    const at = this.entry(source, name, ValueForm.bytes);
-    this.from[at] = from;
-    this.to[at] = to;
   }
 
   text(source: number, name: string, text: string): void {

@@ -1,12 +1,12 @@
 import type { ReadContext } from "../../../src/plugin/format.js";
-import type { XmlContentBuffer } from "../../shared/xml/reader.js";
 import { altitudeModes } from "../element-fields.js";
 import { Tag } from "../vocabulary.js";
 import type { ArrayValue } from "./array-value.js";
 import { CoordinateParser, type CoordinateRepairs, parseTrackPosition } from "./coordinates.js";
 import { ShapeKind } from "./feature-geometry.js";
-import { type FeatureRecord, ValueSource } from "./feature-record.js";
+import type { FeatureRecord } from "./feature-record.js";
 import { boxRings, type LatLonBox } from "./overlay-box.js";
+import { Replay } from "./replay.js";
 import { TrackReader } from "./track-reader.js";
 
 const shapeByTag: Readonly<Record<number, number>> = {
@@ -38,7 +38,7 @@ const unsetBox: LatLonBox = {
 const unsetLocation = { longitude: Number.NaN, latitude: Number.NaN, altitude: Number.NaN };
 
 /** Elements inside of which `coordinates` stand. */
-export const holdsCoordinates = (code: number): boolean =>
+const holdsCoordinates = (code: number): boolean =>
   code === Tag.Point || code === Tag.LineString || code === Tag.LinearRing || code === Tag.LatLonQuad;
 /** Elements whose members are geometries. In one that is unknown (0), a geometry counts as a member, too. */
 const isMulti = (code: number): boolean =>
@@ -47,7 +47,7 @@ const isMulti = (code: number): boolean =>
   code === Tag.MultiPoint ||
   code === Tag.MultiLineString ||
   code === 0;
-export const isBoundary = (code: number): boolean =>
+const isBoundary = (code: number): boolean =>
   code === Tag.outerBoundaryIs || code === Tag.innerBoundaryIs || code === Tag.Polygon;
 const isGeometryMode = (code: number): boolean =>
   code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
@@ -76,6 +76,19 @@ export const isShape = (code: number): boolean => shapeByTag[code] !== undefined
 /** Whether the element is a geometry, or the extent of an overlay. */
 export const isGeometry = (code: number): boolean => isShape(code) || code === Tag.LatLonBox || code === Tag.LatLonQuad;
 
+/**
+ * How a template treats the start tag of an element in a geometry: it repeats the elements of plain geometries in the
+ * places that KML has for them.
+ */
+export function replayOf(code: number, parent: number): number {
+  if (code === Tag.coordinates) return holdsCoordinates(parent) ? Replay.repeat : Replay.never;
+  if (parent === Tag.MultiGeometry) {
+    return code !== 0 && (!isGeometry(code) || isPlainGeometry(code)) ? Replay.repeat : Replay.never;
+  }
+  if (!isGeometry(code)) return Replay.omit;
+  return code === Tag.LinearRing && isBoundary(parent) ? Replay.repeat : Replay.never;
+}
+
 /** Reads the geometries of a feature, what is said of their heights, and the boxes of overlays. */
 export class GeometryReader {
   private readonly repairs: CoordinateRepairs = { surplus: 0, sloppy: 0 };
@@ -90,6 +103,8 @@ export class GeometryReader {
   private altitudeMode: string | null = null;
   private extrude: boolean | null = null;
   private tessellate: boolean | null = null;
+  /** Whether the text of the element opened last is used. */
+  wantsText = false;
 
   constructor(
     private readonly record: FeatureRecord,
@@ -133,8 +148,12 @@ export class GeometryReader {
     return this.record.shapes.isOpen;
   }
 
-  /** An element inside of a geometry; tells whether its text is wanted. */
-  open(code: number, parent: number): boolean {
+  /** Begins an element inside a geometry, and sets `wantsText`. */
+  open(code: number, parent: number): void {
+    this.wantsText = this.begins(code, parent);
+  }
+
+  private begins(code: number, parent: number): boolean {
     if (this.isInTrackModel) return false;
     switch (parent) {
       case Tag.Track:
@@ -199,27 +218,30 @@ export class GeometryReader {
     }
   }
 
-  /** The coordinates of a geometry, where they are all plain. @returns false, with none added, where they are not */
-  plainPositions(bytes: Uint8Array, from: number, to: number): boolean {
-    return this.coordinates.parsePlain(bytes, from, to);
-  }
-
-  /** The same of the element around them; false, too, where a point has several of them. */
-  plainPositionsOf(parent: number, bytes: Uint8Array, from: number, to: number): boolean {
+  /**
+   * Adds the coordinates of a geometry, where they are written as the standard has them.
+   * @returns false, with none added, where they are not, or where a point has several positions
+   */
+  plainPositions(parent: number, bytes: Uint8Array, from: number, to: number): boolean {
+    const { positions } = this.record.shapes;
     if (!this.coordinates.parsePlain(bytes, from, to)) return false;
-    return parent !== Tag.Point || this.record.shapes.positions.count - this.lineFrom <= 1;
+    if (parent !== Tag.Point || positions.count - this.lineFrom <= 1) return true;
+    positions.count = this.lineFrom;
+    return false;
   }
 
-  /** The coordinates of a geometry, or a position of a track. */
-  positions(code: number, parent: number, content: XmlContentBuffer, length: number): void {
+  /** Adds a position of a track. */
+  trackPosition(bytes: Buffer, from: number, to: number): void {
     const { shapes } = this.record;
-    if (code === Tag.coord) {
-      const found = parseTrackPosition(content.bytes, 0, length, shapes.positions);
-      if (typeof found === "string") shapes.spoil(shapes.positions.count, found);
-      this.tracks.position(found === true);
-      return;
-    }
-    const problem = this.coordinates.parse(content.bytes, 0, length);
+    const found = parseTrackPosition(bytes, from, to, shapes.positions);
+    if (typeof found === "string") shapes.spoil(shapes.positions.count, found);
+    this.tracks.position(found === true);
+  }
+
+  /** Adds the coordinates of a geometry, repaired where they can be. */
+  positions(parent: number, bytes: Buffer, from: number, to: number): void {
+    const { shapes } = this.record;
+    const problem = this.coordinates.parse(bytes, from, to);
     if (problem !== null) shapes.spoil(this.lineFrom, problem);
     else if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
     if (!holdsCoordinates(parent)) this.endCoordinates(parent);
@@ -241,7 +263,7 @@ export class GeometryReader {
     else if (code === Tag.when) this.tracks.add("times", text === "" ? null : text);
     else if (code === Tag.angles) this.tracks.add("angles", parseAngles(text));
     else if (text === "") return;
-    else if (code === Tag.interpolate) this.record.boolean(ValueSource.element, "interpolate", isTrueFlag(text));
+    else if (code === Tag.interpolate) this.record.elementFlag("interpolate", isTrueFlag(text));
     else if (code === Tag.extrude) this.extrude = this.first("extrude", this.extrude, isTrueFlag(text));
     else if (code === Tag.tessellate) this.tessellate = this.first("tessellate", this.tessellate, isTrueFlag(text));
     else if (code === Tag.altitudeMode) this.altitudeMode = this.first("altitudeMode", this.altitudeMode, text);
@@ -308,9 +330,9 @@ export class GeometryReader {
   finish(): void {
     const { record } = this;
     const properties = this.tracks.properties();
-    if (properties !== null) record.text(ValueSource.element, "coordinateProperties", properties);
-    if (this.extrude !== null) record.boolean(ValueSource.element, "extrude", this.extrude);
-    if (this.tessellate !== null) record.boolean(ValueSource.element, "tessellate", this.tessellate);
+    if (properties !== null) record.elementText("coordinateProperties", properties);
+    if (this.extrude !== null) record.elementFlag("extrude", this.extrude);
+    if (this.tessellate !== null) record.elementFlag("tessellate", this.tessellate);
     this.finishAltitudeMode();
     this.report();
   }
@@ -332,7 +354,7 @@ export class GeometryReader {
     }
     const mode = elevated ? (known ?? "clampToGround") : known;
     if (mode === null || (elevated && mode === "absolute")) return;
-    record.text(ValueSource.element, "altitudeMode", mode);
+    record.elementText("altitudeMode", mode);
   }
 
   private report(): void {
