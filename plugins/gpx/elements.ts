@@ -83,9 +83,6 @@ export const vocabulary: Readonly<Record<string, number>> = {
   ...Object.fromEntries(standardFields.map(({ name }, index) => [name, firstFieldCode + index])),
 };
 
-/** The index in `standardFields` of an element's code, negative for all other codes. */
-export const standardFieldIndex = (code: number): number => code - firstFieldCode;
-
 /**
  * The namespaces of what GPX has no element for and we write all the same: attributes by their names, and what a
  * geometry was that GPX says in another way.

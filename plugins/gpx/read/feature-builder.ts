@@ -45,7 +45,6 @@ const kindByOriginalType: Readonly<
 
 /** Makes batches of the features of some kinds. */
 export class FeatureBuilder implements GpxVisitor {
-  readonly wanted = standardFields.map(() => true);
   readonly wantsPlaces = true;
   /** Features met, good and bad. */
   records: number;

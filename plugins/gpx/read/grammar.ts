@@ -182,21 +182,9 @@ function begin(rule: ElementRule, context: ParseContext, depth: number): Element
 /** What GPX 1.0 has beside its own elements, and what later versions may add. */
 const besideGpx = extension(ExtensionPlacement.beside);
 
-/** A simple element of a feature or point, by its index in `standardFields`. */
-function standard(index: number): ElementRule {
-  const { open, ...rule } = field(standardActions[index]!);
-  return {
-    ...rule,
-    open(context, depth) {
-      const { visitor, reader, inPoint } = context;
-      if (inPoint || visitor.wanted[index]) return open!(context, depth);
-      visitor.standard(index, reader.bytes, 0, 0);
-      return begin(besideGpx, context, depth);
-    },
-  };
-}
-
-const standardRules = Object.fromEntries(standardFields.map(({ name }, index) => [name, standard(index)]));
+const standardRules = Object.fromEntries(
+  standardFields.map(({ name }, index) => [name, field(standardActions[index]!)]),
+);
 
 const metadata = (isWithin: boolean): ElementRule =>
   elements(Content.described, {

@@ -169,8 +169,6 @@ class GpxScanner implements GpxVisitor {
   private features = 0;
   private lastEnd = 0;
 
-  /** Texts are texts, whatever they are. */
-  readonly wanted = standardFields.map(({ type }) => type !== "text");
   readonly wantsPlaces = false;
 
   constructor(

@@ -12,8 +12,6 @@ export interface GpxVisitor {
   root(namespace: string | null): void;
   /** A child of the outermost element that is none of GPX's. */
   unknown(name: XmlName): void;
-  /** Whether the text of a simple element is of interest, or only that there is one. */
-  readonly wanted: readonly boolean[];
   /** A wpt, rte or trk begins; false where it is of no interest. */
   begin(kind: number): boolean;
   /** Its simple element of this index in `standardFields`. */

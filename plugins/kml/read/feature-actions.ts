@@ -23,9 +23,10 @@ export class FeatureAction {
 const word = (use: (state: FeatureState, text: string) => void, replay?: number): FeatureAction =>
   new FeatureAction((state, bytes, from, to) => use(state, bytes.toString("utf8", from, to).trim()), replay);
 
-/** The same for a text that says nothing where it is empty. */
+/** The same, applied only to a text that is not empty. */
 const filledWord = (use: (state: FeatureState, text: string) => void, replay?: number): FeatureAction =>
-  word((state, text) => {
+  new FeatureAction((state, bytes, from, to) => {
+    const text = bytes.toString("utf8", from, to).trim();
     if (text !== "") use(state, text);
   }, replay);
 

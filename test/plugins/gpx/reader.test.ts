@@ -173,6 +173,11 @@ describe("routes and tracks", () => {
   });
 });
 
+test("markup within an element is no field of its own", async () => {
+  const { layers } = await readGpx(gpxDocument('<wpt lat="1" lon="2"><name>n</name><desc>a <b>b</b> c</desc></wpt>'));
+  expect(layers[0]!.fields).toEqual({ _gpxType: "text", name: "text", desc: "text" });
+});
+
 describe("extensions", () => {
   test("are fields by their prefixed names, those within others by their path, in the type of all values", async () => {
     const { layers } = await readGpx(
