@@ -3,7 +3,7 @@ import type { WriterCapabilities } from "../../src/plugin/format.js";
 import type { OptionValues } from "../../src/plugin/options.js";
 import type { writeOptions } from "./options.js";
 
-/** What a GPX holds: any field, as its extensions take what its own elements do not. */
+/** A GPX file holds any field: extensions hold those without an element. */
 export function writerCapabilities(options: OptionValues<typeof writeOptions>): WriterCapabilities {
   const geometryTypes: GeometryType[] = ["Point", "LineString", "MultiLineString"];
   if (options.multipoints === "waypoints") geometryTypes.push("MultiPoint");

@@ -1,7 +1,7 @@
 /**
- * Names of fields as local names of elements and back. Characters that a name cannot have (XML 1.0, section 2.3, and no
- * colon) become `_x0020_`, their number in Unicode, as SQL/XML has it (ISO/IEC 9075-14, 9.1); so does an underscore
- * that would be taken for the first of these. Each name stands for itself, whatever other names there are.
+ * Encodes field names as local names of elements, and back. A character that a name cannot contain (XML 1.0, section 2.3,
+ * and the colon) becomes its code point, `_x0020_`, as in SQL/XML (ISO/IEC 9075-14, 9.1); so does an underscore that would
+ * begin such a sequence. The encoding of a name does not depend on other names.
  */
 
 const nameStartCharacters =

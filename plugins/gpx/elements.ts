@@ -4,7 +4,7 @@ import type { FieldType } from "../../src/model/index.js";
 export const gpxTypes = ["wpt", "rte", "trk"] as const;
 export const Gpx = { wpt: 0, rte: 1, trk: 2 } as const;
 
-/** What the elements and attributes that have a meaning in GPX 1.0 and 1.1 are told by. */
+/** Codes of the elements and attributes of GPX 1.0 and 1.1, and of extensions that the reader knows. */
 export const ElementCode = {
   gpx: 1,
   wpt: 2,
@@ -48,8 +48,8 @@ const waypointOnly = [Gpx.wpt] as const;
 const lineTypes = [Gpx.rte, Gpx.trk] as const;
 
 /**
- * The simple elements of wptType, rteType and trkType (GPX 1.1), each of which occurs at most once, in an order that
- * is that of the schema for each of them; links come between `src` and `sym` or `number`, and `ele`, the height, first.
+ * The simple elements of wptType, rteType and trkType (GPX 1.1), each of which occurs at most once. The order is that of
+ * the schema for each type; links come between `src` and `sym` or `number`, and `ele`, the height, comes first.
  */
 export const standardFields: readonly StandardField[] = [
   { name: "time", type: "datetime", of: waypointOnly },
@@ -71,7 +71,7 @@ export const standardFields: readonly StandardField[] = [
   { name: "dgpsid", type: "int32", of: waypointOnly },
 ];
 
-/** Names of the fields that are made of more than one element, or of none. */
+/** Names of the fields that are not the text of one element. */
 export const gpxTypeField = "_gpxType";
 export const linksField = "links";
 export const coordinateField = "coordinateProperties";
@@ -84,13 +84,13 @@ export const vocabulary: Readonly<Record<string, number>> = {
 };
 
 /**
- * The namespaces of what GPX has no element for and we write all the same: attributes by their names, and what a
- * geometry was that GPX says in another way.
+ * The namespaces of elements that geoferry adds: fields by their names, and the type of a geometry before it was converted
+ * to one of GPX.
  */
 export const fieldsNamespace = "urn:geoferry:gpx:fields";
 export const structureNamespace = "urn:geoferry:gpx:structure";
 
-/** That of the elements that are written. */
+/** The namespace of the elements that are written. */
 export const gpxNamespace = "http://www.topografix.com/GPX/1/1";
-/** Namespaces of GPX 1.0, 1.1 and what may follow, also as people mistype them. Topografix's extensions have others. */
+/** Namespaces of GPX 1.0, 1.1 and later versions, with common typing errors. Topografix's extensions do not match. */
 export const gpxNamespaces = /topografix\.com\/gpx\/1\/\d/i;

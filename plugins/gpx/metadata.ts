@@ -1,8 +1,8 @@
-/** The metadata of GPX 1.1 (metadataType, personType, copyrightType, linkType), and what GPX 1.0 has in its place. */
+/** The metadata of GPX 1.1 (metadataType, personType, copyrightType, linkType), and the elements of GPX 1.0 for it. */
 import type { LayerMetadata, MetadataLink } from "../../src/model/index.js";
 import { escapeAttribute, escapeElement } from "../shared/xml/escape.js";
 
-/** An element of the metadata as the document has it. */
+/** An element of the metadata, as in the document. */
 export interface MetadataElement {
   readonly name: string;
   readonly attributes: ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ const findChild = (of: MetadataElement | undefined, name: string): MetadataEleme
   of?.children.find((each) => each.name === name);
 const elementTextOf = (element: MetadataElement | undefined): string | undefined => element?.text.trim() || undefined;
 
-/** The object without what is undefined; undefined where nothing is left. */
+/** Removes undefined members; returns undefined where none is left. */
 function definedMembers<T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } | undefined {
   const entries = Object.entries(object).filter(([, value]) => value !== undefined);
   return entries.length > 0
@@ -41,7 +41,7 @@ function readEmail(element: MetadataElement | undefined): string | undefined {
   return id === undefined ? elementTextOf(element) : `${id}@${element?.attributes.get("domain") ?? ""}`;
 }
 
-/** What the elements say together; undefined for nothing. */
+/** Converts the elements to layer metadata; undefined where there is none. */
 export function readMetadata(elements: readonly MetadataElement[]): LayerMetadata | undefined {
   const first = (name: string) => elements.find((each) => each.name === name);
   const author = first("author");
@@ -75,12 +75,12 @@ const writeElement = (name: string, text: string | undefined): string =>
 const writeLink = ({ href, text, type }: MetadataLink): string =>
   `<link href="${escapeAttribute(href)}">${writeElement("text", text)}${writeElement("type", type)}</link>`;
 
-/** XML Schema's dateTime and gYear. */
+/** The types dateTime and gYear of XML Schema. */
 const dateTimePattern = /^-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/;
 const yearPattern = /^-?\d{4,}(Z|[+-]\d\d:\d\d)?$/;
 const emailPattern = /^([^@]+)@([^@]*)$/;
 
-/** The element of the metadata; `lose` takes what is not of the types that the schema has. */
+/** Writes the metadata element; `lose` receives values that do not fit the types of the schema. */
 export function writeMetadata(name: string, metadata: LayerMetadata, lose: (what: string) => void): string {
   const { description, author, copyright, links = [], time, keywords } = metadata;
   const fitting = (text: string | undefined, pattern: RegExp, what: string) => {

@@ -1,28 +1,28 @@
-/** Which namespaces prefixes stand for around an element that is written. */
+/** Namespace declarations around an element that is written. */
 import type { XmlPathStep } from "../../src/model/index.js";
 import { escapeAttribute } from "../shared/xml/escape.js";
 import { gpxNamespace } from "./elements.js";
 
-/** Namespaces by prefix; of names without one, GPX's where nothing else is said. */
+/** Namespaces by prefix; without a declaration, names without a prefix are GPX's. */
 export type NamespaceMap = ReadonlyMap<string, string>;
 
 export const noNamespaces: NamespaceMap = new Map();
 
-/** The prefix of a name, empty where it has none. */
+/** Returns the prefix of a name; empty for none. */
 export const prefixOf = (name: string): string => name.slice(0, Math.max(0, name.indexOf(":")));
 
-/** The attribute that declares a prefix, or the namespace of names without one. */
+/** Writes the attribute that declares a prefix, or the default namespace. */
 export const declarationOf = (prefix: string, namespace: string): string =>
   ` xmlns${prefix === "" ? "" : `:${prefix}`}="${escapeAttribute(namespace)}"`;
 
-/** All of them as attributes. */
+/** Writes all declarations as attributes. */
 export const declarationsOf = (namespaces: NamespaceMap): string =>
   [...namespaces].map(([prefix, namespace]) => declarationOf(prefix, namespace)).join("");
 
 const namespaceOfPrefix = (around: NamespaceMap, prefix: string): string | undefined =>
   around.get(prefix) ?? (prefix === "" ? gpxNamespace : undefined);
 
-/** What an element declares that stands within `around`: its own prefix and those of its attributes. */
+/** Returns the prefixes that an element within `around` has to declare: its own and those of its attributes. */
 export function declaredNamespaces(
   element: Pick<XmlPathStep, "name" | "namespace">,
   attributes: readonly Pick<XmlPathStep, "name" | "namespace">[],
@@ -35,6 +35,6 @@ export function declaredNamespaces(
   return fresh.length === 0 ? noNamespaces : new Map(fresh.map(({ name, namespace }) => [prefixOf(name), namespace]));
 }
 
-/** What is declared within an element that declares `fresh`. */
+/** Returns the declarations in scope within an element that declares `fresh`. */
 export const mergeNamespaces = (around: NamespaceMap, fresh: NamespaceMap): NamespaceMap =>
   fresh.size === 0 ? around : new Map([...around, ...fresh]);

@@ -13,16 +13,16 @@ import { type GpxField, type GpxScanResult, type GpxSplit, scanGpx, toLayerField
 
 type Options = OptionValues<typeof readOptions>;
 
-/** What a layer takes from the file. */
+/** The part of the file that is a layer. */
 interface LayerPart {
   readonly name: string;
   readonly kinds: readonly number[];
   readonly types: readonly GeometryType[];
 }
 
-/** A route or track of one point is a point. */
+/** A route or track of one point is read as a point. */
 const lineTypes: readonly GeometryType[] = ["Point", "LineString", "MultiLineString"];
-/** Our writer may say of a track without points that it was an empty MultiPoint. */
+/** A track without points may have been an empty MultiPoint, if geoferry wrote it. */
 const trackTypes: readonly GeometryType[] = ["Point", "LineString", "MultiPoint", "MultiLineString"];
 const partsByKind: readonly LayerPart[] = [
   { name: "waypoints", kinds: [Gpx.wpt], types: ["Point"] },
@@ -34,24 +34,24 @@ export async function open(source: Source, options: Options, context: ReadContex
   return openGpx(source, options, context, defaultSplitBytes);
 }
 
-/** Opens the file, with splits of about `wanted` bytes. */
+/** Opens the file, with splits of about `splitBytes` bytes. */
 export async function openGpx(
   source: Source,
   options: Options,
   context: ReadContext,
-  wanted: number,
+  splitBytes: number,
   tuning: XmlReaderTuning = {},
 ): Promise<Dataset & { readonly layers: readonly Layer[] }> {
   const file = await source.open();
   try {
     const known = context.scanResult as GpxScanResult | undefined;
-    const scanResult = known ?? (await scanGpx(file, source.name, context, wanted, options.routeShape, tuning));
+    const scanResult = known ?? (await scanGpx(file, source.name, context, splitBytes, options.routeShape, tuning));
     const whole = { name: scanResult.name || fileStem(source.name), kinds: [0, 1, 2], types: trackTypes };
     const parts = options.layers === "kinds" ? partsByKind : [whole];
     const layers = parts.map((part, i) => {
-      // What is told of the file is told with its first layer.
-      const facts = i === 0 ? scanResult : { ...scanResult, metadata: null, left: [] };
-      return new GpxLayer(source, file, options, context, facts, part, tuning);
+      // Findings about the file are reported with its first layer.
+      const result = i === 0 ? scanResult : { ...scanResult, metadata: null, left: [] };
+      return new GpxLayer(source, file, options, context, result, part, tuning);
     });
     return { layers, scanResult, [Symbol.asyncDispose]: () => file.close() };
   } catch (error) {
@@ -109,7 +109,7 @@ class GpxLayer implements Layer {
   async *splits(): AsyncGenerator<GpxSplit> {
     const { left } = this.scanResult;
     if (left.length > 0) {
-      const example = `what the file says of itself in elements of its own is left out: ${left.join(", ")}`;
+      const example = `metadata elements that geoferry does not keep were left out: ${left.join(", ")}`;
       this.context.reportLoss("metadata-left-out", undefined, example);
     }
     for (const gap of this.scanResult.gaps) this.context.skipRange(gap);
@@ -136,7 +136,7 @@ class GpxLayer implements Layer {
     this.context.splitFinished(records, 0);
   }
 
-  /** Reads the features of a split; gives at its end how many records there have been. */
+  /** Reads the features of a split. @returns the number of records so far */
   private async *read(split: GpxSplit, before: number, fetched?: Buffer): AsyncGenerator<Batch, number> {
     const { context, source } = this;
     const start = { ...this.scanResult.start!, byte: split.from };
@@ -151,8 +151,10 @@ class GpxLayer implements Layer {
       context,
       before,
     );
-    const walker = new GpxParser(reader, builder, { notGpx: () => new Error("a split is within the root element") });
-    for (let token = walker.walk(); token !== XmlToken.end; token = walker.walk()) {
+    const parser = new GpxParser(reader, builder, {
+      notGpx: () => new Error("a split begins inside the root element"),
+    });
+    for (let token = parser.read(); token !== XmlToken.end; token = parser.read()) {
       if (token === XmlToken.more) await reader.fill();
       else if (builder.full) {
         context.signal.throwIfAborted();
@@ -164,14 +166,14 @@ class GpxLayer implements Layer {
     builder.report();
     reader.report();
     releaseSplitBytes(fetched);
-    const { surplus, regrouped } = walker.extensions.paths;
+    const { surplus, regrouped } = parser.extensions.paths;
     if (surplus > 0) {
       const example = `extensions of more than ${maxPaths} kinds, or elements or attributes where GPX has none, were left out`;
       context.reportLoss("extension-left-out", undefined, example, surplus);
     }
     if (regrouped > 0) {
       const example =
-        "an element of extensions is there more than once, with others in it; their values are kept, but not which of them belong together";
+        "an element of extensions occurs more than once and has child elements; the values are kept, but not which of them belong together";
       context.reportLoss("extension-regrouped", undefined, example, regrouped);
     }
     return builder.records;

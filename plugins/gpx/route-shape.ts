@@ -1,18 +1,18 @@
 /**
- * Positions of a route between its points, which Garmin's programs compute along roads: `gpxx:rpt` in the extension of the
- * point before them (GpxExtensions v3, AutoroutePoint_t).
+ * Positions between route points, which Garmin's programs compute along roads: `gpxx:rpt` in the extension of the point
+ * before them (GpxExtensions v3, AutoroutePoint_t).
  */
 import { escapeAttribute, escapeElement } from "../shared/xml/escape.js";
 import { prefixOf } from "./prefixes.js";
 
-/** As it stands in `coordinateProperties`: texts, or numbers where they are some. */
+/** A position as an object in `coordinateProperties`; numbers where the texts are numbers. */
 export interface ShapePoint {
   readonly lat: string | number;
   readonly lon: string | number;
   Subclass?: string;
 }
 
-/** Of any version, as no one else has an element of this name there. */
+/** Matches any version: no other vendor has an element of this name there. */
 export const isShapeNamespace = (namespace: string | null): boolean =>
   namespace === null || /garmin\.com\/xmlschemas\/GpxExtensions/i.test(namespace);
 
@@ -30,14 +30,14 @@ function isShapePoint(value: unknown): value is ShapePoint {
   );
 }
 
-/** Whether an element of this name can be such a position. */
+/** Whether an element with this name can be such a position. */
 export const isShapeName = (name: string): boolean => name === "rpt" || name.endsWith(":rpt");
 
-/** Whether a value is positions that stood in such elements. */
+/** Whether a value is a list of such positions. */
 export const isShapeList = (value: unknown): value is readonly ShapePoint[] =>
   Array.isArray(value) && value.length > 0 && value.every(isShapePoint);
 
-/** The positions as elements of this name. */
+/** Writes the positions as elements with this name. */
 export function writeShapePoints(name: string, points: readonly ShapePoint[]): string {
   const prefix = prefixOf(name);
   const subclass = prefix === "" ? "Subclass" : `${prefix}:Subclass`;

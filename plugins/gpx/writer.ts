@@ -38,14 +38,14 @@ export async function createAssembler(
   const file = await sink.create();
   const { name, fields, metadata = {} } = layers[0]!;
   const described = writeMetadata(name, metadata, (what) => {
-    context.reportLoss("metadata-left-out", undefined, `${what} of the metadata is none that GPX can hold`);
+    context.reportLoss("metadata-left-out", undefined, `${what} of the metadata is not valid in GPX`);
   });
   await file.write(Buffer.from(`${documentHead}${described}\n`));
   const spool = (part: string) => new SpooledPart(sink.name, () => context.createTemporaryPath(part));
   return new GpxAssembler(file, [spool("routes"), spool("tracks")], fields ?? [], options.extensions);
 }
 
-/** Writes waypoints as they come, and routes and tracks behind them, as the schema has it (GPX 1.1, gpxType). */
+/** Writes waypoints at once, and spools routes and tracks, which the schema requires after them (GPX 1.1, gpxType). */
 class GpxAssembler implements Assembler<GpxChunk> {
   private readonly fields: Map<string, FieldType>;
 
@@ -76,7 +76,7 @@ class GpxAssembler implements Assembler<GpxChunk> {
     }
   }
 
-  /** The names and types of the fields, so that they are read as they were. */
+  /** Declares the names and types of the fields, so that a reader restores them. */
   private declarations(): string {
     if (this.fields.size === 0 || !this.declares) return "";
     const fields = [...this.fields].map(([name, type]) => ({ name, type }));
@@ -92,7 +92,7 @@ class GpxAssembler implements Assembler<GpxChunk> {
   }
 }
 
-/** The type that texts of both can be read as again. */
+/** Returns the type that holds the values of both. */
 function commonGpxType(a: FieldType, b: FieldType): FieldType {
   const united = commonType(a, b);
   return united === "json" ? "text" : united;

@@ -15,7 +15,7 @@ describe("what a GPX says of itself", () => {
      <time>2024-05-06T07:08:09Z</time><bounds minlat="1" minlon="2" maxlat="1" maxlon="2"/><extensions><x/></extensions></metadata>
      <wpt lat="1" lon="2"/></gpx>`,
   );
-  const left = "what the file says of itself in elements of its own is left out: extensions";
+  const left = "metadata elements that geoferry does not keep were left out: extensions";
 
   test("is a loss where it is nothing of GPX's metadata", () => {
     const { status, stderr } = geoferry(["info", path]);

@@ -15,34 +15,34 @@ import type { XmlContentBuffer } from "../../shared/xml/reader.js";
 import { writeJsonString } from "./point-values.js";
 import { type GpxField, toLayerField } from "./scan.js";
 
-/** Where the values of one field in the feature available stand in its text. */
+/** The position of the values of one field of the current feature. */
 interface FieldCell {
   readonly field: GpxField;
   builder: ColumnBuilder;
-  /** The row that has a value, and where the value stands; `bytes` is null for the content. */
+  /** The row that has a value, and the value's range; `bytes` is null for the content buffer. */
   row: number;
   bytes: Buffer | null;
   from: number;
   to: number;
-  /** It is JSON for sure. */
+  /** Whether it is known to be JSON. */
   made: boolean;
-  /** Values of the same row before the last one. */
+  /** Earlier values of the same row. */
   readonly others: (readonly [Buffer | null, number, number])[];
 }
 
-/** The columns of a batch, a feature after the other; texts stay where they are until their feature ends. */
+/** Builds the columns of a batch, feature by feature. Texts are not copied until their feature ends. */
 export class BatchColumns {
   readonly fields: readonly Field[];
   private readonly cells: FieldCell[];
   private readonly byName: Map<string, number>;
   private readonly json = new TextBuffer(4096);
-  /** Rows so far. */
+  /** The number of rows. */
   length = 0;
 
   constructor(
     fields: readonly GpxField[],
     private readonly content: XmlContentBuffer,
-    /** Told of a value that is not of its field's type, or that its field has no room for. */
+    /** Called for a value that does not fit its field's type, or that is repeated. */
     private readonly flawed: (code: "value-repeated" | "value-invalid", field: string, example: string) => void,
   ) {
     this.fields = fields.map(toLayerField);
@@ -59,17 +59,17 @@ export class BatchColumns {
     this.byName = new Map(fields.map((field, index) => [field.name, index]));
   }
 
-  /** The index of a field, −1 where there is none. */
+  /** Returns the index of a field, −1 for none. */
   find(name: string): number {
     return this.byName.get(name) ?? -1;
   }
 
-  /** Whether our writer declares the field. */
+  /** Whether geoferry's writer declared the field. */
   declares(index: number): boolean {
     return this.cells[index]?.field.declared ?? false;
   }
 
-  /** Keeps `bytes[from … to]` as the value of a field in the row available; of the content, it is the text begun last. */
+  /** Keeps `bytes[from … to]` as a field's value in the current row. In the content buffer, it has to be the last text. */
   keep(index: number, bytes: Buffer, from: number, to: number): void {
     const { content } = this;
     const isOfContent = bytes === content.bytes;
@@ -77,7 +77,7 @@ export class BatchColumns {
     if (isOfContent) content.begin();
   }
 
-  /** Keeps a text. */
+  /** Keeps a text as a field's value. */
   keepText(index: number, text: string): void {
     const { content } = this;
     content.begin();
@@ -86,7 +86,7 @@ export class BatchColumns {
     content.begin();
   }
 
-  /** Keeps a copy of bytes that are right for the field's type as they are. */
+  /** Keeps a copy of bytes that are valid for the field's type. */
   keepBytes(index: number, bytes: Uint8Array): void {
     const { content } = this;
     content.begin();
@@ -96,7 +96,7 @@ export class BatchColumns {
     this.endMade(index);
   }
 
-  /** The same of bytes that no one changes. */
+  /** Keeps bytes that are valid for the field's type and do not change. */
   keepMade(index: number, bytes: Buffer): void {
     this.keepRange(index, bytes, 0, bytes.length);
     this.endMade(index);
@@ -125,7 +125,7 @@ export class BatchColumns {
     cell.to = to;
   }
 
-  /** Ends the row: fields without a value are absent in it, but null where our writer declares that all features have them. */
+  /** Ends the row. Fields without a value are absent, or null where geoferry's writer declared the field. */
   end(): void {
     const { cells, length } = this;
     for (let c = 0; c < cells.length; c++) {
@@ -136,7 +136,7 @@ export class BatchColumns {
     this.length++;
   }
 
-  /** Forgets the row available. */
+  /** Discards the current row. */
   cancel(): void {
     for (const cell of this.cells) cell.row = -1;
   }
@@ -217,7 +217,7 @@ export class BatchColumns {
     (cell.builder as BytesBuilder).pushBytes(bytes, 0, bytes.length);
   }
 
-  /** The columns so far; the next batch begins. */
+  /** Returns the columns, and begins the next batch. */
   finish(): Column[] {
     const columns = this.cells.map((cell) => cell.builder.finish());
     for (const cell of this.cells) {
@@ -232,7 +232,7 @@ export class BatchColumns {
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The numbers that XML Schema has words for (XML Schema 2, 3.2.5). */
+/** Parses the words of XML Schema for numbers (XML Schema 2, 3.2.5). */
 function parseNonFinite(word: string): number {
   return word === "INF" ? Number.POSITIVE_INFINITY : word === "-INF" ? Number.NEGATIVE_INFINITY : Number.NaN;
 }

@@ -4,22 +4,22 @@ import { toFieldName } from "../element-names.js";
 import { fieldsNamespace, gpxNamespace, gpxNamespaces } from "../elements.js";
 import { PathTree, topLevelSteps, type ValuePath } from "./paths.js";
 
-/** Where an element of extensions stands: right in them, in Garmin's for points, in another one, or beside GPX's own. */
+/** The place of an extension element: directly in `extensions`, in Garmin's for points, in another one, or beside GPX's own. */
 export const ExtensionPlacement = { top: 0, garmin: 1, within: 2, beside: 3 } as const;
 
-/** The elements in extensions that are open, and what their values are called. */
+/** The open elements in extensions, and the field names of their values. */
 export class ExtensionPaths {
   readonly features = new PathTree("_");
   readonly points = new PathTree(":");
   readonly segments = new PathTree(":");
-  /** Elements and attributes that were passed over: there are too many different ones, or GPX does not have them. */
+  /** The number of elements and attributes left out: too many different ones, or unknown to GPX. */
   surplus = 0;
-  /** Elements that are repeated with others in them: which of their values belong together is lost. */
+  /** The number of repeated elements with child elements: which of their values belong together is lost. */
   regrouped = 0;
-  /** The namespace of the root element is GPX's, whatever it is. */
+  /** The namespace of the root element, which counts as GPX's. */
   rootNamespace: string | null = null;
   private readonly open: (ValuePath | null)[] = [];
-  /** By depth, the number of the element, and whether it is like one before it in the same element and not counted yet. */
+  /** By depth, the number of the element, and whether it repeats a sibling and is not counted yet. */
   private readonly numbers: number[] = [];
   private readonly isAgain: boolean[] = [];
   private count = 0;
@@ -30,24 +30,24 @@ export class ExtensionPaths {
 
   constructor(private readonly reader: XmlReader) {}
 
-  /** A feature, point or segment begins. */
+  /** Begins a feature, point or segment. */
   begin(): void {
     this.unit = ++this.count;
   }
 
-  /** The path of the element that is open at a depth. */
+  /** Returns the path of the open element at a depth. */
   at(depth: number): ValuePath {
     return this.open[depth]!;
   }
 
-  /** Garmin's extension begins, which is left out of the names of what is in it. */
+  /** Begins Garmin's extension, which the names of its elements omit. */
   beginGarmin(): void {
     const { name, attributes } = this.reader;
     this.garminSteps = topLevelSteps(name, this.namespace());
     for (let a = 0; a < attributes.count; a++) if (!attributes.names[a]!.isDeclaration) this.surplus++;
   }
 
-  /** The path of the element opened last; null where there are too many. */
+  /** Enters the element opened last. @returns its path; null where there are too many */
   enter(tree: PathTree, depth: number, stand: number): ValuePath | null {
     const path = this.pathOf(tree, depth, stand);
     if (!path) this.surplus++;
@@ -67,14 +67,14 @@ export class ExtensionPaths {
     return stand === ExtensionPlacement.top ? tree.top(name, namespace) : tree.beside(name, namespace);
   }
 
-  /** The namespace of the element opened last, GPX 1.1's for those of GPX; null where its prefix is not declared. */
+  /** The namespace of the element opened last, GPX 1.1's for any of GPX; null for a prefix that is not declared. */
   private namespace(): string | null {
     const namespace = this.reader.namespace();
     if (namespace === null) return null;
     return namespace === this.rootNamespace || gpxNamespaces.test(namespace) ? gpxNamespace : namespace;
   }
 
-  /** Counts an element whose values come back in another grouping: the values of all like it are one list for each name. */
+  /** Counts elements whose values lose their grouping: the values of equal elements become one list for each name. */
   private compare(path: ValuePath, depth: number, isWithin: boolean): void {
     const { numbers, isAgain } = this;
     const { count } = this.reader.attributes;
@@ -92,7 +92,7 @@ export class ExtensionPaths {
     path.seenAttributes = count;
   }
 
-  /** The path of the attribute `index` of the element; null where nothing is kept of it. */
+  /** Returns the path of the attribute `index` of the element; null where it is not kept. */
   attribute(tree: PathTree, path: ValuePath, index: number): ValuePath | null {
     const { reader } = this;
     const name = reader.attributes.names[index]!;

@@ -11,7 +11,7 @@ import { PointValues } from "./point-values.js";
 import type { GpxField } from "./scan.js";
 import type { GpxLink, GpxVisitor } from "./visitor.js";
 
-/** A batch is full with so many features, or with so many points in them. */
+/** A batch is full with this many features, or this many points. */
 const maxBatchRows = 1000;
 const maxBatchPoints = 1 << 16;
 
@@ -22,18 +22,18 @@ const noticeMessages = {
     "positions that Garmin's devices put between the points of a route (gpxx:rpt) are values of the points before them; --in routeShape=yes reads them into the line",
 } as const;
 const lossMessages = {
-  "point-without-place": "a point of a line whose lat or lon is missing or no number was left out",
-  "degenerate-part": "a track segment of one point beside others was left out; only GPX has a place for it",
-  "height-invalid": "an ele that is no number was left out",
-  "extension-left-out": "extensions of a track segment that became none were left out",
+  "point-without-place": "a point of a line whose lat or lon is missing or not a number was left out",
+  "degenerate-part": "a track segment of one point beside others was left out; only GPX can hold it",
+  "height-invalid": "an ele that is not a number was left out",
+  "extension-left-out": "extensions of a track segment that did not become a line were left out",
   "text-left-out":
-    "text in a feature beside its elements, where GPX has none, was left out: a tag may be damaged there",
-  "point-values-left-out": "values of points of more than 256 kinds, or given twice, were left out",
+    "text in a feature between its elements, where GPX does not allow it, was left out: a tag may be damaged there",
+  "point-values-left-out": "values of points with more than 256 names, or repeated ones, were left out",
 } as const;
 
 const typeNames = gpxTypes.map((name) => Buffer.from(name));
 
-/** What our writer may say of a geometry, by the number of lines it came with: what it was then. */
+/** The geometry types that geoferry's writer can declare, and the numbers of lines for which each is valid. */
 const kindByOriginalType: Readonly<
   Record<string, { readonly kind: number; readonly lines: (count: number) => boolean }>
 > = {
@@ -43,10 +43,10 @@ const kindByOriginalType: Readonly<
   MultiLineString: { kind: Kind.MultiLineString, lines: () => true },
 };
 
-/** Makes batches of the features of some kinds. */
+/** Builds batches from the features of the selected kinds. */
 export class FeatureBuilder implements GpxVisitor {
   readonly wantsPlaces = true;
-  /** Features met, good and bad. */
+  /** The number of features, including rejected ones. */
   records: number;
   private readonly rows: BatchColumns;
   private geometry = new GeometryBuilder();
@@ -56,20 +56,20 @@ export class FeatureBuilder implements GpxVisitor {
   private readonly links: GpxLink[] = [];
   private values = new PointValues();
   private readonly pointLinks: GpxLink[] = [];
-  /** Positions that follow this point of a route. */
+  /** Positions between this route point and the next. */
   private readonly shape: ShapePoint[] = [];
   private readonly json = new TextBuffer(4096);
-  /** What the geometry was before our writer wrote it, empty where nothing tells. */
-  private former = "";
-  /** Lines of this feature, and points in the one that is open. */
+  /** The geometry type before geoferry wrote it; empty for none. */
+  private originalType = "";
+  /** The number of lines of this feature, and of points in the open one. */
   private lines = 0;
   private segments = 0;
   private linePoints = 0;
   private longitude = 0;
   private latitude = 0;
-  /** The first point of a line, which waits for the second one. */
+  /** The first point of a line; the line begins with the second. */
   private readonly first = { longitude: 0, latitude: 0, height: 0 };
-  /** The only point of the first line, as long as no line has more than one. */
+  /** The only point of the first line, while no line has more than one. */
   private readonly lone = { longitude: 0, latitude: 0, height: 0 };
   private loneValues = new PointValues();
   private lones = 0;
@@ -78,9 +78,9 @@ export class FeatureBuilder implements GpxVisitor {
   private readonly linksColumn: number;
   private readonly coordinateColumn: number;
   private readonly segmentColumn: number;
-  /** Of the segments of this feature. */
+  /** The values of this feature's segments. */
   private readonly segmentValues = new PointValues();
-  /** Where the values of points and segments stood, by their names. */
+  /** The elements that the values of points and segments came from, by name. */
   private readonly pointMembers = new MemberPaths();
   private readonly segmentMembers = new MemberPaths();
   private fields: readonly Field[];
@@ -130,7 +130,7 @@ export class FeatureBuilder implements GpxVisitor {
     this.kind = kind;
     this.byte = this.reader.byte;
     this.records++;
-    this.former = "";
+    this.originalType = "";
     this.lines = this.segments = this.linePoints = this.lones = 0;
     if (this.links.length > 0) this.links.length = 0;
     this.values.clear();
@@ -163,7 +163,7 @@ export class FeatureBuilder implements GpxVisitor {
   }
 
   geometryType(): void {
-    this.former = this.reader.content.text();
+    this.originalType = this.reader.content.text();
   }
 
   segment(): boolean {
@@ -188,7 +188,7 @@ export class FeatureBuilder implements GpxVisitor {
 
   segmentExtended(): void {}
 
-  /** Whether the segment becomes a line, and the layer has a field for its values. */
+  /** Whether the segment becomes a line, and the layer has a field for segment values. */
   private keepsSegmentValue(path: ValuePath): boolean {
     if (!this.isLine || this.segmentColumn < 0) {
       this.lose("extension-left-out");
@@ -198,17 +198,17 @@ export class FeatureBuilder implements GpxVisitor {
     return true;
   }
 
-  /** Whether a line of one point stays one. */
+  /** Whether a line of one point stays a line. */
   private get keepsShort(): boolean {
-    return this.lineOptions.shortLines || this.former === "LineString" || this.former === "MultiLineString";
+    return this.lineOptions.shortLines || this.originalType === "LineString" || this.originalType === "MultiLineString";
   }
 
-  /** Whether the points so far make a line. */
+  /** Whether the points so far are enough for a line. */
   private get isLine(): boolean {
     return this.linePoints > 1 || (this.linePoints === 1 && this.keepsShort);
   }
 
-  /** A line has ended, or is about to be the only one of a route. */
+  /** Ends a line. */
   private endLine(): void {
     const { linePoints, lone, first, isLine } = this;
     this.linePoints = 0;
@@ -225,7 +225,7 @@ export class FeatureBuilder implements GpxVisitor {
     } else this.values.dropSegment();
   }
 
-  /** Begins a line with the point that waits. */
+  /** Begins a line with its first point. */
   private openLine(): void {
     if (this.lines++ === 0) this.geometry.beginPart();
     this.geometry.beginRing();
@@ -307,7 +307,7 @@ export class FeatureBuilder implements GpxVisitor {
     if (this.shape.length > 0) this.addShape();
   }
 
-  /** Adds the positions that follow the point. */
+  /** Adds the positions between this route point and the next to the line. */
   private addShape(): void {
     for (const { lat, lon } of this.shape) {
       const [x, y] = [lon, lat].map((each) => (each === "" ? Number.NaN : Number(each)));
@@ -342,12 +342,12 @@ export class FeatureBuilder implements GpxVisitor {
       this.endLines();
       this.geometry.end();
     }
-    this.keepMade();
+    this.keepDerived();
     this.rowRecords[this.rows.length] = this.records;
     this.rows.end();
   }
 
-  /** @returns false where it is left out, since it is nowhere */
+  /** @returns false where it is rejected, because it has no position */
   private endWaypoint(longitude: number, latitude: number, height: number): boolean {
     const { geometry, first } = this;
     if (!Number.isFinite(longitude) || !Number.isFinite(latitude)) {
@@ -382,14 +382,14 @@ export class FeatureBuilder implements GpxVisitor {
   }
 
   private kindOfLines(): number {
-    const { lines, former } = this;
-    const known = Object.hasOwn(kindByOriginalType, former) ? kindByOriginalType[former]! : null;
+    const { lines, originalType } = this;
+    const known = Object.hasOwn(kindByOriginalType, originalType) ? kindByOriginalType[originalType]! : null;
     if (known?.lines(lines)) return known.kind;
     return lines === 1 || this.kind === Gpx.rte ? Kind.LineString : Kind.MultiLineString;
   }
 
-  /** Keeps the values that are made of several elements, or of none. */
-  private keepMade(): void {
+  /** Keeps the values that are not the text of one element. */
+  private keepDerived(): void {
     const { rows, json } = this;
     rows.keepMade(this.typeColumn, typeNames[this.kind]!);
     if (this.links.length > 0) {
@@ -406,7 +406,7 @@ export class FeatureBuilder implements GpxVisitor {
   }
 
   private reject(): void {
-    const reason = "a waypoint's lat or lon is missing or no number";
+    const reason = "a waypoint's lat or lon is missing or not a number";
     const place = { record: this.records, byte: this.byte };
     const { keepsBadGeometries } = this.context;
     if (!keepsBadGeometries) this.rows.cancel();
@@ -422,7 +422,7 @@ export class FeatureBuilder implements GpxVisitor {
     this.lost.set(code, (this.lost.get(code) ?? 0) + count);
   }
 
-  /** The features since the last batch, null where there are none; a feature that has not ended is given up. */
+  /** Returns the features since the last batch; null for none. A feature that has not ended is discarded. */
   finish(): Batch | null {
     const { rows } = this;
     const { length } = rows;
@@ -442,7 +442,7 @@ export class FeatureBuilder implements GpxVisitor {
     });
   }
 
-  /** The fields, with the elements that the values of points and segments stood in. */
+  /** Returns the fields, with the elements that the values of points and segments came from. */
   private fieldsOfBatch(): readonly Field[] {
     const { pointMembers, segmentMembers } = this;
     const areNew = [pointMembers.change(), segmentMembers.change()];
@@ -458,7 +458,7 @@ export class FeatureBuilder implements GpxVisitor {
     return this.fields;
   }
 
-  /** Says at the end of a split what was odd in it. */
+  /** Reports the notices and losses of a split, at its end. */
   report(): void {
     for (const [code, count] of this.notices) this.context.reportNotice(code, undefined, noticeMessages[code], count);
     for (const [code, count] of this.lost) this.context.reportLoss(code, undefined, lossMessages[code], count);
@@ -467,10 +467,10 @@ export class FeatureBuilder implements GpxVisitor {
   }
 }
 
-/** Names that @tmcw/togeojson gives to the values of points: plurals, but for the heart rate. */
+/** The names of @tmcw/togeojson for the values of points: plurals, except for the heart rate. */
 const pluralFieldName = (name: string): string => (name === "hr" || name === "heart" ? "heart" : `${name}s`);
 const pluralNames = standardFields.map(({ name }) => pluralFieldName(name));
 
-/** A link with what it has. */
+/** Returns a link without its null members. */
 const compactLink = (link: GpxLink): Record<string, string> =>
   Object.fromEntries(Object.entries(link).filter(([, value]) => value !== null));

@@ -2,12 +2,12 @@ import type { SourceFile } from "../../../src/plugin/format.js";
 import { gpxTypes } from "../elements.js";
 
 const chunkBytes = 1 << 20;
-/** What follows the name in a tag that begins: white space, `/` or `>`. */
+/** The byte after the name in a start tag: white space, `/` or `>`. */
 const tagNameEnds: readonly number[] = [9, 10, 13, 32, 47, 62];
 
 /**
- * Where from `from` on the next wpt, rte or trk begins, with the prefix that the outermost element has; −1 where none
- * does. For reading on after damage: one in a comment or a text is found, too.
+ * Returns the start of the next wpt, rte or trk at or after `from`, with the prefix of the root element; −1 for none. Used
+ * to continue after damage: a tag in a comment or text is found, too.
  */
 export async function findFeature(file: SourceFile, root: string, from: number): Promise<number> {
   const prefix = root.includes(":") ? root.slice(0, root.indexOf(":") + 1) : "";

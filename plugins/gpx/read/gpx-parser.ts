@@ -33,7 +33,7 @@ export class GpxParser {
    * Reads on. @returns `XmlToken.more` where the reader has to be filled, `XmlToken.close` after a feature,
    * `XmlToken.end` at the end
    */
-  walk(): number {
+  read(): number {
     const { reader, context } = this;
     for (;;) {
       const content = this.rules[reader.depth]!.content;

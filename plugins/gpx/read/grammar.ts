@@ -112,7 +112,7 @@ const segment = elements(Content.trkseg, {
   text: TextHandling.report,
   open({ visitor, reader }) {
     if (visitor.segment()) return undefined;
-    reader.passOver();
+    reader.skipContent();
     return skippedSegment;
   },
 });

@@ -1,9 +1,9 @@
 import type { XmlPathStep } from "../../../src/model/index.js";
 import type { ValuePath } from "./paths.js";
 
-/** Which elements the values of points or segments came from, by the names of the values (`Field.members`). */
+/** The elements that values of points or segments came from, by the names of the values (`Field.members`). */
 export class MemberPaths {
-  /** Null for a name that values of several elements have. */
+  /** Null for a name that several elements share. */
   private readonly paths = new Map<string, ValuePath | null>();
   private known = "";
 
@@ -12,7 +12,7 @@ export class MemberPaths {
     this.paths.set(name, other === undefined || other === path ? path : null);
   }
 
-  /** Whether something was added, or one element became several, since the last call. */
+  /** Whether a name was added or became shared since the last call. */
   change(): boolean {
     const now = JSON.stringify(this.steps ?? null);
     const isNew = now !== this.known;
@@ -20,7 +20,7 @@ export class MemberPaths {
     return isNew;
   }
 
-  /** The elements by name; undefined where no value comes from an element of another namespace. */
+  /** The element paths by name; undefined where no value comes from an element of another namespace. */
   get steps(): Readonly<Record<string, readonly XmlPathStep[]>> | undefined {
     const entries = [...this.paths].flatMap(([name, path]) => (path?.steps ? [[name, path.steps] as const] : []));
     return entries.length > 0 ? Object.fromEntries(entries) : undefined;

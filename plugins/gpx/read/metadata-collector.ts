@@ -1,14 +1,14 @@
 import type { XmlReader } from "../../shared/xml/reader.js";
 import type { MetadataElement } from "../metadata.js";
 
-/** Puts the elements of the metadata together, from their tags and texts. */
+/** Builds the tree of metadata elements from tags and texts. */
 export class MetadataCollector {
-  /** Those that are open, by depth. */
+  /** The open elements, by depth. */
   private readonly open: MetadataElement[] = [];
 
   constructor(private readonly reader: XmlReader) {}
 
-  /** The element opened last begins. @param isWithin another one of the metadata */
+  /** Begins the element opened last. @param isWithin whether it is inside another element of the metadata */
   begin(isWithin: boolean): void {
     const { attributes, name, depth, content } = this.reader;
     const list = Array.from(
@@ -21,7 +21,7 @@ export class MetadataCollector {
     content.begin();
   }
 
-  /** The element at `depth` has ended. */
+  /** Ends the element at `depth`. */
   end(depth: number, isLeaf: boolean): MetadataElement {
     const { content } = this.reader;
     const element = this.open[depth]!;

@@ -3,24 +3,22 @@ import type { XmlName } from "../../shared/xml/reader.js";
 import { gpxNamespace } from "../elements.js";
 import type { TextAction } from "./actions.js";
 
-/** Elements of extensions are known by their place; beyond so many of these, a file uses values as names. */
+/** The maximum number of paths; a file with more uses values as names. */
 export const maxPaths = 2048;
 
-/**
- * A place that a value can have in a feature or in a point of it: a standard element, an element within extensions, or
- * an attribute there. Its name is that of the field.
- */
+/** The path of an element in extensions, or of an attribute there, in a feature, point or segment. */
 export interface ValuePath {
-  /** Its number in the tree, from 0 in the order of appearance. */
+  /** Its number in the tree, from 0 by first occurrence. */
   readonly index: number;
+  /** The name of the field. */
   readonly name: string;
-  /** The prefix of the element, which is named again in its children where theirs is another. */
+  /** The prefix of the element; a child with another prefix has that in its name. */
   readonly prefix: string;
-  /** It is written by us: its type is declared at the end of the file, and white space in it counts. */
+  /** Whether geoferry wrote it: its type is declared at the end of the file, and white space is significant. */
   readonly own: boolean;
-  /** The elements around it and itself, where these can be written again; null for ours and where a prefix is not declared. */
+  /** The elements from the outermost to itself; null for geoferry's own, and where a prefix is not declared. */
   steps: readonly XmlPathStep[] | null;
-  /** In which element the last one like it was, by number, and how many attributes that had. */
+  /** The number of the parent of its last occurrence, and how many attributes that occurrence had. */
   seenIn: number;
   seenAttributes: number;
   /** What the element's text does; null before its first use. */
@@ -29,7 +27,7 @@ export interface ValuePath {
   readonly attributes: Map<string, ValuePath>;
 }
 
-/** The paths of the extensions of features, of points or of segments. Namespaces are GPX 1.1's for all of GPX's. */
+/** The paths in the extensions of features, of points or of segments. All namespaces of GPX count as GPX 1.1's. */
 export class PathTree {
   readonly paths: ValuePath[] = [];
   private readonly byName = new Map<string, ValuePath>();
@@ -40,12 +38,12 @@ export class PathTree {
 
   constructor(private readonly separator: string) {}
 
-  /** The path of an element right in the extensions; null where there are too many. */
+  /** Returns the path of an element directly in the extensions; null where there are too many. */
   top(name: XmlName, namespace: string | null): ValuePath | null {
     return this.tops.get(name.text) ?? this.outermost(this.tops, name, namespace, topLevelSteps(name, namespace));
   }
 
-  /** That of an element in the place of GPX's own: in extensions it would be another one, unless its namespace is its own. */
+  /** Returns the path of an element beside GPX's own. It keeps its steps only with a namespace other than GPX's. */
   beside(name: XmlName, namespace: string | null): ValuePath | null {
     const isForeign = namespace !== "" && namespace !== gpxNamespace;
     const steps = isForeign ? topLevelSteps(name, namespace) : null;
@@ -63,12 +61,12 @@ export class PathTree {
     return this.make(into, name, text, prefix, false, steps);
   }
 
-  /** That of an element of ours, whose name is a field's. */
+  /** Returns the path of an element that geoferry wrote for a field. */
   own(name: XmlName, field: string): ValuePath | null {
     return this.owns.get(name.text) ?? this.make(this.owns, name, field, name.prefix, true, null);
   }
 
-  /** That of an element whose name is taken as it is given, within another one. */
+  /** Returns the path of an element within the steps `within`, under the name `as`. */
   named(name: XmlName, namespace: string | null, as: string, within: readonly XmlPathStep[] | null): ValuePath | null {
     const known = this.renamed.get(name.text);
     return known ?? this.make(this.renamed, name, as, name.prefix, false, extendSteps(within, name, namespace));
@@ -90,7 +88,7 @@ export class PathTree {
     return this.make(parent.attributes, name, `${parent.name}_${name.local}`, name.prefix, false, steps);
   }
 
-  /** Places whose names are the same are one. */
+  /** Returns the path with this name: equal names share one. */
   private make(
     into: Map<string, ValuePath>,
     key: XmlName,
@@ -108,7 +106,7 @@ export class PathTree {
       this.byName.set(name, path);
       this.paths.push(path);
     } else if (JSON.stringify(path.steps) !== JSON.stringify(steps)) {
-      // Values of several elements under one name: which of them each came from is not known any more.
+      // Several elements give values under one name, so that their origin is unknown.
       path.steps = null;
     }
     into.set(key.text, path);
@@ -116,11 +114,11 @@ export class PathTree {
   }
 }
 
-/** The steps to an element right in the extensions. */
+/** Returns the steps to an element directly in the extensions. */
 export const topLevelSteps = (name: XmlName, namespace: string | null): readonly XmlPathStep[] | null =>
   extendSteps([], name, namespace);
 
-/** The steps to an element or attribute; null where its prefix is not declared, as within such an element. */
+/** Adds an element or attribute to the steps; null where its prefix, or one before it, is not declared. */
 function extendSteps(
   around: readonly XmlPathStep[] | null,
   { text, local }: XmlName,

@@ -1,24 +1,24 @@
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 
-/** Beyond so many different values of points, the rest of them is left out: a feature would grow without bounds. */
+/** The maximum number of names of point values; values with other names are left out, to limit the size of a feature. */
 export const maxKeys = 256;
 
-/** The values of one name for the points of a line, as JSON that grows. */
+/** The values of one name for the points of a line, as growing JSON. */
 class ValueList {
   readonly out = new TextBuffer(1024);
-  /** The segment and the point in it that come next. */
+  /** The segment, and the point in it, of the next value. */
   segment = 0;
   point = 0;
-  /** Where the values of the segments before this one end. */
+  /** The end of the values of earlier segments. */
   mark = 0;
-  /** Where the value of the last point begins, and whether it is an array of several. */
+  /** The start of the last point's value, and whether that is an array of several. */
   from = 0;
   isArray = false;
 
   constructor(
     readonly name: string,
-    /** The segment that had the first value. */
-    readonly born: number,
+    /** The segment of the first value. */
+    readonly firstSegment: number,
   ) {}
 }
 
@@ -30,17 +30,17 @@ const jsonNumber = /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?(e[+-]?\d{1,2})?$/i;
 const jsonLikeText = /^(true|false|null|-?\d)|^["[{]/;
 
 /**
- * Values of the points of one line or of several, one array a name, as long as there are points: what
- * `coordinateProperties` is made of (the convention of @tmcw/togeojson). Nested by segments where there are several.
+ * Collects the values of the points of one or several lines for `coordinateProperties` (the convention of @tmcw/togeojson):
+ * for each name an array with a value for each point, nested by segments where there are several.
  */
 export class PointValues {
   private lists = new Map<string, ValueList>();
-  /** Points of the segments so far. */
+  /** The number of points of each segment. */
   private lengths: number[] = [0];
-  /** Values left out. */
+  /** The number of values left out. */
   surplus = 0;
 
-  /** Begins with another line. */
+  /** Begins another line. */
   clear(): void {
     if (this.lengths.length > 1 || this.lengths[0] !== 0) this.lengths = [0];
     if (this.lists.size > 0) this.lists = new Map();
@@ -50,23 +50,23 @@ export class PointValues {
     return this.lists.size === 0;
   }
 
-  /** The next point, its values added, is counted. */
+  /** Ends a point, after its values. */
   endPoint(): void {
     this.lengths[this.lengths.length - 1]!++;
   }
 
-  /** The points from now on are another segment's, unless the segment available has none. */
+  /** Begins a segment, unless the current one has no points. */
   segment(): void {
     if (this.lengths.at(-1)! > 0) this.lengths.push(0);
   }
 
-  /** Forgets the points of the segment available. */
+  /** Removes the points of the current segment. */
   dropSegment(): void {
     const segment = this.lengths.length - 1;
     this.lengths[segment] = 0;
     for (const [name, list] of this.lists) {
       if (list.segment !== segment) continue;
-      if (list.born === segment) this.lists.delete(name);
+      if (list.firstSegment === segment) this.lists.delete(name);
       else {
         list.out.length = list.mark;
         list.segment--;
@@ -75,10 +75,10 @@ export class PointValues {
     }
   }
 
-  /** Where the value of `name` for this point is to be written; null where it has one or there is no room. */
+  /** Returns the buffer for this point's value of `name`; null where it has one, or where there are too many names. */
   private at(name: string): TextBuffer | null {
     const list = this.listOf(name);
-    return list && !this.isTold(list) ? this.begin(list) : null;
+    return list && !this.hasValue(list) ? this.begin(list) : null;
   }
 
   private listOf(name: string): ValueList | null {
@@ -95,7 +95,7 @@ export class PointValues {
   }
 
   /** Whether this point has a value of the list. */
-  private isTold(list: ValueList): boolean {
+  private hasValue(list: ValueList): boolean {
     const segment = this.lengths.length - 1;
     return list.segment === segment && list.point > this.lengths[segment]!;
   }
@@ -114,7 +114,7 @@ export class PointValues {
   /** Begins one more value of this point, as a member of an array. */
   private beginMember(list: ValueList): TextBuffer {
     const { out } = list;
-    if (!this.isTold(list)) this.begin(list).byte(opening);
+    if (!this.hasValue(list)) this.begin(list).byte(opening);
     else if (list.isArray) out.length--;
     else out.insert(list.from, opening);
     if (out.length > list.from + 1) out.byte(comma);
@@ -138,7 +138,7 @@ export class PointValues {
     for (; list.point < length; list.point++) list.out.ascii(list.point > 0 ? ",null" : "null");
   }
 
-  /** Adds a text; false where the point has a value of this name already, or there are too many names. */
+  /** Adds a text. @returns false where the point has a value of this name, or where there are too many names */
   text(name: string, bytes: Buffer, from: number, to: number): boolean {
     const out = this.at(name);
     if (out) writeJsonString(out, bytes, from, to);
@@ -146,27 +146,27 @@ export class PointValues {
   }
 
   /**
-   * Adds a number where the text is one in JSON's form and as exact as a double, else the text. Several values of a
-   * point are an array. @returns false where there are too many names
+   * Adds a number, where the text is one in JSON that a double holds exactly, else the text. Several values of a point
+   * become an array. @returns false where there are too many names
    */
   value(name: string, bytes: Buffer, from: number, to: number): boolean {
     const list = this.listOf(name);
     if (!list) return false;
-    if (this.isTold(list)) {
+    if (this.hasValue(list)) {
       writeJsonValue(this.beginMember(list), bytes, from, to);
       list.out.byte(closing);
     } else writeJsonValue(this.begin(list), bytes, from, to);
     return true;
   }
 
-  /** The same of a value that a point has once; false where it has one already. */
+  /** Adds a number or text, as `value`, that a point has once. @returns false where it has one already */
   number(name: string, bytes: Buffer, from: number, to: number): boolean {
     const out = this.at(name);
     if (out) writeJsonValue(out, bytes, from, to);
     return out !== null;
   }
 
-  /** Adds a value to the array that the point has; false where there are too many names. */
+  /** Adds a member to the point's array. @returns false where there are too many names */
   member(name: string, value: unknown): boolean {
     const list = this.listOf(name);
     if (!list) return false;
@@ -176,7 +176,7 @@ export class PointValues {
     return true;
   }
 
-  /** Adds what our writer wrote: JSON where the text is some, else the text. */
+  /** Adds a value that geoferry wrote: JSON, or a text. */
   own(name: string, bytes: Buffer, from: number, to: number): boolean {
     const text = bytes.toString("utf8", from, to);
     const out = this.at(name);
@@ -186,14 +186,14 @@ export class PointValues {
     return true;
   }
 
-  /** Adds a value. */
+  /** Adds a value as JSON. */
   json(name: string, value: unknown): boolean {
     const out = this.at(name);
     out?.utf8(JSON.stringify(value));
     return out !== null;
   }
 
-  /** Writes the object of all arrays; `nested` where they have one for each segment. */
+  /** Writes the object with all arrays. @param nested whether each has one array per segment */
   write(to: TextBuffer, nested: boolean): void {
     if (this.lengths.length > 1 && this.lengths.at(-1) === 0) this.lengths.pop();
     const segment = this.lengths.length - 1;

@@ -25,66 +25,67 @@ import type { ValuePath } from "./paths.js";
 import { classifyValue, fittingType, guessType, ValueForm } from "./value-forms.js";
 import type { GpxVisitor } from "./visitor.js";
 
-/** A piece of the file between two features. */
+/** A range of the file that begins and ends between features. */
 export interface GpxSplit {
   readonly [key: string]: unknown;
   readonly bytes: number;
   readonly from: number;
   readonly to: number;
-  /** Features of each kind in it. */
+  /** The number of features of each kind. */
   readonly counts: readonly [number, number, number];
 }
 
 /** A field of a layer. */
 export interface GpxField extends Field {
-  /** Our writer declares it: an element without text has an empty text, not none. */
+  /** Whether geoferry's writer declared it: an element without text then is an empty text, not a missing value. */
   readonly declared: boolean;
-  /** Some feature has the element more than once: the values of each are an array. */
+  /** Whether a feature has the element more than once: values are then arrays. */
   readonly repeated: boolean;
-  /** The name of GPX's element that has it, where that is another: our writer declares it. */
+  /** The element of GPX that holds it under another name, as geoferry's writer declared. */
   readonly standard?: string;
 }
 
-/** The field of the layer. */
+/** Returns the field of the layer. */
 export const toLayerField = ({ name, type, element }: GpxField): Field => ({
   name,
   type,
   ...(element ? { element } : {}),
 });
 
-/** What a reading of the whole file tells; plain data that other threads get. */
+/** The result of reading the whole file once. Plain data, which is sent to worker threads. */
 export interface GpxScanResult {
-  /** Where a reader begins that is to read a split, null where there is no feature. */
+  /** The position for readers of splits; null where there is no feature. */
   readonly start: XmlPosition | null;
   readonly splits: readonly GpxSplit[];
   readonly counts: readonly [number, number, number];
-  /** The fields of each kind of feature, and of all together, in the order of the schema and of their appearance. */
+  /** The fields of each kind of feature, and of all kinds: those of the schema in its order, then by first occurrence. */
   readonly fields: readonly (readonly GpxField[])[];
-  /** The name in the metadata, empty where there is none. */
+  /** The name in the metadata; empty for none. */
   readonly name: string;
-  /** What the metadata say, but for the name and the bounds, which the layer has. */
+  /** The metadata, without the name and the bounds, which the layer has. */
   readonly metadata: LayerMetadata | null;
-  /** Elements of the metadata of which nothing is kept. */
+  /** Elements of the metadata that are left out. */
   readonly left: readonly string[];
-  /** What was given up for damage. */
+  /** The ranges that were skipped because of damage. */
   readonly gaps: readonly SkippedRange[];
 }
 
 interface FieldStats {
+  /** The `ValueForm` flags of all values. */
   forms: number;
   repeated: boolean;
   steps: readonly XmlPathStep[] | null;
-  /** The feature that had it last. */
+  /** The number of the last feature with the field. */
   seen: number;
 }
 
-/** After so much damage no one wants to read on. */
+/** After this many skipped ranges, reading ends. */
 const maxSkippedRanges = 100;
-/** So many different names of unknown elements are kept. */
+/** The maximum number of different names of unknown elements that are recorded. */
 const maxUnknownNames = 50;
 const gpx11Namespace = "http://www.topografix.com/GPX/1/1";
 const knownNamespaces = /^http:\/\/www\.topografix\.com\/GPX\/1\/[01]$/;
-/** What the file says of itself: children of the metadata in GPX 1.1, of the root in GPX 1.0. */
+/** Elements with metadata: children of `metadata` in GPX 1.1, of the root in GPX 1.0. */
 const metadataElements = new Set([
   "name",
   "desc",
@@ -100,7 +101,7 @@ const metadataElements = new Set([
   "extensions",
 ]);
 
-/** Reads the whole file once: which fields there are and of which types, and where features begin. */
+/** Reads the whole file once, to find its fields, their types, and where features begin. */
 export async function scanGpx(
   file: SourceFile,
   source: string,
@@ -109,30 +110,30 @@ export async function scanGpx(
   readsShape: boolean,
   tuning: XmlReaderTuning = {},
 ): Promise<GpxScanResult> {
-  const surveyor = new GpxScanner(splitSize, context.skipErrors, readsShape);
+  const scanner = new GpxScanner(splitSize, context.skipErrors, readsShape);
   const notGpx = (name: string) =>
-    createError("input-corrupt", { source, place: {}, reason: `it is no GPX: its outermost element is <${name}>` });
+    createError("input-corrupt", { source, place: {}, reason: `it is not GPX: its root element is <${name}>` });
   const quiet = { ...scanContext(context), reportNotice: () => {} };
   let start: XmlPosition | undefined;
   for (;;) {
     const reader = new XmlReader(file, { source, context: quiet, vocabulary, ...tuning, ...(start ? { start } : {}) });
-    surveyor.reader = reader;
-    const walker = new GpxParser(reader, surveyor, { notGpx });
-    for (let token = walker.walk(); token !== XmlToken.end; token = walker.walk()) {
+    scanner.reader = reader;
+    const parser = new GpxParser(reader, scanner, { notGpx });
+    for (let token = parser.read(); token !== XmlToken.end; token = parser.read()) {
       if (token === XmlToken.more) await reader.fill();
     }
     if (!reader.damage) {
-      surveyor.report(source, context);
-      return surveyor.result();
+      scanner.report(source, context);
+      return scanner.result();
     }
-    const next = surveyor.gaps.length < maxSkippedRanges ? await surveyor.nextAfter(file) : -1;
-    surveyor.giveUp(reader.damage, source, next, file.size);
-    if (next < 0) return surveyor.result();
-    start = { ...surveyor.start!, byte: next };
+    const next = scanner.gaps.length < maxSkippedRanges ? await scanner.nextAfter(file) : -1;
+    scanner.giveUp(reader.damage, source, next, file.size);
+    if (next < 0) return scanner.result();
+    start = { ...scanner.start!, byte: next };
   }
 }
 
-/** What a reader asks of its context, without what it says. */
+/** The parts of the context that the scan reads; it reports nothing itself. */
 const scanContext = ({ getTextDecoder, signal, skipErrors }: ReadContext) => ({
   getTextDecoder: (encoding: string) => getTextDecoder(encoding),
   signal,
@@ -143,25 +144,25 @@ class GpxScanner implements GpxVisitor {
   reader!: XmlReader;
   start: XmlPosition | null = null;
   readonly gaps: SkippedRange[] = [];
-  /** Where the feature begins that is not ended yet, −1 between features. */
+  /** The start of the open feature, −1 between features. */
   private featureFrom = -1;
   private readonly splits: GpxSplit[] = [];
   private counts: [number, number, number] = [0, 0, 0];
   private splitCounts: [number, number, number] = [0, 0, 0];
   private splitFrom = -1;
-  private readonly facts: Map<string, FieldStats>[] = [new Map(), new Map(), new Map()];
+  private readonly stats: Map<string, FieldStats>[] = [new Map(), new Map(), new Map()];
   private readonly byPath: (FieldStats | undefined)[][] = [[], [], []];
   private readonly standards: (FieldStats | undefined)[][] = [[], [], []];
   private readonly links = [false, false, false];
   private readonly pointValues = [false, false, false];
   private segmentValues = false;
   private readonly declared = new Map<string, FieldType>();
-  /** Elements of GPX whose fields have other names, by these. */
+  /** Elements of GPX that hold fields with other names, by these names. */
   private readonly standardOf = new Map<string, string>();
   private readonly left = new Set<string>();
   private readonly described: MetadataElement[] = [];
   private namespace: string | null = null;
-  /** Elements beside the features that are none of GPX's, and how often each was met. */
+  /** Elements beside the features that are not GPX's, with the number of occurrences. */
   private readonly unknownElements = new Map<string, number>();
   private strayTexts = 0;
   private name = "";
@@ -173,19 +174,19 @@ class GpxScanner implements GpxVisitor {
 
   constructor(
     private readonly splitSize: number,
-    /** Look into everything, as damage anywhere is read past. */
+    /** Whether to parse every segment, because damage in any of them is skipped. */
     private readonly readsAll: boolean,
-    /** Positions between points of a route go into its line. */
+    /** Whether positions between route points are added to the line. */
     private readonly readsShape: boolean,
   ) {}
 
-  /** Where the next feature begins after damage, −1 where there is none to be found. */
+  /** Returns the start of the next feature after damage, −1 for none. */
   async nextAfter(file: SourceFile): Promise<number> {
     if (!this.start || !this.reader.splittable) return -1;
     return findFeature(file, this.start.open[0]!, (this.featureFrom < 0 ? this.reader.byte : this.featureFrom) + 1);
   }
 
-  /** Ends the split before the damage, and tells what is passed over. */
+  /** Ends the split before the damage, and records the range that is skipped. */
   giveUp(damage: GeoferryError, source: string, next: number, size: number): void {
     const { place, reason } = damage.details as { place: Place; reason: string };
     const from = this.featureFrom < 0 ? this.reader.byte : this.featureFrom;
@@ -211,17 +212,18 @@ class GpxScanner implements GpxVisitor {
   }
 
   /**
-   * Reports a namespace that is none of GPX's, and elements beside the features that are none.
-   * @throws input-not-understood where there is no feature, and such elements are
+   * Reports a root namespace that is not GPX's, and elements beside the features that are not GPX's.
+   * @throws input-not-understood where there are such elements and no features
    */
   report(source: string, context: Pick<ReadContext, "reportNotice" | "reportLoss">): void {
     const { namespace, unknownElements } = this;
     if (namespace !== null && namespace !== "" && !knownNamespaces.test(namespace)) {
-      const example = `the document says that its namespace is "${namespace}", which is none of GPX's (${gpx11Namespace}); it was read as GPX`;
+      const example = `the namespace of the document is "${namespace}", which is not GPX's (${gpx11Namespace}); it was read as GPX`;
       context.reportNotice("namespace-mistyped", undefined, example);
     }
     if (this.strayTexts > 0) {
-      const example = "text beside the features, where GPX has none, was left out: a tag may be damaged there";
+      const example =
+        "text between the features, where GPX does not allow it, was left out: a tag may be damaged there";
       context.reportLoss("text-left-out", undefined, example, this.strayTexts);
     }
     if (unknownElements.size === 0) return;
@@ -235,7 +237,7 @@ class GpxScanner implements GpxVisitor {
       });
     }
     const count = [...unknownElements.values()].reduce((sum, each) => sum + each, 0);
-    const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of GPX's, and left out`;
+    const example = `${found.slice(0, 5).join(", ")} beside the features: not elements of GPX, left out`;
     context.reportLoss("element-left-out", undefined, example, count);
   }
 
@@ -260,46 +262,46 @@ class GpxScanner implements GpxVisitor {
 
   standard(index: number, bytes: Buffer, from: number, to: number): void {
     const of = this.standards[this.kind]!;
-    of[index] ??= this.factsOf(standardFields[index]!.name);
+    of[index] ??= this.statsOf(standardFields[index]!.name);
     if (to > from) this.value(of[index], bytes, from, to);
   }
 
   extension(path: ValuePath, bytes: Buffer, from: number, to: number): void {
-    this.value(this.factsOfPath(path), bytes, from, to);
+    this.value(this.statsOfPath(path), bytes, from, to);
   }
 
   attribute(path: ValuePath, value: string): void {
     const { content } = this.reader;
     content.begin();
     content.addText(value, "");
-    this.value(this.factsOfPath(path), content.bytes, content.start, content.end);
+    this.value(this.statsOfPath(path), content.bytes, content.start, content.end);
     content.drop();
   }
 
-  private factsOfPath(path: ValuePath): FieldStats {
+  private statsOfPath(path: ValuePath): FieldStats {
     const of = this.byPath[this.kind]!;
-    of[path.index] ??= this.factsOf(path.name, path.steps);
-    const facts = of[path.index]!;
-    // Values of another element under the same name came since.
-    if (!path.steps) facts.steps = null;
-    return facts;
+    of[path.index] ??= this.statsOf(path.name, path.steps);
+    const stats = of[path.index]!;
+    // Another element gave values under the same name.
+    if (!path.steps) stats.steps = null;
+    return stats;
   }
 
-  private factsOf(name: string, steps: readonly XmlPathStep[] | null = null): FieldStats {
-    const facts = this.facts[this.kind]!;
-    let known = facts.get(name);
+  private statsOf(name: string, steps: readonly XmlPathStep[] | null = null): FieldStats {
+    const stats = this.stats[this.kind]!;
+    let known = stats.get(name);
     if (!known) {
       known = { forms: 0, repeated: false, steps, seen: 0 };
-      facts.set(name, known);
+      stats.set(name, known);
     }
     return known;
   }
 
-  private value(facts: FieldStats, bytes: Buffer, from: number, to: number): void {
-    // What is a text once is one, whatever follows.
-    if (to > from && (facts.forms & ValueForm.text) === 0) facts.forms |= classifyValue(bytes, from, to);
-    if (facts.seen === this.features) facts.repeated = true;
-    facts.seen = this.features;
+  private value(stats: FieldStats, bytes: Buffer, from: number, to: number): void {
+    // One value that is a text makes the field a text.
+    if (to > from && (stats.forms & ValueForm.text) === 0) stats.forms |= classifyValue(bytes, from, to);
+    if (stats.seen === this.features) stats.repeated = true;
+    stats.seen = this.features;
   }
 
   link(): void {
@@ -308,7 +310,7 @@ class GpxScanner implements GpxVisitor {
 
   geometryType(): void {}
 
-  /** Once it is known that points have values, what is in segments makes no difference, as long as it is sound. */
+  /** Once points are known to have values, segments give no more information, and are skipped unless damage matters. */
   segment(): boolean {
     return this.readsAll || !this.pointValues[Gpx.trk];
   }
@@ -373,7 +375,7 @@ class GpxScanner implements GpxVisitor {
   }
 
   metadata(name: XmlName, element: MetadataElement): void {
-    // The features tell their bounds.
+    // The bounds follow from the features.
     if (!metadataElements.has(name.local)) this.unknown(name);
     else if (name.local === "extensions") this.left.add(name.local);
     else if (name.local === "name") this.name ||= element.text;
@@ -394,15 +396,15 @@ class GpxScanner implements GpxVisitor {
     };
   }
 
-  /** In the order in which our writer declares them, else in that of the schema and of their appearance. */
+  /** Returns the declared fields in their order, then those of the schema, then others by first occurrence. */
   private fieldsOf(kinds: readonly number[]): GpxField[] {
     const { declared } = this;
-    const facts = this.factsOfKinds(kinds);
+    const stats = this.statsOfKinds(kinds);
     const fields = new Map<string, GpxField>();
     const add = (name: string, type: FieldType, repeated = false) => {
       if (fields.has(name)) return;
       const standard = this.standardOf.get(name);
-      const element = facts.get(name)?.steps;
+      const element = stats.get(name)?.steps;
       fields.set(name, {
         name,
         type,
@@ -415,32 +417,32 @@ class GpxScanner implements GpxVisitor {
     const renamed = new Set(this.standardOf.values());
     if (!declared.has(gpxTypeField)) add(gpxTypeField, "text");
     for (const [name, type] of declared) {
-      const forms = facts.get(this.standardOf.get(name) ?? name)?.forms ?? 0;
+      const forms = stats.get(this.standardOf.get(name) ?? name)?.forms ?? 0;
       add(name, name === gpxTypeField ? "text" : fittingType(forms, type));
     }
     for (const { name, type } of standardFields) {
-      const known = facts.get(name);
+      const known = stats.get(name);
       if (known && !renamed.has(name)) add(name, fittingType(known.forms, type));
     }
     if (kinds.some((kind) => this.links[kind])) add(linksField, "json");
-    for (const [name, { forms, repeated }] of facts) {
+    for (const [name, { forms, repeated }] of stats) {
       if (name !== coordinateField && name !== segmentField && !renamed.has(name))
         add(name, repeated ? "json" : guessType(forms), repeated);
     }
-    if (facts.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
-    if (facts.has(segmentField) || (this.segmentValues && kinds.includes(Gpx.trk))) add(segmentField, "json");
+    if (stats.has(coordinateField) || kinds.some((kind) => this.pointValues[kind])) add(coordinateField, "json");
+    if (stats.has(segmentField) || (this.segmentValues && kinds.includes(Gpx.trk))) add(segmentField, "json");
     return [...fields.values()];
   }
 
-  private factsOfKinds(kinds: readonly number[]): Map<string, FieldStats> {
+  private statsOfKinds(kinds: readonly number[]): Map<string, FieldStats> {
     const united = new Map<string, FieldStats>();
     for (const kind of kinds) {
-      for (const [name, facts] of this.facts[kind]!) {
+      for (const [name, stats] of this.stats[kind]!) {
         const known = united.get(name);
-        if (!known) united.set(name, { ...facts });
+        if (!known) united.set(name, { ...stats });
         else {
-          known.forms |= facts.forms;
-          known.repeated ||= facts.repeated;
+          known.forms |= stats.forms;
+          known.repeated ||= stats.repeated;
         }
       }
     }

@@ -1,6 +1,6 @@
 import { type FieldType, temporalType } from "../../../src/model/index.js";
 
-/** What a text can be read as. A field's values are of several forms; all of them together decide its type. */
+/** The forms of a text. The forms of all values together decide a field's type. */
 export const ValueForm = {
   boolean: 1,
   int32: 2,
@@ -13,7 +13,7 @@ export const ValueForm = {
   time: 128,
   datetime: 256,
   text: 512,
-  /** An integer beyond 32 bits as our writer has it, with a point for those who know no such integers. */
+  /** An integer beyond 32 bits as geoferry's writer has it: with a decimal point, for readers without 64-bit integers. */
   wide: 1024,
   /** An integer beyond 64 bits: a number where a double is declared, else an identifier. */
   beyond: 2048,
@@ -23,7 +23,7 @@ const safeDigits = 15;
 const maxDigits = 18;
 const zero = 48;
 
-/** The form of `bytes[from … to]`, which is not empty. Numbers in which a zero leads or a plus stands are texts. */
+/** Returns the form of `bytes[from … to]`, which is not empty. A number with a leading zero or a plus is a text. */
 export function classifyValue(bytes: Buffer, from: number, to: number): number {
   const first = bytes[from]!;
   const isNumeric = (first >= zero && first <= 57) || first === 45 || first === 46;
@@ -60,7 +60,7 @@ function longIntegerForm(text: string): number {
   return BigInt.asIntN(64, value) === value ? ValueForm.int64 : ValueForm.beyond;
 }
 
-/** Whether a point stands at `at`, behind `before` digits, and only digits follow: as nearly all decimals are. */
+/** Whether `before` digits, a decimal point at `at` and only digits make a number, as for nearly all decimals. */
 function isPlainDecimal(bytes: Buffer, at: number, before: number, to: number): boolean {
   const decimals = to - at - 1;
   if (bytes[at] !== 46 || before === 0 || before + decimals > safeDigits) return false;
@@ -69,7 +69,7 @@ function isPlainDecimal(bytes: Buffer, at: number, before: number, to: number): 
   return i === to;
 }
 
-/** More digits than a double holds are an identifier rather than a measure. */
+/** More digits than a double holds indicate an identifier, not a measurement. */
 function isDecimal(bytes: Buffer, from: number, to: number): boolean {
   const text = bytes.toString("latin1", from, to);
   const parts = /^(\d*)(?:\.(\d*))?(?:e[+-]?\d{1,3})?$/i.exec(text);
@@ -84,7 +84,7 @@ function temporalForm(bytes: Buffer, from: number, to: number): number {
   return type === null ? ValueForm.text : ValueForm[type];
 }
 
-/** `2024-05-06T07:08:09Z`, which nearly all times in GPX look like; false where only a closer look can tell. */
+/** Whether the text has the form `2024-05-06T07:08:09Z`, like nearly all times in GPX. Other times need a full check. */
 function isPlainInstant(bytes: Buffer, from: number, to: number): boolean {
   if (to - from !== 20) return false;
   for (let i = 0; i < 20; i++) {
@@ -107,7 +107,7 @@ function wordForm(bytes: Buffer, from: number, to: number): number {
   return word === "NaN" || word === "INF" || word === "-INF" ? ValueForm.nonFinite : ValueForm.text;
 }
 
-/** The forms that a column of a type takes. */
+/** The forms that a column of a type accepts. */
 const formsByType: Readonly<Record<FieldType, number>> = {
   boolean: ValueForm.boolean,
   int32: ValueForm.int32,
@@ -129,11 +129,11 @@ const formsByType: Readonly<Record<FieldType, number>> = {
 };
 const guessOrder: readonly FieldType[] = ["boolean", "int32", "int64", "date", "time", "datetime"];
 
-/** The type that `declared` is where all values fit it, else text. */
+/** Returns `declared` where all forms fit it, else text. */
 export const fittingType = (forms: number, declared: FieldType): FieldType =>
   (forms & ~formsByType[declared]) === 0 ? declared : "text";
 
-/** The type that values of these forms have where nothing declares one. */
+/** Returns the type for values of these forms where none is declared. */
 export function guessType(forms: number): FieldType {
   if (forms === 0) return "text";
   const found = (forms & ValueForm.wide) === 0 && guessOrder.find((type) => (forms & ~formsByType[type]) === 0);

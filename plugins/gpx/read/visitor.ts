@@ -4,55 +4,55 @@ import type { ShapePoint } from "../route-shape.js";
 import type { ValuePath } from "./paths.js";
 
 /**
- * What a walk over a file meets, in its order. Texts are `bytes[from … to]`, in `reader.content` or where the document has
- * them, which stay there until their feature has ended.
+ * Receives the contents of a file in document order. Texts are `bytes[from … to]`, in `reader.content` or in the reader's
+ * window; they are valid until their feature ends.
  */
 export interface GpxVisitor {
-  /** The outermost element begins, in this namespace: empty for none, null for a prefix that nothing declares. */
+  /** The root element begins. Its namespace is empty for none, null for a prefix that is not declared. */
   root(namespace: string | null): void;
-  /** A child of the outermost element that is none of GPX's. */
+  /** A child of the root element that is not GPX's. */
   unknown(name: XmlName): void;
-  /** A wpt, rte or trk begins; false where it is of no interest. */
+  /** A wpt, rte or trk begins. @returns false to skip it */
   begin(kind: number): boolean;
-  /** Its simple element of this index in `standardFields`. */
+  /** A simple element of the feature, by its index in `standardFields`. */
   standard(index: number, bytes: Buffer, from: number, to: number): void;
   extension(path: ValuePath, bytes: Buffer, from: number, to: number): void;
   /** An attribute of an element in extensions. */
   attribute(path: ValuePath, value: string): void;
   link(link: GpxLink): void;
-  /** What our writer says that the geometry was before it became one of GPX, in `reader.content`. */
+  /** The geometry type before geoferry converted it to one of GPX; the text is in `reader.content`. */
   geometryType(): void;
-  /** A segment begins; false where its points are of no interest. */
+  /** A segment begins. @returns false to skip it */
   segment(): boolean;
   /** An element in the extensions of a segment. */
   segmentExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void;
-  /** An attribute of an element there. */
+  /** An attribute of an element in the extensions of a segment. */
   segmentAttribute(path: ValuePath, value: string): void;
-  /** A segment that was passed over has extensions. */
+  /** A skipped segment has extensions. */
   segmentExtended(): void;
-  /** Whether places of points are wanted; where not, any may be given. */
+  /** Whether positions of points are used; where not, they are not parsed. */
   readonly wantsPlaces: boolean;
-  /** A point of a line begins; false where its values are of no interest. */
+  /** A point of a line begins. @returns false to skip its values */
   beginPoint(longitude: number, latitude: number): boolean;
   pointStandard(index: number, bytes: Buffer, from: number, to: number): void;
   pointExtension(path: ValuePath, bytes: Buffer, from: number, to: number): void;
   pointAttribute(path: ValuePath, value: string): void;
-  /** A position that Garmin's devices put between this point of a route and the next. */
+  /** A position that Garmin's devices add between this route point and the next. */
   pointShape(path: ValuePath, point: ShapePoint): void;
   pointLink(link: GpxLink): void;
-  /** The point ends; NaN for the height that it does not have, or that is none. */
+  /** The point ends. @param height in metres, NaN for none or for one that is no number */
   endPoint(height: number): void;
-  /** A feature ends; of a wpt, where it is and how high. */
+  /** A feature ends. For a wpt, the arguments are its position. */
   end(longitude: number, latitude: number, height: number): void;
-  /** The declaration of a field's type at the end of the file, and of GPX's element that has it under another name. */
+  /** The declaration of a field's type at the end of the file, with the GPX element that holds it under another name. */
   declaration(name: string, type: string, element: string | null): void;
-  /** An element of the metadata, or what GPX 1.0 has in its place. */
+  /** An element of the metadata, or in the root for GPX 1.0. */
   metadata(name: XmlName, element: MetadataElement): void;
   /** An element in the extensions of the file itself. */
   leftOut(name: XmlName): void;
-  /** Text where GPX has elements only: beside the features, or in one. */
+  /** Text where GPX has elements only: between the features (`isBeside`), or in one. */
   strayText(isBeside: boolean): void;
-  /** A height that is no number. */
+  /** A height is no number. */
   badHeight(): void;
 }
 

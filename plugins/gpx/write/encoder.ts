@@ -14,22 +14,22 @@ import { acceptsAnyText, isShifted, isValidElementText, schemaTextOf, toUtc, wri
 import { isUnqualified, type VendorElement, vendorColumnIndexes, writeVendorElement } from "./vendor-elements.js";
 import { collectPrefixes, type VendorSteps } from "./vendor-points.js";
 
-/** The features of a batch, sorted as the schema has them, and the fields they had. */
+/** The features of a batch by element, in the order of the schema, and the fields they had. */
 export interface GpxChunk {
-  /** Bytes of the wpt, rte and trk elements. */
+  /** The bytes of the wpt, rte and trk elements. */
   readonly parts: readonly Uint8Array[];
   readonly fields: readonly Pick<Field, "name" | "type">[];
 }
 
 export interface GpxEncoderSettings {
-  /** What a line becomes that does not say: Gpx.rte or Gpx.trk. */
+  /** The element for lines that do not specify one: Gpx.rte or Gpx.trk. */
   readonly lines: number;
   readonly precision: number;
   readonly zPrecision: number;
   readonly extensions: boolean;
 }
 
-/** Where what a line's points and segments say stood, and the prefixes that its element declares. */
+/** The elements that the values of a line's points and segments came from, and the prefixes that its element declares. */
 interface ElementOrigins {
   readonly declared: NamespaceMap;
   readonly points: PointOrigins;
@@ -57,12 +57,12 @@ export class GpxEncoder {
   private readonly outs = gpxTypes.map(() => new TextBuffer(1 << 14));
   private out = this.outs[0]!;
   private readonly points: PointWriter;
-  /** Characters left out by field, in the batch available. */
+  /** Characters left out of each field, in this batch. */
   private readonly dropped = new Map<string, number>();
   private readonly leftOut = new Map<string, number>();
-  /** Times of features in another offset, written in UTC, in the batch available. */
+  /** Times with another offset that were written in UTC, in this batch. */
   private shifted = 0;
-  /** Features with elements in extensions that are of no namespace of their own. */
+  /** Features with extension elements that have no namespace of their own. */
   private unqualified = 0;
   private hasUnqualified = false;
   private hasExtensions = false;
@@ -98,12 +98,12 @@ export class GpxEncoder {
     }
     this.tell(spread, areas);
     reportCollapsedGeometries(geometry, this.settings.precision, this.context);
-    // Fields of other namespaces are read as they were, without a declaration.
+    // Fields from elements of other namespaces need no declaration to be restored.
     const fields = batch.fields.flatMap(({ name, type, element }) => (element ? [] : [{ name, type }]));
     return { parts: this.outs.map((out) => out.finish()), fields };
   }
 
-  /** Says what GPX cannot hold. */
+  /** Reports what GPX cannot hold. */
   private tell(spread: number, areas: number): void {
     const { context, dropped, leftOut, points } = this;
     if (spread > 0) {
@@ -130,7 +130,7 @@ export class GpxEncoder {
     }
     if (this.unqualified > 0) {
       const example =
-        "elements in extensions that have no namespace of their own were kept as they were; GPX 1.1 allows none, and programs that check its schema refuse them";
+        "elements in extensions that have no namespace of their own were kept; GPX 1.1 does not allow them, and programs that validate against its schema reject them";
       context.reportNotice("extension-unqualified", undefined, example, this.unqualified);
     }
     for (const [field, count] of dropped) {
@@ -143,7 +143,7 @@ export class GpxEncoder {
     leftOut.clear();
   }
 
-  /** Which of wpt, rte and trk the feature says that it was, −1 where it says nothing. */
+  /** Returns the element in the feature's `_gpxType`, −1 for none. */
   private wanted(plan: FieldPlan, row: number): number {
     if (!plan.type) return -1;
     const name = schemaTextOf(plan.type, row);
@@ -166,7 +166,7 @@ export class GpxEncoder {
     const kind = geometry.kinds[row]!;
     const rings = ringsOf(geometry, row);
     const wanted = this.wanted(plan, row);
-    // One without positions has no line, and may be a route all the same.
+    // A line without positions can still be a route.
     const isNone = rings.length === 0 && (wanted === Gpx.rte || kind === Kind.LineString);
     const isSingle = (rings.length === 1 || isNone) && kind !== Kind.MultiLineString;
     const isRoute = isSingle && (wanted === Gpx.rte || (wanted < Gpx.rte && this.settings.lines === Gpx.rte));
@@ -195,7 +195,7 @@ export class GpxEncoder {
     return parsePointLists(value, lengths, geometry.kinds[row] === Kind.MultiLineString);
   }
 
-  /** Where the values of points and segments stood, and the prefixes that the feature's element declares for these. */
+  /** Returns the elements that the values of points and segments came from, and the prefixes to declare for them. */
   private originsOf(plan: FieldPlan, lists: PointLists | null, segments: readonly PointList[] | null): ElementOrigins {
     const points = (lists && plan.fields[plan.coordinatesIndex]?.members) ?? noSteps;
     const ofSegments = (segments && plan.fields[plan.segmentsIndex]?.members) ?? noSteps;
@@ -210,7 +210,7 @@ export class GpxEncoder {
     return { declared, points: { steps: points, declared }, segments: { steps: ofSegments, declared } };
   }
 
-  /** Writes what stands before the points, in the order of the schema. `held` is what points and segments say. */
+  /** Writes the elements before the points, in the order of the schema. `held` has the values of points and segments. */
   private attributes(
     plan: FieldPlan,
     as: number,
@@ -244,7 +244,7 @@ export class GpxEncoder {
     if (as !== Gpx.wpt) this.out.byte(10);
   }
 
-  /** Writes a value as an element of GPX; false where the element does not take it. */
+  /** Writes a value as an element of GPX. @returns false where the schema does not allow it there */
   private standard(plan: FieldPlan, { name, column: index, open, close }: StandardColumn, row: number): boolean {
     const { out } = this;
     const column = plan.columns[index]!;
@@ -287,7 +287,7 @@ export class GpxEncoder {
     this.out.literal(tag.close);
   }
 
-  /** What was an element of another namespace is one again. */
+  /** Writes fields that came from elements of other namespaces as these elements. */
   private vendor(plan: FieldPlan, element: VendorElement, row: number): void {
     const isSaid = vendorColumnIndexes(element).some(
       (column) => plan.columns[column]!.presence[row] === Presence.value,
@@ -318,13 +318,13 @@ export class GpxEncoder {
   }
 }
 
-/** What is said of each segment; null where it is not one array a name with a value for each. */
+/** Returns the values of each segment; null unless each name has one array with a value for each segment. */
 function parseSegmentLists(plan: FieldPlan, row: number, count: number): readonly PointList[] | null {
   const value = parseJsonAt(plan.segments, row);
   return value === undefined || count === 0 ? null : (parsePointLists(value, [count], false)?.[0] ?? null);
 }
 
-/** The rings of a feature, of all its parts: the lines of one kind, the shells and holes of the other. */
+/** Returns the rings of all parts of a feature: the lines, or the shells and holes. */
 function ringsOf(geometry: GeometryColumn, row: number): number[] {
   const { partOffsets, ringOffsets } = geometry;
   const rings: number[] = [];
@@ -332,7 +332,7 @@ function ringsOf(geometry: GeometryColumn, row: number): number[] {
   return rings;
 }
 
-/** What a reader has to be told of the geometry, as it would take it for another one; empty where it would not. */
+/** Returns the geometry type to write where a reader would derive another one; empty where it would not. */
 function originalGeometryType(geometry: GeometryColumn, row: number, rings: readonly number[]): string {
   const kind = geometry.kinds[row]!;
   if (rings.length === 0) {

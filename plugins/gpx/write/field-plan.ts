@@ -10,26 +10,26 @@ import {
   vendorColumnIndexes,
 } from "./vendor-elements.js";
 
-/** A field that has an element of its own, and the index of its column. */
+/** A field with an element of GPX, and the index of its column. */
 export interface StandardColumn extends TagPair {
   readonly name: string;
   readonly column: number;
-  /** The schema has it behind the links. */
+  /** Whether the schema has it after the links. */
   readonly afterLinks: boolean;
 }
 
-/** Where the fields of a batch go. */
+/** The elements that the fields of a batch are written as. */
 export interface FieldPlan {
   readonly fields: readonly Field[];
   readonly columns: readonly Column[];
   /** For wpt, rte and trk: columns for the elements of the schema, in its order, and those for extensions. */
   readonly standards: readonly (readonly StandardColumn[])[];
   readonly others: readonly (readonly number[])[];
-  /** Fields that come from elements of other namespaces in a GPX: they are written as these again. */
+  /** Fields that came from elements of other namespaces in a GPX file, and are written as these. */
   readonly vendors: readonly VendorElement[];
-  /** Those of them that have nothing but a text: `tags` has their tags. */
+  /** Those of them that have only a text: `tags` has their tags. */
   readonly plain: ReadonlySet<VendorElement>;
-  /** Those that GPX 1.1 does not allow, or that have such in them. */
+  /** Those that GPX 1.1 does not allow, or that contain such elements. */
   readonly unqualified: ReadonlySet<VendorElement>;
   /** The tags of each field in extensions. */
   readonly tags: readonly TagPair[];
@@ -42,13 +42,13 @@ export interface FieldPlan {
   readonly segmentsIndex: number;
 }
 
-/** Elements of GPX that show a field of another name, where there is none of theirs. */
+/** Elements of GPX that hold a field with another name, where no field has their own name. */
 const displayNames: readonly (readonly [element: string, names: RegExp])[] = [
   ["name", /^name$/i],
   ["desc", /^desc(ription)?$/i],
 ];
 
-/** The names of the fields that are shown as an element of GPX with another name, by these. */
+/** Returns the names of fields that are written as an element of GPX with another name, by that name. */
 export function findDisplayFields(fields: readonly Pick<Field, "name" | "type">[]): ReadonlyMap<string, string> {
   const shown = new Map<string, string>();
   for (const [element, names] of displayNames) {

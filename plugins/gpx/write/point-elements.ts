@@ -1,7 +1,7 @@
 import { standardFields } from "../elements.js";
 import type { GpxLink } from "../read/visitor.js";
 
-/** Values of the points of one line: `at(point)` gives that of a point. */
+/** Values of the points of one line; `at(point)` returns that of a point. */
 export interface PointList {
   readonly key: string;
   readonly values: readonly unknown[];
@@ -10,7 +10,7 @@ export interface PointList {
 /** The values of the points of each line of a feature. */
 export type PointLists = readonly (readonly PointList[])[];
 
-/** Garmin's TrackPointExtension, version 2, in the order of its schema, by the names that its values have as arrays. */
+/** The elements of Garmin's TrackPointExtension, version 2, in the order of its schema, by the names of their arrays. */
 export const garminElements: readonly (readonly [key: string, element: string])[] = [
   ["atemps", "atemp"],
   ["wtemps", "wtemp"],
@@ -23,16 +23,16 @@ export const garminElements: readonly (readonly [key: string, element: string])[
 ];
 export const garminNamespace = "http://www.garmin.com/xmlschemas/TrackPointExtension/v2";
 
-/** The names that the elements of points have as arrays, in the order of the schema. */
+/** The names of the arrays for the elements of points, in the order of the schema. */
 export const standardKeys: readonly (readonly [key: string, element: string])[] = standardFields.map(({ name }) => [
   `${name}s`,
   name,
 ]);
 
 /**
- * What `coordinateProperties` says of each point, line by line; null where it is not one array a name with a value for
- * each position, so that it is unknown what belongs to which.
- * @param lengths positions of each line
+ * Returns the values in `coordinateProperties` for each point, line by line; null unless each name has one array with a
+ * value for each position, because values then cannot be matched to points.
+ * @param lengths the number of positions of each line
  * @param nested whether there is an array for each line
  */
 export function parsePointLists(value: unknown, lengths: readonly number[], nested: boolean): PointLists | null {
@@ -49,7 +49,7 @@ export function parsePointLists(value: unknown, lengths: readonly number[], nest
   return lists;
 }
 
-/** The links that a value holds, null where it holds anything else. */
+/** Returns the links in a value; null for a value that is no list of links. */
 export function parseLinks(value: unknown): GpxLink[] | null {
   if (!Array.isArray(value)) return null;
   const links: GpxLink[] = [];
@@ -65,6 +65,6 @@ export function parseLinks(value: unknown): GpxLink[] | null {
 
 const ambiguousText = /^(true|false|null|-?\d)|^["[{]/;
 
-/** A value of a point as the text of an element of ours: JSON, but for texts that are not taken for any. */
+/** Returns a point's value as the text of geoferry's element: JSON, except for texts that cannot be mistaken for JSON. */
 export const geoferryText = (value: unknown): string =>
   typeof value === "string" && value !== "" && !ambiguousText.test(value) ? value : JSON.stringify(value);

@@ -33,20 +33,20 @@ const numericFields = new Set(
 const standardIndexByKey = new Map(standardKeys.map(([key, element], index) => [key, { element, index }]));
 const garminElementByKey = new Map(garminElements.map(([key, element]) => [key, element]));
 
-/** The lists of a line by where their values go. */
+/** The lists of a line, by the elements that their values are written as. */
 interface SortedLists {
-  /** Lists of standard elements, in the order of the schema, before the links and behind them. */
+  /** Lists of standard elements, in the order of the schema, before and after the links. */
   readonly before: readonly (readonly [element: string, list: PointList])[];
   readonly links: PointList | undefined;
   readonly after: readonly (readonly [element: string, list: PointList])[];
   readonly garmin: readonly (readonly [element: string, list: PointList])[];
   readonly own: readonly PointList[];
-  /** Lists of values that stood in elements of other namespaces. */
+  /** Lists of values that came from elements of other namespaces. */
   readonly vendor: VendorLists;
   readonly steps: VendorSteps;
 }
 
-/** What is known of the values of points: where each stood, and which prefixes are declared around the points. */
+/** The elements that the values of points came from, and the prefixes that are declared around the points. */
 export interface PointOrigins {
   readonly steps: VendorSteps;
   readonly declared: NamespaceMap;
@@ -68,16 +68,16 @@ const textTokens = {
   empty: new EncodedText("/>\n"),
 };
 
-/** Writes positions as elements of GPX's wptType, with what their features say of each. */
+/** Writes positions as elements of GPX's wptType, with the values that their features have for each. */
 export class PointWriter {
-  /** Longitudes of 180 degrees written as −180 so far. */
+  /** The number of longitudes of 180 degrees that were written as −180. */
   moved = 0;
-  /** Times in another offset written in UTC so far. */
+  /** The number of times with another offset that were written in UTC. */
   shifted = 0;
 
   constructor(private readonly digits: CoordinateDigits) {}
 
-  /** Writes `<wpt lat="…" lon="…"` of the position k. */
+  /** Writes `<wpt lat="…" lon="…"` for position `k`. */
   open(out: TextBuffer, tag: PointTag, geometry: GeometryColumn, k: number): void {
     const { precision } = this.digits;
     const { xy } = geometry;
@@ -101,7 +101,7 @@ export class PointWriter {
     return true;
   }
 
-  /** Writes the positions of a ring, each on a line. */
+  /** Writes the positions of a ring, one per line. */
   line(
     out: TextBuffer,
     tag: PointTag,
@@ -129,7 +129,7 @@ export class PointWriter {
   }
 }
 
-/** Writes what a segment says of itself, at its end. */
+/** Writes the values of a segment, at its end. */
 export function writeSegmentEnd(out: TextBuffer, lists: readonly PointList[], at: number, origins: PointOrigins): void {
   const sorted = sortLists(lists, origins, false);
   writeExtensions(out, sorted, at, geoferryValues(sorted, at));
@@ -142,7 +142,7 @@ function sortLists(lists: readonly PointList[], { steps, declared }: PointOrigin
   const own: PointList[] = [];
   const vendor: PointList[] = [];
   let links: PointList | undefined;
-  // The prefix that geoferry has for Garmin's extension may be that of another version of it here.
+  // The prefix that geoferry uses for Garmin's extension may be declared for another version of it here.
   const hasGarmin = ofPoints && (declared.get("gpxtpx") ?? garminNamespace) === garminNamespace;
   for (const list of lists) {
     const known = ofPoints ? standardIndexByKey.get(list.key) : undefined;
@@ -168,7 +168,7 @@ function sortLists(lists: readonly PointList[], { steps, declared }: PointOrigin
   };
 }
 
-/** Values that have no element but ours. */
+/** Writes values that need an element of geoferry's. */
 function geoferryValues({ own, vendor, steps }: SortedLists, point: number): [string, unknown][] {
   const found: [string, unknown][] = [];
   for (const { key, values } of own) {
@@ -182,7 +182,7 @@ function geoferryValues({ own, vendor, steps }: SortedLists, point: number): [st
   return found;
 }
 
-/** @returns how many times it brought to UTC */
+/** @returns the number of times converted to UTC */
 function writePoint(out: TextBuffer, sorted: SortedLists, point: number): number {
   const own = geoferryValues(sorted, point);
   let shifted = 0;
@@ -225,8 +225,8 @@ function writeExtensions(out: TextBuffer, sorted: SortedLists, point: number, ow
 }
 
 /**
- * Writes a value as an element of GPX, or puts it among ours where the element does not take it.
- * @returns how many times it brought to UTC
+ * Writes a value as an element of GPX, or as one of geoferry's where the schema does not allow it there.
+ * @returns the number of times converted to UTC
  */
 function writeStandard(
   out: TextBuffer,

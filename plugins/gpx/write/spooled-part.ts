@@ -2,11 +2,11 @@ import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../../src/errors.js";
 import type { SinkFile } from "../../../src/plugin/format.js";
 
-/** So many bytes are kept in memory before a file is made for them. */
+/** With more bytes than this, a temporary file is used. */
 const maxMemoryBytes = 1 << 20;
 const copyChunkBytes = 1 << 20;
 
-/** Bytes that come now and are written later, on disk where they are many. */
+/** Collects bytes that are written later: in memory, or in a temporary file where there are many. */
 export class SpooledPart {
   private kept: Buffer[] = [];
   private size = 0;
@@ -18,7 +18,7 @@ export class SpooledPart {
     private readonly path: () => Promise<string>,
   ) {}
 
-  /** Adds bytes, which may be used for something else afterwards. */
+  /** Adds bytes. The caller may reuse the buffer afterwards. */
   async add(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0) return;
     this.kept.push(Buffer.from(bytes));
@@ -45,7 +45,7 @@ export class SpooledPart {
     return createError("output-failed", { output: this.output, reason }, error);
   }
 
-  /** Writes all bytes to `target`, in the order they came. */
+  /** Writes all bytes to `target`, in order. */
   async copyTo(target: SinkFile): Promise<void> {
     for (let at = 0; at < this.written; ) {
       const { bytesRead, buffer } = await this.file!.read(Buffer.allocUnsafe(copyChunkBytes), 0, copyChunkBytes, at);

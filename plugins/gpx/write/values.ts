@@ -4,7 +4,7 @@ import { writeXmlText } from "../../shared/xml/escape.js";
 
 const booleanWords = { true: Buffer.from("true"), false: Buffer.from("false") };
 
-/** Writes the value of a row as the text of an element, in the form that XML Schema has for its type. */
+/** Writes the value of a row as the text of an element, in the form of XML Schema for its type. */
 export function writeValue(out: TextBuffer, column: Column, row: number): number {
   switch (column.type) {
     case "boolean": {
@@ -30,8 +30,8 @@ export function writeValue(out: TextBuffer, column: Column, row: number): number
 }
 
 /**
- * An integer. Those beyond 32 bits get a point: GDAL knows no integers of 64 bits in a GPX, and would take the greatest
- * of 32 bits for them.
+ * Writes an integer. One beyond 32 bits gets a decimal point, because GDAL reads no 64-bit integers from GPX and would
+ * clamp it to 32 bits.
  */
 function writeInt64(out: TextBuffer, value: bigint): void {
   out.ascii(String(value));
@@ -49,7 +49,7 @@ function bytesOf(column: BytesColumn, row: number): Buffer {
   return Buffer.from(column.bytes.buffer, column.bytes.byteOffset + from, column.offsets[row + 1]! - from);
 }
 
-/** The text of a value, where it is of a type whose text the elements of GPX can have; null where it is not. */
+/** Returns the text of a value; null for a type whose values no element of GPX holds. */
 export function schemaTextOf(column: Column, row: number): string | null {
   if (column.presence[row] !== Presence.value) return null;
   if (!isBytesColumn(column)) return column.type === "boolean" ? null : String(column.values[row]!);
@@ -61,7 +61,7 @@ const wholePattern = /^\d{1,9}$/;
 const datetimePattern =
   /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-](0\d|1[0-3]):[0-5]\d|[+-]14:00)?$/;
 
-/** Whether a text is a dateTime of XML Schema 1.0 (part 2, 3.2.7), which has no year 0. */
+/** Whether a text is a dateTime of XML Schema 1.0 (part 2, 3.2.7), which does not allow the year 0. */
 export function isDatetime(text: string): boolean {
   const parts = datetimePattern.exec(text);
   if (!parts) return false;
@@ -74,7 +74,7 @@ const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 const fixValues = ["none", "2d", "3d", "dgps", "pps"];
 
-/** What an element of GPX 1.1 can have as its text (its schema's simple types); elements of any text are not here. */
+/** The texts that the schema of GPX 1.1 allows for an element (its simple types); elements not listed hold any text. */
 const elementChecks: Readonly<Record<string, (text: string) => boolean>> = {
   time: isDatetime,
   magvar: (text) => decimalPattern.test(text) && Number(text) >= 0 && Number(text) < 360,
@@ -89,13 +89,13 @@ const elementChecks: Readonly<Record<string, (text: string) => boolean>> = {
   dgpsid: (text) => wholePattern.test(text) && Number(text) <= 1023,
 };
 
-/** Whether the schema takes the text for this element. */
+/** Whether the schema allows the text for this element. */
 export const isValidElementText = (name: string, text: string): boolean => elementChecks[name]?.(text) ?? true;
 
-/** Whether the schema takes any text for this element. */
+/** Whether the schema allows any text for this element. */
 export const acceptsAnyText = (name: string): boolean => !Object.hasOwn(elementChecks, name);
 
-/** A datetime with an offset in UTC, as GPX has its times; one that names no offset as it is. */
+/** Converts a datetime with an offset to UTC, as GPX requires; one without an offset is unchanged. */
 export function toUtc(text: string): string {
   if (text.endsWith("Z")) return text;
   const offset = /([+-])(\d\d):(\d\d)$/.exec(text);
@@ -105,9 +105,9 @@ export function toUtc(text: string): string {
   const local = text.slice(0, -6);
   const seconds = local.slice(0, 19);
   const moved = new Date(Date.parse(`${seconds}Z`) - shift).toISOString();
-  // Beyond the years that four digits write, the offset stays.
+  // A year with more than four digits keeps its offset.
   return /^\d{4}-/.test(moved) ? `${moved.slice(0, 19)}${local.slice(19)}Z` : text;
 }
 
-/** Whether what `toUtc` made of a text says another time of day than the text. */
+/** Whether `toUtc` changed the time of day in a text. */
 export const isShifted = (text: string, stored: string): boolean => stored !== text && !/[+-]00:00$/.test(text);

@@ -1,4 +1,4 @@
-/** Elements of other namespaces in GPX's extensions (Garmin's gpxx, opencpn …), made of the fields that they were read as. */
+/** Writes fields that came from extension elements of other namespaces (Garmin's gpxx, opencpn …) as these elements. */
 import { type Column, type Field, Presence, valueAt, type XmlPathStep } from "../../../src/model/index.js";
 import { EncodedText, type TagPair } from "../../shared/text/literal.js";
 import { escapeAttribute, escapeElement } from "../../shared/xml/escape.js";
@@ -6,14 +6,14 @@ import { gpxNamespace } from "../elements.js";
 import { declarationsOf, declaredNamespaces, mergeNamespaces, type NamespaceMap, noNamespaces } from "../prefixes.js";
 import { schemaTextOf } from "./values.js";
 
-/** An element, and the columns of its text and attributes, −1 where it has none. */
+/** An element with the columns of its text and attributes, −1 for none. */
 export interface VendorElement extends XmlPathStep {
   column: number;
   readonly attributes: (XmlPathStep & { readonly column: number })[];
   readonly children: VendorElement[];
 }
 
-/** The outermost elements of all fields that say where they stood. */
+/** Returns the outermost elements of all fields with an element path. */
 export function buildVendorElements(fields: readonly Field[]): VendorElement[] {
   const roots: VendorElement[] = [];
   for (const [column, { element: steps }] of fields.entries()) {
@@ -38,13 +38,13 @@ export function buildVendorElements(fields: readonly Field[]): VendorElement[] {
   return roots;
 }
 
-/** Whether GPX 1.1 has no such element in extensions: one of its own namespace, or of none. */
+/** Whether GPX 1.1 does not allow the element in extensions, because its namespace is GPX's or none. */
 export const isUnqualified = ({ namespace }: XmlPathStep): boolean => namespace === "" || namespace === gpxNamespace;
 
-/** Types whose values are written the same way whether in an element of their own or in one of ours. */
+/** Types whose values have the same text in a vendor's element and in one of geoferry's. */
 const plainTypes: ReadonlySet<string> = new Set(["text", "date", "time", "datetime", "int32"]);
 
-/** The tags of an element that has nothing but a text; null of one that needs more work. */
+/** Returns the tags of an element that has only a text; null for other elements. */
 export function plainTagPair(element: VendorElement, fields: readonly Field[]): TagPair | null {
   const { name, column, attributes, children } = element;
   if (column < 0 || attributes.length > 0 || children.length > 0 || !plainTypes.has(fields[column]!.type)) return null;
@@ -54,7 +54,7 @@ export function plainTagPair(element: VendorElement, fields: readonly Field[]): 
   };
 }
 
-/** The columns that an element and those in it are made of. */
+/** Returns the columns of an element and of its descendants. */
 export const vendorColumnIndexes = ({ column, attributes, children }: VendorElement): number[] => [
   ...(column < 0 ? [] : [column]),
   ...attributes.map((each) => each.column),
@@ -64,20 +64,20 @@ export const vendorColumnIndexes = ({ column, attributes, children }: VendorElem
 const hasValue = (columns: readonly Column[], index: number, row: number): boolean =>
   index >= 0 && columns[index]!.presence[row] === Presence.value;
 
-/** The values of a field that is an array since features have its element several times; null of any other. */
+/** Returns the values of an array field, whose element occurs several times; null for other fields. */
 function parseValueList(column: Column, row: number): string[] | null {
   if (column.type !== "json") return null;
   const value: unknown = JSON.parse(String(valueAt(column, row)));
   return Array.isArray(value) && value.every((each) => typeof each === "string") ? value : null;
 }
 
-/** A value as text: XML's words for booleans. */
+/** Returns a value as text, with the boolean words of XML Schema. */
 const toXmlText = (column: Column, row: number): string =>
   column.type === "boolean"
     ? String(valueAt(column, row))
     : (schemaTextOf(column, row) ?? String(valueAt(column, row)));
 
-/** An element of a feature as XML; empty where the feature has nothing of it. */
+/** Returns an element of a feature as XML; empty where the feature has no value for it. */
 export function writeVendorElement(
   element: VendorElement,
   columns: readonly Column[],

@@ -1,4 +1,4 @@
-/** Elements of other namespaces in the extensions of points and segments, made of the values that they were read as. */
+/** Writes values of points and segments that came from extension elements of other namespaces as these elements. */
 import type { XmlPathStep } from "../../../src/model/index.js";
 import { escapeAttribute, escapeElement } from "../../shared/xml/escape.js";
 import { declarationsOf, declaredNamespaces, mergeNamespaces, type NamespaceMap, prefixOf } from "../prefixes.js";
@@ -6,23 +6,23 @@ import { isShapeList, isShapeName, writeShapePoints } from "../route-shape.js";
 import { garminElements, type PointList } from "./point-elements.js";
 import { buildVendorElements, type VendorElement } from "./vendor-elements.js";
 
-/** Where the members of the objects stood (`Field.members`). */
+/** The elements that members of the objects came from (`Field.members`). */
 export type VendorSteps = Readonly<Record<string, readonly XmlPathStep[]>>;
 
-/** An element as it stands in a line: with the prefixes that it declares there. */
+/** An element in a line, with the prefixes that it declares. */
 interface PlacedElement {
   readonly name: string;
   /** `<name` with its declarations. */
   readonly opening: string;
   readonly closing: string;
-  /** Its list, −1 where it has none of its own. */
+  /** The index of its list, −1 for none. */
   readonly column: number;
   readonly isShape: boolean;
   readonly attributes: VendorElement["attributes"];
   readonly children: readonly PlacedElement[];
 }
 
-/** Lists whose values are elements of other namespaces, and these. */
+/** Lists whose values came from elements of other namespaces, with these elements. */
 export interface VendorLists {
   readonly lists: readonly PointList[];
   readonly elements: readonly PlacedElement[];
@@ -32,7 +32,7 @@ const garminOrder = garminElements.map(([, element]) => element);
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 /**
- * The elements that lists are made into; in Garmin's extension, in the order of its schema.
+ * Returns the elements to write lists as; within Garmin's extension, in the order of its schema.
  * @param declared the prefixes that are declared around them
  */
 export function createVendorLists(
@@ -63,10 +63,10 @@ function placeElement(element: VendorElement, around: NamespaceMap): PlacedEleme
   };
 }
 
-/** They stand for geoferry's namespaces all over the file. */
+/** Prefixes that the whole file declares for geoferry's namespaces. */
 const geoferryPrefixes: ReadonlySet<string> = new Set(["geoferry", "gf"]);
 
-/** The prefixes of the elements that the values of a feature are made into, where each stands for one namespace. */
+/** Returns the prefixes of the elements to write a feature's values as, where each has one namespace. */
 export function collectPrefixes(lists: readonly PointList[], steps: VendorSteps): Map<string, string> {
   const namespaces = new Map<string, string>();
   for (const { key } of lists) {
@@ -82,17 +82,17 @@ export function collectPrefixes(lists: readonly PointList[], steps: VendorSteps)
 const isPlain = (value: unknown): value is string | number =>
   typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
 
-/** The texts that a value is, one for each time that the point has the element; null where it is anything else. */
+/** Returns the texts of a value, one for each occurrence of the element; null for a value that is no text or number. */
 function plainTexts(value: unknown): readonly (string | number)[] | null {
   if (isPlain(value)) return [value];
   return Array.isArray(value) && value.length > 0 && value.every(isPlain) ? value : null;
 }
 
-/** Whether a value can be an element again. */
+/** Whether a value can be written as an element. */
 export const isVendorValue = (value: unknown, steps: readonly XmlPathStep[] | undefined): boolean =>
   isPlain(value) || plainTexts(value) !== null || (isShapeName(steps?.at(-1)?.name ?? "") && isShapeList(value));
 
-/** The values at `index` of the lists as elements; empty where there are none. */
+/** Returns the values at `index` of the lists as elements; empty for none. */
 export function writeVendorAt({ lists, elements }: VendorLists, index: number): string {
   let text = "";
   for (const element of elements) text += writePlaced(element, lists, index);
@@ -110,7 +110,7 @@ function writePlaced(element: PlacedElement, lists: readonly PointList[], index:
   return text === null && inside === "" ? "" : `${opening}>${text ?? ""}${inside}${closing}`;
 }
 
-/** The same of one with attributes, or that the point has several times. */
+/** Returns the elements of a value with attributes, or that the point has several times. */
 function writeRepeated(element: PlacedElement, lists: readonly PointList[], index: number, inside: string): string {
   const { opening, closing, column, attributes } = element;
   const texts = (column < 0 ? null : plainTexts(lists[column]!.values[index])) ?? [];

@@ -7,18 +7,18 @@ import type { XmlWindow } from "./window.js";
 
 const maxAttributes = 4096;
 
-/** The attributes of the tag opened last: ranges in the window until somebody asks for their values. */
+/** The attributes of the tag opened last: ranges in the window, decoded on request. */
 export class XmlAttributes {
   count = 0;
-  /** The first `count` are those of the tag. */
+  /** The first `count` are the tag's. */
   readonly names: XmlName[] = [];
-  /** Where the tag has an attribute for the second time, -1 where nowhere. */
+  /** The position of a repeated attribute, −1 for none. */
   repeatedAt = -1;
   private tag = 0;
   private from = new Uint32Array(64);
   private to = new Uint32Array(64);
   private encoded = new Uint8Array(64);
-  /** The tag, where it was read before. */
+  /** The cached tag, where it was read before. */
   private known: CachedTag | null = null;
 
   constructor(
@@ -27,7 +27,7 @@ export class XmlAttributes {
     private readonly resolver: XmlReferenceResolver,
   ) {}
 
-  /** Another tag begins. */
+  /** Begins another tag. */
   begin(): void {
     this.count = 0;
     this.repeatedAt = -1;
@@ -35,7 +35,7 @@ export class XmlAttributes {
     this.tag++;
   }
 
-  /** Takes those of a tag that was read before, and stands at `at` now. */
+  /** Uses the attributes of a cached tag, which is now at `at`. */
   take(tag: CachedTag, at: number): void {
     const { attributes } = tag;
     this.count = attributes.length;
@@ -50,7 +50,7 @@ export class XmlAttributes {
     }
   }
 
-  /** What there is to be known of those of the tag that begins at `at`. */
+  /** The attributes of the tag that begins at `at`, for the cache. */
   list(at: number): CachedAttribute[] {
     return Array.from({ length: this.count }, (_, index) => ({
       name: this.names[index]!,
@@ -61,7 +61,7 @@ export class XmlAttributes {
     }));
   }
 
-  /** Reads the attribute at `start`: where it ends, -1 where the window does, -2 where it is damaged. */
+  /** Reads the attribute at `start`. @returns its end; −1 where the window ends first, −2 where it is damaged */
   read(start: number): number {
     const { bytes, end } = this.window;
     let i = start;
@@ -121,29 +121,29 @@ export class XmlAttributes {
     this.encoded.set(encoded);
   }
 
-  /** The index of the attribute whose local name has this code in the vocabulary, -1 where there is none. */
+  /** The index of the attribute whose local name has this code in the vocabulary, −1 for none. */
   indexOf(code: number): number {
     for (let a = 0; a < this.count; a++) if (this.names[a]!.code === code) return a;
     return -1;
   }
 
-  /** Where the value of the attribute at `index` begins in the window. */
+  /** The start of the value of the attribute at `index`, in the window. */
   fromOf(index: number): number {
     return this.from[index]!;
   }
 
-  /** Where it ends. */
+  /** The end of the value of the attribute at `index`, in the window. */
   toOf(index: number): number {
     return this.to[index]!;
   }
 
-  /** The value of the attribute with this local name, resolved; null where there is none. */
+  /** The value of the attribute with this local name, with references resolved; null for none. */
   get(local: string): string | null {
     for (let a = 0; a < this.count; a++) if (this.names[a]!.local === local) return this.value(a);
     return null;
   }
 
-  /** The value of the attribute at `index`, resolved. */
+  /** The value of the attribute at `index`, with references resolved. */
   value(index: number): string {
     const from = this.from[index]!;
     const to = this.to[index]!;
@@ -152,7 +152,7 @@ export class XmlAttributes {
     return this.encoded[index] === 1 ? this.resolver.resolve(raw.replace(/\r\n|[\r\n\t]/g, " "), from) : raw;
   }
 
-  /** The value of the attribute at `index`, for values that come again and again: one string serves them all. */
+  /** The value of the attribute at `index`, for values that occur often: equal tags share one string. */
   keyword(index: number): string {
     if (this.encoded[index] === 1 || !this.window.valid) return this.value(index);
     const known = this.known?.attributes[index];
@@ -162,14 +162,14 @@ export class XmlAttributes {
     return text;
   }
 
-  /** The value of the attribute at `index` as a number, NaN where it is none. */
+  /** The value of the attribute at `index` as a number; NaN where it is no number. */
   number(index: number): number {
     const number = parseNumber(this.window.bytes, this.from[index]!, this.to[index]!);
     return Number.isNaN(number) ? parseXmlNumber(this.value(index)) : number;
   }
 }
 
-/** The number that a text is, with white space around it; NaN where it is none. */
+/** Parses a number with white space around it; NaN where it is no number. */
 function parseXmlNumber(text: string): number {
   const bytes = Buffer.from(text.trim());
   return parseNumber(bytes, 0, bytes.length);

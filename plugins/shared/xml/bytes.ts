@@ -1,4 +1,4 @@
-/** What bytes mean in XML 1.0, and the marks that begin and end its constructs. */
+/** The meaning of bytes in XML 1.0, and the delimiters of its constructs. */
 
 export const ampersandByte = 38;
 export const carriageReturn = 13;
@@ -17,12 +17,12 @@ export const closingBracket = 93;
 export const isSpace = (byte: number): boolean =>
   byte === 32 || byte === lineFeed || byte === 9 || byte === carriageReturn;
 
-/** What a byte means in text or in a value. */
+/** The meaning of a byte in text or in an attribute value. */
 export const ByteClass = {
   none: 0,
   /** A tag begins. */
   tag: 1,
-  /** It has to be resolved. */
+  /** It needs decoding. */
   encoded: 2,
   /** XML does not allow it. */
   forbidden: 3,
@@ -38,7 +38,7 @@ export const textByteClasses = Uint8Array.from({ length: 256 }, (_, byte) =>
         ? ByteClass.forbidden
         : ByteClass.none,
 );
-/** The same in the value of an attribute, where line feeds and tabs become blanks (section 3.3.3). */
+/** Classes of bytes in an attribute value, where line feeds and tabs become blanks (section 3.3.3). */
 export const valueByteClasses = textByteClasses.map((meaning, byte) =>
   byte === quotation || byte === apostrophe
     ? ByteClass.quote
@@ -46,11 +46,11 @@ export const valueByteClasses = textByteClasses.map((meaning, byte) =>
       ? ByteClass.encoded
       : meaning,
 );
-/** The same in a CDATA section, which a bracket may end. */
+/** Classes of bytes in a CDATA section, which a bracket may end. */
 export const cdataByteClasses = textByteClasses.map((meaning, byte) =>
   byte === closingBracket ? ByteClass.tag : byte === lessThan || byte === ampersandByte ? ByteClass.none : meaning,
 );
-/** 1 for bytes that a name can have; what is beyond ASCII is not looked into. */
+/** 1 for bytes that a name can contain; all bytes beyond ASCII are accepted. */
 export const nameBytes = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 128 || /[\w:.-]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
@@ -63,7 +63,7 @@ export const commentOpening = Buffer.from("<!--");
 export const commentEnd = Buffer.from("-->");
 export const processingInstructionEnd = Buffer.from("?>");
 
-/** Whether `wanted` stands in `bytes` at `at`. */
+/** Whether `bytes` contains `wanted` at `at`. */
 export function startsWithBytes(wanted: Uint8Array, bytes: Uint8Array, at: number): boolean {
   for (let i = 0; i < wanted.length; i++) if (wanted[i] !== bytes[at + i]) return false;
   return true;

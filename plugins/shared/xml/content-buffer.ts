@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { createError } from "../../../src/errors.js";
 import { isSpace } from "./bytes.js";
 
-/** More text than this in one element is refused: 256 MiB. */
+/** The maximum text of one element: 256 MiB. */
 const maxContentBytes = 1 << 28;
 
 const predefinedReferences = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
@@ -13,7 +13,7 @@ for (const [name, character] of Object.entries(predefinedReferences)) {
   predefinedCharacterByHash[name.charCodeAt(0) + name.charCodeAt(1)] = character.charCodeAt(0);
 }
 
-/** How long the predefined reference at `at` is, 0 where none is there. */
+/** The length of the predefined reference at `at`, 0 for none. */
 function predefinedReferenceLength(bytes: Buffer, at: number, end: number): number {
   for (const reference of predefinedNames) {
     let i = 1;
@@ -24,15 +24,15 @@ function predefinedReferenceLength(bytes: Buffer, at: number, end: number): numb
 }
 
 /**
- * Text of elements, put together from its pieces, as UTF-8 that grows as it comes: of one at a time (`clear`, then
- * `collect` of the reader), or of several that are kept side by side until they are used (`begin` before each).
+ * Collects the text of elements from its pieces, as UTF-8: of one element at a time (`clear`, then the reader's
+ * `collect`), or of several that are kept one after another until they are used (`begin` before each).
  */
 export class XmlContentBuffer {
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
   length = 0;
-  /** Where the text begun last begins. */
+  /** The start of the last text. */
   from = 0;
-  /** White space in between was written as a reference, and belongs to the text. */
+  /** White space between these positions was written as references, and belongs to the text. */
   private pinnedFrom = Number.POSITIVE_INFINITY;
   private pinnedTo = 0;
 
@@ -41,14 +41,14 @@ export class XmlContentBuffer {
     this.begin();
   }
 
-  /** Begins another text behind those that are there. */
+  /** Begins another text after the present ones. */
   begin(): void {
     this.from = this.length;
     this.pinnedFrom = Number.POSITIVE_INFINITY;
     this.pinnedTo = 0;
   }
 
-  /** Forgets the text begun last. */
+  /** Removes the last text. */
   drop(): void {
     this.length = this.from;
     this.begin();
@@ -65,7 +65,7 @@ export class XmlContentBuffer {
     this.bytes = grown;
   }
 
-  /** Adds `from[start … end]`; `valid` tells that it is UTF-8 for sure. */
+  /** Adds `from[start … end]`. @param valid whether the bytes are known to be valid UTF-8 */
   add(from: Buffer, start: number, end: number, valid: boolean, source: string): void {
     if (!valid && !isUtf8(from.subarray(start, end))) {
       this.addText(from.toString("utf8", start, end), source);
@@ -81,8 +81,8 @@ export class XmlContentBuffer {
   }
 
   /**
-   * Adds `from[start … end]`, valid UTF-8, with the references that XML predefines resolved and its line ends as line
-   * feeds; false where there is anything else to be resolved, and nothing was added.
+   * Adds `from[start … end]`, valid UTF-8, with predefined references resolved and line ends as line feeds.
+   * @returns false, with nothing added, where anything else needs decoding
    */
   addEscaped(from: Buffer, start: number, end: number, source: string): boolean {
     this.reserve(end - start, source);
@@ -110,7 +110,7 @@ export class XmlContentBuffer {
     this.length += this.bytes.write(text, this.length, "utf8");
   }
 
-  /** Adds a text whose references are resolved; white space that was none of them stood `before` and `after` it. */
+  /** Adds a decoded text, which literal white space of the lengths `before` and `after` surrounds. */
   addResolved(text: string, before: number, after: number, source: string): void {
     const start = this.length;
     this.addText(text, source);
@@ -119,7 +119,7 @@ export class XmlContentBuffer {
     this.pinnedTo = this.length - after;
   }
 
-  /** Where the text begun last begins without the white space around it. */
+  /** The start of the last text without the white space around it. */
   get start(): number {
     let at = this.from;
     const most = Math.min(this.length, this.pinnedFrom);
@@ -127,7 +127,7 @@ export class XmlContentBuffer {
     return at;
   }
 
-  /** Where the text begun last ends without the white space around it: at its start where there is nothing else. */
+  /** The end of the last text without the white space around it; its start where it has nothing else. */
   get end(): number {
     let at = this.length;
     const least = Math.max(this.start, this.pinnedTo);
@@ -135,7 +135,7 @@ export class XmlContentBuffer {
     return at;
   }
 
-  /** The text begun last, without the white space around it. */
+  /** The last text, without the white space around it. */
   text(): string {
     return this.bytes.toString("utf8", this.start, this.end);
   }

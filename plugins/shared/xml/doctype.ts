@@ -11,7 +11,7 @@ import {
 
 const openingBracketByte = 91;
 
-/** Where the document type ends, behind its `>`; -1 where it is not there. Brackets in quotes and comments are none. */
+/** Returns the end of the document type, after its `>`, or −1. Brackets in quotes and comments do not count. */
 export function findDoctypeEnd(bytes: Buffer, from: number, end: number): number {
   let inside = false;
   for (let i = from; i < end; i++) {

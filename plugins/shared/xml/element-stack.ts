@@ -4,17 +4,17 @@ import type { XmlReaderSettings } from "./settings.js";
 
 const maxElementDepth = 512;
 
-/** The elements that are open, and the namespaces that they declare. */
+/** The open elements, and the namespaces that they declare. */
 export class XmlElementStack {
-  /** The one that was opened or closed last. */
+  /** The name of the element opened or closed last. */
   name: XmlName;
-  /** How many are open. */
+  /** The number of open elements. */
   depth: number;
   /** Whether the root element has begun. */
   rootSeen: boolean;
-  /** Whether it may end in the middle, other elements being open then. */
+  /** Whether the range that is read may end inside other elements than it began in. */
   private readonly mayBeOpen: boolean;
-  /** The depth that is not to be left. */
+  /** The depth below which no element may end. */
   private readonly least: number;
   private readonly stack: XmlName[] = [];
   private readonly namespaces = new NamespaceScope();
@@ -33,7 +33,7 @@ export class XmlElementStack {
     this.name = this.stack.at(-1) ?? intern("");
   }
 
-  /** Why no element can begin here, null where one can. */
+  /** The reason why no element can begin here; null where one can. */
   get refusal(): string | null {
     if (this.depth === maxElementDepth) return `elements nested more than ${maxElementDepth} deep`;
     return this.depth === 0 && this.rootSeen ? "a second root element" : null;
@@ -50,12 +50,12 @@ export class XmlElementStack {
     }
   }
 
-  /** The element that may end here, undefined where none may. */
+  /** The element that may end here; undefined for none. */
   get innermost(): XmlName | undefined {
     return this.depth > this.least ? this.stack[this.depth - 1] : undefined;
   }
 
-  /** The element that has to end before the document, or the part of it that is read, may. */
+  /** The element that is open at the end of the document, or of the range that is read, and must not be. */
   get unclosed(): XmlName | undefined {
     return this.mayBeOpen ? undefined : this.innermost;
   }
@@ -66,7 +66,7 @@ export class XmlElementStack {
     this.namespaces.leave(this.depth + 1);
   }
 
-  /** The namespace of the element opened last, empty where it has none, null where its prefix is not declared. */
+  /** The namespace of the element opened last; empty for none, null for a prefix that is not declared. */
   namespace(): string | null {
     return this.namespaces.of(this.name);
   }
@@ -75,12 +75,12 @@ export class XmlElementStack {
     return this.namespaces.of(name);
   }
 
-  /** Changes whenever a prefix begins or ends to stand for a namespace. */
+  /** Changes with each declaration of a namespace, and where one goes out of scope. */
   get generation(): number {
     return this.namespaces.generation;
   }
 
-  /** What is open, for a reader that begins here. */
+  /** The open elements and namespaces, for a reader that begins here. */
   list(): { readonly open: readonly string[]; readonly namespaces: readonly (readonly [string, string])[] } {
     return { open: this.stack.map((name) => name.text), namespaces: this.namespaces.list() };
   }

@@ -1,26 +1,26 @@
 /**
- * Entities of XML 1.0, section 4. The five that XML predefines and references to characters are always there. Of those
- * that a document declares, only short texts without tags and references to other declared ones are taken; nothing outside the file is ever
- * asked for, and what a document refers to may not grow it by more than a little (section 4.4; CWE-776, CWE-611).
+ * Entities of XML 1.0, section 4. The five predefined entities and character references are always available. Of the
+ * declared entities, only short texts without tags and without references to other declared entities are used. Nothing
+ * outside the file is read, and the expansion of a document is limited (section 4.4; CWE-776, CWE-611).
  */
 
 const predefinedEntities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** A declared text is at most so long, in UTF-16 units; longer ones count as not declared. */
+/** The maximum length of an entity's text, in UTF-16 units; longer entities are refused. */
 const maxEntityLength = 256;
-/** All texts put in for references together are at most so long, in UTF-16 units. */
+/** The maximum length of all expanded references together, in UTF-16 units. */
 const maxExpandedLength = 1 << 20;
 
-/** Why a reference cannot be followed. */
+/** A reference that cannot be resolved. */
 export class EntityError extends Error {}
 
 export class XmlEntities {
   private readonly declared = new Map<string, string>();
-  /** Declared names that are not followed, and why. */
+  /** Declared names that are not resolved, with the reasons. */
   private readonly refused = new Map<string, string>();
   private expanded = 0;
 
-  /** The text that `&name;` stands for, null where nothing tells. @throws EntityError */
+  /** Returns the text of `&name;`, or null where it is not declared. @throws EntityError */
   text(name: string): string | null {
     const known = resolvePredefined(name);
     if (known !== null || name.startsWith("#")) return known;
@@ -35,7 +35,7 @@ export class XmlEntities {
     return text;
   }
 
-  /** Takes the declarations of a document type's internal subset (`<!DOCTYPE gpx [ … ]>`). */
+  /** Reads the declarations in the internal subset of a document type (`<!DOCTYPE gpx [ … ]>`). */
   declare(doctype: string): void {
     const declaration = /<!ENTITY\s+(%\s+)?([^\s"'<>&;%]+)\s+(?:(SYSTEM|PUBLIC)\b|"([^"]*)"|'([^']*)')/g;
     for (const [, parameter, name, external, quoted, single] of doctype.matchAll(declaration)) {
@@ -58,10 +58,10 @@ export class XmlEntities {
 }
 
 /**
- * What an entity's literal stands for as character data. References to characters are replaced as it is declared, and
- * what comes of that is read again where the entity is referred to: `&amp;` in it is an ampersand, and so is
- * `&#38;amp;`, as `&#38;` alone is none (XML 1.0, sections 4.4.2, 4.4.5 and 4.5, appendix D). Null where that gives
- * tags, other declared entities or nothing well-formed.
+ * Returns the character data that an entity's literal expands to. Character references are replaced in the declaration,
+ * and the result is parsed again where the entity is referenced: `&amp;` in it is an ampersand, and so is `&#38;amp;`,
+ * while `&#38;` alone is not (XML 1.0, sections 4.4.2, 4.4.5 and 4.5, appendix D). Null where the result has tags or
+ * references to other declared entities, or is not well-formed.
  */
 function resolveEntityLiteral(literal: string): string | null {
   const replacement = literal.replace(
@@ -78,13 +78,13 @@ function resolveEntityLiteral(literal: string): string | null {
   return isPlain ? text : null;
 }
 
-/** What a reference stands for that needs no declaration. */
+/** Returns the text of a reference that needs no declaration. */
 function resolvePredefined(name: string): string | null {
   if (name.startsWith("#")) return resolveCharacterReference(name);
   return Object.hasOwn(predefinedEntities, name) ? predefinedEntities[name]! : null;
 }
 
-/** The character of a reference without its `&` and `;`: `#233`, `#xE9`. Null where XML has no such character. */
+/** Returns the character of a reference without its `&` and `;`: `#233`, `#xE9`. Null where XML does not allow it. */
 function resolveCharacterReference(reference: string): string | null {
   const digits = /^#(?:x([0-9a-f]{1,7})|([0-9]{1,8}))$/i.exec(reference);
   if (!digits) return null;

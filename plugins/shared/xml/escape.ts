@@ -27,9 +27,9 @@ const byteClasses = Uint8Array.from({ length: 256 }, (_, byte) =>
 const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9;
 
 /**
- * Writes `bytes[from … to]`, UTF-8, as the content of an element. White space at its edges becomes references: the bare
- * one is taken for indentation by many readers.
- * @returns how many characters were left out because XML cannot hold them
+ * Writes `bytes[from … to]`, UTF-8, as the content of an element. White space at its edges becomes references, because
+ * many readers take literal white space there for indentation.
+ * @returns the number of characters that were left out because XML does not allow them
  */
 export function writeXmlText(out: TextBuffer, bytes: Uint8Array, from: number, to: number): number {
   let start = from;
@@ -57,7 +57,7 @@ export function writeXmlText(out: TextBuffer, bytes: Uint8Array, from: number, t
 const isNoncharacter = (bytes: Uint8Array, at: number): boolean =>
   bytes[at + 1] === 0xbf && (bytes[at + 2] === 0xbe || bytes[at + 2] === 0xbf);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
 const forbiddenCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 const attributeReferences: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -69,14 +69,14 @@ const attributeReferences: Readonly<Record<string, string>> = {
   "\r": "&#13;",
 };
 
-/** A text as XML holds it. */
+/** Removes the characters that XML does not allow. */
 export const removeForbidden = (text: string): string => text.replace(forbiddenCharacters, "");
 
-/** The value of an attribute, to stand in double quotes. */
+/** Escapes an attribute value for double quotes. */
 export const escapeAttribute = (text: string): string =>
   removeForbidden(text).replace(/[&<>"\t\n\r]/g, (character) => attributeReferences[character]!);
 
-/** The content of an element. */
+/** Escapes the content of an element. */
 export function escapeElement(text: string): string {
   const escaped = removeForbidden(text).replace(/[&<>\r]/g, (character) => attributeReferences[character]!);
   return escaped.replace(/^[ \t\n]+|[ \t\n]+$/g, (edge) => [...edge].map((c) => `&#${c.charCodeAt(0)};`).join(""));

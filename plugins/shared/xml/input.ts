@@ -1,15 +1,15 @@
 import type { Decode, SourceFile } from "../../../src/plugin/format.js";
 
-/** Bytes of the first piece: what reading does at the end of a piece is to be seen before it is compiled. */
+/** Bytes of the first read. It is small, so that V8 sees the code at the end of a window before it optimizes the loop. */
 const firstChunkBytes = 1 << 13;
-/** What is left of a piece is seldom longer: less than a tag, or the characters up to one. */
+/** The rest of a window is rarely longer: part of a tag, or of a text. */
 const headroomBytes = 1 << 16;
 
-/** How the bytes of a document are to be taken. Plain data. */
+/** The encoding of a document. Plain data. */
 export interface XmlEncoding {
-  /** What the decoder is called; `utf-8` is read as it stands. */
+  /** The label of the decoder; `utf-8` needs none. */
   readonly name: string;
-  /** Where the document begins, behind its byte order mark and blank lines. */
+  /** The start of the document, after its byte order mark and blank lines. */
   readonly start: number;
 }
 
@@ -18,7 +18,7 @@ const byteOrderMarks: readonly (readonly [string, readonly number[]])[] = [
   ["utf-16le", [0xff, 0xfe]],
   ["utf-16be", [0xfe, 0xff]],
 ];
-/** `<` as UTF-16 has it, where there is no mark (XML 1.0, appendix F.1). */
+/** `<` in UTF-16, where there is no byte order mark (XML 1.0, appendix F.1). */
 const utf16WithoutMark: readonly (readonly [string, readonly number[]])[] = [
   ["utf-16le", [0x3c, 0x00]],
   ["utf-16be", [0x00, 0x3c]],
@@ -26,8 +26,8 @@ const utf16WithoutMark: readonly (readonly [string, readonly number[]])[] = [
 const startsWith = (head: Uint8Array, bytes: readonly number[]): boolean => bytes.every((byte, i) => head[i] === byte);
 
 /**
- * The encoding of a document that begins with `head`: of its byte order mark, else of its XML declaration, else UTF-8.
- * A declared UTF-16 that cannot be one, because its declaration is readable, counts as UTF-8.
+ * Detects the encoding of a document that begins with `head`: from its byte order mark, else its XML declaration, else
+ * UTF-8. A declaration of UTF-16 that is itself readable as ASCII counts as UTF-8.
  */
 export function detectXmlEncoding(head: Buffer): XmlEncoding {
   for (const [name, mark] of byteOrderMarks) if (startsWith(head, mark)) return { name, start: mark.length };
@@ -42,7 +42,7 @@ export function detectXmlEncoding(head: Buffer): XmlEncoding {
   };
 }
 
-/** A place for a piece, with room before it for what is left of the one before. */
+/** A buffer for one read, with space before it for the rest of the previous window. */
 class ReadBuffer {
   private readonly bytes: Buffer;
 
@@ -58,7 +58,7 @@ class ReadBuffer {
     return place.subarray(0, bytes.length);
   }
 
-  /** The piece that was read into the room, behind `rest`. */
+  /** Returns the bytes that were read, after `rest`. */
   behind(rest: Buffer, piece: Buffer): Buffer {
     if (rest.length > headroomBytes) return Buffer.concat([rest, piece]);
     rest.copy(this.bytes, headroomBytes - rest.length);
@@ -67,15 +67,15 @@ class ReadBuffer {
 }
 
 /**
- * The bytes of a file from `from` to `to` as UTF-8, piece by piece, each of which is read while the one before it is
- * worked on. Where the file has another encoding, places in the UTF-8 are turned back into those in the file.
+ * The bytes of a file from `from` to `to` as UTF-8, in pieces. The next piece is read while the caller parses the last.
+ * For other encodings, positions in the UTF-8 are mapped back to positions in the file.
  */
 export class XmlInput {
   private position: number;
   private readonly decode: Decode | null;
   private readonly unit: number;
   private pieceSize: number;
-  /** One holds the piece available, the other takes the one after it. */
+  /** One holds the current piece, the other receives the next. */
   private rooms: readonly [ReadBuffer, ReadBuffer] | null = null;
   private next: Promise<Buffer> | null = null;
 
@@ -87,7 +87,7 @@ export class XmlInput {
       readonly from: number;
       readonly to: number;
       readonly pieceSize: number;
-      /** All of it, where it has been read already. */
+      /** All bytes, where they have been read already. */
       readonly fetched: Buffer | null;
     },
   ) {
@@ -101,7 +101,7 @@ export class XmlInput {
     return this.position >= this.range.to;
   }
 
-  /** `rest` with the next piece behind it, in a buffer that holds until the next call. */
+  /** Returns `rest` followed by the next piece, in a buffer that is valid until the next call. */
   async after(rest: Buffer): Promise<Buffer> {
     if (this.ended) return rest;
     const { fetched, to } = this.range;
@@ -118,7 +118,7 @@ export class XmlInput {
     const window = room.behind(rest, piece);
     if (!this.ended) {
       this.next = this.read();
-      // It may never be asked for.
+      // The caller may never request it.
       this.next.catch(() => undefined);
     }
     return window;
@@ -148,15 +148,15 @@ export class XmlInput {
     return Buffer.concat([rest, Buffer.from(decode(bytes), "utf8")]);
   }
 
-  /** How many bytes of the file the UTF-8 `bytes[from … to]` came from. */
+  /** Returns the number of bytes of the file that the UTF-8 `bytes[from … to]` was decoded from. */
   sourceLength(bytes: Buffer, from: number, to: number): number {
     if (!this.decode) return to - from;
-    // Exact for UTF-16 and for encodings of one byte a character; the nearest that can be told for others.
+    // Exact for UTF-16 and for single-byte encodings; an approximation for others.
     return bytes.toString("utf8", from, to).length * this.unit;
   }
 }
 
-/** Where a piece can be cut without cutting a character. */
+/** Returns the last position where a piece can be cut without cutting a character. */
 function findCharacterBoundary(bytes: Buffer, encoding: string): number {
   if (encoding.startsWith("utf-16")) {
     const even = bytes.length & ~1;
@@ -164,7 +164,7 @@ function findCharacterBoundary(bytes: Buffer, encoding: string): number {
     // Both halves of a surrogate pair stay together.
     return high === 0x36 && even > 2 ? even - 2 : even;
   }
-  // No character of any encoding with several bytes has one of these for its second.
+  // In multi-byte encodings, none of these bytes is the second of a character.
   const end = Math.max(bytes.lastIndexOf(0x3e), bytes.lastIndexOf(0x0a)) + 1;
   return end > 0 ? end : bytes.length;
 }

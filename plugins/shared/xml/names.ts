@@ -1,34 +1,34 @@
 import { startsWithBytes } from "./bytes.js";
 
-/** Names of elements and attributes: each is made into an object once, and told by its bytes from then on. */
+/** Names of elements and attributes: one object for each, found by its bytes. */
 
-/** A file that uses values as names would fill the memory: beyond so many, they are forgotten. */
+/** Beyond this many names, the table is emptied: a file that uses values as names would fill the memory. */
 const maxNames = 1 << 14;
 const bucketCount = 4096;
 
-/** Numbers that a reader gives to the local names it knows: `{ trk: 1, trkpt: 2 }`. Zero is for all others. */
+/** Codes for the local names that a reader knows: `{ trk: 1, trkpt: 2 }`. All others have code 0. */
 export type XmlVocabulary = Readonly<Record<string, number>>;
 
 export class XmlName {
-  /** The prefix, empty where there is none. */
+  /** The prefix; empty for none. */
   readonly prefix: string;
   readonly local: string;
-  /** As an attribute, it declares a namespace. */
+  /** Whether, as an attribute, it declares a namespace. */
   readonly isDeclaration: boolean;
-  /** The number that the vocabulary gives to the local name, 0 where it has none. */
+  /** The code of the local name in the vocabulary; 0 for none. */
   readonly code: number;
-  /** In which tag it was met last as an attribute: a second time in the same one is a flaw. */
+  /** The number of the last tag that had it as an attribute, to detect repeated attributes. */
   tag = 0;
-  /** The namespace it had when the declarations were those of `generation`. */
+  /** The namespace, as of `generation`. */
   uri: string | null = null;
   generation = -1;
 
   constructor(
-    /** With its prefix, as it stands in the file. */
+    /** The name with its prefix, as in the file. */
     readonly text: string,
     readonly bytes: Uint8Array,
     codes: ReadonlyMap<string, number>,
-    /** The next one in its bucket. */
+    /** The next name in its bucket. */
     readonly chain: XmlName | undefined,
   ) {
     const colon = text.indexOf(":");
@@ -39,7 +39,7 @@ export class XmlName {
   }
 }
 
-/** All names met, found by their bytes without making a string of them. */
+/** A hash table of names by their bytes, which needs no string for a lookup. */
 export class XmlNameTable {
   private buckets = new Array<XmlName | undefined>(bucketCount);
   private count = 0;
@@ -49,7 +49,7 @@ export class XmlNameTable {
     this.codes = new Map(Object.entries(vocabulary));
   }
 
-  /** The name `bytes[from … to]`. */
+  /** Returns the name `bytes[from … to]`. */
   find(bytes: Buffer, from: number, to: number): XmlName {
     let hash = to - from;
     for (let i = from; i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
@@ -68,11 +68,11 @@ export class XmlNameTable {
   }
 }
 
-/** The declarations of namespaces that are in force, from the outermost to the innermost element. */
+/** The namespace declarations in scope, from the outermost to the innermost element. */
 export class NamespaceScope {
   private readonly declared: { readonly depth: number; readonly prefix: string }[] = [];
   private readonly stacks = new Map<string, string[]>([["xml", ["http://www.w3.org/XML/1998/namespace"]]]);
-  /** Counts the changes: what was found out about a name holds until the next one. */
+  /** Counts the changes: a cached namespace is valid until the next one. */
   generation = 0;
 
   declare(prefix: string, uri: string, depth: number): void {
@@ -83,7 +83,7 @@ export class NamespaceScope {
     this.generation++;
   }
 
-  /** Takes back the declarations of an element at `depth`, and of those inside of it. */
+  /** Removes the declarations of an element at `depth`, and of those inside it. */
   leave(depth: number): void {
     for (let last = this.declared.at(-1); last && last.depth >= depth; last = this.declared.at(-1)) {
       this.stacks.get(last.prefix)!.pop();
@@ -92,7 +92,7 @@ export class NamespaceScope {
     }
   }
 
-  /** The namespace of an element's name, empty for none, null where its prefix is not declared. */
+  /** Returns the namespace of an element's name: empty for none, null for a prefix that is not declared. */
   of(name: XmlName): string | null {
     if (name.generation === this.generation) return name.uri;
     name.uri = this.stacks.get(name.prefix)?.at(-1) ?? (name.prefix === "" ? "" : null);
@@ -100,7 +100,7 @@ export class NamespaceScope {
     return name.uri;
   }
 
-  /** Prefixes and what they stand for now: plain data, for a reader that begins in the middle. */
+  /** Returns the prefixes in scope and their namespaces: plain data, for a reader that begins in the middle. */
   list(): [string, string][] {
     const found: [string, string][] = [];
     for (const [prefix, stack] of this.stacks) {

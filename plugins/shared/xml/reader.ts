@@ -1,6 +1,6 @@
 /**
- * XML 1.0 with namespaces, read by the bytes: tokens are ranges in a window of UTF-8 that moves over the file, so that
- * numbers and text get where they belong without a string or an object each.
+ * A pull parser for XML 1.0 with namespaces. Tokens are ranges in a window of UTF-8 bytes that moves over the file, so that
+ * numbers and texts need no string or object each.
  *
  * ```ts
  * const reader = new XmlReader(file, { source: source.name, context, vocabulary: { trk: 1, name: 2 } });
@@ -8,28 +8,28 @@
  *   for (;;) {
  *     const token = reader.next();
  *     if (token === Token.end) break;
- *     if (token === Token.more) await reader.fill();                // the only thing to wait for, once a MiB
+ *     if (token === Token.more) await reader.fill();                // the only wait, once per MiB
  *     else if (token === Token.open && reader.name.code === 2) reader.content.clear();
  *     else if (token === Token.text) reader.collect();              // adds to reader.content
  *     else if (token === Token.close && reader.name.code === 2) use(reader.content.text());
  *   }
  * } finally {
- *   reader.report();                                               // notices for what was repaired
+ *   reader.report();                                               // notices for repairs
  * }
  * ```
  *
  * - After `open`: `name`, `depth` (1 for the root), `attributes`, `namespace()`. After `close`: `name` and `depth` of the
  *   element that ends; an empty element gives `open` and `close`. After `text`: `textFrom`, `textTo` in `bytes`, raw. One
  *   element's text may come in several tokens. White space between tags is no token.
- * - The encoding is found by itself. Declared and predefined entities, references to characters and CDATA are resolved
- *   by `collect` and `attributes`. A document type is looked at for short internal entities only.
- * - Prefixes need not be declared: `name.local` and `name.prefix` are there in any case.
- * - Flaws that leave the meaning clear (a bare `&`, control characters, bytes that are no UTF-8, an attribute twice) are
- *   repaired and told by `report`; whatever else is not well-formed ends the reading with `input-corrupt` or
- *   `input-truncated`, with line and byte. With `context.skipErrors` it ends with `Token.end` and `damage` set.
- * - To begin in the middle, for splits: `childStart()` right after `open` of an element is a `start` for its first child,
- *   and with `byte` as it is after `open` of another child (`{ ...start, byte: reader.byte }`) for that one; `to` is such
- *   a byte, too. `splittable` tells whether the encoding allows it.
+ * - The reader detects the encoding. `collect` and `attributes` resolve declared and predefined entities, character
+ *   references and CDATA. Of a document type, only short internal entities are read.
+ * - Prefixes need not be declared: `name.local` and `name.prefix` are set in any case.
+ * - Flaws that leave the meaning clear (a bare `&`, control characters, invalid UTF-8, a repeated attribute) are repaired,
+ *   and `report` reports them. Other input that is not well-formed ends the reading with `input-corrupt` or
+ *   `input-truncated`, with line and byte. With `context.skipErrors` it ends with `Token.end`, and `damage` is set.
+ * - To begin in the middle, for splits: `childStart()` right after `open` of an element is the `start` of its first child.
+ *   With the `byte` after `open` of another child (`{ ...start, byte: reader.byte }`), it is the start of that child. `to`
+ *   is such a byte, too. `splittable` is whether the encoding allows it.
  */
 import type { GeoferryError } from "../../../src/errors.js";
 import type { SourceFile } from "../../../src/plugin/format.js";
@@ -66,32 +66,32 @@ export { XmlContentBuffer } from "./content-buffer.js";
 export { XmlName, type XmlVocabulary } from "./names.js";
 export type { XmlPosition, XmlReaderSettings, XmlReaderTuning } from "./settings.js";
 
-/** What `next` found; `more` asks for `fill`. */
+/** What `next` found; after `more`, call `fill`. */
 export const XmlToken = { end: 0, open: 1, close: 2, text: 3, more: 4 } as const;
 
-/** A tag with its attributes, or a document type, is at most so long in bytes. */
+/** The maximum length in bytes of a tag with its attributes, and of a document type. */
 const maxMarkupBytes = 1 << 24;
 const maxDoctypeBytes = 1 << 16;
-/** What a construct that begins with `<!` has to have before it can be told from the others. */
+/** This many bytes identify a construct that begins with `<!`. */
 const maxOpeningBytes = 9;
 /** Deeper elements use no templates: a record needs room for its own elements below `maxElementDepth`. */
 const maxTemplateDepth = 256;
 
 export class XmlReader {
-  /** Those of the element opened last. */
+  /** The attributes of the element opened last. */
   readonly attributes: XmlAttributes;
-  /** What `collect` puts the text into. */
+  /** Receives the text from `collect`. */
   readonly content = new XmlContentBuffer();
-  /** With `skipErrors`: what ended the reading before its time. */
+  /** With `skipErrors`: the error that ended the reading. */
   damage: GeoferryError | null = null;
-  /** White space between tags is text, which it is in HTML. */
+  /** Whether white space between tags is a text token, as HTML needs it. */
   keepsSpace = false;
 
   private afterTag = true;
-  /** An empty element is still to be closed. */
+  /** The next token is the `close` of an empty element. */
   private closing = false;
   private finished = false;
-  /** It is in the middle of something that is passed over, or in a CDATA section. */
+  /** The window begins within something that is skipped, or within a CDATA section. */
   private isWithin = false;
   private doctype: string;
   private readonly names: XmlNameTable;
@@ -99,7 +99,7 @@ export class XmlReader {
   private readonly elements: XmlElementStack;
   private readonly window: XmlWindow;
   private readonly resolver: XmlReferenceResolver;
-  private readonly passage: XmlSkipper;
+  private readonly skipper: XmlSkipper;
   private readonly text: XmlTextToken;
 
   constructor(
@@ -111,41 +111,41 @@ export class XmlReader {
     this.window = new XmlWindow(file, settings);
     this.resolver = new XmlReferenceResolver(this.window, context);
     this.attributes = new XmlAttributes(this.window, this.names, this.resolver);
-    this.passage = new XmlSkipper(this.window);
+    this.skipper = new XmlSkipper(this.window);
     this.text = new XmlTextToken(this.window, this.resolver, source);
     this.elements = new XmlElementStack(this.names, settings);
     this.doctype = start?.doctype ?? "";
     this.resolver.declare(this.doctype);
   }
 
-  /** The name of the element that was opened or closed last. */
+  /** The name of the element opened or closed last. */
   get name(): XmlName {
     return this.elements.name;
   }
 
-  /** How many elements are open, with one just opened, and without one just closed. */
+  /** The number of open elements, including one just opened and excluding one just closed. */
   get depth(): number {
     return this.elements.depth;
   }
 
-  /** The bytes available, as UTF-8. Tokens hold until the next call of `next` or `fill`. */
+  /** The bytes of the window, as UTF-8. Token ranges are valid until the next call of `next` or `fill`. */
   get bytes(): Buffer {
     return this.window.bytes;
   }
 
-  /** Where the text token begins in `bytes`. */
+  /** The start of the text token in `bytes`. */
   get textFrom(): number {
     return this.text.from;
   }
 
-  /** Where the text token ends in `bytes`. */
+  /** The end of the text token in `bytes`. */
   get textTo(): number {
     return this.text.to;
   }
 
   /**
-   * Whether the text token ends where its element does and is no CDATA section: its bytes are those of the document, with
-   * references, line ends and characters that XML does not allow as they were written.
+   * Whether the text token is the end of its element's content and not a CDATA section. Its bytes are those of the
+   * document: references, line ends and characters that XML does not allow are unchanged.
    */
   get endsElement(): boolean {
     return this.text.endsElement;
@@ -171,7 +171,7 @@ export class XmlReader {
       window.at = window.tokenAt = at;
       if (at >= end) return window.last ? this.finish() : XmlToken.more;
       if (bytes[at] !== lessThan) {
-        if (this.depth === 0) return this.fail(at, "text outside of the root element");
+        if (this.depth === 0) return this.fail(at, "text outside the root element");
         return this.text.read() ? this.textToken() : XmlToken.more;
       }
       if (at + 1 >= end) return this.more("a tag");
@@ -217,20 +217,20 @@ export class XmlReader {
     this.window.at = this.window.tokenAt;
   }
 
-  /** Where the token given last begins in `bytes`. */
+  /** The start of the last token in `bytes`. */
   get tokenFrom(): number {
     return this.window.tokenAt;
   }
 
-  /** Where the token given last ends in `bytes`. */
+  /** The end of the last token in `bytes`. */
   get tokenTo(): number {
     return this.window.at;
   }
 
-  /** Passes over what is not wanted, and reads what a CDATA section has; -1 where that is done. */
+  /** Continues a skip or a CDATA section. @returns −1 at its end */
   private within(): number {
-    const { passage, text } = this;
-    if (!passage.pass()) return this.more(passage.isInElement ? `<${this.name.text}>` : "a comment");
+    const { skipper, text } = this;
+    if (!skipper.skip()) return this.more(skipper.isInElement ? `<${this.name.text}>` : "a comment");
     this.isWithin = text.inCdata;
     if (!text.inCdata) return -1;
     return text.readCdata() ? this.textToken() : this.more("a CDATA section");
@@ -241,7 +241,7 @@ export class XmlReader {
     return XmlToken.text;
   }
 
-  /** Gets more of the file. @throws input-corrupt, input-truncated, unsupported */
+  /** Reads more of the file. @throws input-corrupt, input-truncated, unsupported */
   async fill(): Promise<void> {
     const { window } = this;
     if (!window.isDamaged) return window.fill();
@@ -252,18 +252,18 @@ export class XmlReader {
   }
 
   /**
-   * Right after `open`: passes over all that is in the element, unseen, so that `close` comes next. Only for elements
-   * that are never within others of their name, and where somebody else sees to it that the content is well-formed.
+   * Right after `open`: skips the content of the element without parsing it, so that `close` is the next token. Only for
+   * elements that never contain others of their name, and where the content is checked elsewhere to be well-formed.
    */
-  passOver(): void {
+  skipContent(): void {
     if (this.closing) return;
-    this.passage.toEndOf(this.name.bytes);
+    this.skipper.toEndOf(this.name.bytes);
     this.isWithin = true;
   }
 
   private instruction(): number {
     this.window.at += 2;
-    this.passage.past(processingInstructionEnd);
+    this.skipper.past(processingInstructionEnd);
     this.isWithin = true;
     return -1;
   }
@@ -274,12 +274,12 @@ export class XmlReader {
     if (end - at < maxOpeningBytes && !window.last) return XmlToken.more;
     if (startsWithBytes(commentOpening, bytes, at)) {
       window.at += commentOpening.length;
-      this.passage.past(commentEnd);
+      this.skipper.past(commentEnd);
       this.isWithin = true;
       return -1;
     }
     if (startsWithBytes(cdataOpening, bytes, at)) {
-      if (this.depth === 0) return this.fail(at, "text outside of the root element");
+      if (this.depth === 0) return this.fail(at, "text outside the root element");
       window.at += cdataOpening.length;
       this.text.inCdata = this.isWithin = true;
       this.afterTag = false;
@@ -290,7 +290,7 @@ export class XmlReader {
     return this.fail(at, "a declaration that has no place here");
   }
 
-  /** Takes a document type whole. */
+  /** Reads a whole document type. */
   private documentType(): number {
     const { window } = this;
     const { bytes, at, end } = window;
@@ -346,7 +346,7 @@ export class XmlReader {
     let i = at + 1;
     while (i < end && nameBytes[bytes[i]!] === 1) i++;
     if (i >= end) return this.moreOfTag();
-    if (i === at + 1) return this.fail(at, `"<" that begins no tag; as text it has to be &lt;`);
+    if (i === at + 1) return this.fail(at, `"<" that begins no tag; in text, write &lt;`);
     const name = this.names.find(bytes, at + 1, i);
     attributes.begin();
     for (;;) {
@@ -365,7 +365,7 @@ export class XmlReader {
     }
   }
 
-  /** Opens an element whose tag was not expected. */
+  /** Opens an element whose tag is not in the cache. */
   private openNew(name: XmlName, after: number): number {
     const { attributes } = this;
     const { bytes, at } = this.window;
@@ -386,59 +386,59 @@ export class XmlReader {
     return XmlToken.open;
   }
 
-  /** The namespace of the element opened last, empty where it has none, null where its prefix is not declared. */
+  /** The namespace of the element opened last; empty for none, null for a prefix that is not declared. */
   namespace(): string | null {
     return this.elements.namespace();
   }
 
-  /** That of an attribute of the element opened last: one without a prefix has none (Namespaces in XML, 6.2). */
+  /** The namespace of an attribute of the element opened last; without a prefix, it has none (Namespaces in XML, 6.2). */
   namespaceOf(attribute: XmlName): string | null {
     return attribute.prefix === "" ? "" : this.elements.namespaceOf(attribute);
   }
 
-  /** Whether the text token is of a CDATA section. */
+  /** Whether the text token is in a CDATA section. */
   get isCdata(): boolean {
     return this.text.isCdata;
   }
 
-  /** Adds the text token to `content` as it is written: with its references. */
+  /** Adds the text token to `content` as written, with its references. */
   collectRaw(): void {
     this.text.collectRaw(this.content);
   }
 
-  /** Adds the tag given last to `content` as it is written; nothing for the end of an empty element. */
+  /** Adds the last tag to `content` as written; nothing for the end of an empty element. */
   collectTag(): void {
     const { bytes, tokenAt, at } = this.window;
     const raw = bytes.toString("utf8", tokenAt, at);
     this.content.addText(raw, this.settings.source);
   }
 
-  /** Adds the text token available to `content`, resolved. */
+  /** Adds the text token to `content`, with references resolved. */
   collect(): void {
     this.text.collect(this.content);
   }
 
-  /** Tells what was repaired since the last report. */
+  /** Reports the repairs since the last call. */
   report(): void {
     this.resolver.report();
   }
 
-  /** Where the token given last begins, in bytes from the start of the file. */
+  /** The start of the last token, in bytes from the start of the file. */
   get byte(): number {
     return this.window.byteAt(this.window.tokenAt);
   }
 
-  /** Where the token given last ends, in bytes from the start of the file. */
+  /** The end of the last token, in bytes from the start of the file. */
   get byteAfter(): number {
     return this.window.byteAt(this.window.at);
   }
 
-  /** Whether other readers can begin at places that this one finds. */
+  /** Whether another reader can begin at a position from this one. */
   get splittable(): boolean {
     return this.window.encoding === "utf-8";
   }
 
-  /** Right after `open` of an element: what a reader needs to begin with its first child, or with any other child. */
+  /** Right after `open` of an element: the position of its first child, from which that of other children derives. */
   childStart(): XmlPosition {
     return {
       byte: this.byteAfter,
@@ -456,7 +456,7 @@ export class XmlReader {
     return XmlToken.end;
   }
 
-  /** More of the file is needed: where there is no more, it ends within `what`. */
+  /** Requests more of the file; at its end, fails because `what` is not closed. */
   private more(what: string): number {
     if (this.window.last) this.window.failAtEnd(what);
     return XmlToken.more;

@@ -12,7 +12,7 @@ const repairMessages = {
 } as const;
 type XmlRepair = keyof typeof repairMessages;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow these characters
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
 /** Resolves references, and repairs flaws that leave the meaning clear. */
@@ -25,12 +25,12 @@ export class XmlReferenceResolver {
     private readonly context: Pick<ReadContext, "reportNotice">,
   ) {}
 
-  /** Takes the entities of a document type. */
+  /** Reads the entities of a document type. */
   declare(doctype: string): void {
     this.entities.declare(doctype);
   }
 
-  /** A text that stands at `at`, with its references resolved. One that may not be followed is damage. */
+  /** Resolves the references in a text that begins at `at`. A reference that cannot be resolved is damage. */
   resolve(raw: string, at: number): string {
     return this.clean(raw, at).replace(/&(?:(#?[\p{L}\p{N}_:.-]{1,64});)?/gu, (written: string, name?: string) => {
       if (name === undefined) {
@@ -41,7 +41,7 @@ export class XmlReferenceResolver {
     });
   }
 
-  /** A text that stands at `at`, without characters that XML does not allow. */
+  /** Removes the characters that XML does not allow from a text that begins at `at`. */
   clean(raw: string, at: number): string {
     return raw.replace(controls, () => {
       this.flaw("control-character", at);
@@ -61,20 +61,20 @@ export class XmlReferenceResolver {
     }
   }
 
-  /** Notes bytes of the window that are no UTF-8. */
+  /** Records bytes of the window that are not valid UTF-8. */
   checkUtf8(from: number, to: number): void {
     const { window } = this;
     if (!window.valid && !isUtf8(window.bytes.subarray(from, to))) this.flaw("invalid-utf8", from);
   }
 
-  /** Notes a flaw at a place in the window. */
+  /** Records a flaw at a position in the window. */
   flaw(code: XmlRepair, at: number): void {
     const known = this.flaws.get(code);
     if (known) known.count++;
     else this.flaws.set(code, { count: 1, byte: this.window.byteAt(at) });
   }
 
-  /** Tells what was repaired since the last report. */
+  /** Reports the repairs since the last call. */
   report(): void {
     for (const [code, { count, byte }] of this.flaws) {
       this.context.reportNotice(code, undefined, `${repairMessages[code]}, first near byte ${byte}`, count);

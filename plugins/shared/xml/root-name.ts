@@ -3,7 +3,7 @@ import { detectXmlEncoding } from "./input.js";
 const prolog = /^(?:\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>)*/;
 const rootElement = /^<([\p{L}_][\p{L}\p{N}._-]*:)?([\p{L}_][\p{L}\p{N}._-]*)(?=[\s/>])/u;
 
-/** The local name of the outermost element of a document that begins with `head`, null where it cannot be told. */
+/** Returns the local name of the root element of a document that begins with `head`, or null where it is not found. */
 export function rootName(head: Buffer): string | null {
   const { name, start } = detectXmlEncoding(head);
   const bytes = head.subarray(start);

@@ -1,14 +1,14 @@
 import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlVocabulary } from "./names.js";
 
-/** Where a reader can begin that is not to read the whole document. Plain data. */
+/** A position where a reader can begin in the middle of a document. Plain data. */
 export interface XmlPosition {
-  /** Where the tag of a child begins, from the start of the file. */
+  /** The start of a child's tag, in bytes from the start of the file. */
   readonly byte: number;
   readonly encoding: string;
-  /** The names of the elements that are open there, with their prefixes. */
+  /** The names of the open elements, with their prefixes. */
   readonly open: readonly string[];
-  /** The prefixes in force there, and what they stand for. */
+  /** The prefixes in scope, and their namespaces. */
   readonly namespaces: readonly (readonly [string, string])[];
   readonly doctype: string;
 }
@@ -18,22 +18,22 @@ export interface XmlReaderSettings {
   readonly source: string;
   readonly context: Pick<ReadContext, "getTextDecoder" | "reportNotice" | "signal" | "skipErrors">;
   readonly vocabulary: XmlVocabulary;
-  /** Where to begin; absent: at the beginning, which finds the encoding. */
+  /** Where to begin; by default at the beginning of the file, where the encoding is detected. */
   readonly start?: XmlPosition;
   /**
-   * Where to end, in bytes of the file, between two children of what is open at `start`; absent: at the end of the file,
-   * where what is open at `start` has to be closed.
+   * Where to end, in bytes of the file, between two children of the innermost element that is open at `start`. By default
+   * at the end of the file, where the elements open at `start` have to be closed.
    */
   readonly to?: number;
-  /** What stands between `start` and `to`, in UTF-8, where that has been read already. */
+  /** The bytes between `start` and `to`, in UTF-8, where they have been read already. */
   readonly fetched?: Buffer | undefined;
-  /** Elements open at `start` may end, and `to` may stand before any tag: other elements may be open there. */
+  /** Whether elements open at `start` may end before `to`, and `to` may be before any tag. */
   readonly leaves?: boolean;
-  /** Bytes asked of the file at once; absent: a MiB. */
+  /** Bytes per read; 1 MiB by default. */
   readonly pieceSize?: number;
   /** False: read every record tag by tag, without templates. */
   readonly templates?: boolean;
 }
 
-/** How a document is read, whatever is in it. */
+/** Settings that do not depend on the document. */
 export type XmlReaderTuning = Pick<XmlReaderSettings, "pieceSize" | "templates">;

@@ -9,36 +9,36 @@ import {
 } from "./bytes.js";
 import type { XmlWindow } from "./window.js";
 
-/** Passes over what no one looks at, over as many windows as it takes. */
+/** Skips markup that is not parsed, across windows. */
 export class XmlSkipper {
-  /** What is looked for, to go on behind it. */
+  /** The bytes to skip past. */
   private mark: Buffer | null = null;
-  /** The end tag that is looked for, to go on before it. */
+  /** The beginning of the end tag to skip to. */
   private tag: Buffer | null = null;
 
   constructor(private readonly window: XmlWindow) {}
 
-  /** From now on: over everything up to `mark`, and over that. */
+  /** Begins to skip everything up to `mark`, inclusive. */
   past(mark: Buffer): void {
     this.mark = mark;
   }
 
-  /** From now on: over everything up to the end tag of the element of this name. */
+  /** Begins to skip everything up to the end tag of the element with this name. */
   toEndOf(name: Uint8Array): void {
     this.tag = Buffer.concat([Buffer.from("</"), name]);
   }
 
-  /** Whether it is within an element of which nothing is wanted. */
+  /** Whether the content of an element is being skipped. */
   get isInElement(): boolean {
     return this.tag !== null;
   }
 
-  /** Moves on; false where the window ends before the place that is looked for. */
-  pass(): boolean {
-    return (this.tag === null || this.passElement(this.tag)) && (this.mark === null || this.passMark(this.mark));
+  /** Continues. @returns false where the window ends first */
+  skip(): boolean {
+    return (this.tag === null || this.skipElement(this.tag)) && (this.mark === null || this.skipMark(this.mark));
   }
 
-  private passMark(mark: Buffer): boolean {
+  private skipMark(mark: Buffer): boolean {
     const { window } = this;
     const { bytes, at, end } = window;
     const found = bytes.indexOf(mark, at);
@@ -51,12 +51,12 @@ export class XmlSkipper {
     return true;
   }
 
-  /** Past comments and CDATA sections, in which a tag is none. */
-  private passElement(tag: Buffer): boolean {
+  /** Skips comments and CDATA sections as a whole, because tags in them are text. */
+  private skipElement(tag: Buffer): boolean {
     const { window } = this;
     const { bytes, end } = window;
     for (;;) {
-      if (this.mark && !this.passMark(this.mark)) return false;
+      if (this.mark && !this.skipMark(this.mark)) return false;
       const found = bytes.indexOf(tag, window.at);
       const markup = bytes.subarray(0, found < 0 ? bytes.length : found).indexOf(markupOpening, window.at);
       if (markup >= 0 && markup + cdataOpening.length <= end) {

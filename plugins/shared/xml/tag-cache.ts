@@ -2,22 +2,22 @@ import type { XmlAttributes } from "./attributes.js";
 import { slash, startsWithBytes } from "./bytes.js";
 import type { XmlName } from "./names.js";
 
-/** Longer tags, and those of more attributes, are read each time. */
+/** Longer tags, and tags with more attributes, are not cached. */
 const maxTagBytes = 512;
 const maxTagAttributes = 32;
-/** Beyond so many tags of one name, what its attributes say differs from element to element. */
+/** With more tags of one name, its attributes differ from element to element, and caching does not pay. */
 const maxTagsPerName = 256;
-/** With more tags, all are forgotten: a document that uses values as names would fill the memory. */
+/** With more tags, the cache is emptied: a document that uses values as names would fill the memory. */
 const maxTags = 4096;
 
-/** The tag of an element as it is written, and where its attributes stand, from its start. */
+/** A start tag as written, and the positions of its attributes, from its start. */
 export interface CachedTag {
   readonly bytes: Uint8Array;
   readonly name: XmlName;
-  /** The element has no content, nor an end tag. */
+  /** Whether it is the tag of an empty element (`<a/>`). */
   readonly isEmpty: boolean;
   readonly attributes: readonly CachedAttribute[];
-  /** The tag that came after it the last time. */
+  /** The tag that followed it the last time. */
   next: CachedTag | null;
 }
 
@@ -26,20 +26,20 @@ export interface CachedAttribute {
   readonly from: number;
   readonly to: number;
   readonly encoded: number;
-  /** The value, once somebody asked for one that comes again and again. */
+  /** The decoded value, after the first request for it. */
   keyword: string | null;
 }
 
 /**
- * Tags that were read already. Documents are mostly written by programs, one feature like the other: the tag that comes
- * next is the one that came next before, which one comparison of its bytes tells.
+ * Caches start tags. Programs write one feature like the other, so that the next tag is mostly the one that followed the
+ * last time; one comparison of bytes confirms that.
  */
 export class XmlTagCache {
   private readonly known = new Map<XmlName, CachedTag[]>();
   private last: CachedTag | null = null;
   private count = 0;
 
-  /** The tag at `at`, where it is the one expected there; null where it is to be read. */
+  /** Returns the tag at `at`, where it is the expected one; else null. */
   expected(bytes: Buffer, at: number, end: number): CachedTag | null {
     const tag = this.last?.next;
     if (!tag || at + tag.bytes.length > end || !startsWithBytes(tag.bytes, bytes, at)) return null;
@@ -47,7 +47,7 @@ export class XmlTagCache {
     return tag;
   }
 
-  /** Takes note of the tag `bytes[from … to]`, which was read. */
+  /** Adds the tag `bytes[from … to]`, which was parsed. */
   add(bytes: Buffer, from: number, to: number, name: XmlName, attributes: XmlAttributes): void {
     const before = this.last;
     this.last = null;

@@ -12,23 +12,23 @@ import type { XmlContentBuffer } from "./content-buffer.js";
 import type { XmlReferenceResolver } from "./reference-resolver.js";
 import type { XmlWindow } from "./window.js";
 
-/** A text that is no longer is read byte by byte; the end of another is searched for, which is faster from there on. */
+/** Up to this length, a text is scanned byte by byte; for longer texts, `indexOf` is faster. */
 const maxLoopBytes = 64;
-/** Text that goes on beyond the window is given in pieces of at least this size. */
+/** A text longer than the window is split into pieces of at least this size. */
 const minChunkBytes = 1 << 16;
 const semicolonByte = 59;
 
-/** A run of text between tags, or a CDATA section, or a piece of either: where it is, and how it is to be taken. */
+/** The range of a text between tags, of a CDATA section, or of a piece of either. */
 export class XmlTextToken {
   from = 0;
   to = 0;
-  /** Whether what comes next is in a CDATA section. */
+  /** Whether the window continues within a CDATA section. */
   inCdata = false;
-  /** It is of a CDATA section. */
+  /** Whether it is in a CDATA section. */
   private literal = false;
-  /** Something in it has to be resolved, before `lookedTo`; what is behind is looked at when it is asked for. */
+  /** The byte classes found before `scannedTo`; the rest is scanned on request. */
   private found = 0;
-  private lookedTo = 0;
+  private scannedTo = 0;
 
   constructor(
     private readonly window: XmlWindow,
@@ -36,7 +36,7 @@ export class XmlTextToken {
     private readonly source: string,
   ) {}
 
-  /** Reads the text available, which ends at a tag; false where more of the file is needed for it. */
+  /** Reads the text up to the next tag. @returns false where that needs more of the file */
   read(): boolean {
     const { bytes, end, at, last } = this.window;
     const near = Math.min(end, at + maxLoopBytes);
@@ -48,7 +48,7 @@ export class XmlTextToken {
       if (meaning === ByteClass.tag) break;
       this.found |= meaning;
     }
-    this.lookedTo = to;
+    this.scannedTo = to;
     if (to === near && to < end) {
       const tag = bytes.indexOf(lessThan, to);
       to = tag < 0 || tag > end ? end : tag;
@@ -62,26 +62,26 @@ export class XmlTextToken {
     return true;
   }
 
-  /** Whether something in it has to be resolved. */
+  /** Whether it needs decoding. */
   private get isEncoded(): boolean {
     const { bytes } = this.window;
-    for (; this.lookedTo < this.to; this.lookedTo++) this.found |= textByteClasses[bytes[this.lookedTo]!]!;
+    for (; this.scannedTo < this.to; this.scannedTo++) this.found |= textByteClasses[bytes[this.scannedTo]!]!;
     return this.found !== 0;
   }
 
-  /** Whether it is the whole rest of its element, of which an end tag follows, as it is written: no CDATA section. */
+  /** Whether the end tag of its element follows, and it is not a CDATA section. */
   get endsElement(): boolean {
     const { bytes, end } = this.window;
     const { to } = this;
     return !this.literal && to + 1 < end && bytes[to] === lessThan && bytes[to + 1] === slash;
   }
 
-  /** Whether it is of a CDATA section. */
+  /** Whether it is in a CDATA section. */
   get isCdata(): boolean {
     return this.literal;
   }
 
-  /** Where text that goes on is cut: not in a reference, nor between the two characters of a line end. */
+  /** Returns where to split a long text: not within a reference or within a line end of two characters. */
   private pieceEnd(end: number): number {
     const { bytes, at } = this.window;
     const open = bytes.lastIndexOf(ampersandByte, end - 1);
@@ -89,7 +89,7 @@ export class XmlTextToken {
     return bytes[end - 1] === carriageReturn ? end - 1 : end;
   }
 
-  /** Reads what is left of a CDATA section, or a piece of it; false where more of the file is needed for it. */
+  /** Reads the rest of a CDATA section, or a piece of it. @returns false where that needs more of the file */
   readCdata(): boolean {
     const { window } = this;
     const { bytes, at, end } = window;
@@ -104,7 +104,7 @@ export class XmlTextToken {
     this.inCdata = !isWhole;
     this.literal = true;
     this.found = 0;
-    this.lookedTo = to;
+    this.scannedTo = to;
     for (let i = at; i < to; i++) {
       if (textByteClasses[bytes[i]!] === ByteClass.forbidden || bytes[i] === carriageReturn) this.found = 1;
     }
@@ -119,7 +119,7 @@ export class XmlTextToken {
     this.to = window.at = to;
   }
 
-  /** Adds it to `content` as it is written, but for line ends and characters that XML does not allow. */
+  /** Adds it to `content` as written, except for line ends and characters that XML does not allow. */
   collectRaw(content: XmlContentBuffer): void {
     const { from, to, source, resolver } = this;
     resolver.checkUtf8(from, to);
@@ -127,7 +127,7 @@ export class XmlTextToken {
     content.addText(resolver.clean(raw, from), source);
   }
 
-  /** Adds it to `content`, resolved. */
+  /** Adds it to `content`, decoded. */
   collect(content: XmlContentBuffer): void {
     const { from, to, source, resolver } = this;
     const { bytes, valid } = this.window;

@@ -8,33 +8,33 @@ export interface XmlWindowSettings {
   /** The name of the source, for messages. */
   readonly source: string;
   readonly context: Pick<ReadContext, "getTextDecoder" | "signal" | "skipErrors">;
-  /** Where to begin; absent: at the beginning, which finds the encoding. */
+  /** Where to begin; by default at the beginning of the file, where the encoding is detected. */
   readonly start?: { readonly byte: number; readonly encoding: string };
-  /** Where to end, in bytes of the file; absent: at its end. */
+  /** Where to end, in bytes of the file; by default at its end. */
   readonly to?: number;
-  /** What stands between the two, in UTF-8, where that has been read already. */
+  /** The bytes between the two, in UTF-8, where they have been read already. */
   readonly fetched?: Buffer | undefined;
-  /** Bytes asked of the file at once; absent: a MiB. */
+  /** Bytes per read; 1 MiB by default. */
   readonly pieceSize?: number;
 }
 
-/** The part of a document that is available, as UTF-8, and where in the file it is. It moves on with each `fill`. */
+/** The part of a document in memory, as UTF-8, with its position in the file. Each `fill` moves it forward. */
 export class XmlWindow {
   bytes: Buffer = Buffer.alloc(0);
-  /** How far it is read: `fill` keeps what comes after. */
+  /** The position of the parser: `fill` keeps the bytes after it. */
   at = 0;
-  /** The end of what can be looked at: a character cut in two is left out. */
+  /** The end of the readable bytes; a character that is cut in two is excluded. */
   end = 0;
-  /** Where the token given last began. */
+  /** The start of the last token. */
   tokenAt = 0;
-  /** Whether nothing comes after it. */
+  /** Whether it contains the end of the file or range. */
   last = false;
-  /** Whether all of it is UTF-8. */
+  /** Whether all of it is valid UTF-8. */
   valid = true;
   encoding: string;
-  /** Where it begins in the file. */
+  /** Its start in the file. */
   private base = 0;
-  /** A place in it, and how many bytes of the file stand before that place. */
+  /** A position in it, with the number of bytes of the file before that position. */
   private measuredAt = 0;
   private measured = 0;
   private input: XmlInput | null = null;
@@ -47,7 +47,7 @@ export class XmlWindow {
     this.encoding = settings.start?.encoding ?? "utf-8";
   }
 
-  /** Gets more of the file behind what is still to be read. @throws unsupported */
+  /** Reads more of the file, and appends it to the bytes that are not parsed yet. @throws unsupported */
   async fill(): Promise<void> {
     this.settings.context.signal.throwIfAborted();
     const input = this.input ?? (await this.begin());
@@ -76,41 +76,41 @@ export class XmlWindow {
       const range = { from, to: to ?? this.file.size, pieceSize: this.settings.pieceSize ?? 1 << 20, fetched };
       this.input = new XmlInput(this.file, this.encoding, decoder, range);
     } catch (error) {
-      const reason = `its encoding is said to be "${this.encoding}", which is not known`;
+      const reason = `its declared encoding "${this.encoding}" is unknown`;
       throw createError("unsupported", { source, reason }, error);
     }
     this.base = from;
     return this.input;
   }
 
-  /** The place in the file, in bytes from its start, of a place in the window. */
+  /** Converts a position in the window to a position in the file, in bytes from its start. */
   byteAt(at: number): number {
     if (at < this.measuredAt) {
       this.measuredAt = 0;
       this.measured = 0;
     }
-    // From place to place, as measuring what was decoded takes its time.
+    // Counts from the last position, because measuring decoded text is slow.
     this.measured += this.input?.sourceLength(this.bytes, this.measuredAt, at) ?? 0;
     this.measuredAt = at;
     return this.base + this.measured;
   }
 
-  /** Whether damage was found that has not been told yet. */
+  /** Whether damage was found that `damageFound` has not returned yet. */
   get isDamaged(): boolean {
     return this.damage !== null;
   }
 
-  /** Notes that the document is damaged here. What was found first counts. */
+  /** Records damage at a position. Only the first is kept. */
   fail(at: number, reason: string): void {
     this.damage ??= { at, reason, truncated: false };
   }
 
-  /** Notes that the file ends within `what`. */
+  /** Records that the file ends within `what`. */
   failAtEnd(what: string): void {
     this.damage ??= { at: this.end, reason: `${what} is not closed`, truncated: true };
   }
 
-  /** The error for the damage, with its line, which is counted only now. */
+  /** Returns the error for the damage, and counts its line. */
   async damageFound(): Promise<GeoferryError> {
     const { at, reason, truncated } = this.damage!;
     this.damage = null;
@@ -118,11 +118,11 @@ export class XmlWindow {
     const place = { line: await this.lineOf(byte), byte };
     const { source, context } = this.settings;
     if (truncated) return createError("input-truncated", { source, place, reason, canSkip: !context.skipErrors });
-    // Where nothing stands before it, nothing is to be read past it either.
+    // Nothing precedes damage at byte 0, so that skipping it is not offered.
     return createError("input-corrupt", { source, place, reason, canSkip: byte > 0 && !context.skipErrors });
   }
 
-  /** The line, from 1, of a byte of the file. */
+  /** Returns the line of a byte of the file, counted from 1. */
   private async lineOf(byte: number): Promise<number> {
     let line = 1;
     for (let from = 0; from < byte; ) {
@@ -136,15 +136,16 @@ export class XmlWindow {
 }
 
 /**
- * The length of `bytes` without the tag or text that is cut in two at their end, where those from `rest` on tell. In the
- * middle of a token the reading would end in many places, which V8 does not foresee: each throws out compiled code once.
+ * Returns the length of `bytes` without the tag or text that is cut in two at their end, if the bytes after `rest` show
+ * where it begins. Ending a window within a token would leave the parser by many paths, each of which deoptimizes its
+ * compiled code once.
  */
 function completeTokensLength(bytes: Buffer, rest: number): number {
   const tagEnd = bytes.lastIndexOf(greaterThan);
   return tagEnd >= rest ? tagEnd + 1 : completeCharactersLength(bytes);
 }
 
-/** The length of `bytes` without a character at their end that is cut in two. */
+/** Returns the length of `bytes` without a character at their end that is cut in two. */
 function completeCharactersLength(bytes: Buffer): number {
   const { length } = bytes;
   for (let back = 1; back <= 3 && back <= length; back++) {
