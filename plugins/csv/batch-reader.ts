@@ -15,17 +15,17 @@ import { CellUnquoter, RecordScanner } from "./records/record-scanner.js";
 import { repairUtf8, type TextBlock } from "./records/text-blocks.js";
 
 const maxBatchRows = 1000;
-/** A batch is cut where its geometries have more positions, or its text more bytes. */
+/** Limits of a batch: positions of its geometries, and bytes of its text. */
 const maxBatchPositions = 65_536;
 const maxBatchBytes = 4 * 1024 * 1024;
 
-/** Makes batches of the records of one split after the other. */
+/** Turns the records of consecutive splits into batches. */
 export class BatchReader {
   private readonly scanner: RecordScanner;
   private readonly fields: readonly Field[];
-  /** By column of the file; null for one that is no attribute. */
+  /** By column of the file; null for a column that is not an attribute. */
   private readonly columns: readonly (CellColumnBuilder | null)[];
-  /** The same for one record whose geometry cannot be read, once there is one. */
+  /** Columns that hold a single rejected record, created with the first record whose geometry cannot be read. */
   private rejected: readonly (CellColumnBuilder | null)[] | null = null;
   private readonly around: ColumnContext;
   private readonly rejectedOf: () => readonly (CellColumnBuilder | null)[];
@@ -34,11 +34,11 @@ export class BatchReader {
   private rows = 0;
   private short = 0;
   private shortExample = "";
-  /** Records with a quote within a cell that is not doubled, where the survey has not counted them. */
+  /** Records with an undoubled quote inside a cell, counted here if the scan did not count them. */
   private strays = 0;
-  /** The record of each row, once rows are missing between them. */
+  /** The record number of each row, once records without a row occur between them. */
   private records: number[] = [];
-  /** Records met, rejected ones included; headings are none. */
+  /** Records read, including rejected ones; the header does not count. */
   passedRecords = 0;
   passedLines = 0;
 
@@ -137,7 +137,7 @@ export class BatchReader {
     if (this.rows > 0) yield this.batch();
   }
 
-  /** Tells what was repaired, once behind the last split. */
+  /** Reports the repairs, once after the last split. */
   finish(): void {
     if (this.short > 0) this.context.reportNotice("record-short", undefined, this.shortExample, this.short);
     if (this.strays > 0) {
@@ -178,7 +178,7 @@ export class BatchReader {
     }
   }
 
-  /** What a record says besides its geometry. */
+  /** Reads the attributes of a record. */
   private attributes(bytes: Uint8Array): Feature {
     this.rejected ??= this.rejectedOf();
     this.pushCells(this.rejected, bytes);

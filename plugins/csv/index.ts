@@ -5,7 +5,7 @@ import { guessDelimiter } from "./header/dialect.js";
 import { impliedOptions, readerOptions, writerOptions } from "./options.js";
 import { detectEncoding } from "./records/text-blocks.js";
 
-/** UTF-8 of a head that may cut the last character; null where it is binary. */
+/** Decodes a head, which may end inside a character; null if it is binary. */
 function decodeHead(head: Buffer): Buffer | null {
   const { name, mark } = detectEncoding(head.subarray(0, 4096), undefined);
   if (name === "utf-8") return head.includes(0) ? null : head.subarray(mark);
@@ -13,13 +13,13 @@ function decodeHead(head: Buffer): Buffer | null {
   return Buffer.from((name === "utf-16le" ? even : even.swap16()).toString("utf16le"), "utf8");
 }
 
-/** A head with a few NULs, without them: damage in a table, whose place the reader tells. Null where they are many. */
+/** Removes a few NULs from a head: they are damage, which the reader reports with its place. Null if there are many. */
 function removeFewNuls(head: Buffer): Buffer | null {
   const text = head.filter((byte) => byte !== 0);
   return head.length - text.length <= Math.max(1, head.length / 500) ? Buffer.from(text) : null;
 }
 
-/** Control characters that no table has. */
+/** Control characters that do not occur in tables. */
 function hasControlCharacters(text: Buffer): boolean {
   let count = 0;
   for (const byte of text) if (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 && byte !== 12) count++;
@@ -27,15 +27,15 @@ function hasControlCharacters(text: Buffer): boolean {
 }
 
 /**
- * Any text may be a table: never more than "maybe", and without the file's name saying so only where a delimiter makes
- * the records equally long.
+ * Any text may be a table, so the result is at most "maybe". Without a matching file name, a delimiter must give the
+ * records the same number of cells.
  */
 function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Confidence {
   const named = /\.(csv|tsv|tab|psv)$/i.test(source.name);
   const text = decodeHead(head) ?? (named ? removeFewNuls(head) : null);
   if (!text || text.length === 0) return "no";
   const start = text.toString("latin1", 0, 200).trimStart();
-  // Asked before every byte is looked at: most of what is no table begins so.
+  // A cheap check first: most other formats begin so.
   if (/^[{[<]/.test(start) || start.startsWith("%PDF") || hasControlCharacters(text)) return "no";
   if (named) return "maybe";
   if (!isUtf8(text) && head.length === source.size) return "no";

@@ -111,10 +111,10 @@ const delimiterNames: Readonly<Record<string, string>> = {
   space: " ",
 };
 
-/** What stands between cells, by the extensions of files. */
+/** The delimiter by file extension. */
 const delimiterByExtension: Readonly<Record<string, string>> = { tsv: "tab", tab: "tab", psv: "pipe" };
 
-/** The options of the writer that the name of its file implies. */
+/** The writer options that the file name implies. */
 export function impliedOptions(name: string): { readonly delimiter?: string } {
   const extension = /\.(tsv|tab|psv)$/i.exec(name)?.[1]?.toLowerCase();
   return extension === undefined ? {} : { delimiter: delimiterByExtension[extension]! };
@@ -123,7 +123,7 @@ export function impliedOptions(name: string): { readonly delimiter?: string } {
 /** The byte of a delimiter option. @throws option-invalid */
 export function delimiterByte(option: string): number {
   const text = delimiterNames[option.toLowerCase()] ?? option;
-  // What numbers, dates, WKT and quotes are made of cannot stand between them.
+  // Characters that occur in numbers, dates, WKT and quotes cannot be delimiters.
   if (!/^[\t -~]$/.test(text) || /^[\w"+.:()-]$/.test(text)) {
     throw createError("option-invalid", {
       option: "delimiter",

@@ -12,7 +12,7 @@ import { splitRecordBlocks } from "./records/record-blocks.js";
 import { RecordScanner } from "./records/record-scanner.js";
 import { type TextBlock, TextBlockReader } from "./records/text-blocks.js";
 
-/** `length` is the size of splits in bytes, for tests. */
+/** Opens a table. `length` is the size of splits in bytes, for tests. */
 export async function open(
   source: Source,
   options: ReaderOptions,
@@ -79,7 +79,7 @@ async function* splitUnscanned(
   context: ReadContext,
   length: number,
 ): AsyncGenerator<CsvSplit> {
-  // No one looks at the types: a survey of no columns finds the ends of records and what is damaged.
+  // The types are not needed: a scan without columns finds record ends and damage.
   const survey = new TableScan(source.name, plan, 0, context.skipErrors, Number.POSITIVE_INFINITY);
   const range = { from: plan.encoding.mark, to: source.size, size: source.size, length };
   yield* splitRecordBlocks(blocks, source.name, range, survey.visitor(new RecordScanner(plan.delimiter), false));

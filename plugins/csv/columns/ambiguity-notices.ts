@@ -1,10 +1,10 @@
-/** What is told of columns whose cells may mean something else than they were taken for. */
+/** Notices about columns whose cells are ambiguous. */
 
 import type { Notices } from "../header/first-record.js";
 import type { ColumnFormat } from "./column-format.js";
 import type { ColumnSamples } from "./samples.js";
 
-/** Columns that a notice names. */
+/** Number of columns that a notice names. */
 export const maxListedNames = 5;
 
 const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, string>> = {
@@ -16,7 +16,7 @@ const ambiguityMessages: Readonly<Record<NonNullable<ColumnFormat["doubt"]>, str
     "all have three digits behind the sign, which was taken for that of decimals; where it stands between thousands, --in thousands says so",
 };
 
-/** The first of many, and how many more there are. */
+/** Formats the first few items and the number of the rest. */
 export function summarizeList<T>(all: readonly T[], say: (one: T) => string): string {
   const first = all.slice(0, maxListedNames).map(say).join(", ");
   return all.length > maxListedNames ? `${first} and ${all.length - maxListedNames} more` : first;
@@ -24,7 +24,7 @@ export function summarizeList<T>(all: readonly T[], say: (one: T) => string): st
 
 export const summarizeNames = (names: readonly string[]): string => summarizeList(names, (name) => `"${name}"`);
 
-/** A notice for each kind of doubt. `isDecimalSure`: other numbers of the file show which decimal sign it has. */
+/** One notice per kind of ambiguity. `isDecimalSure`: other numbers of the file show which decimal sign it uses. */
 export function ambiguityNotices(
   names: readonly string[],
   forms: readonly ColumnFormat[],
@@ -45,7 +45,7 @@ export function ambiguityNotices(
   });
 }
 
-/** `31.12.99`, with a time behind it or not. */
+/** `31.12.99`, with or without a time after it. */
 const twoDigitYear = /^\d{1,2}([./-])\d{1,2}\1\d\d(?:[ T]\d{1,2}:\d\d.*)?$/;
 
 const isDayAndMonth = (text: string): boolean => {
@@ -69,6 +69,6 @@ export function twoDigitYearNotices(
   return found.length === 0 ? [] : [["date-ambiguous", undefined, `${summarizeNames(found)}: ${sentence}`]];
 }
 
-/** What is said of records with a quote within a cell that is not doubled. */
+/** The message for records with an undoubled quote inside a cell. */
 export const strayQuoteMessage = (where: string): string =>
   `${where}, quotes within quoted cells are not doubled; such cells are kept as they stand, with all their quotes`;

@@ -22,7 +22,7 @@ import { classifyTemporal, TemporalKind, toCanonicalTemporal } from "./temporal.
 const maxInt64 = 2n ** 63n - 1n;
 const minInt64 = -(2n ** 63n);
 
-/** Words of columns declared boolean; a column found to be so has only the first of each. */
+/** Words accepted in a column declared boolean; an inferred boolean column has only the first of each kind. */
 const booleanWords: Readonly<Record<string, number>> = {
   true: 1,
   t: 1,
@@ -36,12 +36,12 @@ const booleanWords: Readonly<Record<string, number>> = {
   "0": 0,
 };
 
-/** Numbers as they stand in the cells of a file, with its decimal sign. */
+/** Parses numbers in the cells of a file, with the file's decimal sign. */
 export class CellNumberParser {
   private readonly scratch = new Uint8Array(512);
 
   private readonly decimal: number;
-  /** Whether numbers have groups, which only text tells. */
+  /** Whether numbers have group separators; only the text path parses those. */
   readonly isGrouped: boolean;
 
   constructor(private readonly form: NumberFormat) {
@@ -50,8 +50,8 @@ export class CellNumberParser {
   }
 
   /**
-   * Puts a number that stands alone and has no more digits than are exact into `numbers[at]`: most numbers, which so do
-   * not become objects. False for others, of which `parse` knows more.
+   * Parses a number that fills its cell and has no more digits than a double holds exactly, into `numbers[at]`. This
+   * covers most numbers without allocating objects. Returns false for all other cells, which `parse` handles.
    */
   put(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): boolean {
     return (
@@ -62,7 +62,7 @@ export class CellNumberParser {
     );
   }
 
-  /** NaN for what is no number; spaces around it do not count. */
+  /** Returns NaN for text that is not a number; ignores spaces around the number. */
   parse(bytes: Uint8Array, from: number, to: number): number {
     if (this.isGrouped) return to - from > 64 ? Number.NaN : parseFormattedNumber(utf8Text(bytes, from, to), this.form);
     if (this.decimal === pointByte) {
@@ -84,25 +84,25 @@ export class CellNumberParser {
   }
 }
 
-/** The longest date with a time that is looked at, in bytes. */
+/** The longest datetime that is parsed, in bytes. */
 const maxTemporalBytes = 64;
 
-/** What `put` puts a number into. */
+/** Output of `put`. */
 const parsedNumber = new Float64Array(1);
 
-/** What the columns of a file share. */
+/** State that all columns of a file share. */
 export interface ColumnContext {
   readonly text: CellUnquoter;
   readonly context: ReadContext;
-  /** Rows for which columns have room at first. */
+  /** Initial capacity of the columns, in rows. */
   readonly rows: number;
-  /** Where the columns of the batch under way get their memory from, where there are very many. */
+  /** Memory for the columns of the current batch, if the table is very wide. */
   slab: Slab | null;
 }
 
 /** Fills one column from cells. */
 export class CellColumnBuilder {
-  /** Made with the first row of a batch. */
+  /** Created with the first row of a batch. */
   private started: ColumnBuilder | null = null;
 
   private readonly type: FieldType;
@@ -220,7 +220,7 @@ export class CellColumnBuilder {
     else (this.builder as BytesBuilder).push(text);
   }
 
-  /** A value that is not of the column's type: declared, or found out by a sample only. */
+  /** Reports a value that does not match the column's type, which was declared or inferred from a sample. */
   private unreadable(bytes: Uint8Array, from: number, to: number): void {
     this.builder.pushNull();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(to - from, 40)).toString("utf8");

@@ -7,27 +7,27 @@ import { canonicalDatetimeLength } from "./temporal.js";
 function canonicalByteLength(sort: number, bytes: Uint8Array, from: number, to: number): number {
   if ((sort & NotationFlag.otherTemporal) !== 0) {
     const other = parseOtherTemporal(Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1"));
-    // "1999-12-31" is longer than "1.1.1999"; a time stands behind one letter.
+    // "1999-12-31" is longer than "1.1.1999"; one letter separates the time.
     return 10 + (other?.hasTime ? 1 + other.time.length : 0);
   }
   return sort === CellTypeFlag.datetime ? canonicalDatetimeLength(bytes, from, to) : to - from;
 }
 
-/** What was measured, as plain data. */
+/** The measurements, as plain data. */
 export type CellSizesState = Pick<CellSizes, "texts" | "typed" | "empties" | "blanks">;
 
-/** The longest values of each column, in bytes: as text, and as what their sort makes of them. */
+/** The longest values of each column, in bytes: as text, and in the canonical form of their type. */
 export class CellSizes {
-  /** As text; the caller asks `addText` only where a cell is longer than this. */
+  /** As text; the caller calls `addText` only for a cell longer than this. */
   readonly texts: Uint32Array;
   /**
-   * Without the spaces around them, dates and times in their canonical form; the caller asks `addTyped` only where a
-   * cell is longer than this, or blank, or a datetime.
+   * Without surrounding spaces, dates and times in canonical form; the caller calls `addTyped` only for a cell that is
+   * longer than this, blank, or a datetime.
    */
   readonly typed: Uint32Array;
-  /** Whether a column has a cell of quotes with nothing between. */
+  /** Whether a column has a cell of two quotes with nothing between them. */
   readonly empties: Uint8Array;
-  /** Whether a column has a cell of nothing but spaces. */
+  /** Whether a column has a cell of spaces only. */
   readonly blanks: Uint8Array;
   private readonly scratch = new CellUnquoter();
 
@@ -38,7 +38,7 @@ export class CellSizes {
     this.blanks = new Uint8Array(columns);
   }
 
-  /** Takes in what was measured elsewhere. */
+  /** Merges measurements of another scan. */
   add(other: CellSizesState): void {
     for (let c = 0; c < this.texts.length; c++) {
       this.texts[c] = Math.max(this.texts[c]!, other.texts[c]!);
@@ -62,7 +62,7 @@ export class CellSizes {
     if (mark > CellMark.quoted) {
       this.scratch.unquote(bytes, from, to, mark);
       size = this.scratch.length;
-      // What is left between doubled quotes may be nothing.
+      // The text between doubled quotes can be empty.
       if (size === 0) this.empties[column] = 1;
     }
     if (size > this.texts[column]!) this.texts[column] = size;

@@ -1,7 +1,7 @@
 import type { FieldType } from "../../../src/model/field.js";
 import { classifyTemporal, TemporalKind } from "./temporal.js";
 
-/** What a cell could be, and by union, what a column holds. Bits. */
+/** Bits for the possible types of a cell; their union describes a column. */
 export const CellTypeFlag = {
   blank: 0,
   boolean: 1,
@@ -10,7 +10,7 @@ export const CellTypeFlag = {
   /** An int64 beyond 2^53, which a double would round. */
   wide: 8,
   double: 16,
-  /** `NaN`, `inf` and their like: a number in a column of numbers, a word anywhere else. */
+  /** `NaN`, `inf` and similar: a number in a numeric column, a word in any other. */
   nonFinite: 32,
   date: 64,
   time: 128,
@@ -21,7 +21,7 @@ export const CellTypeFlag = {
 const integerFlags = CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide;
 const numberFlags = integerFlags | CellTypeFlag.double;
 
-/** The type that holds all values of the sorts seen. */
+/** The type that holds all values with these flags. */
 export function inferFieldType(sorts: number): FieldType {
   if (sorts === CellTypeFlag.boolean) return "boolean";
   if ((sorts & ~(numberFlags | CellTypeFlag.nonFinite)) === 0 && (sorts & numberFlags) !== 0) {
@@ -39,7 +39,7 @@ const minus = 45;
 const maxInt64Digits = "9223372036854775807";
 const minInt64Digits = "9223372036854775808";
 
-/** Text of ASCII letters in lower case; only for the few short words that need it. */
+/** ASCII text in lower case; used only for short words. */
 function toLowerAscii(bytes: Uint8Array, from: number, to: number): string {
   let text = "";
   for (let i = from; i < to; i++) text += String.fromCharCode(bytes[i]! | 32);
@@ -54,9 +54,9 @@ export function isNonFinite(bytes: Uint8Array, from: number, to: number): boolea
 
 function integerFlag(bytes: Uint8Array, from: number, to: number, negative: boolean): number {
   const digits = to - from;
-  // A leading zero says that it is a label: a postcode, a code of a country.
+  // A leading zero marks a label, such as a postcode or country code.
   if (bytes[from] === zero && digits > 1) return CellTypeFlag.text;
-  // −0 is a number that no integer is.
+  // An integer cannot represent −0.
   if (bytes[from] === zero && negative) return CellTypeFlag.double;
   if (digits < 10) return CellTypeFlag.int32;
   if (digits > 19) return CellTypeFlag.text;
@@ -68,8 +68,8 @@ function integerFlag(bytes: Uint8Array, from: number, to: number, negative: bool
 }
 
 /**
- * The sort of `bytes[from … to]`, spaces around it left aside; `decimal` is the byte of the decimal sign. A number with
- * a leading `+` is text (telephone numbers), as is one with leading zeros, beyond int64, or beyond the range of doubles.
+ * Classifies `bytes[from … to]` without the spaces around it; `decimal` is the byte of the decimal sign. A number is
+ * text if it has a leading `+` (telephone numbers), leading zeros, or a value beyond int64 or the range of doubles.
  */
 export function classifyCell(bytes: Uint8Array, from: number, to: number, decimal: number): number {
   let start = from;
@@ -108,7 +108,7 @@ function decimalFlag(bytes: Uint8Array, digits: number, from: number, to: number
   const exponent = i;
   while (i < to && bytes[i]! - zero >= 0 && bytes[i]! - zero <= 9) i++;
   if (i < to || i === exponent) return CellTypeFlag.text;
-  // Beyond 1e308 there is no double, and what is not quite there is not worth the risk.
+  // Doubles end near 1e308; the limit here is conservative.
   if (i - exponent < 3 && count < 200) return CellTypeFlag.double;
   const value = Number(toLowerAscii(bytes, digits, to).replace(",", "."));
   return Number.isFinite(value) && (value !== 0 || !/[1-9]/.test(toLowerAscii(bytes, digits, exponent)))

@@ -1,29 +1,29 @@
-/** What the cells of a column are together, where not all of them are written as the file's dialect has it. */
+/** Infers how the cells of a column are written, if it differs from the file's dialect. */
 import type { FieldType } from "../../../src/model/field.js";
 import { commaByte, pointByte } from "../records/signs.js";
 import { CellTypeFlag, classifyCell, inferFieldType } from "./classify-cell.js";
 import { type GroupSign, maxNumberLength, type NumberFormat, parseNumberShape } from "./number-format.js";
 import { parseOtherTemporal } from "./other-temporal.js";
 
-/** Bits beside those of `Sort`: cells that mean something in another spelling. */
+/** Bits that extend `CellTypeFlag`: cells that have a meaning in another notation. */
 export const NotationFlag = {
-  /** A decimal of one sign and three digits behind it, which may be a sign of thousands: `1.234`. */
+  /** A decimal with three digits after the sign, which may be a thousands separator: `1.234`. */
   three: 1 << 10,
   /** Decimals behind the other sign: `1,5` where the dialect has a point. */
   otherDecimal: 1 << 11,
-  /** The other sign and three digits: `1,234` where the dialect has a point. */
+  /** The other sign and three digits: `1,234` if the dialect has a point. */
   otherThree: 1 << 12,
-  /** Surely in groups by the other sign: `1,234,567`, `1,234.5`. */
+  /** Unambiguously grouped by the other sign: `1,234,567`, `1,234.5`. */
   otherGroups: 1 << 13,
-  /** Surely in groups by the dialect's decimal sign: `1.234.567`, `1.234,5`. */
+  /** Unambiguously grouped by the dialect's decimal sign: `1.234.567`, `1.234,5`. */
   ownGroups: 1 << 14,
   spaces: 1 << 15,
   apostrophes: 1 << 16,
-  /** A date or datetime whose day comes first, its month, or either. */
+  /** A date or datetime with the day first, with the month first, or ambiguous. */
   dayFirst: 1 << 17,
   monthFirst: 1 << 18,
   eitherOrder: 1 << 19,
-  /** A date or datetime that is not ISO 8601 as it stands. */
+  /** A date or datetime that is not in ISO 8601 form. */
   otherTemporal: 1 << 20,
 } as const;
 
@@ -33,29 +33,29 @@ const dateOrderFlags = NotationFlag.dayFirst | NotationFlag.monthFirst | Notatio
 const temporalFlags = dateOrderFlags | NotationFlag.otherTemporal;
 const integerFlags = CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide;
 
-/** What options say of all columns. */
+/** Options that apply to all columns. */
 export interface FormatRules {
   /** The decimal sign of the dialect. */
   readonly decimal: number;
-  /** Whether an option says it, so that no column has another one. */
+  /** Whether an option sets the decimal sign, so that no column can have another one. */
   readonly isDecimalGiven: boolean;
-  /** The sign between thousands; null: none, undefined: by the column. */
+  /** The thousands separator; null: none, undefined: inferred by column. */
   readonly thousands: GroupSign | null | undefined;
-  /** Undefined: by the column. */
+  /** Undefined: inferred by column. */
   readonly monthFirst: boolean | undefined;
 }
 
-/** How the cells of a column are read, as plain data. */
+/** The format of the cells of a column, as plain data. */
 export interface ColumnFormat {
   readonly type: FieldType;
-  /** Null where numbers are as in the dialect. */
+  /** Null if the numbers follow the dialect. */
   readonly numbers: NumberFormat | null;
   readonly monthFirst: boolean;
-  /** Why it stays text, or what it was taken for although it may be something else. */
+  /** Why the column stays text, or which ambiguous reading was chosen. */
   readonly doubt: "date-ambiguous" | "number-ambiguous" | "number-three" | null;
 }
 
-/** Whether a decimal has three digits behind its sign and no leading zero. */
+/** Whether a decimal has three digits after its sign and no leading zero. */
 export function hasThreeDecimals(bytes: Uint8Array, from: number, to: number, decimal: number): boolean {
   let [start, end] = [from, to];
   while (start < end && bytes[start] === 32) start++;
@@ -67,7 +67,7 @@ export function hasThreeDecimals(bytes: Uint8Array, from: number, to: number, de
   );
 }
 
-/** The bits of a cell that `classify` finds to be text. */
+/** The flags of a cell that `classifyCell` classifies as text. */
 export function classifyNotation(bytes: Uint8Array, from: number, to: number, decimal: number): number {
   let start = from;
   while (start < to && bytes[start] === 32) start++;
@@ -84,7 +84,7 @@ export function classifyNotation(bytes: Uint8Array, from: number, to: number, de
   return classifyNumberNotation(text, decimal);
 }
 
-/** Four numbers of one byte each, apart by points. */
+/** Four one-byte numbers separated by points. */
 const isInternetAddress = (text: string) =>
   /^\d+(\.\d+){3}$/.test(text) && text.split(".").every((part) => Number(part) < 256);
 
@@ -110,7 +110,7 @@ function classifyNumberNotation(text: string, decimal: number): number {
 const otherDecimalSign = (decimal: number) => (decimal === commaByte ? pointByte : commaByte);
 const groupSignOf = (byte: number): GroupSign => (byte === commaByte ? "," : ".");
 
-/** The sign between groups, where all groups have one. */
+/** The group separator, if all groups use the same one. */
 function commonGroupSign(sorts: number, decimal: number): GroupSign | null | undefined {
   const signs: GroupSign[] = [];
   if (sorts & NotationFlag.otherGroups) signs.push(groupSignOf(otherDecimalSign(decimal)));
@@ -121,8 +121,8 @@ function commonGroupSign(sorts: number, decimal: number): GroupSign | null | und
 }
 
 /**
- * How a column of numbers is written: null as in the dialect, undefined where its cells contradict each other or leave
- * open what they are.
+ * The number format of a column: null if it follows the dialect, undefined if its cells contradict each other or are
+ * ambiguous.
  */
 export function inferNumberFormat(sorts: number, rules: FormatRules): NumberFormat | null | undefined {
   const { decimal, isDecimalGiven, thousands } = rules;
@@ -134,7 +134,7 @@ export function inferNumberFormat(sorts: number, rules: FormatRules): NumberForm
   const isOther = group === groupSignOf(decimal) || (sorts & NotationFlag.otherDecimal) !== 0;
   const isOwn = group === groupSignOf(otherDecimalSign(decimal)) || (sorts & CellTypeFlag.double) !== 0;
   if ((isOther && isOwn) || (isOther && isDecimalGiven)) return undefined;
-  // A single sign before three digits is decimals or thousands: what else stands in the column has to say.
+  // A single sign before three digits separates decimals or thousands; other cells of the column must decide.
   if ((sorts & NotationFlag.otherThree) !== 0 && !isOther && group !== groupSignOf(otherDecimalSign(decimal))) {
     if (!isDecimalGiven || thousands === null) return undefined;
     return { decimal, group: groupSignOf(otherDecimalSign(decimal)) };
@@ -159,7 +159,7 @@ function numberColumnFormat(sorts: number, rules: FormatRules): ColumnFormat | n
     (sorts & (CellTypeFlag.double | NotationFlag.otherDecimal)) !== 0 ||
     ((sorts & NotationFlag.three) !== 0 && !isGroupedThree(decimal)) ||
     ((sorts & NotationFlag.otherThree) !== 0 && !isGroupedThree(otherDecimalSign(decimal)));
-  // Blanks between digits alone are also those of telephone numbers and codes.
+  // Telephone numbers and codes, too, consist of digits and blanks.
   const isDigits = !hasDecimals && (sorts & NotationFlag.spaces) !== 0 && rules.thousands !== "space";
   if (isDigits || (hasDecimals && hasWide)) return text;
   const type = hasDecimals ? "double" : (sorts & CellTypeFlag.int64) !== 0 ? "int64" : "int32";
@@ -181,7 +181,7 @@ function temporalColumnFormat(sorts: number, rules: FormatRules): ColumnFormat |
   if (day && month) return text;
   if (rules.monthFirst === undefined && !day && !month && (sorts & NotationFlag.eitherOrder) !== 0) return text;
   const monthFirst = rules.monthFirst ?? month;
-  // An option that no cell can follow is none.
+  // Ignores an option that no cell can follow.
   if (monthFirst ? day : month) return text;
   return { type: kinds === CellTypeFlag.date ? "date" : "datetime", numbers: null, monthFirst, doubt: null };
 }
@@ -189,14 +189,14 @@ function temporalColumnFormat(sorts: number, rules: FormatRules): ColumnFormat |
 /** A column of text. */
 export const textColumnFormat: ColumnFormat = { type: "text", numbers: null, monthFirst: false, doubt: null };
 
-/** What a column is, by the bits of all its cells. */
+/** Infers the format of a column from the flags of all its cells. */
 export function inferColumnFormat(sorts: number, rules: FormatRules): ColumnFormat {
   const plain: ColumnFormat = { type: inferFieldType(sorts), numbers: null, monthFirst: false, doubt: null };
   if ((sorts & (numberFlags | temporalFlags)) === 0 || (sorts & CellTypeFlag.text) !== 0) return plain;
   return numberColumnFormat(sorts, rules) ?? temporalColumnFormat(sorts, rules) ?? { ...plain, type: "text" };
 }
 
-/** The bits of one cell. */
+/** The flags of one cell. */
 export function cellFlags(bytes: Uint8Array, from: number, to: number, decimal: number): number {
   const sort = classifyCell(bytes, from, to, decimal);
   if (sort === CellTypeFlag.text) return classifyNotation(bytes, from, to, decimal);

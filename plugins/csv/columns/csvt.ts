@@ -1,6 +1,6 @@
 import type { FieldType } from "../../../src/model/field.js";
 
-/** What a `.csvt` says of a column: a type, or that it is part of the geometry. */
+/** What a `.csvt` declares for a column: a type, or a part of the geometry. */
 export type CsvtColumnType = FieldType | "x" | "y" | "z" | "wkt";
 
 /** Types as GDAL's CSV driver documents them, in lower case. */
@@ -30,7 +30,7 @@ const csvtTypes: Readonly<Record<string, CsvtColumnType>> = {
   wkt: "wkt",
 };
 
-/** The types of a `.csvt`, by column; null for one that it does not say, or not in words known. */
+/** The types of a `.csvt`, by column; null if it does not declare one or uses an unknown word. */
 export function parseCsvt(text: string): (CsvtColumnType | null)[] {
   const line = text.replace(/^\uFEFF/, "").split(/[\r\n]/, 1)[0]!;
   if (line.trim() === "") return [];

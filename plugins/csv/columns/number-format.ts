@@ -1,10 +1,10 @@
-/** How the numbers of a column are written: which sign stands before the decimals, and which between the thousands. */
+/** The notation of the numbers of a column: decimal sign and thousands separator. */
 import { commaByte, pointByte } from "../records/signs.js";
 
 export interface NumberFormat {
   /** The byte of the decimal sign. */
   readonly decimal: number;
-  /** What stands between groups of three digits; null where nothing does. */
+  /** Separator of groups of three digits; null if there is none. */
   readonly group: GroupSign | null;
 }
 
@@ -17,7 +17,7 @@ const groupPatterns: Readonly<Record<GroupSign, string>> = {
   apostrophe: "['\\u2019]",
 };
 
-/** The longest number with groups that is looked at, in bytes. */
+/** The longest number with groups that is parsed, in bytes. */
 export const maxNumberLength = 48;
 
 const patternOf = (group: GroupSign, decimal: string) =>
@@ -27,7 +27,7 @@ const patternOf = (group: GroupSign, decimal: string) =>
   );
 const patterns = new Map<string, RegExp>();
 
-/** The number that a text of this form with groups is; NaN for anything else, also for one without groups. */
+/** Parses text with groups in this notation; NaN for any other text, including numbers without groups. */
 function parseGroupedNumber(text: string, group: GroupSign, decimal: number): number {
   const sign = decimal === commaByte ? "," : ".";
   const key = group + sign;
@@ -40,14 +40,14 @@ function parseGroupedNumber(text: string, group: GroupSign, decimal: number): nu
   return Number(`${minus}${digits}${decimals === "" ? "" : `.${decimals}`}`);
 }
 
-/** What a text that is no plain number in the dialect may be as one with another decimal sign, or with groups. */
+/** The shape of a text that is not a plain number in the dialect but may have another decimal sign or groups. */
 export interface NumberShape {
   readonly group: GroupSign | null;
-  /** More than one group, or groups and decimals: the sign between them is surely that of thousands. */
+  /** More than one group, or groups and decimals: the sign between groups is unambiguous. */
   readonly isSurelyGrouped: boolean;
-  /** The sign before decimals; null without any. */
+  /** The decimal sign; null if there are no decimals. */
   readonly decimal: number | null;
-  /** One sign and three digits behind it: decimals or thousands. */
+  /** One sign followed by three digits: decimals or thousands. */
   readonly isOpen: boolean;
   /** Digits before the decimals. */
   readonly digits: number;
@@ -56,14 +56,14 @@ export interface NumberShape {
 const numberShapePattern =
   /^-?(?:([1-9]\d{0,2})((?:([.,' \u00a0\u2009\u202f\u2019])\d{3})(?:\3\d{3})*)|(\d+))(?:([.,])(\d+))?$/u;
 
-/** Reads the shape of a text; null where it is no number, or one of digits alone. */
+/** Parses the shape of a text; null if it is not a number, or consists of digits only. */
 export function parseNumberShape(text: string): NumberShape | null {
   const match = numberShapePattern.exec(text);
   if (!match) return null;
   const [, first, groups, sign, digits, decimal] = match;
   const decimalByte = decimal === undefined ? null : decimal === "," ? commaByte : pointByte;
   if (sign === undefined) {
-    // A leading zero says that it is a label.
+    // A leading zero marks a label.
     if (decimalByte === null || (digits!.length > 1 && digits!.startsWith("0"))) return null;
     return { group: null, isSurelyGrouped: false, decimal: decimalByte, isOpen: false, digits: digits!.length };
   }
@@ -80,9 +80,9 @@ export function parseNumberShape(text: string): NumberShape | null {
   };
 }
 
-/** The number that a text is in this form; NaN for anything else. */
+/** Parses text in this format; NaN if it does not match. */
 export function parseFormattedNumber(text: string, { decimal, group }: NumberFormat): number {
-  // A minus sign of typography is one, too.
+  // Accepts the typographic minus sign, too.
   const plain = text.trim().replace(/^\u2212/, "-");
   const sign = decimal === commaByte ? plain.replace(",", ".") : plain;
   const hasOther = decimal === commaByte && plain.includes(".");

@@ -1,17 +1,17 @@
-/** Dates as people write them: `31.12.1999`, `12/31/1999 23:59`, and ISO 8601 with several blanks before the time. */
+/** Dates in common notations: `31.12.1999`, `12/31/1999 23:59`, and ISO 8601 with several blanks before the time. */
 
-/** What the digits of a date say about which of them is the day. */
+/** Which of the two numbers of a date can be the day. */
 export const DateOrder = { none: 0, dayFirst: 1, monthFirst: 2, either: 3 } as const;
 
 export interface OtherTemporal {
   readonly hasTime: boolean;
-  /** `none` of one that begins with the year. */
+  /** `none` if the date begins with the year. */
   readonly order: number;
   readonly year: string;
-  /** The two numbers that are the day and the month, as they stand. */
+  /** The two numbers for day and month, in the order of the text. */
   readonly first: number;
   readonly second: number;
-  /** Canonical, with its zone; empty without one. */
+  /** Canonical, with its time zone; empty without a time. */
   readonly time: string;
 }
 
@@ -29,7 +29,7 @@ function isCalendarDate(year: string, month: number, day: number): boolean {
 
 type TimeParts = readonly (string | undefined)[];
 
-/** The canonical text of a time; null for one that does not exist. */
+/** The canonical text of a time; null if the time does not exist. */
 function canonicalTime([hours, minutes, seconds = "00", half, zone = ""]: TimeParts): string | null {
   let hour = Number(hours);
   if (half !== undefined) {
@@ -43,7 +43,7 @@ function canonicalTime([hours, minutes, seconds = "00", half, zone = ""]: TimePa
   return `${String(hour).padStart(2, "0")}:${minutes}:${seconds.replace(",", ".")}${end}`;
 }
 
-/** Reads a date, with a time or without one; null for anything else. */
+/** Parses a date, with or without a time; null for any other text. */
 export function parseOtherTemporal(text: string): OtherTemporal | null {
   const match = dateFirstPattern.exec(text);
   if (match) {
@@ -52,7 +52,7 @@ export function parseOtherTemporal(text: string): OtherTemporal | null {
     if (clock === null) return null;
     const [first, second] = [Number(a), Number(b)];
     const isDayFirst = isCalendarDate(year!, second, first);
-    // With points between them, the day comes first in every country that writes dates so.
+    // Every country that writes dates with points puts the day first.
     const isMonthFirst = separator !== "." && isCalendarDate(year!, first, second);
     if (!isDayFirst && !isMonthFirst) return null;
     const order = first === second ? DateOrder.none : (isDayFirst ? 1 : 0) | (isMonthFirst ? 2 : 0);
@@ -68,7 +68,7 @@ export function parseOtherTemporal(text: string): OtherTemporal | null {
 
 const twoDigits = (value: number) => String(value).padStart(2, "0");
 
-/** The canonical text; null where the date does not exist in this order. */
+/** The canonical text; null if the date does not exist in this order. */
 export function toCanonicalDate(
   { order, year, first, second, time: clock }: OtherTemporal,
   monthFirst: boolean,

@@ -5,14 +5,14 @@ import type { RecordScanner } from "../records/record-scanner.js";
 
 const maxSamples = 100;
 
-/** The first texts of each column, blank ones left out. */
+/** The first texts of each column, without blank ones. */
 export interface ColumnSamples {
   of(column: number): readonly string[];
 }
 
 /**
- * Finds the first cells of all columns. Of most of them no one wants the text, which takes more memory than the whole
- * head of a wide table: only where they stand is kept.
+ * Finds the first cells of all columns. It keeps only their positions: most texts are never read, and would need more
+ * memory than the whole head of a wide table.
  */
 export function collectSamples(
   { bytes, whole }: Head,

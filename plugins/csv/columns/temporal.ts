@@ -4,7 +4,7 @@ export const TemporalKind = { none: 0, date: 1, time: 2, datetime: 3 } as const;
 const digitAt = (bytes: Uint8Array, i: number) => bytes[i]! - 48;
 const isDigit = (digit: number) => digit >= 0 && digit <= 9;
 
-/** The number of two digits at `i`, -1 where they are none. */
+/** The number of two digits at `i`, −1 if there are none. */
 function twoDigitsAt(bytes: Uint8Array, i: number): number {
   const tens = digitAt(bytes, i);
   const ones = digitAt(bytes, i + 1);
@@ -13,7 +13,7 @@ function twoDigitsAt(bytes: Uint8Array, i: number): number {
 
 const monthDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** `YYYY-MM-DD` or `YYYY/MM/DD` at `i`, a day that exists. */
+/** Whether `YYYY-MM-DD` or `YYYY/MM/DD` is at `i`, and the day exists. */
 function isDateAt(bytes: Uint8Array, i: number): boolean {
   const separator = bytes[i + 4];
   if ((separator !== 45 && separator !== 47) || bytes[i + 7] !== separator) return false;
@@ -26,7 +26,7 @@ function isDateAt(bytes: Uint8Array, i: number): boolean {
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
-/** Where the time `HH:MM[:SS[.fff]]` that begins at `i` ends; -1 where there is none. */
+/** The end of the time `HH:MM[:SS[.fff]]` that begins at `i`; −1 if there is none. */
 function findTimeEnd(bytes: Uint8Array, i: number, to: number, needsSeconds: boolean): number {
   if (to - i < 5 || bytes[i + 2] !== 58) return -1;
   const hour = twoDigitsAt(bytes, i);
@@ -44,7 +44,7 @@ function findTimeEnd(bytes: Uint8Array, i: number, to: number, needsSeconds: boo
   return at;
 }
 
-/** Whether `bytes[i … to]` is nothing, `Z`, `±HH`, `±HHMM` or `±HH:MM`. */
+/** Whether `bytes[i … to]` is empty, `Z`, `±HH`, `±HHMM` or `±HH:MM`. */
 function isZone(bytes: Uint8Array, i: number, to: number): boolean {
   const size = to - i;
   if (size === 0) return true;
@@ -58,7 +58,7 @@ function isZone(bytes: Uint8Array, i: number, to: number): boolean {
   return minute >= 0 && minute <= 59;
 }
 
-/** What `bytes[from … to]` is, whole. A time alone needs seconds: `16:09` may be anything. */
+/** Classifies the whole of `bytes[from … to]`. A time without a date needs seconds, because `16:09` is ambiguous. */
 export function classifyTemporal(bytes: Uint8Array, from: number, to: number): number {
   const size = to - from;
   if (size < 8) return TemporalKind.none;
@@ -71,7 +71,7 @@ export function classifyTemporal(bytes: Uint8Array, from: number, to: number): n
   return end > 0 && isZone(bytes, end, to) ? TemporalKind.datetime : TemporalKind.none;
 }
 
-/** Bytes of the canonical text of the date and time `bytes[from … to]`, as `classifyTemporal` found it. */
+/** Length in bytes of the canonical text of the datetime `bytes[from … to]`, as classified by `classifyTemporal`. */
 export function canonicalDatetimeLength(bytes: Uint8Array, from: number, to: number): number {
   const hasSeconds = bytes[from + 16] === 58;
   let end = from + (hasSeconds ? 19 : 16);
@@ -83,7 +83,10 @@ export function canonicalDatetimeLength(bytes: Uint8Array, from: number, to: num
   return end - from + (hasSeconds ? 0 : 3) + (zone > 1 ? 6 : zone);
 }
 
-/** The canonical text of what `classifyTemporal` found: `2020-01-02`, `10:30:00.5`, `2020-01-02T10:30:00+01:00`. */
+/**
+ * The canonical text of a value that `classifyTemporal` classified: `2020-01-02`, `10:30:00.5`,
+ * `2020-01-02T10:30:00+01:00`.
+ */
 export function toCanonicalTemporal(bytes: Uint8Array, from: number, to: number): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
   if (text.length < 10 || text[2] === ":") return text;

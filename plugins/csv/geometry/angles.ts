@@ -7,7 +7,7 @@ export interface Angle {
 const number = String.raw`(\d+(?:[.,]\d+)?)`;
 const degree = "(?:°|º|˚|[dD]eg|[dD])";
 const minute = "(?:'|′|’|´|[mM]in|m)";
-// A lone s is the south, but behind minutes that are an m.
+// A single s means south, but seconds after minutes marked with m.
 const second = `(?:"|″|”|''|′′|’’|[sS]ec)`;
 const letteredMinutesSeconds = String.raw`\s*(?:[mM]in|m)\s*${number}\s*s`;
 const separatedBy = (mark: string) => String.raw`(?:\s*(?:${mark}|:)\s*|\s+)`;
@@ -19,20 +19,20 @@ const pattern = new RegExp(
 
 const parseValue = (text: string | undefined) => (text === undefined ? 0 : Number(text.replace(",", ".")));
 
-/** What the letter O means: east (German Ost) or west (Spanish Oeste, French Ouest); null where that is not known. */
+/** Meaning of the letter O: east (German Ost) or west (Spanish Oeste, French Ouest); null if unknown. */
 export type LetterOMeaning = "east" | "west" | null;
 
 const latitudeLetters = "NS";
 const westLetters = (letterO: LetterOMeaning) => (letterO === "west" ? "WO" : "W");
 
-/** Two angles, apart by a comma, or by their hemisphere letters: `40° 26′ N 79° 58′ W`, `N40d26m46s W79d58m56s`. */
+/** Two angles, separated by a comma or by their hemisphere letters: `40° 26′ N 79° 58′ W`, `N40d26m46s W79d58m56s`. */
 export function parseAngles(text: string, letterO: LetterOMeaning): readonly [Angle, Angle] | null {
   const halves = /^([^,;/]+)[,;/]([^,;/]+)$/.exec(text);
   if (halves) return pairAxes(parseAngle(halves[1]!, letterO), parseAngle(halves[2]!, letterO));
   for (const { 0: letter, index } of text.matchAll(/[NSEWLO]/gi)) {
     for (const at of [index, index + letter.length]) {
       const found = pairAxes(parseAngle(text.slice(0, at), letterO), parseAngle(text.slice(at), letterO));
-      // Without a sign between them, each must say by its letter where it ends.
+      // Without a separator, the hemisphere letter must mark the end of each angle.
       if (found?.every((angle) => angle.axis !== null)) return found;
     }
   }
@@ -44,13 +44,13 @@ function pairAxes(a: Angle | null, b: Angle | null): readonly [Angle, Angle] | n
 }
 
 /**
- * Degrees, minutes and seconds: `40° 26′ 46″ N`, `N 40 26.767`, `40:26:46N`, `79d58'56"W`, `40d26m46sN`. Plain numbers need a
- * hemisphere letter or a degree sign, so that nothing else is taken for an angle; null for everything else, and for an O
- * of unknown meaning. L is the east of Portuguese (leste).
+ * Degrees, minutes and seconds: `40° 26′ 46″ N`, `N 40 26.767`, `40:26:46N`, `79d58'56"W`, `40d26m46sN`. Plain numbers
+ * need a hemisphere letter or a degree sign, so that other values are not mistaken for angles. Null for any other text,
+ * and for an O of unknown meaning. L is Portuguese for east (leste).
  */
 export function parseAngle(text: string, letterO: LetterOMeaning): Angle | null {
   if (text.length > 128) return null;
-  // The east of Swedish, Danish and Norwegian.
+  // The letter for east in Swedish, Danish and Norwegian.
   const trimmed = text
     .trim()
     .replace(/^[ÖØ](?=\s*\d)|(?<=[\d°'"′″’”]\s*)[ÖØ]$/iu, "E")
@@ -67,7 +67,7 @@ export function parseAngle(text: string, letterO: LetterOMeaning): Angle | null 
   if (letter === "O" && letterO === null) return null;
   const [degrees, minutes, seconds] = [parseValue(degreesText), parseValue(minutesText), parseValue(secondsText)];
   const axis = letter === undefined ? null : latitudeLetters.includes(letter) ? "lat" : "lon";
-  // Minutes and seconds stand below sixty, and behind whole numbers.
+  // Minutes and seconds are below sixty and follow integers.
   if (minutes >= 60 || seconds >= 60 || degrees > (axis === "lat" ? 90 : 360)) return null;
   if (minutesText !== undefined && !Number.isInteger(degrees)) return null;
   if (secondsText !== undefined && !Number.isInteger(minutes)) return null;

@@ -1,9 +1,9 @@
-/** Which columns hold coordinates: by what their names may mean, and by whether their values lie where they could. */
+/** Finds coordinate columns by their names and by the range of their values. */
 import type { Crs } from "../../../src/model/layer.js";
 import type { ReadContext } from "../../../src/plugin/format.js";
 import { type AxisWord, type CoordinateName, NameStrength, parseCoordinateName } from "./coordinate-names.js";
 
-/** Two columns that may be the coordinates. */
+/** Two columns that may hold the coordinates. */
 export interface CoordinatePair {
   readonly x: number;
   readonly y: number;
@@ -12,29 +12,29 @@ export interface CoordinatePair {
   readonly rank: number;
 }
 
-/** How the values of a pair look. */
+/** Statistics of the values of a pair. */
 export interface PairStatistics {
   /** Rows with a number in both columns. */
   readonly rows: number;
-  /** Whether there is no row with anything in one of them. */
+  /** Whether both columns are empty in all rows. */
   readonly isBlank: boolean;
-  /** Of the rows with anything in one of them, the share with a number in both. */
+  /** Share of rows with a number in both columns, of those with a value in at least one. */
   readonly numeric: number;
-  /** The share of the positions that lie in the area of use of the system, or within degrees where none is known. */
+  /** Share of the positions in the area of use of the CRS, or within the range of degrees if the area is unknown. */
   readonly inside: number;
-  /** The same with x and y exchanged. */
+  /** The same with x and y swapped. */
   readonly exchanged: number;
-  /** Whether the system has an area of use that says anything about positions. */
+  /** Whether the CRS has an area of use that can reject positions. */
   readonly isTested: boolean;
-  /** Whether most numbers have three decimals or more, as degrees have and counts have not. */
+  /** Whether most numbers have three decimals or more, which degrees have and counts do not. */
   readonly isFine: boolean;
-  /** Whether the numbers are as large as eastings and northings in metres. */
+  /** Whether the numbers are as large as eastings and northings in meters. */
   readonly isLarge: boolean;
 }
 
 type Position = readonly [x: number, y: number];
 
-/** Columns of names for an axis that are compared with each other. */
+/** Limit of the columns compared with each other per axis. */
 const maxColumns = 50;
 
 interface NamedColumn {
@@ -42,7 +42,7 @@ interface NamedColumn {
   readonly name: CoordinateName;
 }
 
-/** Pairs of columns by their names alone, the likeliest first. */
+/** Pairs of columns by their names, the likeliest first. */
 export function findPairsByName(names: readonly string[]): CoordinatePair[] {
   const named: Record<"x" | "y", NamedColumn[]> = { x: [], y: [] };
   for (const [column, text] of names.entries()) {
@@ -64,7 +64,7 @@ export function findPairsByName(names: readonly string[]): CoordinatePair[] {
     .map(({ distance: _, ...pair }) => pair);
 }
 
-/** What two names are together: words of one row of the table, or of one kind. */
+/** Matches two names: words of the same table row, or of the same kind. */
 function matchAxisWords(
   x: CoordinateName,
   y: CoordinateName,
@@ -72,7 +72,7 @@ function matchAxisWords(
   let best: Pick<CoordinatePair, "kind" | "strength" | "rank"> | null = null;
   for (const a of x.readings) {
     for (const b of y.readings) {
-      // Weak words mean a coordinate beside their own partner only.
+      // A weak word means a coordinate only together with its own counterpart.
       const fits = a.rank === b.rank || (a.kind === b.kind && Math.min(a.strength, b.strength) > NameStrength.weak);
       if (!fits) continue;
       const own = a.rank === b.rank ? Math.max(a.strength, b.strength) : Math.min(a.strength, b.strength);
@@ -86,16 +86,16 @@ function matchAxisWords(
 }
 
 const isDegrees = (x: number, y: number) => Math.abs(x) <= 180 && Math.abs(y) <= 90;
-/** Metres: less than any easting or northing of the grids of the world, but for the rims of some. */
+/** Meters: less than almost any easting or northing of national grids, except at the edges of some. */
 const minMetres = 10_000;
-/** Eastings may begin with the number of their zone. */
+/** Eastings may be prefixed with the zone number. */
 const maxMetres = 1e8;
 
 const hasDecimals = (value: number): boolean => /\.\d{3,}$/.test(String(value));
 
 type CrsLookup = Pick<ReadContext, "crs" | "swapsXy">;
 
-/** The share of positions in the area of use of their system; null where it has none that says anything. */
+/** Share of positions in the area of use of their CRS; null if it has no area that can reject positions. */
 async function shareInside(
   found: readonly Position[],
   crs: Crs | null,
@@ -110,7 +110,7 @@ async function shareInside(
 
 const swapAxes = (found: readonly Position[]): Position[] => found.map(([x, y]) => [y, x]);
 
-/** Looks at the values of a pair; `crs` is what they are said to be in. */
+/** Measures the values of a pair; `crs` is the declared CRS of the coordinates. */
 export async function measurePair(
   all: readonly Position[],
   crs: Crs | null,
@@ -136,10 +136,10 @@ export async function measurePair(
 
 const isMetres = (value: number) => Math.abs(value) >= minMetres && Math.abs(value) < maxMetres;
 
-/** Neighboring columns that are compared by their values alone. */
+/** Limit of neighboring columns compared by their values alone. */
 const maxNeighbors = 40;
 
-/** Neighboring columns of numbers that may be coordinates whatever they are called, eastings first. */
+/** Adjacent numeric columns that may be coordinates, whatever their names; eastings first. */
 export async function findPairsByValues(
   numeric: readonly number[],
   valuesOf: (x: number, y: number) => readonly Position[],
@@ -161,5 +161,5 @@ export async function findPairsByValues(
   return pairs;
 }
 
-/** Whether the first of two numbers is the greater one everywhere, as northings mostly are. */
+/** Whether the first of the two numbers is always the greater, as northings mostly are. */
 const isNorthingFirst = (found: readonly Position[]): boolean => found.every(([x, y]) => x > y);

@@ -1,32 +1,32 @@
 /**
- * What the names of columns say about coordinates, in the languages and spellings of real tables. A name is taken apart
- * into words; one of them names the axis, and all others only qualify it: `UTM_Ost [m]`, `coord_x`, `gps latitude`.
+ * Recognizes coordinate columns by name, in the languages and spellings of real tables. A name is split into words; one
+ * word names the axis and all others only qualify it: `UTM_Ost [m]`, `coord_x`, `gps latitude`.
  */
 
-/** How much a name says by itself. */
+/** How strongly a name by itself indicates a coordinate. */
 export const NameStrength = {
   /** Also the name of ordinary attributes: `E`, `N`, `laenge` (a length), `breite` (a width). */
   weak: 1,
-  /** Directions: `Ost`, `norte`. Counts by direction are named so, too. */
+  /** Directions: `Ost`, `norte`. Counts by direction have such names, too. */
   direction: 2,
   /** Names of coordinates alone: `Rechtswert`, `latitude`, `x`. */
   sure: 3,
 } as const;
 
-/** What the numbers of an axis are. */
+/** The kind of the numbers of an axis. */
 export type AxisKind = "degrees" | "plane" | "letters";
 
 interface WordPair {
   readonly kind: AxisKind;
   readonly strength: number;
-  /** Words for the longitude or easting, and for the latitude or northing, apart by spaces. */
+  /** Words for the longitude or easting, and for the latitude or northing, separated by spaces. */
   readonly x: string;
   readonly y: string;
 }
 
-/** The likeliest first. Words are compared by `folded`, so that accents do not matter. */
+/** The likeliest first. Words are compared after `foldText`, so accents do not matter. */
 const wordPairs: readonly WordPair[] = [
-  // English, and what is written everywhere.
+  // English and international.
   { kind: "degrees", strength: NameStrength.sure, x: "lon lng long longitude", y: "lat latitude" },
   { kind: "degrees", strength: NameStrength.sure, x: "xlon xlong lonx longx", y: "ylat laty" },
   { kind: "letters", strength: NameStrength.sure, x: "x", y: "y" },
@@ -76,12 +76,12 @@ const wordPairs: readonly WordPair[] = [
 ];
 
 /**
- * The last rows whose names stand before those that are written: `lon` and `lat` of degrees, `x` and `y` of a plane. An
- * attribute of such a name would be taken in their place.
+ * The last ranks that take precedence over the written names: `lon` and `lat` for degrees, `x` and `y` for a plane. A
+ * reader would take an attribute with such a name for the coordinate.
  */
 export const lastWrittenRank = { degrees: 1, plane: 3 } as const;
 
-/** Words that make a coordinate of what may be an attribute: `UTM_E`, `geogr. Breite`. */
+/** Words that mark an otherwise ambiguous name as a coordinate: `UTM_E`, `geogr. Breite`. */
 const crsWords =
   "coord coords coordinate coordinates koord koordinate koordinaten koordinat koordinata koordinaatti coordonnée coordonnées " +
   "coordenada coordenadas coordinata coördinaat coordinaat współrzędna wspolrzedna wsp souřadnice координата 坐标 座標 좌표 " +
@@ -89,10 +89,10 @@ const crsWords =
   "maantieteellinen geografisk географическая gps wgs wgs84 etrs etrs89 utm gk gausskrüger gauss krüger lambert lambert93 " +
   "l93 lamb93 lv95 lv03 ch1903 rd rdnew bng osgb osgb36 sweref sweref99 sweref99tm rt90 tm35fin pl1992 pl2000 puwg " +
   "puwg1992 sjtsk jtsk epsg srid";
-/** Words that say nothing at all. */
+/** Words without information. */
 const fillerWords = "point punkt pt position pos value wert dec decimal dezimal dd stop map projected";
 
-/** Units: they say nothing about which columns belong together. */
+/** Units: they do not show which columns belong together. */
 const units = "m metre metres meter meters km ft feet deg degree degrees grad °";
 
 const letterReplacements: Readonly<Record<string, string>> = {
@@ -105,7 +105,7 @@ const letterReplacements: Readonly<Record<string, string>> = {
   œ: "oe",
 };
 
-/** Lower case without accents: as different people write the same word. */
+/** Lower case without accents, to compare spelling variants. */
 export const foldText = (text: string): string => (isAscii(text) ? text.toLowerCase() : removeAccents(text));
 
 const isAscii = (text: string): boolean => {
@@ -122,16 +122,16 @@ const removeAccents = (text: string): string =>
 
 const splitWords = (text: string): string[] => foldText(text).split(" ");
 
-/** What one word says. */
+/** The meaning of one word. */
 export interface AxisWord {
   readonly axis: "x" | "y";
   readonly kind: AxisKind;
   readonly strength: number;
-  /** Its place in the table: the least is the likeliest. */
+  /** Its rank in the table; the lowest is the likeliest. */
   readonly rank: number;
 }
 
-/** A word may belong to several pairs: `nord` stands beside `Ost`, `est` and `øst`. */
+/** A word may belong to several pairs: `nord` pairs with `Ost`, `est` and `øst`. */
 const axisWords = new Map<string, AxisWord[]>();
 for (const [rank, { kind, strength, ...words }] of wordPairs.entries()) {
   for (const axis of ["x", "y"] as const) {
@@ -144,15 +144,15 @@ const crsWordSet = new Set(splitWords(crsWords));
 const qualifiers = new Set([...crsWordSet, ...splitWords(fillerWords)]);
 const unitWords = new Set(splitWords(units));
 const isNumber = (word: string) => /^\d+[ns]?$/.test(word);
-/** Those that may stand before or behind another word without anything between: `xcoord`, `gpslat`, `UTMOst`. */
+/** Words that may be joined to another word without a separator: `xcoord`, `gpslat`, `UTMOst`. */
 const affixes = [...qualifiers, "deg"].filter((word) => word.length >= 3 || word === "dd" || /[^a-z\d]/.test(word));
 
 export interface CoordinateName {
-  /** What it may be, by the tables; all of one axis. */
+  /** Possible meanings by the tables, all of one axis. */
   readonly readings: readonly AxisWord[];
-  /** The other words: columns that belong together have the same. */
+  /** The other words; columns that belong together share them. */
   readonly rest: string;
-  /** Whether a word says that it is a coordinate: a length is none then. */
+  /** Whether a word marks it as a coordinate, which excludes a length. */
   readonly isQualified: boolean;
 }
 
@@ -161,7 +161,7 @@ interface ParsedName {
   readonly rest: string[];
 }
 
-/** Puts one word where it belongs; false where it is none that is known. */
+/** Adds one word to the parsed name; false if the word is unknown. */
 function parseWord(word: string, into: ParsedName): boolean {
   const found = axisWords.get(word);
   if (found) into.words.push(found);
@@ -170,7 +170,7 @@ function parseWord(word: string, into: ParsedName): boolean {
   return true;
 }
 
-/** The first and last two characters of affixes, which most words have none of. */
+/** The first and last two characters of affixes, a quick filter for the words without an affix. */
 const affixEdges = {
   first: new Set(affixes.map((affix) => affix.slice(0, 2))),
   last: new Set(affixes.map((affix) => affix.slice(-2))),
@@ -201,7 +201,7 @@ function parseName(text: string): CoordinateName | null {
   if (words.length === 0 || words.length > 6) return null;
   for (const word of words) if (!parseWord(word, parsed)) return null;
   if (parsed.words.length === 0 || parsed.words.length > 2) return null;
-  // Of "X (Nord)", the direction says which axis it is; the letter is what it is called there.
+  // In "X (Nord)" the direction determines the axis; the letter is only its label.
   const [said] = parsed.words.toSorted((a, b) => Number(a[0]!.kind === "letters") - Number(b[0]!.kind === "letters"));
   const isOneAxis = parsed.words.every((of) => of[0]!.axis === said![0]!.axis || of[0]!.kind === "letters");
   if (!isOneAxis) return null;
@@ -212,7 +212,7 @@ function parseName(text: string): CoordinateName | null {
   };
 }
 
-/** The one or first two characters of all words that a name can begin with. */
+/** The first one or two characters of all words that a name can begin with. */
 const namePrefixes = new Set(
   [...axisWords.keys(), ...qualifiers, ...unitWords, ...affixes].map((word) => word.slice(0, 2)),
 );
@@ -220,22 +220,22 @@ const namePrefixes = new Set(
 const isLetter = (code: number) => (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
 
 /**
- * Whether a name may be one of a coordinate, by the word that it begins with: most are not, and to take all names of a
- * very wide table apart takes a while.
+ * Whether a name may be that of a coordinate, by its first word. Most names are not, and splitting all names of a very
+ * wide table is slow.
  */
 function couldBeCoordinate(name: string): boolean {
   const first = name.charCodeAt(0);
-  // Digits, signs and letters of other alphabets are left to those who look more closely.
+  // Digits, signs and letters of other alphabets need the full parser.
   if (!isLetter(first)) return true;
   const second = name.charCodeAt(1);
   if (second > 127 || namePrefixes.has(name[0]!.toLowerCase())) return true;
   return isLetter(second) ? namePrefixes.has(name.slice(0, 2).toLowerCase()) : false;
 }
 
-/** What a column's name says about an axis; null where it says nothing. */
+/** The meaning of a column's name for an axis; null if it has none. */
 export function parseCoordinateName(name: string): CoordinateName | null {
   if (name.length > 60 || !couldBeCoordinate(name)) return null;
-  // What stands in brackets is a unit or a remark, unless there is nothing else.
+  // Text in brackets is a unit or a remark, unless the name has no other text.
   const outside = name.replace(/[[({<][^\])}>]*[\])}>]/g, " ");
   return (outside !== name && parseName(name)) || parseName(outside);
 }

@@ -7,7 +7,7 @@ import type { Notices } from "../header/first-record.js";
 import { GeometryCellParser } from "./geometry-cell-parser.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 
-/** The text of the file beside it with this extension, null where there is none. */
+/** The text of the sibling file with this extension, null if there is none. */
 export async function readSiblingText(source: Source, extension: string, context: ReadContext): Promise<string | null> {
   const sibling = source.findSibling(extension);
   if (!sibling) return null;
@@ -20,7 +20,7 @@ export async function readSiblingText(source: Source, extension: string, context
   }
 }
 
-/** What the `.prj` beside the file says, and what is to be told of it where it counts. */
+/** The content of the sibling `.prj`, and the notice to report if it is used. */
 export interface PrjResult {
   readonly crs: Crs | null;
   readonly notices: Notices;
@@ -41,7 +41,7 @@ export async function readPrj(source: Source, context: ReadContext): Promise<Prj
   }
 }
 
-/** The SRID that the first geometries name. */
+/** The SRID in the first geometries. */
 export function detectSrid(geometry: GeometryPlan, samples: ColumnSamples): number | null {
   if (geometry.kind !== "text") return null;
   const cells = new GeometryCellParser();
@@ -57,7 +57,7 @@ export function detectSrid(geometry: GeometryPlan, samples: ColumnSamples): numb
   return null;
 }
 
-/** The CRS by the SRID in the geometries, else by the .prj; null where neither says, or not what is known. */
+/** The CRS by the SRID in the geometries, else by the .prj; null if neither names a known CRS. */
 export async function resolveCrs(
   geometry: GeometryPlan,
   srid: number | null,

@@ -1,4 +1,4 @@
-/** Decides which columns are the geometry: by options, by their names, and by what stands in them. */
+/** Chooses the geometry columns by options, names and content. */
 
 import { formatCoordinateOptions } from "../../../src/format-reader-option.js";
 import type { Crs } from "../../../src/model/layer.js";
@@ -34,21 +34,21 @@ import { inferLetterO } from "./letter-o.js";
 export interface GeometryDetection {
   readonly plan: GeometryPlan;
   readonly notices: Notices;
-  /** Names of columns that look like coordinates, where there is no geometry. */
+  /** Names of columns that may be coordinates, if there is no geometry. */
   readonly candidates: readonly (readonly [x: string, y: string])[];
 }
 
-/** Pairs of columns that are looked at. */
+/** Limit of the pairs evaluated. */
 const maxPairs = 24;
 
-/** A pair with what its values say, read in the form that fits them best. */
+/** A pair with the statistics of its values in the number format that fits best. */
 interface EvaluatedPair {
   readonly pair: CoordinatePair;
   readonly numbers: NumberFormat;
   readonly found: PairStatistics;
 }
 
-/** Judges pairs of columns by their values. */
+/** Evaluates pairs of columns by their values. */
 class PairEvaluator {
   constructor(
     private readonly choice: TableSample,
@@ -56,7 +56,7 @@ class PairEvaluator {
     private readonly context: ReadContext,
   ) {}
 
-  /** The forms in which the numbers of two columns may be written, the likeliest first. */
+  /** The number formats possible in two columns, the likeliest first. */
   private forms(x: number, y: number): NumberFormat[] {
     const { decimal, isDecimalGiven, thousands } = this.rules;
     const plain: NumberFormat = { decimal, group: null };
@@ -88,7 +88,7 @@ class PairEvaluator {
     });
   }
 
-  /** Signs of degrees tell coordinates from lengths and counts. */
+  /** Degree signs distinguish coordinates from lengths and counts. */
   private areAngles({ x, y }: CoordinatePair): boolean {
     const { cellsOf } = this.choice;
     return cellsOf(x).some(isAngleText) && cellsOf(y).some(isAngleText);
@@ -108,18 +108,18 @@ class PairEvaluator {
     return best!;
   }
 
-  /** What is written in columns that an option names. */
+  /** The number format of columns that an option names. */
   async numbersOf(x: number, y: number): Promise<NumberFormat> {
     const pair: CoordinatePair = { x, y, kind: "plane", strength: NameStrength.sure, rank: 0 };
     return (await this.judge(pair)).numbers;
   }
 }
 
-/** Whether names and values together make coordinates of a pair. */
+/** Whether names and values together are sufficient to accept a pair. */
 function isAccepted({ pair: { strength }, found }: EvaluatedPair, crs: Crs | null): boolean {
   const { rows, isBlank, numeric, inside, isTested, isFine, isLarge } = found;
   if (strength === NameStrength.sure) return isBlank || rows > 0;
-  // Nothing speaks against a table without rows, of which is said what its coordinates are in.
+  // A table without rows has no values that contradict its names, if its CRS is declared.
   if (isBlank) return crs !== null;
   if (numeric < 0.5) return false;
   if (strength === NameStrength.direction && isLarge) return true;
@@ -133,7 +133,7 @@ const fitsValues = ({ pair, found }: EvaluatedPair): boolean =>
 
 const quoteName = (name: string) => `"${name}"`;
 
-/** The columns of a pair, exchanged where only that puts them where their system is used. */
+/** The columns of a pair, swapped if only that places them in the area of use of their CRS. */
 function orientAxes(
   { pair, found }: EvaluatedPair,
   { names, crs }: TableSample,
@@ -153,7 +153,7 @@ function orientAxes(
   return { x, y };
 }
 
-/** The third coordinate: right behind both, and called `z`, or as they are but for the letter. */
+/** The column of the third coordinate: follows the other two and is named `z`, or like them except for the letter. */
 function findHeightColumn(
   { names, cellsOf }: TableSample,
   { x, y }: CoordinatePair,
@@ -169,12 +169,12 @@ function findHeightColumn(
   return isNamed && holds ? z : null;
 }
 
-/** A geometry without what O means in it. */
+/** A geometry before the meaning of O is inferred. */
 export type GeometryWithNumbers =
   | Exclude<GeometryColumns, { readonly kind: "xy" }>
   | Omit<Extract<GeometryPlan, { readonly kind: "xy" }>, "letterO">;
 
-/** Adds what O means in the columns of the geometry. */
+/** Adds the meaning of O in the columns of the geometry. */
 export function addLetterO(
   geometry: GeometryWithNumbers,
   { names, samples }: Pick<TableSample, "names" | "samples">,
@@ -254,7 +254,7 @@ export async function detectGeometry(
     const plan = geometryFromContent(choice, column);
     if (plan) return chosen(plan);
   }
-  // A geometry column without a value in sight is one by its name.
+  // An empty geometry column is recognized by its name.
   const empty = columns.find((c) => /^(wkt|geom|geometry|thegeom)$/.test(normalizeName(choice.names[c]!)));
   if (empty !== undefined && choice.samples.of(empty).every(isMissing)) return chosen({ kind: "text", column: empty });
   const candidates = await listCandidates(choice, judge, context);
@@ -263,7 +263,7 @@ export async function detectGeometry(
   return { plan: { kind: "none" }, notices, candidates };
 }
 
-/** Columns with names of coordinates, in which no row has any that can be read. */
+/** Columns with names of coordinates in which no row has a readable position. */
 async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Promise<Notices[number] | null> {
   for (const pair of findPairsByName(choice.names).slice(0, maxPairs)) {
     if (pair.strength === NameStrength.weak) continue;
@@ -280,7 +280,7 @@ async function findUnreadablePair(choice: TableSample, judge: PairEvaluator): Pr
   return null;
 }
 
-/** Pairs of columns that may be coordinates although they were not taken, the likeliest first. */
+/** Pairs of columns that may be coordinates but were not chosen, the likeliest first. */
 async function listCandidates(
   choice: TableSample,
   judge: PairEvaluator,

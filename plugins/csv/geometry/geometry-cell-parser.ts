@@ -17,7 +17,10 @@ const nestingByType: Readonly<Record<string, number>> = {
 const isPosition = (value: readonly unknown[]): boolean =>
   value.length >= 2 && value.every((n) => typeof n === "number" && Number.isFinite(n));
 
-/** Whether these are coordinates; what stands in place of a position becomes one of NaN, for which there is a reason. */
+/**
+ * Whether the value is an array of coordinates. Records in `flaws` why a malformed position, which becomes NaN, was
+ * rejected.
+ */
 function isCoordinateArray(value: unknown, depth: number, flaws: Set<string>): boolean {
   if (!Array.isArray(value)) return false;
   if (depth > 0) return value.every((item) => isCoordinateArray(item, depth - 1, flaws));
@@ -41,14 +44,14 @@ function isGeoJsonGeometry(value: unknown, flaws: Set<string>, nesting = 0): val
 
 const isHex = (byte: number) => (byte >= 48 && byte <= 57) || ((byte | 32) >= 97 && (byte | 32) <= 102);
 
-/** Words that stand for a geometry that is not there. */
+/** Words for a missing geometry. */
 export const missingWords: ReadonlySet<string> = new Set(["null", "none", "nan", "na", "n/a", "-", "\\n"]);
 
-/** Reads cells of WKT, EWKT, hexadecimal WKB or GeoJSON, each by what it begins with. */
+/** Parses cells of WKT, EWKT, hexadecimal WKB or GeoJSON; the beginning of the cell determines which. */
 export class GeometryCellParser {
   private readonly wkt: WktReader;
   private readonly wkb: WkbReader;
-  /** Of the cell read last; null where it names none. */
+  /** SRID of the last cell; null if it names none. */
   srid: number | null = null;
 
   /** `accepts` may refuse an SRID. */
@@ -57,27 +60,27 @@ export class GeometryCellParser {
     this.wkb = new WkbReader(accepts);
   }
 
-  /** Rings that had to be closed, over all cells. */
+  /** Rings that had to be closed, in all cells. */
   get closedRings(): number {
     return this.wkt.closedRings + this.wkb.closedRings;
   }
 
-  /** Curves that became lines, over all cells. */
+  /** Curves approximated by lines, in all cells. */
   get curves(): number {
     return this.wkt.curves + this.wkb.curves;
   }
 
-  /** Positions whose numbers beyond those of the first were dropped, over all cells. */
+  /** Positions that lost coordinates because the first position of their geometry has fewer, in all cells. */
   get shortened(): number {
     return this.wkt.shortened;
   }
 
-  /** Cells of which a part of the geometry cannot be read. */
+  /** Cells with an unreadable part of the geometry. */
   get unreadable(): number {
     return this.wkt.unreadable + this.wkb.unreadable + this.partlyRead;
   }
 
-  /** Why the first of them cannot. */
+  /** Reason for the first of them. */
   get reason(): string {
     if (this.wkt.unreadable > 0) return this.wkt.reason;
     return this.wkb.unreadable > 0 ? nonFinitePositionMessage : this.jsonReason;
@@ -122,7 +125,7 @@ export class GeometryCellParser {
     builder.addGeoJson(geometry);
   }
 
-  /** @throws GeometryParseError where no part can be read */
+  /** Keeps the readable parts of a geometry. @throws GeometryParseError if no part is readable */
   private keepParts(flaw: string, geometry: Geometry | null, from: number): void {
     const trial = new GeometryBuilder();
     trial.addGeoJson(geometry);
@@ -138,17 +141,17 @@ function firstWord(bytes: Uint8Array, from: number, to: number): string {
     .toLowerCase();
 }
 
-/** Whether a cell that has no leading spaces names an SRID: as EWKT in front of it, as EWKB by a flag of its type. */
+/** Whether a cell without leading spaces names an SRID: as EWKT prefix, or as EWKB type flag. */
 export function namesSrid(bytes: Uint8Array, from: number, to: number): boolean {
   if ((bytes[from]! | 32) === 115) return true;
   const start = bytes[from] === 92 && bytes[from + 1] === 120 ? from + 2 : from;
   if (bytes[start] !== 48 || start + 10 > to) return false;
-  // The byte order tells whether the highest byte of the type comes first.
+  // The byte order determines whether the highest byte of the type comes first.
   const high = bytes[start + 1] === 48 ? start + 2 : start + 8;
   return (Number.parseInt(String.fromCharCode(bytes[high]!), 16) & 2) !== 0;
 }
 
-/** Whether a text is likely a geometry by its look; whether it is well-formed, reading tells. */
+/** Whether a text looks like a geometry; does not check that it is well-formed. */
 export function looksLikeGeometry(text: string): boolean {
   const start = text.slice(0, 200).trimStart();
   if (

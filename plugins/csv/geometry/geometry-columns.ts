@@ -7,7 +7,7 @@ import { type LetterOMeaning, parseAngles } from "./angles.js";
 import { lastWrittenRank, NameStrength, parseCoordinateName } from "./coordinate-names.js";
 import { looksLikeGeometry, missingWords } from "./geometry-cell-parser.js";
 
-/** Where a row's geometry comes from; numbers are columns. */
+/** The source of a row's geometry; numbers are column indexes. */
 export type GeometryPlan =
   | { readonly kind: "none" }
   | {
@@ -28,16 +28,16 @@ export type GeometryPlan =
 
 type PlanOfKind<Kind extends GeometryPlan["kind"]> = Extract<GeometryPlan, { readonly kind: Kind }>;
 
-/** The same, before it is known how the coordinates of the columns are written. */
+/** The same, before the number format and the meaning of O are known. */
 export type GeometryColumns =
   | PlanOfKind<"none" | "text">
   | Omit<PlanOfKind<"pair">, "letterO">
   | Omit<PlanOfKind<"xy">, "numbers" | "letterO">;
 
-/** A name without what people put between words. */
+/** A name without separators, in lower case. */
 export const normalizeName = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
-/** Names of columns with WKT, WKB or GeoJSON, whole or as a word of the name. */
+/** Names of columns with WKT, WKB or GeoJSON, as the whole name or one word of it. */
 const geometryName =
   /(^|[^\p{L}])(wkt|wkb|ewkt|ewkb|geom|geometry|geometria|geojson|shape|thegeom|wkbgeometry|geoshape|footprint)([^\p{L}]|$)/u;
 const geometryWords =
@@ -53,14 +53,14 @@ export const isGeometryName = (name: string) =>
 export const isPairName = (name: string) =>
   latitudeFirst.test(normalizeName(name)) || longitudeFirst.test(normalizeName(name));
 
-/** Whether a reader would take the column for one of coordinates in place of `lon` and `lat`, or of `x` and `y`. */
+/** Whether a reader would take the column for a coordinate in place of `lon` and `lat`, or of `x` and `y`. */
 export const conflictsWithCoordinates = (name: string, planar: boolean): boolean =>
   parseCoordinateName(name)?.readings.some(
     ({ strength, rank }) =>
       strength === NameStrength.sure && rank <= (planar ? lastWrittenRank.plane : lastWrittenRank.degrees),
   ) ?? false;
 
-/** Whether a column of this name may be taken for a geometry, or a part of one, when the file is read. */
+/** Whether a reader may take a column with this name for a geometry or a part of one. */
 export const couldBeGeometryName = (name: string) =>
   isGeometryName(name) ||
   isPairName(name) ||
@@ -79,7 +79,7 @@ export function isPair(text: string): boolean {
   return plain.length <= 128 && (pairPattern.test(plain) || commaPairPattern.test(plain));
 }
 
-/** Longitude and latitude from one text; null where it is not two of them within their ranges. */
+/** Longitude and latitude from one text; null if it does not hold two numbers in range. */
 export function parsePair(
   text: string,
   latitudeIsFirst: boolean,
@@ -108,10 +108,10 @@ export interface TableSample {
   readonly source: string;
   readonly names: readonly string[];
   readonly samples: ColumnSamples;
-  /** The cells of a column in the first rows, blank ones included. */
+  /** The cells of a column in the first rows, including blank ones. */
   readonly cellsOf: (column: number) => readonly string[];
   readonly decimal: number;
-  /** What the coordinates are said to be in. */
+  /** The declared CRS of the coordinates. */
   readonly crs: Crs | null;
 }
 
@@ -122,7 +122,7 @@ export function findColumn(choice: TableSample, name: string): number {
   return found;
 }
 
-/** What options say the geometry is; null where they say nothing. @throws field-missing, option-invalid */
+/** The geometry that options select; null if no option does. @throws field-missing, option-invalid */
 export function geometryFromOptions(choice: TableSample, options: ReaderOptions): GeometryColumns | null {
   const { x, y, z, geometry } = options;
   if (geometry !== undefined) {
@@ -147,7 +147,7 @@ export function geometryFromOptions(choice: TableSample, options: ReaderOptions)
   };
 }
 
-/** What the content of a column makes of it. */
+/** The geometry that a column's content indicates. */
 export function geometryFromContent(
   { names, samples }: TableSample,
   column: number,
@@ -160,7 +160,7 @@ export function geometryFromContent(
   return pairs > 0 && 2 * pairs >= values.length ? { kind: "pair", column, latitudeFirst: latitudeIsFirst } : null;
 }
 
-/** The columns that a plan takes. */
+/** The columns that a plan uses. */
 export function geometryColumnIndexes(plan: GeometryPlan): number[] {
   if (plan.kind === "none") return [];
   if (plan.kind === "xy") return plan.z === null ? [plan.x, plan.y] : [plan.x, plan.y, plan.z];

@@ -5,43 +5,43 @@ import { CellMark, type RecordScanner } from "../records/record-scanner.js";
 import { missingWords } from "./geometry-cell-parser.js";
 import type { GeometryPlan } from "./geometry-columns.js";
 
-/** What the geometries of a file have in common. */
+/** Properties that all geometries of a file share. */
 export interface GeometrySummary {
-  /** Geometries of each kind, by the numbers of `Kind`; those found to be damaged later are among them. */
+  /** Geometries of each kind, by the numbers of `Kind`; includes geometries that later turn out to be damaged. */
   readonly counts: readonly number[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
 }
 
-/** What was seen of the geometries in a part of a file, as plain data. */
+/** Geometry statistics of a part of a file, as plain data. */
 export interface GeometryScanState {
   readonly counts: readonly number[];
-  /** Dimensions that occurred, as bits. */
+  /** Dimensions found, as bits. */
   readonly dimensions: number;
   readonly isUnknown: boolean;
 }
 
-/** Looks at the geometries of a file without reading them. */
+/** Summarizes the geometries of a file without parsing them. */
 export interface GeometryScan {
   look(bytes: Uint8Array, scanner: RecordScanner): void;
   readonly state: GeometryScanState;
-  /** Takes in what was seen elsewhere. */
+  /** Merges the state of another scan. */
   add(state: GeometryScanState): void;
-  /** Null where a look is not enough to tell. */
+  /** Null if only parsing can determine the facts. */
   facts(): GeometrySummary | null;
 }
 
 const isFilled = (scanner: RecordScanner, column: number) =>
   column < scanner.cells && scanner.starts[column]! < scanner.ends[column]!;
 
-/** Of a geometry: x and y alone, or with more. Bits. */
+/** Dimensions of a geometry, as bits: x and y only, or more. */
 const DimensionFlag = { none: 1, z: 2, m: 4, zm: 8 } as const;
 
 function addCounts(to: number[], counts: readonly number[]): void {
   for (const [kind, count] of counts.entries()) to[kind]! += count;
 }
 
-/** Counts rows with both coordinates, in columns that hold nothing but numbers. */
+/** Counts rows with both coordinates, in columns that contain only numbers. */
 class CoordinateScan implements GeometryScan {
   private readonly counts = new Array<number>(8).fill(0);
   private hasZ = false;
@@ -50,7 +50,7 @@ class CoordinateScan implements GeometryScan {
     private readonly x: number,
     private readonly y: number,
     private readonly z: number | null,
-    /** Whether all filled cells of a column are finite numbers; asked at the end. */
+    /** Whether all filled cells of a column are finite numbers; called at the end. */
     private readonly isNumeric: (column: number) => boolean,
   ) {}
 
@@ -96,7 +96,7 @@ class NoGeometryScan implements GeometryScan {
   }
 }
 
-/** Types that can be told by their first word: curves and collections have words inside. */
+/** Types that their first word identifies; curves and collections contain further words. */
 const kindsByWord: Readonly<Record<string, number>> = {
   POINT: Kind.Point,
   LINESTRING: Kind.LineString,
@@ -106,29 +106,29 @@ const kindsByWord: Readonly<Record<string, number>> = {
   MULTIPOLYGON: Kind.MultiPolygon,
 };
 
-/** The type, its dimensions, and what stands before the first number. */
+/** The type, its dimensions, and the text before the first number. */
 const wktStart =
   /^\s*(?:SRID\s*=\s*-?\d+\s*;\s*)?(POINT|LINESTRING|POLYGON|MULTIPOINT|MULTILINESTRING|MULTIPOLYGON)\s*(ZM|Z|M)?\s*(EMPTY\s*$|[(\s]+(?=[-+.\d]))/i;
 
-/** Bytes of a cell that tell what it is. */
+/** Bytes of a cell that identify its type. */
 const maxPrefixBytes = 160;
 
 const isNumberEnd = (byte: number) => byte === 44 || byte === 41;
 const isSpace = (byte: number) => byte === 32 || (byte >= 9 && byte <= 13);
 
 /**
- * Looks at the beginning of each WKT. A cell that begins as the one before is of its type, which spares the look at its
- * words. Layers of several shapes, or where only some have heights, are left to be read: a damaged cell must not
- * make a layer, or a dimension, that nothing else has.
+ * Scans the beginning of each WKT. A cell with the same beginning as the previous cell has the same type, which skips
+ * the parsing of its words. Layers of mixed types or mixed dimensions are left to the parser: a damaged cell must not
+ * add a layer or a dimension that no other cell has.
  */
 class WktScan implements GeometryScan {
   private readonly counts = new Array<number>(8).fill(0);
-  /** The beginning of the last cell up to its first number, and what it told. */
+  /** The beginning of the last cell up to its first number, and the type it stands for. */
   private readonly prefix = new Uint8Array(maxPrefixBytes);
   private prefixBytes = 0;
   private kind: number = Kind.none;
   private tag = "";
-  /** Dimensions that occurred, as bits. */
+  /** Dimensions found, as bits. */
   private dimensions = 0;
   private isUnknown = false;
 
@@ -180,14 +180,14 @@ class WktScan implements GeometryScan {
     return this.count(bytes, from + all.length, to);
   }
 
-  /** Counts the geometry by the numbers of its first position, which begins at `from`. */
+  /** Counts the geometry by the number of coordinates of its first position, which begins at `from`. */
   private count(bytes: Uint8Array, from: number, to: number): boolean {
     let numbers = 0;
     let i = from;
     for (;;) {
       const first = i;
       while (i < to && !isNumberEnd(bytes[i]!) && !isSpace(bytes[i]!)) i++;
-      // A height may be NaN, which is none.
+      // A height of NaN counts as missing.
       if (i === to || (first < i && !isNumberStart(bytes[first]!))) return false;
       if (first < i) numbers++;
       if (isNumberEnd(bytes[i]!)) break;
@@ -222,7 +222,7 @@ class WktScan implements GeometryScan {
 
 const isNumberStart = (byte: number) => (byte >= 48 && byte <= 57) || byte === 45 || byte === 43 || byte === 46;
 
-/** What looks at the geometries of a plan; null where only reading them tells. */
+/** The scan for a plan; null if only parsing can summarize its geometries. */
 export function createGeometryScan(plan: GeometryPlan, isNumeric: (column: number) => boolean): GeometryScan | null {
   if (plan.kind === "none") return new NoGeometryScan();
   if (plan.kind === "xy") return new CoordinateScan(plan.x, plan.y, plan.z, isNumeric);

@@ -10,12 +10,12 @@ import {
   parsePair,
 } from "./geometry-columns.js";
 
-/** Names that say themselves which number comes first. */
+/** Names that show which number comes first. */
 const orderedName = /^(lat|lon|lng|xy)/;
 
 /**
- * What a person should know of a column of pairs: the order in which they were taken, where its name does not say it,
- * or why they were not taken. `isAsked` where an option says what the geometry is.
+ * The notice for a column of coordinate pairs: the assumed order if the name does not show it, or why the column was
+ * rejected. `isAsked`: an option selects the geometry.
  */
 export function pairNotice(
   plan: GeometryPlan,
@@ -43,7 +43,7 @@ export function pairNotice(
   return ["pair-left-out", name, `no geometry: as "${order}" some would be out of range${remedy}`];
 }
 
-/** A column with the name of a geometry, with digits in its values, none of which could be read. */
+/** A column with the name of a geometry and digits in its values, none of which is readable. */
 export function unusedGeometryColumn(names: readonly string[], samples: ColumnSamples): Notices[number] | null {
   for (const [c, name] of names.entries()) {
     if (!isPairName(name) && !isGeometryName(name)) continue;

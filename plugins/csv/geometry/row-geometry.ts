@@ -11,7 +11,7 @@ import { stripUnit } from "./coordinate-text.js";
 import { GeometryCellParser, missingWords, namesSrid } from "./geometry-cell-parser.js";
 import { parsePair } from "./geometry-columns.js";
 
-/** Why a row has no geometry that could be carried. */
+/** Why a row has no valid geometry. */
 export interface GeometryFailure {
   readonly code: string;
   readonly reason: string;
@@ -19,7 +19,7 @@ export interface GeometryFailure {
 
 const blank = Symbol("blank");
 
-/** Makes the geometry of a row from the cells that the plan names. */
+/** Builds the geometry of a row from the cells that the plan names. */
 export class RowGeometryReader {
   private readonly cells: GeometryCellParser;
   private readonly numbers: CellNumberParser;
@@ -28,11 +28,11 @@ export class RowGeometryReader {
   private readonly text = new CellUnquoter();
   private missing = 0;
   private missingExample = "";
-  /** Takes a geometry that may turn out to have no place in the layer. */
+  /** Holds a geometry until it is accepted into the layer. */
   private trial: GeometryBuilder | null = null;
   private readonly position = new Float64Array(2);
   private z = 0;
-  /** Whether something missing was counted for the row already. */
+  /** Whether a missing value was already counted for the row. */
   private rowMisses = false;
 
   constructor(
@@ -47,12 +47,12 @@ export class RowGeometryReader {
     this.cells = new GeometryCellParser((srid) => srid === plan.srid || (srid <= 0 && !this.needsSrid));
   }
 
-  /** Whether geometries name a system, so that of one that names none no one knows where it is. */
+  /** Whether geometries name an SRID, which makes the location of a geometry without one unknown. */
   private get needsSrid(): boolean {
     return this.plan.srid !== null && !this.plan.isSridGiven;
   }
 
-  /** Adds the geometry of the record just scanned; or says why it cannot, with nothing added. */
+  /** Adds the geometry of the record scanned last, or returns the failure and adds nothing. */
   read(bytes: Uint8Array, scanner: RecordScanner, builder: GeometryBuilder): GeometryFailure | null {
     const { geometry } = this.plan;
     this.rowMisses = false;
@@ -124,7 +124,7 @@ export class RowGeometryReader {
     return null;
   }
 
-  /** Whether the cell is a plain number, which is in `position` then. */
+  /** Whether the cell is a plain number; `position` then holds it. */
   private isPlain(bytes: Uint8Array, scanner: RecordScanner, column: number, axis: number): boolean {
     if (column >= scanner.cells || scanner.marks[column]! > CellMark.quoted) return false;
     return this.numbers.put(bytes, scanner.starts[column]!, scanner.ends[column]!, this.position, axis);
@@ -143,7 +143,9 @@ export class RowGeometryReader {
     if (this.missing++ === 0) this.missingExample = example;
   }
 
-  /** A coordinate, nothing, or why it is none; `wrongAxis` is what a hemisphere letter must not say. */
+  /**
+   * Parses a coordinate: a number, null, or a failure; `wrongAxis` is the axis that a hemisphere letter must not name.
+   */
   private coordinate(
     bytes: Uint8Array,
     scanner: RecordScanner,
@@ -242,7 +244,7 @@ export class RowGeometryReader {
     }
   }
 
-  /** Adds a geometry that names no system where others do, if that does no harm: it is empty, or GeoJSON in WGS84. */
+  /** Adds a geometry without an SRID although others have one, if it is empty or GeoJSON in WGS84. */
   private nowhere(bytes: Uint8Array, from: number, to: number, builder: GeometryBuilder): GeometryFailure | null {
     this.trial ??= new GeometryBuilder();
     this.trial.reset();
@@ -260,7 +262,7 @@ export class RowGeometryReader {
   }
 }
 
-/** An angle with an O of which nothing says whether it is the east or the west. */
+/** An angle with an O of unknown meaning. */
 const ambiguousLetterFailure = (text: string, name: string): GeometryFailure => ({
   code: "coordinate-invalid",
   reason: `"${text.slice(0, 40)}" in ${name}: O may be the east (Ost) or the west (Oeste, Ouest); --in letter-o=east or --in letter-o=west says which`,

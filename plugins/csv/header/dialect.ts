@@ -2,17 +2,17 @@ import { CellTypeFlag, classifyCell } from "../columns/classify-cell.js";
 import { CellMark, RecordScanner } from "../records/record-scanner.js";
 import { commaByte, pointByte } from "../records/signs.js";
 
-/** In the order in which they win where several would do: a comma is a decimal sign or part of a text more often. */
+/** In order of precedence. The comma is last: it is most often a decimal sign or part of a text. */
 export const delimiters = [9, 59, 124, 44] as const;
 
-/** Records that are looked at. */
+/** Number of records sampled. */
 const maxSampleRecords = 200;
 
 export interface DelimiterGuess {
   readonly delimiter: number;
   /** Columns of the first record. */
   readonly columns: number;
-  /** The share of records with as many cells as the first has. */
+  /** Share of records with as many cells as the first. */
   readonly share: number;
   readonly records: number;
 }
@@ -33,8 +33,8 @@ function rateDelimiter(bytes: Uint8Array, delimiter: number, whole: boolean): De
 }
 
 /**
- * Whether the quotes of the record just scanned belong to another delimiter: one opens behind it in the middle of a
- * cell, or text follows where one closes.
+ * Whether the quotes of the record scanned last indicate another delimiter: a quote opens after that delimiter in the
+ * middle of a cell, or text follows a closing quote.
  */
 function isMisread(bytes: Uint8Array, scanner: RecordScanner): boolean {
   for (let c = 0; c < scanner.cells; c++) {
@@ -48,7 +48,7 @@ function isMisread(bytes: Uint8Array, scanner: RecordScanner): boolean {
   return false;
 }
 
-/** The delimiter that makes the records most alike: of one cell each where it is one column, by a comma if need be. */
+/** The delimiter that gives the records the most uniform number of cells; the comma for a file of one column. */
 export function guessDelimiter(bytes: Uint8Array, whole: boolean): DelimiterGuess {
   const guesses = delimiters.map((delimiter) => rateDelimiter(bytes, delimiter, whole));
   const several = guesses.filter((guess) => guess.columns > 1);
@@ -59,9 +59,9 @@ export function guessDelimiter(bytes: Uint8Array, whole: boolean): DelimiterGues
 }
 
 /**
- * Whether numbers have a decimal comma: some cells need it, none a point. Three digits behind the comma may be
- * thousands, so they decide nothing. Where the comma is the delimiter, only quoted cells could, and they are thousands
- * as often as decimals: the option decides.
+ * Whether numbers have a decimal comma: some cells require it and none has a point. Three digits after the comma may be
+ * thousands and do not count. If the comma is the delimiter, only quoted cells could show it, and those are thousands
+ * as often as decimals, so only the option sets it.
  */
 export function guessDecimal(bytes: Uint8Array, delimiter: number, whole: boolean): number {
   if (delimiter === commaByte) return pointByte;

@@ -1,4 +1,4 @@
-/** Finds the row that names the columns below titles, comments and headings of groups, and the row of units below it. */
+/** Finds the header row below titles, comments and group headings, and the row of units below it. */
 
 import { summarizeNames } from "../columns/ambiguity-notices.js";
 import { CellTypeFlag } from "../columns/classify-cell.js";
@@ -14,14 +14,14 @@ import { type DelimiterGuess, delimiters } from "./dialect.js";
 import type { Notices } from "./first-record.js";
 import type { Head } from "./head.js";
 
-/** Rows that are looked at, and how many of them may stand above the header. */
+/** Limits of the rows examined, and of the rows above the header. */
 const maxRows = 60;
 const maxRowsAbove = 20;
-/** Tables with more columns have no titles that would be worth the search. */
+/** Tables with more columns are not searched for titles. */
 const maxColumns = 1000;
 
 interface HeadRow {
-  /** Where it begins in the head. */
+  /** Its offset in the head. */
   readonly from: number;
   readonly cells: readonly string[];
   /** Whether a cell is a number, a date or an angle. */
@@ -31,7 +31,7 @@ interface HeadRow {
 
 export interface HeaderLocation {
   readonly delimiter: number;
-  /** Where the row of names begins, and the last row that is no data. */
+  /** The offset of the header row, and the last row that is not data. */
   readonly from: number;
   readonly last: number;
   readonly notices: Notices;
@@ -64,7 +64,7 @@ function parseRows(head: Head, delimiter: number): HeadRow[] {
   return rows;
 }
 
-/** The number of filled cells that most rows have. */
+/** The most frequent number of filled cells in a row. */
 function modalFilledCells(rows: readonly HeadRow[]): number {
   const counts = new Map<number, number>();
   for (const { filled } of rows) counts.set(filled, (counts.get(filled) ?? 0) + 1);
@@ -73,7 +73,7 @@ function modalFilledCells(rows: readonly HeadRow[]): number {
 
 const isMissingCell = (text: string | undefined) => !text || missingWords.has(text.toLowerCase());
 
-/** The columns in which rows have numbers, dates or angles, and hardly anything else. */
+/** The columns that contain almost only numbers, dates or angles. */
 function findTypedColumns(rows: readonly HeadRow[], columns: number): number[] {
   return [...new Array(columns).keys()].filter((c) => {
     const filled = rows.filter(({ cells }) => !isMissingCell(cells[c]));
@@ -90,9 +90,9 @@ const areUnits = (rows: readonly HeadRow[], row: number): boolean => {
 };
 
 /**
- * Whether a row names the columns for certain: all of its cells are words, each once, it has as many as most rows below
- * it, and where these have numbers it has a name. Rows above it have half as many cells at most, or are comments; a row
- * with more of them is a heading of groups where at least two columns of numbers have their names below it.
+ * Whether a row is certainly the header. All of its cells are distinct words, it has as many cells as most rows below
+ * it, and every column of numbers has a name. Rows above it have at most half as many cells, or are comments; a row
+ * with more cells is a group heading if at least two columns of numbers have their names below it.
  */
 function isHeaderAt(rows: readonly HeadRow[], at: number): boolean {
   const { cells, filled, typed } = rows[at]!;
@@ -138,7 +138,7 @@ function searchHeader(head: Head, delimiter: number, isOther: boolean): HeaderLo
   return { delimiter, from: rows[at]!.from, last: rows[hasUnits ? at + 1 : at]!.from, notices };
 }
 
-/** The header below the first row, or above units; null where the first row is as good a guess. */
+/** The header below the first row, or above units; null if the first row is as likely. */
 export function findHeader(head: Head, guess: DelimiterGuess, isGiven: boolean): HeaderLocation | null {
   const found = searchHeader(head, guess.delimiter, false);
   if (found || isGiven || (guess.columns > 1 && guess.share >= 0.5)) return found;
@@ -149,7 +149,7 @@ export function findHeader(head: Head, guess: DelimiterGuess, isGiven: boolean):
   return null;
 }
 
-/** A row that has names of coordinates and was taken for data. */
+/** Reports a row that has names of coordinates but was taken for data. */
 export function detectIgnoredHeader(head: Head, delimiter: number, isHeader: boolean): Notices[number] | null {
   const others = delimiters.filter((other) => other !== delimiter);
   for (const one of [delimiter, ...others]) {

@@ -6,10 +6,10 @@ import { guessHeader } from "./guess-header.js";
 import type { Head } from "./head.js";
 
 export interface FirstRecord {
-  /** What they say; spaces around them are part of it in quotes only. */
+  /** Their text; surrounding spaces belong to it only inside quotes. */
   readonly cells: readonly string[];
   readonly isHeader: boolean;
-  /** Whether that is a guess which may be wrong. */
+  /** Whether the guess is uncertain. */
   readonly isUncertain: boolean;
 }
 
@@ -40,10 +40,10 @@ export function readFirstRecord(
   return null;
 }
 
-/** What is to be told once the plan stands. */
+/** Notices to report when the plan is complete. */
 export type Notices = (readonly [code: string, field: string | undefined, example: string, count?: number])[];
 
-/** Names for the columns: trimmed, `field_3` where there is none, made unique. */
+/** Column names: trimmed, `field_3` if missing, made unique. */
 export function nameColumns(first: FirstRecord, notices: Notices): string[] {
   const taken = new UniqueNames();
   const numbered: { readonly wanted: string; readonly name: string }[] = [];
@@ -75,9 +75,9 @@ function headerMessage({ cells, isHeader }: FirstRecord): string {
     : `the first row, ${row}, was taken for data; --in header=yes takes it for the names of the columns`;
 }
 
-/** Names, each given once: `name_1`, `name_2` … where it is taken. */
+/** Makes names unique: `name_1`, `name_2` … for a name that exists. */
 class UniqueNames {
-  /** The names that are taken, each with the last number that was tried for it. */
+  /** The existing names, each with the last number tried. */
   private readonly taken = new Map<string, number>();
 
   take(wanted: string): string {
@@ -90,10 +90,10 @@ class UniqueNames {
   }
 }
 
-/** Rows of which cells are compared side by side. */
+/** Number of rows sampled. */
 const maxSampleRows = 200;
 
-/** Gives the cells of a column in the first rows, blank ones included. */
+/** Returns the cells of a column in the first rows, including blank ones. */
 export function createColumnSampler(
   head: Head,
   scanner: RecordScanner,

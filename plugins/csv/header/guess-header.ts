@@ -1,16 +1,16 @@
-/** Whether the first record names the columns, which a CSV does not say. */
+/** Guesses whether the first record is a header, which a CSV does not declare. */
 import { CellTypeFlag } from "../columns/classify-cell.js";
 import { cellFlags, NotationFlag } from "../columns/column-format.js";
 import { CellMark, type RecordScanner } from "../records/record-scanner.js";
 
 export interface HeaderGuess {
   readonly isHeader: boolean;
-  /** Whether the record could as well be the other. */
+  /** Whether the opposite is equally likely. */
   readonly isUncertain: boolean;
 }
 
 const geometryPrefix = /^\s*(SRID=\d+;\s*)?(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*\(/i;
-/** Sorts that are no names: decimals, ISO 8601 dates, and what has groups of thousands and decimals. */
+/** Flags of cells that cannot be names: decimals, ISO 8601 dates, and numbers with both groups and decimals. */
 const dataTypeFlags =
   CellTypeFlag.double |
   CellTypeFlag.date |
@@ -19,14 +19,15 @@ const dataTypeFlags =
   NotationFlag.three |
   NotationFlag.otherDecimal;
 
-/** Whether a text may be a geometry or a number by its first byte: a blank, a sign, a digit, or the letter of a word. */
+/**
+ * Whether the first byte allows a geometry or a number: a blank, a sign, a digit, or the first letter of a WKT type.
+ */
 const mayBeData = (byte: number): boolean => byte <= 57 || "LMPSlmps".includes(String.fromCharCode(byte));
 
 /**
- * Looks at the record just scanned. It is data where all of its cells that say something are numbers, dates or
- * true/false, digits with a leading zero among them, or one is such as no name is: a number with decimals or a sign, a
- * date of ISO 8601, a geometry. Quoted numbers are names. (ogr2ogr takes any number for data, and so misses tables with
- * a column for every year.)
+ * Classifies the record scanned last. It is data if all of its filled cells are numbers (leading zeros included), dates
+ * or true/false, or if one cell cannot be a name: a number with decimals or a sign, an ISO 8601 date, a geometry.
+ * Quoted numbers are names. (ogr2ogr takes any number for data and so misses headers with a column per year.)
  */
 export function guessHeader(bytes: Uint8Array, scanner: RecordScanner, decimal: number): HeaderGuess {
   let typed = 0;
@@ -48,7 +49,7 @@ export function guessHeader(bytes: Uint8Array, scanner: RecordScanner, decimal: 
     } else if (sort === CellTypeFlag.nonFinite || scanner.marks[c] !== CellMark.plain) words++;
     else {
       typed++;
-      // Columns of days have names like 12/31/1999.
+      // Columns per day have names such as 12/31/1999.
       const isDay = (sort & NotationFlag.otherTemporal) !== 0;
       if (!isDay && ((sort & dataTypeFlags) !== 0 || bytes[from] === 45)) isDecided = true;
     }

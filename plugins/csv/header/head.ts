@@ -9,31 +9,31 @@ import {
   type TextEncoding,
 } from "../records/text-blocks.js";
 
-/** Bytes from which the delimiter, the header and the columns of the geometry are guessed. */
+/** Bytes used to guess the delimiter, the header and the geometry columns. */
 const headBytes = 512 * 1024;
 const maxHeadBytes = 64 * 1024 * 1024;
 
-/** The beginning of a file as UTF-8, behind what says how to read it. */
+/** The beginning of a file as UTF-8, after a byte order mark and a line `sep=;`. */
 export interface Head {
-  /** Its mark takes in the line `sep=;`. */
+  /** Its mark includes the line `sep=;`. */
   readonly encoding: TextEncoding;
-  /** Whether the encoding was neither asked for nor marked. */
+  /** Whether the encoding was set neither by an option nor by a byte order mark. */
   readonly guessed: boolean;
   readonly bytes: Buffer;
-  /** Whether this is all of the file. */
+  /** Whether this is the whole file. */
   readonly whole: boolean;
-  /** What the line `sep=;`, with which Excel's files may begin, says; null without it. */
+  /** The delimiter in the line `sep=;` that Excel writes; null without that line. */
   readonly delimiter: number | null;
   /** Lines before the first record. */
   readonly lines: number;
-  /** One where there is a line `sep=;`, which counts in `lines`. */
+  /** 1 if there is a line `sep=;`, which `lines` includes; otherwise 0. */
   readonly ownLines: number;
-  /** The beginning before damaged letters were replaced, and how many bytes of the source stand before an offset in it. */
+  /** The bytes before invalid UTF-8 was replaced; `sourceBytes` maps an offset in them to an offset in the source. */
   readonly raw: Buffer;
   sourceBytes(offset: number): number;
 }
 
-/** How many breaks, and how many lines, stand before an offset. */
+/** The number of breaks and of lines before an offset. */
 function countBreaksBefore(bytes: Uint8Array, offset: number): { readonly breaks: number; readonly lines: number } {
   let [breaks, lines] = [0, 0];
   for (let i = 0; i < offset; i++) {
@@ -50,7 +50,7 @@ function offsetAfterBreaks(bytes: Uint8Array, breaks: number): number {
   return at;
 }
 
-/** The head without its first bytes, which end with a line. */
+/** The head without its first bytes, which end with a line end. */
 export function dropHeadBytes(head: Head, offset: number): Head {
   if (offset === 0) return head;
   const { breaks, lines } = countBreaksBefore(head.bytes, offset);
@@ -77,17 +77,17 @@ export function dropHeadLines(head: Head, lines: number): Head {
   return dropHeadBytes(head, Math.min(at, head.bytes.length));
 }
 
-/** A Windows code page, which any bytes are text in. */
+/** A Windows code page in which any bytes are valid text. */
 export const fallbackEncoding = "windows-1252";
 
-/** Whether a second line ends in it. */
+/** Whether it contains at least two complete lines. */
 function hasTwoLines(bytes: Buffer): boolean {
   const lineEnd = bytes.includes(10) ? 10 : 13;
   const first = bytes.indexOf(lineEnd);
   return first >= 0 && bytes.includes(lineEnd, first + 1);
 }
 
-/** `encoding` is as found at the first byte of the file. */
+/** `encoding` is detected from the first byte of the file. */
 export async function readHead(
   source: Source,
   file: SourceFile,
@@ -99,7 +99,7 @@ export async function readHead(
   for (let wanted = headBytes; ; wanted *= 2) {
     const block = await blocks.read(encoding.mark, wanted);
     const whole = encoding.mark + wanted >= source.size;
-    // The names of the columns, and a record behind them, may be longer than what is looked at.
+    // The header and the record after it may be longer than the sample.
     if (!whole && wanted < maxHeadBytes && !hasTwoLines(block.bytes)) continue;
     const says = /^sep=([,;|\t ])(\r\n|\n|\r|$)/i.exec(block.bytes.toString("latin1", 0, 16));
     const { bytes } = block;
@@ -110,7 +110,7 @@ export async function readHead(
   }
 }
 
-/** The head in the encoding that the file is asked, marked or seems to be in. */
+/** The head, decoded by option, byte order mark or detection. */
 export async function readDecodedHead(
   source: Source,
   file: SourceFile,

@@ -31,7 +31,7 @@ import { type ScanSettings, scanFile } from "./scan-file.js";
 import { summarizeScan } from "./summary.js";
 import { WrongEncoding } from "./table-scan.js";
 
-/** Columns that a `.csvt` says to be the geometry, where no option says otherwise. */
+/** Columns that a `.csvt` declares as geometry, unless an option overrides it. */
 function geometryFromCsvt(
   declared: readonly (CsvtColumnType | null)[],
   options: ReaderOptions,
@@ -45,12 +45,12 @@ function geometryFromCsvt(
     : null;
 }
 
-/** Whether there is no geometry, and nothing is said of columns that may hold one. */
+/** Whether there is no geometry and no notice about columns that may hold one. */
 const isSilentlyWithoutGeometry = ({ plan, candidates, notices }: GeometryDetection): boolean =>
   plan.kind === "none" && candidates.length === 0 && notices.length === 0;
 
 /**
- * Finds out everything about a file: one pass over its head, one over all of it.
+ * Inspects a file: one pass over its head, one over the whole file.
  * @throws input-corrupt, field-missing, option-invalid
  */
 export async function makePlan(
@@ -87,7 +87,7 @@ async function planAtEncoding(
   const below = isSearched ? findHeader(top, guess, said !== null) : null;
   const delimiter = below?.delimiter ?? guess.delimiter;
   const named = dropHeadBytes(top, below?.from ?? 0);
-  // A row of units is passed like the header, which is the last row that is no data.
+  // A row of units is skipped like the header.
   const head = dropHeadBytes(top, below?.last ?? 0);
   const decimal =
     options.decimal === "auto"
@@ -164,7 +164,7 @@ async function planAtEncoding(
   notices.push(...ambiguityNotices(names, forms, kept, survey.hasSureDecimals || delimiter === commaByte));
   if (options.types !== "text") notices.push(...twoDigitYearNotices(names, forms, samples, kept));
   const { strays } = survey;
-  // Where not all rows were looked at, reading them counts.
+  // If only some rows were scanned, the reader counts them.
   if (splits && strays.count > 0) {
     notices.push([
       "quote-stray",

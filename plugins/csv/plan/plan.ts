@@ -6,7 +6,7 @@ import type { NumberFormat } from "../columns/number-format.js";
 import type { GeometryPlan } from "../geometry/geometry-columns.js";
 import type { TextEncoding } from "../records/text-blocks.js";
 
-/** A stretch of whole records, as bytes of the source. */
+/** A range of whole records, in bytes of the source. */
 export interface CsvSplit extends Split {
   readonly from: number;
   readonly to: number;
@@ -17,46 +17,46 @@ export interface ColumnPlan {
   readonly type: FieldType;
   /** Whether it becomes an attribute. */
   readonly kept: boolean;
-  /** How its numbers are written, where that is not as in the dialect. */
+  /** The number format, if it differs from the dialect. */
   readonly numbers: NumberFormat | null;
-  /** Whether the month comes first in its dates. */
+  /** Whether its dates have the month first. */
   readonly monthFirst: boolean;
 }
 
-/** How records and cells are written. */
+/** The notation of records and cells. */
 export interface Dialect {
   readonly delimiter: number;
   readonly decimal: number;
   readonly header: boolean;
   /** Lines before the first record. */
   readonly lines: number;
-  /** What options say of the cells of all columns. */
+  /** Options that apply to the cells of all columns. */
   readonly rules: FormatRules;
 }
 
-/** Everything that was found out about a file when it was opened first: plain data, the scan result for workers. */
+/** The results of inspecting a file: plain data, the scan result for workers. */
 export interface CsvPlan extends Dialect {
   readonly encoding: TextEncoding;
   readonly columns: readonly ColumnPlan[];
   readonly geometry: GeometryPlan;
-  /** Names of columns that look like coordinates, where there is no geometry. */
+  /** Names of columns that may be coordinates, if there is no geometry. */
   readonly candidates: readonly (readonly [x: string, y: string])[];
   readonly crs: Crs | null;
-  /** The SRID of the geometries, where they name one or it was said. */
+  /** The SRID of the geometries, from them or from an option. */
   readonly srid: number | null;
-  /** It was said for the whole file, and holds for geometries that name none. */
+  /** Whether an option sets it; it then applies to geometries without an SRID. */
   readonly isSridGiven: boolean;
-  /** Features, where the scan could tell. */
+  /** Number of features, if the scan determined it. */
   readonly features: number | null;
-  /** Where the file was scanned whole. */
+  /** Null unless the whole file was scanned. */
   readonly splits: readonly CsvSplit[] | null;
-  /** What all features say together, where the scan could tell. */
+  /** Summary of all features, if the scan determined it. */
   readonly summary: LayerSummary | null;
 }
 
 const fieldsByPlan = new WeakMap<CsvPlan, readonly Field[]>();
 
-/** The same fields at every call: there may be very many. */
+/** Returns the same fields on every call, because there may be very many. */
 export function fieldsOf(plan: CsvPlan): readonly Field[] {
   let fields = fieldsByPlan.get(plan);
   if (!fields) {

@@ -1,7 +1,7 @@
 /**
- * A CSV is looked through in pieces, which begin behind line ends: as many threads as there are look at them at once.
- * Whether such a line end stands in a quoted cell is seen afterwards, when the records of the piece before do not end
- * there. What is looked at does not depend on the number of threads, so that the splits are always the same.
+ * Scans a CSV in parts that begin after line ends, on as many threads as there are. Whether such a line end is inside a
+ * quoted cell shows afterwards: the records of the previous part then do not end there. The parts do not depend on the
+ * number of threads, so the splits are always the same.
  */
 import { GeoferryError } from "../../../src/errors.js";
 import type { ReadContext, Source, SourceFile } from "../../../src/plugin/format.js";
@@ -11,23 +11,23 @@ import { TextBlockReader, type TextEncoding } from "../records/text-blocks.js";
 import type { CsvSplit, Dialect } from "./plan.js";
 import { TableScan, type TableScanState, WrongEncoding } from "./table-scan.js";
 
-/** What a survey goes by, as plain data. */
+/** Settings of a scan, as plain data. */
 export interface ScanSettings {
   readonly encoding: TextEncoding;
-  /** No one said the encoding: what is not in it shows that it is another one. */
+  /** Whether the encoding was guessed; bytes that are invalid in it then show that it is wrong. */
   readonly isGuessed: boolean;
   readonly dialect: Dialect;
   readonly columns: number;
   readonly geometry: GeometryPlan;
-  /** Whether the columns of the geometry are attributes, too. */
+  /** Whether the geometry columns are attributes, too. */
   readonly keepsGeometry: boolean;
-  /** Rows to look at; Infinity for all. */
+  /** Number of rows to scan; Infinity for all. */
   readonly rows: number;
-  /** Of a split, in bytes, about. */
+  /** Approximate size of a split, in bytes. */
   readonly length: number;
 }
 
-/** A part of the file that begins where a record does, unless the line end before it stands in a quoted cell. */
+/** A part of the file that begins with a record, unless the line end before it is inside a quoted cell. */
 interface ScanPart {
   readonly from: number;
   readonly to: number;
@@ -38,19 +38,21 @@ interface ScanPartTask extends ScanPart {
 }
 
 interface ScanPartResult extends ScanPart {
-  /** Null where what stands before the piece has to be known: it ends inside of a record, or something is damaged. */
+  /** Null if the result depends on the previous part: this part ends inside a record, or is damaged. */
   readonly found: { readonly splits: readonly CsvSplit[]; readonly state: TableScanState } | null;
 }
 
 interface ScanOutcome {
   readonly survey: TableScan;
-  /** Null where the survey stopped before the end of the file. */
+  /** Null if the scan stopped before the end of the file. */
   readonly splits: CsvSplit[] | null;
 }
 
-/** Splits that a piece has, unless line ends in quoted cells mislead. */
+/** Splits per part, unless line ends in quoted cells mislead. */
 const splitsPerPart = 4;
-/** The last line end of a block is looked for in so many bytes before its end; where they have none, in a longer block. */
+/**
+ * Size of the window at the end of a block that is searched for its last line end; without one, the block is extended.
+ */
 const lineSearchBytes = 1 << 16;
 const lineFeed = 10;
 
@@ -58,14 +60,14 @@ function createScan(source: Source, settings: ScanSettings, context: ReadContext
   const { dialect, columns, geometry, keepsGeometry, rows } = settings;
   const survey = new TableScan(source.name, dialect, columns, context.skipErrors, rows);
   if (geometry.kind === "text" || geometry.kind === "pair") survey.ignore(geometry.column, keepsGeometry);
-  // Spaces in place of a coordinate are nothing, too.
+  // A blank coordinate is missing, too.
   survey.geometry = createGeometryScan(geometry, (c) => survey.isNumeric(c) && survey.sizes.blanks[c] === 0);
   return survey;
 }
 
 /**
- * Where the records end of a block that is read from `from` on, as far as line ends tell, so that blocks are the same
- * whether or not somebody looked at what stands before them.
+ * The end of the records in a block that begins at `from`, by line ends only, so that the blocks do not depend on
+ * whether an earlier part was scanned.
  */
 async function findRecordsEnd(file: SourceFile, from: number, length: number): Promise<number> {
   for (let wanted = length; from + wanted < file.size; wanted *= 2) {
@@ -76,7 +78,7 @@ async function findRecordsEnd(file: SourceFile, from: number, length: number): P
   return file.size;
 }
 
-/** Pieces of UTF-8 behind line ends. In other encodings a byte is not a character, and the file is one piece. */
+/** Parts of UTF-8 that begin after line ends. Other encodings are one part, because a byte is not a character there. */
 async function* findParts(file: SourceFile, { encoding, length }: ScanSettings): AsyncGenerator<ScanPart> {
   const splits = encoding.name === "utf-8" ? splitsPerPart : 0;
   let from = encoding.mark;
@@ -96,7 +98,7 @@ async function* createTasks(file: SourceFile, settings: ScanSettings): AsyncGene
   }
 }
 
-/** Looks at a piece as if a record began with it. */
+/** Scans a part as if a record began with it. */
 export async function scanPart(source: Source, piece: unknown, context: ReadContext): Promise<ScanPartResult> {
   const { from, to, settings } = piece as ScanPartTask;
   await using file = await source.open();
@@ -108,13 +110,13 @@ export async function scanPart(source: Source, piece: unknown, context: ReadCont
     return { from, to, found: isWhole ? { splits, state: survey.state } : null };
   } catch (error) {
     context.signal.throwIfAborted();
-    // Whoever knows what stands before it meets this again, or finds that it was none.
+    // The scan that knows the previous part repeats this, and finds out whether the damage is real.
     if (error instanceof GeoferryError || error instanceof WrongEncoding) return { from, to, found: null };
     throw error;
   }
 }
 
-/** The pieces with what was found in them elsewhere; with nothing where all is done on this thread. */
+/** The parts with the results of other threads; without results if everything runs on this thread. */
 async function* mergeScannedParts(
   file: SourceFile,
   settings: ScanSettings,
@@ -127,7 +129,7 @@ async function* mergeScannedParts(
 }
 
 /**
- * Looks through a file, or its first rows where no more are wanted.
+ * Scans a file, or its first rows if `rows` limits them.
  * @throws input-corrupt, WrongEncoding
  */
 export async function scanFile(

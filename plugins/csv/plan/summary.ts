@@ -9,7 +9,7 @@ import { toKindSummaries } from "../geometry/geometry-scan.js";
 import type { ColumnPlan } from "./plan.js";
 import type { TableScan } from "./table-scan.js";
 
-/** Whether every value found to be of one type can be read as the other. */
+/** Whether every value inferred as one type is readable as the other. */
 const canHoldType = (declared: FieldType, found: FieldType): boolean =>
   declared === found ||
   declared === "text" ||
@@ -33,8 +33,8 @@ function summarizeField({ name, type }: ColumnPlan, c: number, survey: TableScan
 }
 
 /**
- * What the features of a file scanned whole say together; null where only reading them tells. Counts are upper bounds:
- * rows that are rejected later are among them.
+ * The summary of all features of a file scanned whole; null if only reading can determine it. Counts are upper bounds:
+ * they include rows that are rejected later.
  */
 export function summarizeScan(columns: readonly ColumnPlan[], survey: TableScan): LayerSummary | null {
   const geometry = survey.geometry?.facts();

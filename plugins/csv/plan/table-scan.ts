@@ -24,13 +24,13 @@ import { pointByte } from "../records/signs.js";
 import { looksSingleByte, type TextBlock, type TextBlockReader } from "../records/text-blocks.js";
 import type { CsvSplit, Dialect } from "./plan.js";
 
-/** Cells whose canonical text may be longer than they are. */
+/** Cells whose canonical text may be longer than their own. */
 const resizedFlags = CellTypeFlag.datetime | NotationFlag.otherTemporal;
 
-/** Thrown inside of a survey: the file is not in the encoding that was assumed. */
+/** Thrown inside a scan if the file is not in the assumed encoding. */
 export class WrongEncoding extends Error {}
 
-/** What the rows of a part of a file say, as plain data. */
+/** Statistics of the rows of a part of a file, as plain data. */
 export interface TableScanState {
   readonly sorts: Uint32Array;
   readonly unquoted: Uint8Array;
@@ -43,42 +43,42 @@ export interface TableScanState {
   readonly strays: StrayQuotes;
 }
 
-/** Records with a quote within a cell that is neither doubled nor at its end. */
+/** Records with a quote inside a cell that is neither doubled nor at its end. */
 export interface StrayQuotes {
   count: number;
-  /** The line of the first one, among those looked at, from 1. */
+  /** The line of the first one among the scanned records, from 1. */
   line: number;
 }
 
-/** What all rows say together. */
+/** Collects statistics of all rows. */
 export class TableScan {
-  /** The sorts seen in each column, as bits. */
+  /** The flags found in each column, as bits. */
   readonly sorts: Uint32Array;
-  /** Whether a column has a value that is not quoted. */
+  /** Whether a column has an unquoted value. */
   private readonly unquoted: Uint8Array;
-  /** Columns whose type is still open. */
+  /** Columns whose type is not final. */
   private active: number[];
-  /** Columns of text, of which only the sizes are still open. */
+  /** Text columns, for which only the sizes are measured. */
   private settled: number[] = [];
   readonly sizes: CellSizes;
-  /** Rows that are not too long. */
+  /** Rows, without those that have too many cells. */
   rows = 0;
-  /** Lines passed behind those before the first record. */
+  /** Lines read after those before the first record. */
   private lines = 0;
   headerPassed: boolean;
-  /** Whether as many rows were seen as are wanted. */
+  /** Whether the requested number of rows was reached. */
   hasStopped = false;
-  /** Whether names are quoted only where they need it. */
+  /** Whether names are quoted only if they need it. */
   private plainNames = false;
   /** Whether text beyond ASCII was found to be UTF-8. */
   private isUtf8 = false;
-  /** Whether there are bytes that are no UTF-8; reading replaces them by longer text. */
+  /** Whether there are bytes that are not UTF-8; the reader replaces them with longer text. */
   isDamaged = false;
-  /** What looks at the geometries, where something does. */
+  /** The geometry scan, if there is one. */
   geometry: GeometryScan | null = null;
   readonly strays: StrayQuotes = { count: 0, line: 0 };
   private readonly forms = new Map<number, ColumnFormat>();
-  /** Whether a column of anything but text has values without quotes, once that was asked. */
+  /** Whether a column other than text has unquoted values; null until computed. */
   private plainNumbers: boolean | null = null;
 
   constructor(
@@ -86,7 +86,7 @@ export class TableScan {
     private readonly dialect: Dialect,
     private readonly columns: number,
     private readonly skipErrors: boolean,
-    /** Rows to look at; Infinity for all. */
+    /** Number of rows to scan; Infinity for all. */
     private readonly rowsWanted: number,
   ) {
     this.sorts = new Uint32Array(columns);
@@ -102,7 +102,7 @@ export class TableScan {
     return { ...found, geometry: geometry?.state ?? null };
   }
 
-  /** Takes in what another survey found in the records behind those seen so far. */
+  /** Merges the state of another scan of the records that follow. */
   add(behind: TableScanState): void {
     for (let c = 0; c < this.columns; c++) {
       this.sorts[c]! |= behind.sorts[c]!;
@@ -119,14 +119,14 @@ export class TableScan {
     this.settle();
   }
 
-  /** Leaves the type of a column out: it is known. */
+  /** Excludes a column from type inference, because its type is known. */
   ignore(column: number, sized: boolean): void {
     this.active = this.active.filter((c) => c !== column);
     if (sized) this.settled.push(column);
   }
 
   /**
-   * Goes over a range, which begins where a record does; gives its splits and where the last whole record ends.
+   * Scans a range that begins with a record; returns its splits and the end of its last whole record.
    * @throws input-corrupt, WrongEncoding
    */
   async run(blocks: TextBlockReader, range: ScanRange, verify: boolean): Promise<{ splits: CsvSplit[]; end: number }> {
@@ -139,7 +139,7 @@ export class TableScan {
     return { splits, end: splits.at(-1)?.to ?? range.from };
   }
 
-  /** Looks at block after block; with `verify`, anything but UTF-8 is a WrongEncoding. */
+  /** Scans block after block; with `verify`, text that is not UTF-8 throws WrongEncoding. */
   visitor(scanner: RecordScanner, verify: boolean): BlockVisitor {
     return (block: TextBlock, position: number, blockEnd: BlockEnd) => {
       const unterminated = (from: number, line: number) => {
@@ -174,7 +174,7 @@ export class TableScan {
     });
   }
 
-  /** Damage in a text that is UTF-8 elsewhere is damage. */
+  /** In a file that is otherwise UTF-8, invalid bytes are damage rather than another encoding. */
   private verifyUtf8(bytes: Buffer, guessed: boolean): void {
     if (isAscii(bytes)) return;
     if (isUtf8(bytes)) this.isUtf8 = true;
@@ -237,7 +237,7 @@ export class TableScan {
     if (found) this.settle();
   }
 
-  /** Of columns that have turned out to be text only the sizes are still open. */
+  /** Moves columns that are now known to be text to those of which only the sizes are measured. */
   private settle(): void {
     const isText = (c: number) => (this.sorts[c]! & CellTypeFlag.text) !== 0;
     this.settled.push(...this.active.filter(isText));
@@ -245,13 +245,14 @@ export class TableScan {
   }
 
   /**
-   * The type of a column. Quotes tell text from numbers where they are used for that: all values of the column are
-   * quoted, while names or another column's numbers are not — what R, Python's QUOTE_NONNUMERIC and our own writer do.
+   * The type of a column. Quotes distinguish text from numbers if the file uses them for that: all values of the column
+   * are quoted, while names or another column's numbers are not. R, Python's QUOTE_NONNUMERIC and this plugin's writer
+   * do that.
    */
   formOf(column: number): ColumnFormat {
     const { delimiter, decimal, rules } = this.dialect;
     const form = this.plainFormOf(this.sorts[column]!, rules);
-    // Numbers with the delimiter in them have to be quoted, and say nothing by it.
+    // Numbers that contain the delimiter must be quoted, so their quotes carry no information.
     const isQuotedByNeed =
       delimiter === (form.numbers?.decimal ?? decimal) || containsDelimiter(form.numbers, delimiter);
     if (this.unquoted[column] === 1 || isQuotedByNeed) return form;
@@ -259,7 +260,7 @@ export class TableScan {
     return this.quotesText ? textColumnFormat : form;
   }
 
-  /** By the sorts alone: the same for all columns that have the same. */
+  /** By the flags alone; cached for columns with the same flags. */
   private plainFormOf(sorts: number, rules: FormatRules): ColumnFormat {
     let form = this.forms.get(sorts);
     if (!form) {
@@ -269,7 +270,7 @@ export class TableScan {
     return form;
   }
 
-  /** Whether names or numbers stand without quotes, so that what has them is text. */
+  /** Whether names or numbers are unquoted, so that quotes mark text. */
   private get quotesText(): boolean {
     this.plainNumbers ??= this.sorts.some(
       (sorts, c) => this.unquoted[c] === 1 && inferColumnFormat(sorts, this.dialect.rules).type !== "text",
@@ -277,12 +278,12 @@ export class TableScan {
     return this.plainNames || this.plainNumbers;
   }
 
-  /** Whether any number of the file shows which decimal sign it has. */
+  /** Whether any number of the file shows the decimal sign unambiguously. */
   get hasSureDecimals(): boolean {
     return this.sorts.some((sorts) => (sorts & (CellTypeFlag.double | CellTypeFlag.text)) === CellTypeFlag.double);
   }
 
-  /** Whether every value of the column is a finite number or nothing. */
+  /** Whether every value of the column is a finite number or missing. */
   isNumeric(column: number): boolean {
     const plain =
       CellTypeFlag.int32 | CellTypeFlag.int64 | CellTypeFlag.wide | CellTypeFlag.double | NotationFlag.three;
@@ -290,7 +291,7 @@ export class TableScan {
   }
 }
 
-/** Whether a cell of the record stands without quotes, or all that have them need them. */
+/** Whether a cell of the record is unquoted, or all quoted cells need their quotes. */
 function hasOnlyNeededQuotes(bytes: Uint8Array, scanner: RecordScanner): boolean {
   let needless = 0;
   for (let c = 0; c < scanner.cells; c++) {
@@ -307,18 +308,18 @@ function hasOnlyNeededQuotes(bytes: Uint8Array, scanner: RecordScanner): boolean
   return needless === 0;
 }
 
-/** Whether numbers of this form have the delimiter between their groups. */
+/** Whether numbers in this format have the delimiter between their groups. */
 const containsDelimiter = (form: ColumnFormat["numbers"], delimiter: number): boolean =>
   form?.group === "space" ? delimiter === 32 : form?.group?.charCodeAt(0) === delimiter;
 
-/** Whether a cell has nothing but blanks of any kind, of which a no-break space is one. */
+/** Whether a cell contains only blanks of any kind, including no-break spaces. */
 const isBlankText = (bytes: Uint8Array, from: number, to: number): boolean =>
   to - from <= 64 &&
   Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from)
     .toString("utf8")
     .trim() === "";
 
-/** Whether the record has more cells than there are columns, and something in them. */
+/** Whether the record has more cells than there are columns, and any of the extra cells is filled. */
 export function hasExtraCells(bytes: Uint8Array, scanner: RecordScanner, columns: number): boolean {
   for (let c = columns; c < scanner.cells; c++) {
     for (let i = scanner.starts[c]!; i < scanner.ends[c]!; i++) {

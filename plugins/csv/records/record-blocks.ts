@@ -3,26 +3,29 @@ import type { CsvSplit } from "../plan/plan.js";
 import type { RecordScanner } from "./record-scanner.js";
 import type { TextBlock, TextBlockReader } from "./text-blocks.js";
 
-/** A record beyond this is taken for a quote that is never closed. */
+/** A longer record indicates a quote that is never closed. */
 const maxRecordBytes = 64 * 1024 * 1024;
 const lineFeed = 10;
 
-/** Where a block stands: the file goes on behind it, ends with it, or goes on though its first record has no end. */
+/**
+ * Position of a block: the file continues after it, ends with it, or continues although the first record has no end
+ * yet.
+ */
 export type BlockEnd = "more" | "file" | "limit";
 
-/** What is done with a block; gives where its last whole record ends, 0 where it holds none. */
+/** Processes a block; returns the offset of the end of its last whole record, 0 if it holds none. */
 export type BlockVisitor = (block: TextBlock, position: number, blockEnd: BlockEnd) => number;
 
-/** A part of a source that is looked through, in bytes, and how long its stretches are, about. */
+/** A range of a source to scan, and the approximate size of its splits, in bytes. */
 export interface ScanRange {
   readonly from: number;
   readonly to: number;
-  /** Of the source. */
+  /** Size of the source. */
   readonly size: number;
   readonly length: number;
 }
 
-/** Blocks one after the other, each read while the one before it is looked at, if it begins where it was expected to. */
+/** Reads each block while the previous one is processed, if it begins at the predicted position. */
 class BlockPrefetcher {
   private next: { readonly position: number; readonly length: number; readonly block: Promise<TextBlock> } | null =
     null;
@@ -39,22 +42,22 @@ class BlockPrefetcher {
     return this.blocks.read(position, length);
   }
 
-  /** Expects the block behind the last line end of one. */
+  /** Prefetches from the last line end of a block. */
   expect(position: number, { bytes, direct }: TextBlock): void {
     const { to, length } = this.range;
     const expected = position + bytes.lastIndexOf(lineFeed) + 1;
     if (!direct || expected === position || expected >= to) return;
     const wanted = Math.min(length, to - expected);
     const block = this.blocks.read(expected, wanted);
-    // It may never be asked for.
+    // The block may never be awaited.
     block.catch(() => undefined);
     this.next = { position: expected, length: wanted, block };
   }
 }
 
 /**
- * Cuts a range of a source into stretches of whole records while `visit` looks at them; only the record that a block
- * cuts off is read again. A block without a whole record is shown again, longer.
+ * Cuts a range of a source into splits of whole records while `visit` processes them; reads again only the record that
+ * a block cuts off. Passes a block without a whole record to `visit` again, extended.
  * @throws input-corrupt
  */
 export async function* splitRecordBlocks(
@@ -94,13 +97,13 @@ const recordTooLong = (source: string, byte: number) =>
     reason: `a line is longer than ${maxRecordBytes} bytes: is this a table of text?`,
   });
 
-/** What `forEachRecord` went over: where the last whole record ends, and the line ends up to there. */
+/** The progress of `forEachRecord`: the end of the last whole record, and the line ends before it. */
 export interface RecordProgress {
   readonly end: number;
   readonly lines: number;
 }
 
-/** Goes over the whole records of a block, blank lines left out; lines count from 1 in it. */
+/** Iterates over the whole records of a block, without blank lines; counts lines from 1 within the block. */
 export function forEachRecord(
   bytes: Uint8Array,
   blockEnd: BlockEnd,

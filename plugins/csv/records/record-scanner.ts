@@ -1,14 +1,17 @@
 import { firstMarkedByte, highBits, lowBits } from "../../shared/text/byte-words.js";
 import { DataViewCache } from "../../shared/text/data-view.js";
 
-/** How a cell stands in the file; bits. */
+/** The notation of a cell in the file, as bits. */
 export const CellMark = {
   plain: 0,
-  /** Between quotes, which `starts` and `ends` leave out. */
+  /** Between quotes, which `starts` and `ends` exclude. */
   quoted: 1,
   /** Between quotes, with doubled quotes inside. */
   doubled: 2,
-  /** Quoted text with more text behind the closing quote: kept as it stands, quotes included; `starts` and `ends` take in all of it. */
+  /**
+   * Quoted text with more text after the closing quote: kept unchanged, with its quotes, and `starts` and `ends`
+   * include all of it.
+   */
   stray: 4,
 } as const;
 
@@ -17,14 +20,14 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const space = 32;
 
-/** Bytes after which the call that searches many is cheaper than looking at one after the other. */
+/** Beyond this many bytes, a native search is cheaper than a loop over bytes. */
 const maxLoopBytes = 24;
 
-/** Where line ends and quotes are, by native search: long cells are most of a file of geometries. */
+/** Finds line ends and quotes by native search: long cells are most of a file of geometries. */
 class LineBreakFinder {
   private bytes: Uint8Array = new Uint8Array();
   private buffer: Buffer = Buffer.alloc(0);
-  /** From where on, and where up to, the next LF and CR are known. */
+  /** The range in which the next LF and CR are known. */
   private from = 0;
   private nextFeed = 0;
   private nextReturn = 0;
@@ -42,14 +45,14 @@ class LineBreakFinder {
     return found < 0 ? this.buffer.length : found;
   }
 
-  /** The quote behind `from`, or `to`. */
+  /** The next quote after `from`, or `to`. */
   quoteBehind(bytes: Uint8Array, from: number, to: number): number {
     if (bytes !== this.bytes) this.look(bytes);
     const found = this.buffer.indexOf(quote, from);
     return found < 0 || found > to ? to : found;
   }
 
-  /** Line ends in `bytes[from … to]`: LF, and CR that no LF follows. */
+  /** Line ends in `bytes[from … to]`: LF, and CR not followed by LF. */
   count(bytes: Uint8Array, from: number, to: number): number {
     if (to - from <= maxLoopBytes) {
       let lines = 0;
@@ -75,32 +78,32 @@ class LineBreakFinder {
 export type RecordStatus = "record" | "incomplete" | "unterminated";
 
 /**
- * Finds records and cells in bytes (RFC 4180, 2): UTF-8, or anything else in which ASCII is ASCII. A record ends at LF,
- * CR LF or CR outside of quotes, whichever comes. A quote opens a quoted cell at its beginning only, spaces before it
- * left aside; elsewhere it is a character like others.
+ * Finds records and cells in bytes (RFC 4180, 2), in UTF-8 or any other superset of ASCII. A record ends at LF, CR LF
+ * or CR outside quotes. A quote opens a quoted cell only at its beginning, after optional spaces; elsewhere it is an
+ * ordinary character.
  */
 export class RecordScanner {
-  /** Cell c of the record found last is `bytes[starts[c] … ends[c]]`, as `marks[c]` says. */
+  /** Cell c of the last record is `bytes[starts[c] … ends[c]]`; `marks[c]` holds its `CellMark` bits. */
   starts = new Uint32Array(64);
   ends = new Uint32Array(64);
   marks = new Uint8Array(64);
   cells = 0;
-  /** Where the next record begins. */
+  /** The offset of the next record. */
   next = 0;
-  /** Line ends that the record took, its own included. */
+  /** Line ends in the record, including its own. */
   lines = 0;
-  /** Line ends before the quote that was not closed, within the record. */
+  /** Line ends within the record before the unclosed quote. */
   openLine = 0;
-  /** Where the line after that quote begins. */
+  /** The offset of the line after that quote. */
   recovery = 0;
   /** Whether a cell of the record is marked as stray. */
   hasStray = false;
   private readonly delimiter: number;
   /** Line ends in quoted cells. */
   private readonly breaks = new LineBreakFinder();
-  /** 1 for bytes that end a plain cell. */
+  /** 1 for bytes that end an unquoted cell. */
   private readonly ending = new Uint8Array(256);
-  /** The delimiter, four times. */
+  /** The delimiter, repeated four times. */
   private readonly delimiters: number;
   private readonly views = new DataViewCache();
 
@@ -122,8 +125,8 @@ export class RecordScanner {
   }
 
   /**
-   * Scans the record that begins at `from`; `to` is where the bytes end, and `final` says that the file, or the part
-   * of it that counts, ends there too. Incomplete: more bytes are needed. Unterminated: a quote is never closed.
+   * Scans the record that begins at `from`. `to` is the end of the bytes; `final` means that the file, or the range to
+   * scan, ends there, too. Incomplete: more bytes are needed. Unterminated: a quote is never closed.
    */
   scan(bytes: Uint8Array, from: number, to: number, final: boolean): RecordStatus {
     const { ending, delimiter } = this;
@@ -196,9 +199,9 @@ export class RecordScanner {
   }
 
   /**
-   * Where a plain cell ends that goes on at `from`, four bytes at a time. Of `x` the zeros, of `word` the bytes below 14
-   * have their highest bit set in what is `found`, and maybe bytes above one of them, from which it borrows: so the lowest
-   * is looked at alone (H. S. Warren, Hacker's Delight, 6-1).
+   * The end of an unquoted cell that continues at `from`, four bytes at a time. In `found`, the highest bit is set for
+   * zero bytes of `x` and for bytes of `word` below 14, and possibly for a byte above one of them because of the
+   * borrow, so only the lowest is used (H. S. Warren, Hacker's Delight, 6-1).
    */
   private plainEnd(view: DataView, bytes: Uint8Array, from: number, to: number): number {
     const { ending, delimiters } = this;
@@ -227,7 +230,7 @@ export class RecordScanner {
     return "unterminated";
   }
 
-  /** Whether the record is a blank line, or one of spaces. */
+  /** Whether the record is an empty line or consists of spaces. */
   isBlank(bytes: Uint8Array): boolean {
     if (this.cells !== 1 || this.marks[0] !== CellMark.plain) return false;
     for (let i = this.starts[0]!; i < this.ends[0]!; i++) if (bytes[i] !== space) return false;
@@ -235,16 +238,16 @@ export class RecordScanner {
   }
 }
 
-/** Text of a cell without its quotes, in a buffer that the next call may reuse. */
+/** Unquotes a cell into a buffer that the next call may reuse. */
 export class CellUnquoter {
   bytes: Uint8Array = new Uint8Array(1024);
   length = 0;
 
-  /** Takes away the quotes that belong to the file and not to the text. */
+  /** Removes the quotes that belong to the notation rather than to the text. */
   unquote(source: Uint8Array, from: number, to: number, mark: number): void {
     if (this.bytes.length < to - from) this.bytes = new Uint8Array(2 * (to - from));
     const { bytes } = this;
-    // Where the quotes are not those of RFC 4180, no rule says which belong to the text: all stay.
+    // RFC 4180 does not define such quotes, so all are kept.
     if ((mark & CellMark.stray) !== 0) {
       bytes.set(source.subarray(from, to));
       this.length = to - from;

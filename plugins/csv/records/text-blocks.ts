@@ -1,17 +1,17 @@
 import { isUtf8 } from "node:buffer";
 import type { ReadContext, SourceFile } from "../../../src/plugin/format.js";
 
-/** How the bytes of a file are text, as plain data. */
+/** The text encoding of a file, as plain data. */
 export interface TextEncoding {
   /** `utf-8`, `utf-16le`, `windows-1252` … */
   readonly name: string;
-  /** Bytes of the byte order mark. */
+  /** Length of the byte order mark, in bytes. */
   readonly mark: number;
 }
 
 const isUtf16 = (name: string) => name === "utf-16le" || name === "utf-16be";
 
-/** Names that people use for the encodings that need no table. */
+/** Common names for the encodings that need no table. */
 const encodingAliases: Readonly<Record<string, string>> = {
   utf8: "utf-8",
   ascii: "utf-8",
@@ -23,8 +23,8 @@ const encodingAliases: Readonly<Record<string, string>> = {
 };
 
 /**
- * The encoding by option, by byte order mark, or by the NULs that UTF-16 has between ASCII characters; else UTF-8,
- * which is to be verified.
+ * The encoding by option, by byte order mark, or by the NULs that UTF-16 has between ASCII characters; otherwise UTF-8,
+ * which the caller must verify.
  */
 export function detectEncoding(head: Buffer, option: string | undefined): TextEncoding {
   const asked = option && option !== "auto" ? option.toLowerCase() : undefined;
@@ -51,12 +51,12 @@ export function detectEncoding(head: Buffer, option: string | undefined): TextEn
   return { name: "utf-8", mark: 0 };
 }
 
-/** A stretch of the source as UTF-8. */
+/** A range of the source as UTF-8. */
 export interface TextBlock {
   readonly bytes: Buffer;
-  /** Whether the source's bytes were these. */
+  /** Whether the bytes equal those of the source. */
   readonly direct: boolean;
-  /** How many bytes of the source stand before `offset` of `bytes`, which is behind a line end or at the end. */
+  /** Number of source bytes before `offset` of `bytes`, which is after a line end or at the end. */
   sourceBytes(offset: number): number;
 }
 
@@ -68,7 +68,7 @@ function countBreaks(bytes: Uint8Array, to: number): number {
   return count;
 }
 
-/** Reads stretches of a file as UTF-8, whatever its encoding. */
+/** Reads ranges of a file as UTF-8, whatever its encoding. */
 export class TextBlockReader {
   constructor(
     private readonly file: SourceFile,
@@ -77,8 +77,8 @@ export class TextBlockReader {
   ) {}
 
   /**
-   * About `length` bytes from `position`. Of encodings other than UTF-8 it ends behind the last line end in them, so
-   * that no character is cut, unless the file ends first.
+   * Reads about `length` bytes from `position`. In encodings other than UTF-8 the block ends after its last line end,
+   * so that no character is cut, unless the file ends first.
    */
   async read(position: number, length: number): Promise<TextBlock> {
     this.context.signal.throwIfAborted();
@@ -110,7 +110,7 @@ export class TextBlockReader {
     return this.encoding.name === "utf-16le" ? raw[i]! | (raw[i + 1]! << 8) : (raw[i]! << 8) | raw[i + 1]!;
   }
 
-  /** Where the line after the last line end begins; 0 where there is none. */
+  /** The offset after the last line end; 0 if there is none. */
   private lastBreak(raw: Uint8Array, wide: boolean): number {
     const unit = wide ? 2 : 1;
     for (let i = (wide ? raw.length & ~1 : raw.length) - unit; i >= 0; i -= unit) {
@@ -127,14 +127,14 @@ export class TextBlockReader {
   }
 }
 
-/** The text with every sequence that is no UTF-8 replaced by U+FFFD; the same buffer where there is none. */
+/** Replaces every invalid UTF-8 sequence by U+FFFD; returns the same buffer if there is none. */
 export function repairUtf8(bytes: Buffer): Buffer {
   return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString("utf8"), "utf8");
 }
 
 /**
- * Whether bytes that are no UTF-8 look like a text of one byte a character: more bytes beyond ASCII than there are
- * well-formed sequences to explain them.
+ * Whether bytes that are not UTF-8 look like a single-byte encoding: more bytes beyond ASCII than well-formed sequences
+ * can explain.
  */
 export function looksSingleByte(bytes: Buffer): boolean {
   const text = bytes.toString("utf8");

@@ -17,7 +17,7 @@ export interface CsvChunk {
 
 const quote = 34;
 
-/** Turns batches into records. */
+/** Encodes batches as records. */
 export class CsvEncoder implements Encoder<CsvChunk> {
   private readonly layout: CsvLayout;
   private readonly out = new TextBuffer();
@@ -78,8 +78,8 @@ export class CsvEncoder implements Encoder<CsvChunk> {
   }
 
   /**
-   * A record of one cell without a value would be a blank line, which readers pass over: it is written as empty text,
-   * which is null again in a column of anything but text.
+   * Writes a null in a file of one column as empty text, because readers skip blank lines. Empty text is null again in
+   * a column of any type but text.
    */
   private onlyNull(): void {
     this.out.byte(quote);

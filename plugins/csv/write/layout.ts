@@ -9,10 +9,10 @@ import {
 } from "../geometry/geometry-columns.js";
 import type { WriterOptions } from "../options.js";
 
-/** How geometries are written: in columns of coordinates, in one of text, or not at all. */
+/** How geometries are written: coordinate columns, one text column, or not at all. */
 export type GeometryMode = Exclude<WriterOptions["geometry"], "auto">;
 
-/** The columns of the file: those of the geometry first, then the fields. */
+/** The columns of the file: the geometry first, then the fields. */
 export interface CsvLayout {
   readonly mode: GeometryMode;
   /** Whether points have a third column. */
@@ -21,18 +21,17 @@ export interface CsvLayout {
   readonly fields: readonly Field[];
 }
 
-/** Whether coordinates are longitude and latitude, by the CRS; unknown ones make no claim. */
+/** Whether coordinates are longitude and latitude, by the CRS; false if the CRS is unknown. */
 const isGeographic = (layer: TargetLayer) => layer.crs?.kind === "geographic";
 
 /**
- * Columns of coordinates where all geometries are points and no attribute would be taken for a coordinate, or for the
- * geometry, when the file is read again; else WKT. A table without geometries has no column for them, unless it has no
- * other column.
+ * Coordinate columns if all geometries are points and a reader would not take an attribute for a coordinate or
+ * geometry; otherwise WKT. A table without geometries has no geometry column, unless it has no other column.
  */
 function chooseGeometryMode(layer: TargetLayer, fields: readonly Field[]): GeometryMode {
   const summary = layer.summary!;
   const geometries = summary.featureCount - summary.kinds[Kind.none]!.count;
-  // A record needs a cell to be one.
+  // A record needs at least one cell.
   if (geometries === 0) return fields.length > 0 ? "none" : "wkt";
   const clash = fields.some(
     ({ name, type }, f) =>

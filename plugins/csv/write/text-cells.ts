@@ -7,12 +7,12 @@ import { commaByte, pointByte } from "../records/signs.js";
 
 const quote = 34;
 
-/** What a spreadsheet takes for the start of a formula: = + - @ TAB CR LF (OWASP, CSV injection). */
+/** Characters that start a formula in a spreadsheet: = + - @ TAB CR LF (OWASP, CSV injection). */
 const formulaPrefixes = new Set([61, 43, 45, 64, 9, 13, 10]);
 /** The last bytes of the full-width = + - @ (U+FF1D, U+FF0B, U+FF0D, U+FF20), which begin with EF BC. */
 const fullWidthPrefixTails = new Set([0x9d, 0x8b, 0x8d, 0xa0]);
 
-/** Whether a spreadsheet may run a text as a formula; a telephone number such as +49 is none. */
+/** Whether a spreadsheet may run a text as a formula; a telephone number such as +49 is not one. */
 export function isFormula(bytes: Uint8Array, from: number, to: number): boolean {
   if (from >= to) return false;
   const isWide =
@@ -22,7 +22,7 @@ export function isFormula(bytes: Uint8Array, from: number, to: number): boolean 
 
 /** Writes text cells (RFC 4180, 2.5 to 2.7). */
 export class TextCellWriter {
-  /** 1 for bytes that must stand in quotes. */
+  /** 1 for bytes that require quotes. */
   private readonly special = new Uint8Array(256);
   private readonly all: boolean;
 
@@ -37,8 +37,8 @@ export class TextCellWriter {
   }
 
   /**
-   * Text, which is quoted where it would be read as a number, a date, true or false, or as nothing: our reader tells
-   * text by the quotes, and so do R's and Python's.
+   * Writes text, quoted if a reader would take it for a number, a date, a boolean or a missing value: this plugin's
+   * reader, R and Python recognize text by its quotes.
    */
   text(bytes: Uint8Array, from: number, to: number, field: string): void {
     const { options, context, delimiter } = this;
@@ -56,7 +56,7 @@ export class TextCellWriter {
     } else this.put(bytes, from, to, looksTyped, false, field);
   }
 
-  /** Text that needs quotes only where its characters do: dates, names. */
+  /** Text that needs quotes only because of its characters: dates, names. */
   plain(bytes: Uint8Array, from: number, to: number, field: string): void {
     this.put(bytes, from, to, false, false, field);
   }
@@ -95,7 +95,7 @@ export class TextCellWriter {
   }
 }
 
-/** A byte order mark at the start of a cell would vanish at the start of a file. */
+/** Readers would remove a byte order mark at the start of a cell if it begins the file. */
 const startsWithMark = (bytes: Uint8Array, from: number, to: number) =>
   to - from >= 3 && bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf;
 

@@ -9,10 +9,10 @@ import { type CsvChunk, CsvEncoder } from "./encoder.js";
 import { type CsvLayout, createLayout, findMisleadingFields } from "./layout.js";
 import { isFormula, TextCellWriter } from "./text-cells.js";
 
-/** Signs that a reader may take for the delimiter, and so stand in quotes in names. */
+/** Characters that a reader may take for the delimiter; names that contain them are quoted. */
 const delimiterPattern = /[,;|\t]/;
 
-/** A name with an apostrophe before it where a spreadsheet would run it. */
+/** A name, prefixed with an apostrophe if a spreadsheet would run it. */
 function guardFormula(name: string, context: WriteContext): string {
   const bytes = Buffer.from(name);
   const isNumber = classifyCell(bytes, 0, bytes.length, pointByte) !== CellTypeFlag.text;
@@ -21,7 +21,7 @@ function guardFormula(name: string, context: WriteContext): string {
   return `'${name}`;
 }
 
-/** The names of the columns, written so that a reader knows them for names and finds the delimiter between them. */
+/** The header row, written so that a reader recognizes it as a header and finds its delimiter. */
 function headerLine(layout: CsvLayout, options: WriterOptions, context: WriteContext): Uint8Array {
   const out = new TextBuffer(1024);
   const delimiter = delimiterByte(options.delimiter);
@@ -69,7 +69,7 @@ function csvtLine(layout: CsvLayout): string {
 const isWgs84 = (layer: TargetLayer, context: WriteContext) =>
   layer.crs === null || layer.crs.id === "EPSG:4326" || layer.crs.id === context.crs.wgs84.id;
 
-/** Writes the .prj beside the file, without which its coordinates would be taken for WGS84. */
+/** Writes the sibling .prj, without which readers would assume WGS84. */
 async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, context: WriteContext): Promise<void> {
   const wkt = streamed ? null : await context.crs.toWkt(layer.crs!, "esri");
   if (wkt === null) {
@@ -83,7 +83,7 @@ async function writeCrs(sink: Sink, layer: TargetLayer, streamed: boolean, conte
   await file.write(Buffer.from(wkt));
 }
 
-/** What the file does not say, though nothing of the data is missing. */
+/** Reports properties that the file does not declare although no data is missing. */
 function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: WriterOptions, context: WriteContext): void {
   const misleading = findMisleadingFields(layout).map(({ name }) => name);
   reportColumns(
@@ -108,7 +108,7 @@ function reportUndeclared(layer: TargetLayer, layout: CsvLayout, options: Writer
   }
 }
 
-/** One notice for each of few columns, one with their count for many. */
+/** One notice per column for a few columns, one with their count for many. */
 function reportColumns(context: WriteContext, code: string, names: readonly string[], example: string): void {
   if (names.length > maxListedNames)
     context.reportNotice(code, undefined, `${summarizeNames(names)}: ${example}`, names.length);
