@@ -9,7 +9,7 @@ const topoJson = /^\s*\{\s*(?:"(?!type")[^"]*"\s*:[^{[]*,\s*)*"type"\s*:\s*"Topo
 const esriJson = /"(esriGeometry\w+|esriFieldType\w+|displayFieldName|fieldAliases)"/;
 const sequenceExtension = /\.(geojsonl|geojsons|ndjson|geojsonl\.json)$/i;
 
-/** Which of the two formats of this plugin the beginning of a file is, and how surely. */
+/** Rates how likely the head of a file is each of this plugin's two formats. */
 export function rateGeoJson(
   head: Buffer,
   source: { readonly name: string; readonly size: number },
@@ -17,7 +17,7 @@ export function rateGeoJson(
   const bom = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf ? 3 : 0;
   const bytes = head.subarray(bom);
   const text = bytes.toString("latin1").replaceAll("\x1e", " ");
-  // What the writer writes where there is no feature.
+  // The writer's output for a layer without features.
   const isBlank = head.length > 0 && head.length >= source.size && text.trim() === "";
   if (isBlank && sequenceExtension.test(source.name)) return { geojson: "no", geojsonseq: "yes" };
   if (!jsonOpening.test(text) || topoJson.test(text)) return { geojson: "no", geojsonseq: "no" };
@@ -33,7 +33,7 @@ export function rateGeoJson(
   return form !== null || unended ? { geojson: "no", geojsonseq: sure } : { geojson: sure, geojsonseq: "no" };
 }
 
-/** Whether the type found is that of the object the text begins with, or of an object in its features. */
+/** Whether the type belongs to the top-level object, or to an object in its features. */
 function isFeatureLevelType(text: string, index: number): boolean {
   const before = text.slice(0, index);
   return /^\s*\{[^{[]*$/.test(before) || /"(features|geometry|geometries)"\s*:\s*[[{]/.test(before);

@@ -26,35 +26,35 @@ import { SplitFinder } from "./scan/split-finder.js";
 
 type Options = OptionValues<typeof readOptions>;
 
-/** What another thread needs in order not to look at the file again. */
+/** The scan result that saves other threads a scan of their own. */
 interface GeoJsonScanResult {
   readonly survey: FileLayout;
   readonly name: string;
   readonly crs: Crs | null;
 }
 
-/** What a scan of the whole file has found. */
+/** The result of a scan of the whole file. */
 interface FullScan {
   readonly splits: readonly FeatureSplit[];
   readonly foreign: readonly string[];
   readonly surplusCommas: number;
 }
 
-/** Told in a first look, of which nothing is said. */
+/** Discards notices and losses during the scan. */
 const silentReporter: IssueReporter = {
   keepsBadGeometries: false,
   reportLoss: () => undefined,
   reportNotice: () => undefined,
 };
 
-/** Files up to this size are scanned when they are opened: that costs nothing worth saving. */
+/** Files up to this size are scanned on opening, because the cost is negligible. */
 const maxEagerScanBytes = 1 << 20;
 
 export function open(source: Source, options: Options, context: ReadContext): Promise<GeoJsonDataset> {
   return GeoJsonDataset.open(source, options, context, defaultSplitBytes);
 }
 
-/** What stands around features that can be made again from them, or belongs to the answer of a service. */
+/** Top-level members that can be derived from the features, or that belong to a service's response. */
 const descriptiveMembers: ReadonlySet<string> = new Set([
   "bbox",
   "timeStamp",
@@ -80,7 +80,7 @@ export class GeoJsonDataset implements Dataset {
     this.scanResult = scanResult;
   }
 
-  /** Opens the file, with splits of about `wanted` bytes. */
+  /** Opens the file with splits of about `wanted` bytes. */
   static async open(source: Source, options: Options, context: ReadContext, wanted: number): Promise<GeoJsonDataset> {
     const file = await source.open();
     try {
@@ -116,7 +116,7 @@ async function scanFile(source: Source, file: SourceFile, context: ReadContext, 
       for await (const split of scanner.documents()) list.push(split);
       scan = { splits: list, foreign: scanner.foreign, surplusCommas: scanner.surplusCommas };
     } catch (error) {
-      // Damage is told when its place is reached, after the features before it.
+      // The reader reports damage when it reaches it, after the features before it.
       if (!(error instanceof GeoferryError)) throw error;
     }
     members = scanner.members;
@@ -130,7 +130,7 @@ function layerNameOf(members: TopLevelMembers, path: string): string {
     const name = members.name === undefined ? undefined : (JSON.parse(members.name) as unknown);
     if (typeof name === "string" && name.trim() !== "") return name;
   } catch {
-    // A name that is no JSON is none; the file's own is left.
+    // Ignores a name that is not JSON; the layer keeps the file's name.
   }
   const file = path.split(/[/\\]/).at(-1)!;
   return file.replace(/\.[^.]*$/, "").replace(/\.geojsonl$/i, "") || file;
@@ -152,7 +152,7 @@ class GeoJsonLayer implements Layer {
     private readonly context: ReadContext,
     private readonly scanResult: GeoJsonScanResult,
     private readonly splitSize: number,
-    /** What a scan of the whole file has found, once there was one: the next need not look at every byte. */
+    /** The result of a scan of the whole file, if there was one, which spares further scans. */
     private known: FullScan | null,
   ) {
     this.name = scanResult.name;
@@ -165,8 +165,8 @@ class GeoJsonLayer implements Layer {
   }
 
   /**
-   * @param ends who may know where splits end
-   * @param isSilent whether nothing is said of what stands beside the features
+   * @param ends finds the end of a split without counting brackets
+   * @param isSilent omits notices about members beside the features
    */
   private async *split(ends?: BracketScanSettings["ends"], isSilent = false): AsyncGenerator<FeatureSplit> {
     if (this.known) {
@@ -198,14 +198,14 @@ class GeoJsonLayer implements Layer {
     if (!isSilent) this.noticeAround(scanner);
   }
 
-  /** What stands around the features tells where they are: behind damage to it nothing is found. */
+  /** The range lost after damage to the text around the features, which locates them. */
   private restAfter({ details, message }: GeoferryError): SkippedRange {
     const { place = {}, reason = message } = details as { place?: Place; reason?: string };
     const { byte } = place;
     return { source: this.source.name, place, bytes: byte === undefined ? null : this.file.size - byte, reason };
   }
 
-  /** Notes what was odd about the text around the features. */
+  /** Reports irregularities of the text around the features. */
   private noticeAround({ foreign, surplusCommas }: Pick<FullScan, "foreign" | "surplusCommas">): void {
     if (surplusCommas > 0) this.context.reportNotice("extra-comma", undefined, trailingCommaMessage, surplusCommas);
     for (const name of foreign) {
@@ -236,7 +236,7 @@ class GeoJsonLayer implements Layer {
     const deaf = { ...silentReporter, signal, skipErrors, keepsBadGeometries, reject: () => undefined };
     const gatherer = new BatchCollector(deaf, this.options.fid);
     const walker = new SplitFinder(this.file, this.splitSize, gatherer);
-    // Damage that is to be skipped may hide where a split ends.
+    // Damage to be skipped may hide the end of a split.
     const splits = skipErrors ? this.split() : this.split((start, opens) => walker.end(start, opens));
     for await (const piece of splits) {
       signal.throwIfAborted();
@@ -267,7 +267,7 @@ class GeoJsonLayer implements Layer {
 
   private reader(piece: FeatureSplit, passed: SplitSettings["before"], listener: SplitContext): SplitReader {
     const { mark, layout, members } = this.scanResult.survey;
-    // In a FeatureCollection it is the collection's member that counts.
+    // In a FeatureCollection, the member of the collection applies.
     const crs = layout === "documents" ? undefined : members.crs;
     const settings = { source: this.source.name, mark, idField: this.options.fid, crs, before: { ...passed } };
     return new SplitReader(this.file, piece, settings, listener);

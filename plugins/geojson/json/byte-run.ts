@@ -1,7 +1,9 @@
-/** Bytes that are expected, to be compared four at a time. */
+/** A run of expected bytes, compared four at a time. */
 export class ByteRun {
   readonly length: number;
-  /** The bytes by fours, from the first on; and the last four, which may overlap with those. */
+  /**
+   * The bytes as four-byte words from the first byte on, then the last four bytes, which may overlap the previous word.
+   */
   private readonly words: Int32Array;
   private readonly last: number;
 
@@ -13,7 +15,7 @@ export class ByteRun {
     this.last = length < 4 ? 0 : view.getInt32(length - 4);
   }
 
-  /** Whether these bytes stand in `view` at `at`, before `end`. */
+  /** Whether `view` holds these bytes at `at`, before `end`. */
   isAt(view: DataView, at: number, end: number): boolean {
     const { length, words } = this;
     if (at + length > end) return false;

@@ -1,7 +1,9 @@
 import { dataViewOf } from "../../shared/text/data-view.js";
 import { ByteRun } from "./byte-run.js";
 
-/** Where a text stops being JSON. `at` is a place in the cursor's bytes; `ended` tells that they were too few. */
+/**
+ * Thrown where text is not JSON. `at` is an offset in the cursor's bytes; `ended` means that the bytes ended too early.
+ */
 export class JsonSyntaxError extends Error {
   constructor(
     readonly at: number,
@@ -12,10 +14,10 @@ export class JsonSyntaxError extends Error {
   }
 }
 
-/** Objects and arrays deeper than this are refused: RFC 8259, section 9, allows a limit. */
+/** Limit of the nesting of objects and arrays, which RFC 8259, section 9, allows. */
 export const maxDepth = 512;
 
-/** What a value is, as far as its bytes tell at a glance. Text from `encoded` on needs more than copying. */
+/** Kinds of JSON values, as determined without decoding. Text from `encoded` on needs more than copying. */
 export const JsonToken = {
   absent: 0,
   null: 1,
@@ -25,12 +27,15 @@ export const JsonToken = {
   integer: 4,
   double: 5,
   text: 6,
-  /** Text with escapes, or with control characters that RFC 8259 wants escaped. */
+  /** Text with escapes, or with control characters that RFC 8259 requires to be escaped. */
   encoded: 7,
   nested: 8,
-  /** An object or array holding something that JSON lacks: NaN, infinities, unescaped control characters. */
+  /**
+   * An object or array that contains invalid JSON that the reader repairs: NaN, infinities, unescaped control
+   * characters.
+   */
   flawed: 9,
-  /** NaN, Infinity, -Infinity: written by many programs though RFC 8259, section 6, has no such numbers. */
+  /** NaN, Infinity, -Infinity: many programs write them although RFC 8259, section 6, excludes them. */
   nonFinite: 10,
 } as const;
 
@@ -66,8 +71,8 @@ function isHex(byte: number | undefined): boolean {
 }
 
 /**
- * Walks over JSON text (RFC 8259) in `bytes[at … end]`, checking it, without making values of it. Reading beyond the
- * end of a buffer gives `undefined`, which no comparison here takes for a byte.
+ * Scans and validates JSON text (RFC 8259) in `bytes[at … end]` without creating values. Reading beyond the end of a
+ * buffer gives `undefined`, which no comparison here mistakes for a byte.
  */
 export class JsonCursor {
   bytes: Buffer = Buffer.alloc(0);
@@ -75,14 +80,14 @@ export class JsonCursor {
   view: DataView = new DataView(new ArrayBuffer(0));
   at = 0;
   end = 0;
-  /** What the last string holds: `bytes[from … to]`, without the quotes. */
+  /** The content of the last string: `bytes[from … to]`, without the quotes. */
   from = 0;
   to = 0;
   /** Whether that string must be decoded. */
   encoded = false;
-  /** Whether something was met that JSON lacks; stays set until taken back. */
+  /** Whether the text contains repairable invalid JSON; stays set until the caller resets it. */
   flawed = false;
-  /** Commas met before a closing bracket or brace, which JSON does not have. */
+  /** Commas before a closing bracket or brace, which JSON does not allow. */
   surplusCommas = 0;
 
   load(bytes: Buffer): void {
@@ -92,7 +97,7 @@ export class JsonCursor {
     this.end = bytes.length;
   }
 
-  /** Moves past `run` if it stands here; says whether it did. */
+  /** Moves past `run` if it is at the cursor; returns whether it is. */
   pass(run: ByteRun): boolean {
     if (!run.isAt(this.view, this.at, this.end)) return false;
     this.at += run.length;
@@ -108,7 +113,7 @@ export class JsonCursor {
     throw new JsonSyntaxError(Math.min(this.at, this.end), expected, this.at >= this.end);
   }
 
-  /** Moves to the next byte that is not white space and gives it, −1 at the end. */
+  /** Moves to the next byte that is not white space and returns it, −1 at the end. */
   space(): number {
     const { bytes, end } = this;
     let i = this.at;
@@ -149,7 +154,7 @@ export class JsonCursor {
     this.at = i + 1;
   }
 
-  /** Moves past the string at `at` if there is one that needs no decoding and no remark; says whether it did. */
+  /** Moves past the string at `at` if it needs neither decoding nor a repair; returns whether it did. */
   plainString(): boolean {
     const { bytes } = this;
     if (bytes[this.at] !== quote) return false;
@@ -157,7 +162,7 @@ export class JsonCursor {
     let i = from;
     let byte = bytes[i]!;
     while (byte !== quote) {
-      // Beyond the end there is no byte, which is not less than any.
+      // Beyond the end, `byte` is undefined, and no comparison with it is true.
       if (!(byte >= 32) || byte === backslash) return false;
       byte = bytes[++i]!;
     }
@@ -185,7 +190,7 @@ export class JsonCursor {
     return this.fail('one of "\\/bfnrtu after a backslash');
   }
 
-  /** Moves past the number at `at` and tells whether it is an `integer` or a `double`. */
+  /** Moves past the number at `at`; returns `integer` or `double`. */
   number(): number {
     const { bytes } = this;
     let i = this.at;
@@ -220,7 +225,7 @@ export class JsonCursor {
     return i;
   }
 
-  /** Moves past the value at `at`, which is no white space, and tells what it is. */
+  /** Moves past the value at `at`, which must not be white space; returns its `JsonToken`. */
   value(depth = 0): number {
     const { bytes } = this;
     const byte = this.at < this.end ? bytes[this.at]! : -1;
@@ -252,7 +257,9 @@ export class JsonCursor {
     return literal.token;
   }
 
-  /** Behind a member of an object: moves to the quote of the next name, or to the brace that ends it, and gives it. */
+  /**
+   * After a member of an object: moves to the quote of the next name, or to the closing brace, and returns that byte.
+   */
   nextMember(): number {
     const byte = this.space();
     if (byte !== 44) {
@@ -308,14 +315,14 @@ export class JsonCursor {
     this.passSurplus();
   }
 
-  /** Moves past the bracket behind a surplus comma, without which the text is to be read. */
+  /** Moves past the bracket after a surplus comma, which the reader ignores. */
   private passSurplus(): void {
     this.surplusCommas++;
     this.flawed = true;
     this.at++;
   }
 
-  /** Moves past a colon to the value after it, and gives its first byte. */
+  /** Moves past a colon to the value after it, and returns the value's first byte. */
   colon(): number {
     if (this.space() !== 58) this.fail("':'");
     this.at++;

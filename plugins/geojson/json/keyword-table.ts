@@ -1,4 +1,4 @@
-/** A few words known beforehand, found among bytes without making text of them. */
+/** A few known words, recognized in bytes without creating strings. */
 export class KeywordTable<W extends string> {
   private readonly byLength: { readonly bytes: Uint8Array; readonly word: W }[][] = [];
 
@@ -10,7 +10,7 @@ export class KeywordTable<W extends string> {
     }
   }
 
-  /** The word that `bytes[from … to]` are, or null. */
+  /** The word at `bytes[from … to]`, or null. */
   find(bytes: Uint8Array, from: number, to: number): W | null {
     const list = this.byLength[to - from];
     if (!list) return null;
@@ -24,7 +24,7 @@ export class KeywordTable<W extends string> {
   }
 }
 
-/** The names that mean something in GeoJSON objects (RFC 7946, sections 3 and 5). */
+/** Member names that GeoJSON defines (RFC 7946, sections 3 and 5). */
 export const memberNames = new KeywordTable([
   "type",
   "id",

@@ -3,7 +3,7 @@ import { type JsonCursor, JsonToken } from "./cursor.js";
 import { memberNames, typeNames } from "./keyword-table.js";
 import { JsonStringDecoder } from "./text.js";
 
-/** Types of objects beside the kinds of geometries. */
+/** Types of objects that are not geometries. */
 export const featureType = 8;
 export const collectionType = 9;
 export const unknownType = 10;
@@ -17,7 +17,7 @@ export function readName(cursor: JsonCursor): string {
   return memberNames.find(bytes, from, to) ?? bytes.toString("utf8", from, to);
 }
 
-/** The type written at the cursor, by number. */
+/** The type at the cursor, by number. */
 export function readType(cursor: JsonCursor): number {
   const token = cursor.value();
   const { bytes, from, to } = cursor;

@@ -1,4 +1,4 @@
-/** JSON text: decoding strings into UTF-8, and mending what other programs write in place of JSON. */
+/** Decodes JSON strings into UTF-8, and repairs common deviations from JSON. */
 
 const replacementBytes = [0xef, 0xbf, 0xbd];
 const plainEscapes = new Uint8Array(128);
@@ -15,13 +15,13 @@ function hexAt(bytes: Uint8Array, at: number): number {
   return value;
 }
 
-/** Decodes JSON strings; remembers whether a surrogate stood alone, which UTF-8 cannot hold (RFC 3629, section 3). */
+/** Decodes JSON strings; records whether a surrogate was unpaired, which UTF-8 cannot hold (RFC 3629, section 3). */
 export class JsonStringDecoder {
   loneSurrogate = false;
 
   /**
-   * Writes the text of `source[from … to]`, what stands between the quotes, to `target` at `at`; gives the place after
-   * it. It is never longer than its source.
+   * Decodes `source[from … to]`, the text between the quotes, into `target` at `at`; returns the offset after it. The
+   * result is never longer than the source.
    */
   into(source: Uint8Array, from: number, to: number, target: Uint8Array, at: number): number {
     let end = at;
@@ -77,8 +77,8 @@ export class JsonStringDecoder {
 }
 
 /**
- * JSON of what is nearly JSON: NaN and infinities become null, control characters in strings get their escapes,
- * commas before a closing bracket or brace are left out. Everything else stays as it was written.
+ * Repairs text that is almost JSON: NaN and infinities become null, control characters in strings are escaped, commas
+ * before a closing bracket or brace are removed. All other text is unchanged.
  */
 export function repairJson(text: string): {
   readonly json: string;

@@ -3,13 +3,13 @@ import type { JsonCursor } from "../json/cursor.js";
 import type { SplitFeatureReader } from "../scan/split-finder.js";
 import { FeatureParser, type IssueReporter } from "./feature-parser.js";
 
-/** Keeps the features of the split that is walked over, batch after batch. */
+/** Collects the batches of the split that `SplitFinder` reads. */
 export class BatchCollector implements SplitFeatureReader {
   private readonly parser: FeatureParser;
   batches: Batch[] = [];
 
   constructor(teller: IssueReporter, idField: string | undefined) {
-    // Who is refused is told by whoever reads the features for good.
+    // The regular reader reports rejected features.
     this.parser = new FeatureParser(teller, () => undefined, idField);
   }
 
@@ -18,7 +18,7 @@ export class BatchCollector implements SplitFeatureReader {
   }
 
   load(bytes: Buffer): void {
-    // Of a split that was given up some may be left.
+    // A split that was abandoned may have left features.
     this.parser.finish();
     this.batches = [];
     this.parser.records = 0;

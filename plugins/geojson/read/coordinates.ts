@@ -3,7 +3,7 @@ import { parseNumber } from "../../shared/text/parse-number.js";
 import { parsePlainDecimal } from "../../shared/text/plain-decimal.js";
 import { type JsonCursor, maxDepth } from "../json/cursor.js";
 
-/** How deep positions are nested, by kind (RFC 7946, section 3.1): a Point's array is a position itself. */
+/** Nesting depth of positions by kind (RFC 7946, section 3.1); the array of a Point is itself a position. */
 const nestingByKind = [0, 1, 2, 3, 2, 3, 4];
 
 function grow<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(array: A): A {
@@ -13,38 +13,38 @@ function grow<A extends Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>>(ar
 }
 
 /**
- * The "coordinates" member of one geometry: positions in flat arrays and the ends of the arrays around them. It is
- * read before the type need be known, and is used again for the next one.
+ * Reads the "coordinates" member of one geometry into flat arrays of positions and of the ends of the enclosing arrays.
+ * It works before the type is known, and is reused for the next geometry.
  */
 export class CoordinateReader {
   private xy = new Float64Array(8192);
   private z = new Float64Array(4096);
-  /** What a position has beyond its height. */
+  /** Receives the numbers of a position beyond its height. */
   private readonly more = new Float64Array(1);
   /** Whether a position has a height. */
   hasZ = false;
   /** Positions. */
   count = 0;
-  /** The level at which positions stand, 0 before the first; the outermost array is level 1. */
+  /** The nesting level of positions, 0 before the first; the outermost array is level 1. */
   private positionLevel = 0;
   /** The deepest array that is not a position. */
   private deepest = 0;
-  /** Where each array of level 2 (3) ends, counted in arrays of level 3 (4). */
+  /** The end of each array of level 2 (3), counted in arrays of level 3 (4). */
   private ends2 = new Uint32Array(256);
   private length2 = 0;
   private ends3 = new Uint32Array(256);
   private length3 = 0;
-  /** Why these are no coordinates, or null. */
+  /** Why the value is not coordinates, or null. */
   problem: string | null = null;
-  /** Why a position, which is of NaN then, could not be read; null where all could. */
+  /** Why a position, which became NaN, is unreadable; null if all are readable. */
   flaw: string | null = null;
   /** Positions with more than three numbers. */
   surplus = 0;
-  /** Polygon rings that had to be closed, and arrays without positions left out, in the last `write`. */
+  /** Polygon rings closed and empty arrays dropped by the last `write`. */
   closed = 0;
   dropped = 0;
 
-  /** Reads the value at the cursor. JSON that is no coordinates is passed over, and `problem` says what it is. */
+  /** Reads the value at the cursor. Skips JSON that is not coordinates and sets `problem`. */
   read(cursor: JsonCursor): void {
     this.forget();
     const { at } = cursor;
@@ -54,14 +54,14 @@ export class CoordinateReader {
     cursor.value();
   }
 
-  /** Is without positions again. */
+  /** Drops all positions. */
   forget(): void {
     this.count = this.positionLevel = this.deepest = this.length2 = this.length3 = this.surplus = 0;
     this.hasZ = false;
     this.problem = this.flaw = null;
   }
 
-  /** False where something else than arrays and numbers is met. */
+  /** Returns false for a value that is neither an array nor a number. */
   private nested(cursor: JsonCursor): boolean {
     let level = 0;
     for (;;) {
@@ -104,7 +104,7 @@ export class CoordinateReader {
     }
   }
 
-  /** Reads numbers up to and past the closing bracket. */
+  /** Reads numbers up to and including the closing bracket. */
   private position(cursor: JsonCursor, level: number): boolean {
     const { count } = this;
     if (2 * count + 2 > this.xy.length) {
@@ -128,13 +128,16 @@ export class CoordinateReader {
     return true;
   }
 
-  /** The position under way cannot be read. */
+  /** Marks the current position as unreadable. */
   private spoil(reason: string): void {
     this.flaw ??= reason;
     this.xy[2 * this.count] = this.xy[2 * this.count + 1] = Number.NaN;
   }
 
-  /** Passes over a position that has something else than numbers, up to its bracket. @returns false for an array or object in it */
+  /**
+   * Skips a position that contains a value other than numbers, up to its bracket. @returns false if it contains an
+   * array or object
+   */
   private pass(cursor: JsonCursor): boolean {
     for (;;) {
       const byte = cursor.space();
@@ -149,7 +152,10 @@ export class CoordinateReader {
     return true;
   }
 
-  /** Reads two plain decimals with a comma between them up to the bracket: `-71.06,42.36]`. False where it is anything else. */
+  /**
+   * Reads two plain decimals separated by a comma, up to the bracket: `-71.06,42.36]`. Returns false for any other
+   * text.
+   */
   private pair(cursor: JsonCursor): boolean {
     const { bytes, end } = cursor;
     const { xy, count } = this;
@@ -161,7 +167,7 @@ export class CoordinateReader {
     return true;
   }
 
-  /** Reads numbers up to the bracket and counts them; 0 where something else is met. */
+  /** Reads and counts numbers up to the bracket; returns 0 for any other value. */
   private numbers(cursor: JsonCursor): number {
     const { bytes } = cursor;
     const { count } = this;
@@ -195,7 +201,7 @@ export class CoordinateReader {
     return numbers;
   }
 
-  /** Puts the number at the cursor where it belongs; what is no plain decimal is left to `parseNumber`. */
+  /** Stores the number at the cursor; `parseNumber` handles all but plain decimals. */
   private number(cursor: JsonCursor, into: Float64Array, slot: number): void {
     const { bytes, at } = cursor;
     const next = parsePlainDecimal(bytes, at, cursor.end, into, slot);
@@ -213,12 +219,12 @@ export class CoordinateReader {
     return parseNumber(cursor.bytes, at, cursor.at);
   }
 
-  /** Whether they are those of a single point. */
+  /** Whether the coordinates are a single position. */
   get isPosition(): boolean {
     return this.problem === null && this.flaw === null && this.count === 1 && this.positionLevel === 1;
   }
 
-  /** Makes a box (least x, least y, greatest x, greatest y) as large as the first position needs it. */
+  /** Extends a box (minimum x, minimum y, maximum x, maximum y) by the first position. */
   widen(box: [number, number, number, number]): void {
     const x = this.xy[0]!;
     const y = this.xy[1]!;
@@ -229,8 +235,8 @@ export class CoordinateReader {
   }
 
   /**
-   * Writes them as a geometry of this kind, positions that could not be read among them; gives the reason where they are none,
-   * having written nothing whole.
+   * Writes the coordinates as a geometry of this kind, including unreadable positions. Returns the reason if they do
+   * not fit the kind; the geometry in the builder is then incomplete.
    */
   write(builder: GeometryBuilder, kind: number): string | null {
     this.closed = this.dropped = 0;
@@ -267,7 +273,7 @@ export class CoordinateReader {
     return null;
   }
 
-  /** The rings `from … to` of the ends given; those without positions are left out, and a part of only such. */
+  /** Writes the rings `from … to`. Drops empty rings, and a part of only empty rings. */
   private part(builder: GeometryBuilder, from: number, to: number, ends: Uint32Array, polygon: boolean): string | null {
     let opened = false;
     for (let r = from; r < to; r++) {

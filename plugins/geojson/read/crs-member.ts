@@ -13,9 +13,9 @@ interface CrsMember {
 }
 
 /**
- * The reference system that the "crs" member of GeoJSON 2008 (section 3) names. Without one it is WGS84 (RFC 7946,
- * section 4). A member that is null says that there is none to be assumed: so does this, as of any file that names
- * none. null too where it names one that is not known, by a link or in words; the host has heard the name then.
+ * The CRS in the "crs" member of GeoJSON 2008 (section 3). Without the member it is WGS84 (RFC 7946, section 4). A null
+ * member means that no CRS can be assumed, as for any file that names none; the result is null. The result is also
+ * null, with a notice, if the member names an unknown CRS or links to one.
  */
 export async function readCrsMember(member: string | undefined, context: ReadContext): Promise<Crs | null> {
   if (member === undefined) return context.crs.wgs84;
@@ -33,7 +33,7 @@ export async function readCrsMember(member: string | undefined, context: ReadCon
   return null;
 }
 
-/** What the member says in the place where a name stands, or all of it where there is none; null where it is null. */
+/** The member's name, or the whole member if it has none; null if it is null. */
 function crsDefinition(member: string): string | null {
   try {
     const crs = JSON.parse(member) as CrsMember | null;
@@ -41,7 +41,7 @@ function crsDefinition(member: string): string | null {
     const { name, code, urn, href } = crs.properties ?? {};
     const said = [name, urn, href].find((text): text is string => typeof text === "string" && text !== "");
     if (said !== undefined) return said;
-    // Before 2008: {"type": "EPSG", "properties": {"code": 4326}}.
+    // The form used before 2008: {"type": "EPSG", "properties": {"code": 4326}}.
     return typeof code === "number" || typeof code === "string" ? `EPSG:${code}` : member;
   } catch {
     return member;

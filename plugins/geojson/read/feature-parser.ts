@@ -8,7 +8,7 @@ import { GeometryParser } from "./geometry-parser.js";
 import { isIdToken, PropertyColumns } from "./property-columns.js";
 import { RawColumn, type ReportIssue } from "./raw-column.js";
 
-/** A batch ends at so many features, positions or columns, whichever comes first. */
+/** Limits of a batch in features, positions and columns. */
 const maxBatchRows = 1000;
 const maxBatchPositions = 65536;
 export const maxBatchColumns = 2048;
@@ -21,22 +21,22 @@ const issueMessages: Record<Parameters<ReportIssue>[0], string> = {
 
 export const trailingCommaMessage = "a comma before a closing bracket or brace was left out";
 
-/** Who is told what was lost and what was odd. */
+/** Receives reports of data loss and notices. */
 export type IssueReporter = Pick<ReadContext, "reportLoss" | "reportNotice" | "keepsBadGeometries">;
 
 /**
- * One feature could not be made of valid JSON.
- * @param row where the feature stays with a null geometry, its row in the current batch; else −1
+ * Called for valid JSON that is not a valid feature.
+ * @param row the feature's row in the current batch if it stays with a null geometry; else −1
  */
 export type RejectFeature = (reason: string, from: number, to: number, row: number) => void;
 
 /**
- * Makes features of JSON values and gathers them into batches. The values are parsed straight from the bytes: nothing
- * is made for a feature but its entries in the columns.
+ * Parses JSON values into features and collects them in batches. It parses the bytes directly: a feature creates only
+ * its entries in the columns.
  */
 export class FeatureParser {
   readonly cursor = new JsonCursor();
-  /** Whether the bytes available are all UTF-8. */
+  /** Whether the current bytes are all UTF-8. */
   valid = true;
   private geometries = new GeometryBuilder();
   private readonly shapes = new GeometryParser(this.cursor);
@@ -49,32 +49,32 @@ export class FeatureParser {
   private hasIds = false;
   private rows = 0;
   private rowRecords = new Uint32Array(maxBatchRows);
-  /** Records met, good and bad, since the split began. */
+  /** Records in the split so far, including rejected ones. */
   records = 0;
-  /** What is wrong with the feature under way. */
+  /** Why the current feature is invalid. */
   private problem: string | null = null;
-  /** What is wrong with its geometry alone. */
+  /** Why its geometry is invalid. */
   private geometryProblem: string | null = null;
   private hasGeometry = false;
   private hasProperties = false;
   private hasGeometryMember = false;
-  /** How often a name occurred again in one feature, by name. */
+  /** Repetitions of a name within one feature, by name. */
   private readonly duplicates = new Map<string, number>();
   private readonly foreign = new Map<string, number>();
   private untyped = 0;
-  /** Surplus commas met before the current feature. */
+  /** Surplus commas before the current feature. */
   private commasBefore = 0;
 
   constructor(
     private readonly context: IssueReporter,
     private readonly refuse: RejectFeature,
-    /** The name of a field that shows the ids, or undefined. */
+    /** The name of a field that receives the ids, or undefined. */
     private readonly idField: string | undefined,
-    /** The crs member of the first value, as JSON, that all features are read by; undefined where there is none. */
+    /** The crs member of the first value, as JSON, that applies to all features; undefined if there is none. */
     private readonly crs?: string,
   ) {}
 
-  /** Goes on with these bytes; what the batch under way took from the bytes before must be out. */
+  /** Continues with these bytes; the current batch must not refer to the previous bytes any more. */
   load(bytes: Buffer): void {
     this.cursor.load(bytes);
     this.valid = isUtf8(bytes);
@@ -89,8 +89,8 @@ export class FeatureParser {
   }
 
   /**
-   * Reads the value at the cursor: a Feature, a geometry, or, where `collections`, a FeatureCollection, whose features
-   * then all join the batch under way. @throws Damage where it is no JSON; the feature is taken back then.
+   * Reads the value at the cursor: a Feature, a geometry, or, if `collections`, a FeatureCollection, all of whose
+   * features join the current batch. @throws JsonSyntaxError if it is not JSON; the feature is then removed
    */
   read(collections: boolean): void {
     const start = this.cursor.at;
@@ -116,7 +116,7 @@ export class FeatureParser {
     this.settle(start);
   }
 
-  /** Whether the feature is written as earlier ones are, and was read. */
+  /** Reads the feature by a template of earlier features; returns whether one matched. */
   private stencilled(start: number): boolean {
     const { stencils, shapes } = this;
     if (!stencils.read(this.rows)) {
@@ -133,7 +133,7 @@ export class FeatureParser {
     return true;
   }
 
-  /** Whether nothing was odd about the object just read. */
+  /** Whether the last object needed no report. */
   get isPlain(): boolean {
     const { problem, geometryProblem, hasGeometry, hasProperties, properties } = this;
     if (this.cursor.surplusCommas !== this.commasBefore) return false;
@@ -168,7 +168,7 @@ export class FeatureParser {
     this.ids.clear(this.rows);
   }
 
-  /** True where the object was a collection, whose features are settled already. */
+  /** Returns true if the object was a collection, whose features are complete already. */
   private object(start: number, collections: boolean): boolean {
     const { cursor } = this;
     let type = 0;
@@ -227,7 +227,7 @@ export class FeatureParser {
     else this.problem ??= "it is a geometry without coordinates";
   }
 
-  /** The value at `at` as it is written, for messages. */
+  /** The source text of the value at `at`, for messages. */
   private valueText(at: number): string {
     const { cursor } = this;
     const after = cursor.at;
@@ -257,7 +257,7 @@ export class FeatureParser {
     this.foreign.set(name, (this.foreign.get(name) ?? 0) + 1);
   }
 
-  /** Whether the value that began at `start` is the crs member that is followed. */
+  /** Whether the value that began at `start` equals the crs member that applies to all features. */
   private isCrs(start: number): boolean {
     const { bytes, at } = this.cursor;
     try {
@@ -269,7 +269,7 @@ export class FeatureParser {
   }
 
   private featureProperties(byte: number): void {
-    // Of a member that occurs twice the last one counts.
+    // The last of duplicate members counts.
     if (this.hasProperties) {
       this.properties.clear(this.rows);
       this.properties.repeated.push("properties");
@@ -306,12 +306,12 @@ export class FeatureParser {
     this.ids.clear(this.rows);
     this.hasGeometry = true;
     this.geometry();
-    // There is nothing but the geometry.
+    // The object consists of the geometry only.
     this.problem = this.geometryProblem;
     return false;
   }
 
-  /** A FeatureCollection that is one value among others: its features take the place of it. */
+  /** A FeatureCollection in a sequence of values: its features take its place. */
   private collection(start: number, allowed: boolean): boolean {
     const { cursor } = this;
     if (!allowed) {
@@ -361,7 +361,7 @@ export class FeatureParser {
     this.rowRecords = grown;
   }
 
-  /** The features read since the last batch, null where there are none. */
+  /** The features read since the last batch, null if there are none. */
   finish(): Batch | null {
     const { rows } = this;
     const remark = (field: string | undefined, code: Parameters<ReportIssue>[0], count: number) => {
@@ -396,7 +396,7 @@ export class FeatureParser {
     return { fields: [{ name, type: ids.type }, ...fields], columns: [ids, ...columns] };
   }
 
-  /** Says at the end of a split what was odd in it. */
+  /** Reports the collected losses and notices at the end of a split. */
   summarise(): void {
     const { context, shapes } = this;
     const say = (code: string, count: number, example: string) => {

@@ -5,35 +5,36 @@ import { featureType, readName, readType } from "../json/member.js";
 import { isIdToken, type PropertyColumns } from "./property-columns.js";
 import type { RawColumn } from "./raw-column.js";
 
-/** Values of a feature that differ from one to the next. */
+/** Values that differ between features. */
 const TemplateSlot = { id: 0, properties: 1, type: 2, coordinates: 3, passed: 4 } as const;
 
-/** How a program writes its features: the bytes before each of the values that differ, and those behind the last. */
+/** How a program writes its features: the bytes before each value that differs, and those after the last. */
 interface FeatureTemplate {
   readonly slots: readonly number[];
   readonly runs: readonly ByteRun[];
 }
 
-/** So many ways of writing are remembered. */
+/** Number of templates kept. */
 const maxTemplates = 4;
-/** More bytes that stay the same are not worth to be remembered. */
+/** Limit of the constant bytes in a template. */
 const maxTemplateBytes = 4096;
-/** After so many features at most, stencils are tried again. */
+/** Maximum number of features read without templates after a failure. */
 const maxPause = 256;
 
 /**
- * Reads features that are written as earlier ones were: all but a few values is told by comparing bytes. JSON has one
- * meaning for the same bytes around whole values, so that what fits a stencil is what the parser would have made of it.
+ * Reads features with the same structure as earlier ones by comparing bytes for all but a few values. The same bytes
+ * around whole values have only one meaning in JSON, so a feature that matches a template gives the same result as the
+ * parser.
  */
 export class FeatureTemplates {
   private stencils: FeatureTemplate[] = [];
-  /** Features that are passed by until stencils are tried again, and how many it will be after the next failure. */
+  /** Features to read without templates before the next attempt, and the number after the next failure. */
   private rest = 0;
   private nextRest = 1;
-  /** The type met last, as it is written, and its number. */
+  /** The source text of the last type, and its number. */
   private typeRun = new ByteRun(Uint8Array.of(0));
   private typeKind = 0;
-  /** Of the feature read last: the kind of its geometry, and whether it has an id. */
+  /** Kind of the last feature's geometry, and whether the feature has an id. */
   kind = 0;
   hasId = false;
 
@@ -41,13 +42,13 @@ export class FeatureTemplates {
     private readonly cursor: JsonCursor,
     private readonly properties: PropertyColumns,
     private readonly ids: RawColumn,
-    /** Moves past the coordinates at the cursor; false where the feature is to be read in the general way. */
+    /** Moves past the coordinates at the cursor; returns false if the parser must read the feature. */
     private readonly coordinates: (cursor: JsonCursor) => boolean,
   ) {}
 
   /**
-   * Reads the feature at the cursor into `row` of the properties and ids, and its coordinates. False where it fits no
-   * stencil: what the row has must be cleared then, and the cursor put back.
+   * Reads the feature at the cursor into `row` of the properties and ids, and its coordinates. Returns false if no
+   * template matches: the caller must then clear the row and reset the cursor.
    */
   read(row: number): boolean {
     if (this.rest > 0) return false;
@@ -123,7 +124,7 @@ export class FeatureTemplates {
     return true;
   }
 
-  /** Remembers how the feature from `start` to the cursor is written, which was read without any remark. */
+  /** Adds a template of the feature from `start` to the cursor, which was read without a report. */
   learn(start: number): void {
     if (this.rest > 0) {
       this.rest--;
@@ -146,11 +147,11 @@ const isSameTemplate = (a: FeatureTemplate, b: FeatureTemplate): boolean =>
   a.slots.every((slot, s) => slot === b.slots[s]) &&
   a.runs.every((run, r) => run.equals(b.runs[r]!));
 
-/** Takes a feature apart into what stays the same and what does not. */
+/** Splits a feature into its constant and its variable parts. */
 class TemplateBuilder {
   private readonly slots: number[] = [];
   private readonly runs: ByteRun[] = [];
-  /** Where the run under way begins. */
+  /** The start of the current run. */
   private from: number;
   private size = 0;
 
@@ -158,7 +159,7 @@ class TemplateBuilder {
     this.from = cursor.at;
   }
 
-  /** The stencil of the feature at the cursor, sound JSON; null where it has other members than most features have. */
+  /** The template of the feature at the cursor, which is valid JSON; null if it has unusual members. */
   stencil(): FeatureTemplate | null {
     let isFeature = false;
     const usual = this.members((name, byte) => {
@@ -174,7 +175,7 @@ class TemplateBuilder {
     const once = [TemplateSlot.properties, TemplateSlot.type, TemplateSlot.coordinates].every((slot) =>
       this.slots.includes(slot),
     );
-    // What lacks its type is counted by who reads it.
+    // The parser counts objects without a type.
     if (!usual || !once || !isFeature) return null;
     this.run(this.cursor.at);
     return this.size > maxTemplateBytes ? null : { slots: this.slots, runs: this.runs };
@@ -191,7 +192,7 @@ class TemplateBuilder {
     });
   }
 
-  /** Walks over the members of an object, as long as `each`, which moves past the value, finds them usual. */
+  /** Iterates over the members of an object while `each`, which moves past the value, accepts them. */
   private members(each: (name: string, byte: number) => boolean): boolean {
     const { cursor } = this;
     const met = new Set<string>();

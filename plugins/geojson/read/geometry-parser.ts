@@ -3,38 +3,38 @@ import { type JsonCursor, JsonToken } from "../json/cursor.js";
 import { readName, readType } from "../json/member.js";
 import { CoordinateReader } from "./coordinates.js";
 
-/** GeometryCollections deeper than this are refused. */
+/** Limit of the nesting of GeometryCollections. */
 const maxNesting = 64;
 
-/** Members that have a meaning; a crs of GeoJSON 2008 counts around the features. */
+/** Known members; a crs of GeoJSON 2008 applies only outside the features. */
 const knownMembers: ReadonlySet<string> = new Set(["bbox", "crs", "coordinates"]);
 
 /** Reads geometry objects (RFC 7946, section 3.1), whatever the order of their members. */
 export class GeometryParser {
   readonly coordinates = new CoordinateReader();
-  /** Why the geometry under way is none; its reader takes it back. */
+  /** Why the current geometry is invalid; the caller removes it. */
   problem: string | null = null;
-  /** Why a part of the geometry under way could not be read; it is NaN in the builder, others may stay. */
+  /** Why a part of the current geometry is unreadable; the part is NaN in the builder, and the others may stay. */
   private flaw: string | null = null;
-  /** Geometries of which a part could not be read, and why the first could not. */
+  /** Geometries with an unreadable part, and the reason for the first. */
   unreadable = 0;
   reason = "";
   /** Positions with more than three numbers, rings closed, parts left out. */
   surplus = 0;
   closed = 0;
   dropped = 0;
-  /** Members that RFC 7946 does not name, and how often they occur. */
+  /** Members that RFC 7946 does not define, with their counts. */
   readonly foreign = new Map<string, number>();
 
   constructor(private readonly cursor: JsonCursor) {}
 
-  /** Reads the geometry object at the cursor into the builder, but for its `end`. */
+  /** Reads the geometry object at the cursor into the builder, without calling its `end`. */
   read(builder: GeometryBuilder): void {
     this.object(builder, 0);
     this.settle(builder);
   }
 
-  /** A geometry of which no part can be read is none. */
+  /** Rejects a geometry without a readable part. */
   private settle(builder: GeometryBuilder): void {
     const { flaw } = this;
     if (flaw === null) return;
@@ -86,7 +86,7 @@ export class GeometryParser {
     else this.writeCoordinates(builder, kind);
   }
 
-  /** Writes the coordinates read last as a geometry of this kind, but for its `end`. */
+  /** Writes the last coordinates as a geometry of this kind, without calling the builder's `end`. */
   write(builder: GeometryBuilder, kind: number): void {
     this.writeCoordinates(builder, kind);
     this.settle(builder);
@@ -102,7 +102,7 @@ export class GeometryParser {
     this.dropped += coordinates.dropped;
   }
 
-  /** Members that stood before the type: read again, now that it is known that they are. */
+  /** Rereads members that came before the type, which is now known. */
   private membersAt(builder: GeometryBuilder, depth: number, at: number): void {
     if (at < 0) {
       this.problem ??= "its GeometryCollection has no geometries";
@@ -154,7 +154,7 @@ export class GeometryParser {
     else this.dropped++;
   }
 
-  /** A member that cannot be read. */
+  /** Records an unreadable member of a collection. */
   private gap(inner: GeometryBuilder, reason: string): void {
     this.flaw ??= reason;
     inner.cancel();

@@ -4,9 +4,9 @@ import { type JsonCursor, JsonToken } from "../json/cursor.js";
 import { JsonStringDecoder } from "../json/text.js";
 import { RawColumn, type ReportIssue } from "./raw-column.js";
 
-/** Names are forgotten beyond so many: a file that uses values as names would fill the memory. */
+/** Limit of the names kept: a file with data values as names would fill the memory. */
 const maxNames = 4096;
-/** Bytes before a value that are remembered: its name, with what little stands around it. */
+/** Limit of the bytes kept before a value: its name and the text around it. */
 const maxLeadBytes = 256;
 
 function isAscii(text: string): boolean {
@@ -14,37 +14,37 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** The properties of the features of one batch, by columns in the order of their first appearance. */
+/** The properties of the features of one batch, as columns in the order of their first appearance. */
 export class PropertyColumns {
   private readonly byKey = new Map<string, RawColumn>();
   private readonly byName = new Map<string, RawColumn>();
   private readonly first = new RawColumn("", new Uint8Array(0));
   private active: RawColumn[] = [];
   private slab: Slab | null = null;
-  /** Names that occurred again in the object read last, once for each time. */
+  /** Names repeated in the last object, one entry per repetition. */
   readonly repeated: string[] = [];
 
   forgetRepeated(): void {
-    // Setting the length costs even where it stays the same.
+    // Setting the length is slow even if it does not change.
     if (this.repeated.length > 0) this.repeated.length = 0;
   }
 
-  /** Columns of the batch under way. */
+  /** Number of columns of the current batch. */
   get count(): number {
     return this.active.length;
   }
 
-  /** Whether there were more names, or ways to write them, than are remembered. */
+  /** Whether there were more names or notations than the limits. */
   get isCrowded(): boolean {
     return this.byName.size > maxNames || this.byKey.size > maxNames;
   }
 
-  /** A column of the batch under way, in the order of their first appearance. */
+  /** A column of the current batch, in the order of first appearance. */
   columnAt(index: number): RawColumn {
     return this.active[index]!;
   }
 
-  /** Reads the object at the cursor as the properties of `row`; of a name that occurs twice the last value counts. */
+  /** Reads the object at the cursor as the properties of `row`; the last of duplicate names counts. */
   read(cursor: JsonCursor, row: number): void {
     const { bytes } = cursor;
     let previous = this.first;
@@ -65,8 +65,8 @@ export class PropertyColumns {
   }
 
   /**
-   * Moves from the brace that opens the object, or from the value of `previous`, to the next value and gives its
-   * column; null at the end of the object, having moved past it.
+   * Moves from the opening brace, or from the value of `previous`, to the next value and returns its column; at the end
+   * of the object moves past it and returns null.
    */
   private name(cursor: JsonCursor, previous: RawColumn): RawColumn | null {
     const from = cursor.at;
@@ -97,7 +97,7 @@ export class PropertyColumns {
     return column;
   }
 
-  /** The column of the name at the cursor, most often the one that followed `previous` before. */
+  /** The column of the name at the cursor; tries first the column that followed `previous` before. */
   private column(cursor: JsonCursor, previous: RawColumn): RawColumn {
     const guess = previous.next;
     if (guess && this.matches(cursor, guess.key)) {
@@ -140,7 +140,7 @@ export class PropertyColumns {
     return column;
   }
 
-  /** Of columns beyond those that are remembered the next batch knows nothing: what would serve it is left out. */
+  /** The next batch does not reuse columns beyond the limit, so their lookup data is omitted. */
   private newColumn(name: string, bytes: Buffer, from: number, to: number): RawColumn {
     if (this.byName.size < maxNames) return new RawColumn(name, Uint8Array.prototype.slice.call(bytes, from, to));
     this.slab ??= createSlab(this.byName.size);
@@ -152,12 +152,12 @@ export class PropertyColumns {
     this.active.push(column);
   }
 
-  /** Takes back what `row` has. */
+  /** Removes the values of `row`. */
   clear(row: number): void {
     for (const column of this.active) column.clear(row);
   }
 
-  /** The columns of the first `rows` rows, ready for the next batch. */
+  /** The columns of the first `rows` rows; resets this object for the next batch. */
   finish(
     rows: number,
     bytes: Buffer,
@@ -186,7 +186,7 @@ export class PropertyColumns {
   }
 }
 
-/** What a feature's id can be (RFC 7946, section 3.2). */
+/** Whether a token can be a feature's id (RFC 7946, section 3.2). */
 export function isIdToken(token: number): boolean {
   return (
     token === JsonToken.integer || token === JsonToken.double || token === JsonToken.text || token === JsonToken.encoded

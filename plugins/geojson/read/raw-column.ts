@@ -6,45 +6,45 @@ import { ByteRun } from "../json/byte-run.js";
 import { JsonToken } from "../json/cursor.js";
 import { JsonStringDecoder, repairJson } from "../json/text.js";
 
-/** Where a column says what it had to mend or give up: a code and how often. */
+/** Reports a repair or loss: a code and its count. */
 export type ReportIssue = (
   code: "lone-surrogate" | "invalid-utf8" | "control-character" | "non-finite-value",
   count: number,
 ) => void;
 
-/** Digits of an integer that a double surely holds. */
+/** Number of digits that a double always represents exactly. */
 export const maxSafeDigits = 15;
 const minInt64 = -(2n ** 63n);
 const maxInt64 = 2n ** 63n - 1n;
 
-/** The tokens, as bits, of what is no value. */
+/** The tokens, as bits, that are not a value. */
 const noValueTokens = (1 << JsonToken.absent) | (1 << JsonToken.null) | (1 << JsonToken.nonFinite);
 
-/** Numbers that are kept of a value, and rows that there is room for at first. */
+/** Numbers stored per value, and the initial capacity in rows. */
 const numbersPerRow = 3;
 const initialRows = 32;
 
-/** What no JSON matches: a name has its quotes. */
+/** Matches no JSON, because a name has quotes. */
 const unmatchableRun = new ByteRun(Uint8Array.of(0));
 
-/** The JSON values of one property in the rows of a batch: what they are and where they stand, not yet decoded. */
+/** The undecoded JSON values of one property in the rows of a batch: their tokens and positions. */
 export class RawColumn {
-  /** The column that followed this one last time: the next one probably does so too. */
+  /** The column that followed this one last time, tried first. */
   next: RawColumn | null = null;
-  /** What stood before its last value: from the brace that opens the properties on, and from another value on. */
+  /** The bytes before its last value: from the opening brace of the properties, and from another value. */
   opening = unmatchableRun;
   lead = unmatchableRun;
-  /** What was replaced in the name by U+FFFD. */
+  /** Why the name contains U+FFFD. */
   nameFlaw: "invalid-utf8" | "lone-surrogate" | null = null;
-  /** Whether the batch under way has this property. */
+  /** Whether the current batch has this property. */
   active = false;
-  /** Of each row the token, where its value starts, and where it ends. */
+  /** Per row: the token, and the start and end of the value. */
   private places: Uint32Array;
 
-  /** @param slab where it takes the memory for one row from, if it is one of very many */
+  /** @param slab memory for one row, if the column is one of very many */
   constructor(
     readonly name: string,
-    /** The name as it stands between the quotes; null where no one compares it. */
+    /** The name's bytes between the quotes; null if it is never compared. */
     readonly key: Uint8Array | null,
     slab: Slab | null = null,
   ) {
@@ -60,19 +60,19 @@ export class RawColumn {
     places[at + 2] = end;
   }
 
-  /** Whether `row` has a value, null among them. */
+  /** Whether `row` has a value, including null. */
   has(row: number): boolean {
     return this.tokenAt(row) !== JsonToken.absent;
   }
 
-  /** How many of the first `rows` rows have a value, null among them. */
+  /** How many of the first `rows` rows have a value, including null. */
   valuesIn(rows: number): number {
     let count = 0;
     for (let row = 0; row < rows; row++) if (this.has(row)) count++;
     return count;
   }
 
-  /** What the value of `row` is (a `Token`), and where it stands. */
+  /** The `JsonToken` and the position of the value of `row`. */
   tokenAt(row: number): number {
     const at = numbersPerRow * row;
     return at < this.places.length ? this.places[at]! : JsonToken.absent;
@@ -101,11 +101,11 @@ export class RawColumn {
   }
 
   /**
-   * The values of the first `rows` rows, in the least type that holds them all exactly, null where no row has the
-   * property; the column is ready for the next batch then. Text beside numbers, and integers that no type holds,
-   * stay as JSON.
+   * The values of the first `rows` rows in the narrowest type that holds them all exactly, or null if no row has the
+   * property; resets the column for the next batch. Text mixed with numbers, and integers that no type holds, stay
+   * JSON.
    * @param valid whether `bytes` are all UTF-8
-   * @param slab where the column takes its memory from, if it is one of very many
+   * @param slab memory for the column, if it is one of very many
    */
   finish(rows: number, bytes: Buffer, valid: boolean, remark: ReportIssue, slab: Slab | null = null): Column | null {
     if (rows > 0) this.grow(rows - 1);
@@ -182,14 +182,14 @@ export class RawColumn {
     return { type: "int64", presence, values };
   }
 
-  /** Null where an integer among them would be rounded, or a number is beyond the range of doubles. */
+  /** Returns null if an integer would be rounded, or a number is beyond the range of doubles. */
   private doubles(rows: number, bytes: Buffer, presence: Uint8Array, slab: Slab | null): Column | null {
     const values = slab ? slab.float64(rows) : new Float64Array(rows);
     for (let i = 0; i < rows; i++) {
       if (presence[i] !== Presence.value) continue;
       const start = this.startAt(i);
       const end = this.endAt(i);
-      // What is put there has no more digits than are exact.
+      // The call stores only values with an exact number of digits.
       if (parsePlainDecimal(bytes, start, end, values, i) === end) continue;
       const value = parseNumber(bytes, start, end);
       if (!Number.isFinite(value)) return null;
@@ -212,7 +212,7 @@ export class RawColumn {
     const offsets = slab ? slab.uint32(rows + 1) : new Uint32Array(rows + 1);
     let size = 0;
     for (let i = 0; i < rows; i++) if (presence[i] === Presence.value) size += this.endAt(i) - this.startAt(i) - 2;
-    // A byte that is no UTF-8 becomes the three of U+FFFD.
+    // An invalid byte becomes U+FFFD, which has three bytes.
     const target = slab?.buffer(valid ? size : size * 3) ?? Buffer.allocUnsafeSlow(valid ? size : size * 3);
     const decoder = new JsonStringDecoder();
     let at = 0;
@@ -244,7 +244,7 @@ export class RawColumn {
     return { type: "text", presence, offsets, bytes: trimArray(target, at) };
   }
 
-  /** Each value as the JSON that it was written in. */
+  /** Each value as its JSON source text. */
   private json(
     rows: number,
     bytes: Buffer,
@@ -287,7 +287,7 @@ export class RawColumn {
 
 const typeByTokens = new Map<number, FieldType>();
 
-/** The type that holds tokens of these kinds (a bit each) together. */
+/** The type that holds tokens of all these kinds, one bit each. */
 function cachedTypeOfTokens(found: number): FieldType {
   let type = typeByTokens.get(found);
   if (type === undefined) {

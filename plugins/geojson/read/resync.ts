@@ -1,17 +1,17 @@
-/** What the features of a file begin with: the first name, as it stands in the file without its quotes. */
+/** The first member name of the file's features, in source form without its quotes. */
 export type FirstMemberName = string;
 
 const whitespace = /\s/;
 
-/** The first name of the object at the start of `text`; the usual one where there is none. */
+/** The first name of the object at the start of `text`; the usual one if there is none. */
 export function readFirstName(text: string): FirstMemberName {
   return /^[^{"]*\{\s*"([^"\\]{1,200})"/.exec(text)?.[1] ?? "type";
 }
 
 /**
- * The place from `from` on where the next feature begins, −1 where none does. In sound JSON a quoted name after `{`
- * is always a name and never part of a text, so only objects inside of features can be taken for one; `type`, which
- * geometries begin with as well, must be that of a Feature.
+ * The start of the next feature from `from` on, −1 if there is none. In valid JSON, a quoted name after `{` is always a
+ * name and never part of a text, so only objects inside features can be mistaken for a feature. `type`, which also
+ * begins geometries, must therefore have the value Feature.
  */
 export function findFeature(bytes: Buffer, from: number, mark: FirstMemberName): number {
   const usual = findMemberName(bytes, from, "type");

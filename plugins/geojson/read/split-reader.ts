@@ -6,37 +6,37 @@ import type { FeatureSplit } from "../scan/feature-split.js";
 import { FeatureParser, type IssueReporter } from "./feature-parser.js";
 import { type FirstMemberName, findFeature } from "./resync.js";
 
-/** A split is read in pieces of this size, so that damage which hides where features end does not fill the memory. */
+/** The chunk size in bytes: bounds memory if damage hides the ends of features. */
 export const maxChunkBytes = 1 << 24;
-/** Of a damaged or unfit feature, so much of its text goes to the rejects. */
+/** Limit of the text of a damaged or invalid feature in the rejects. */
 const maxRejectText = 1 << 20;
 
-/** What a reader of splits needs of its host. */
+/** The part of the read context that a split reader uses. */
 export type SplitContext = IssueReporter & Pick<ReadContext, "signal" | "skipErrors" | "reject">;
 
 export interface SplitSettings {
   readonly source: string;
   readonly mark: FirstMemberName;
   readonly idField: string | undefined;
-  /** The crs member of a feature that all are read by. */
+  /** The crs member that applies to all features. */
   readonly crs: string | undefined;
-  /** What has been counted before the split: nothing where places are relative to it. */
+  /** Counts before the split; zero if places are relative to it. */
   readonly before: { readonly records: number; readonly lines: number };
 }
 
 /** Reads the features of one split, once. */
 export class SplitReader {
   private readonly parser: FeatureParser;
-  /** Where the bytes available stand in the file. */
+  /** The file offset of the current bytes. */
   private base = 0;
   private bytes: Buffer = Buffer.alloc(0);
-  /** Whether the bytes available reach the end of the split. */
+  /** Whether the current bytes reach the end of the split. */
   private last = false;
-  /** Lines met. */
+  /** Lines read. */
   lines: number;
-  /** The rejects of features of the current batch that stay in it without their geometry. */
+  /** Rejects of features that stay in the current batch without their geometry. */
   private readonly unlocated: (Pick<Reject, "code" | "reason" | "place" | "text"> & { readonly row: number })[] = [];
-  /** Whether the next thing is a feature, not the comma before one. */
+  /** Whether the next text is a feature rather than the comma before one. */
   private opens: boolean;
 
   constructor(
@@ -56,17 +56,17 @@ export class SplitReader {
     this.lines = settings.before.lines;
   }
 
-  /** Records met, good and bad. */
+  /** Records read, including rejected ones. */
   get records(): number {
     return this.parser.records;
   }
 
-  /** @param fetched the bytes of the split, where they are read already */
+  /** @param fetched the bytes of the split, if they were read in advance */
   async *batches(fetched?: Buffer): AsyncGenerator<Batch> {
     const { split, parser, context } = this;
     let from = split.start;
     let ready = fetched;
-    // Skipping damage needs to look ahead, and a FeatureCollection among values is not begun twice.
+    // Skipping damage needs lookahead, and a FeatureCollection in a sequence of values cannot be restarted.
     let size = context.skipErrors || split.form === "values" ? split.bytes : maxChunkBytes;
     do {
       context.signal.throwIfAborted();
@@ -83,7 +83,7 @@ export class SplitReader {
     parser.summarise();
   }
 
-  /** Reads values, with commas between them in an array; stops before one that goes on beyond the bytes available. */
+  /** Reads values, separated by commas in an array; stops before one that continues beyond the current bytes. */
   private *sequence(): Generator<Batch> {
     const { parser } = this;
     const { cursor } = parser;
@@ -119,7 +119,7 @@ export class SplitReader {
     cursor.at = this.last ? cursor.end : sound;
   }
 
-  /** Moves to the next value; false at the end. */
+  /** Moves to the next value; returns false at the end. */
   private toNext(): boolean {
     const { cursor } = this.parser;
     const array = this.split.form === "array";
@@ -134,7 +134,7 @@ export class SplitReader {
       cursor.at++;
       if (cursor.space() !== -1) return true;
       if (this.last && this.split.end < this.file.size) {
-        // What ends the split is the bracket that closes the array.
+        // The split ends at the closing bracket of the array.
         cursor.surplusCommas++;
         return false;
       }
@@ -146,11 +146,11 @@ export class SplitReader {
     return cursor.space() !== -1;
   }
 
-  /** Gives up what is between `start` and the next feature. */
+  /** Skips the bytes between `start` and the next feature. */
   private skip(damage: JsonSyntaxError, start: number): void {
     const { cursor } = this.parser;
     const { mark } = this.settings;
-    // A text that lost its quote has swallowed the beginning of the next feature.
+    // A string without its closing quote may have consumed the beginning of the next feature.
     const from = Math.max(Math.min(damage.at, cursor.from), damage.at === start ? start : start + 1);
     const found = findFeature(this.bytes, from, mark);
     const next = found < 0 ? cursor.end : found;
@@ -167,7 +167,7 @@ export class SplitReader {
     this.reject(code, this.reason(damage), damage.at, from, to);
   }
 
-  /** Reads texts of which each is a value of its own, so that damage stays within one. */
+  /** Reads independent texts, so that damage stays within one of them. */
   private *texts(): Generator<Batch> {
     const { parser, bytes } = this;
     const { cursor } = parser;
@@ -219,7 +219,7 @@ export class SplitReader {
     if (batch) yield batch;
   }
 
-  /** @param row that of the feature in the current batch, where it stays without its geometry; else −1 */
+  /** @param row the feature's row in the current batch if it stays without its geometry; else −1 */
   private refuse(reason: string, from: number, to: number, row: number): void {
     if (row < 0) this.reject("feature-invalid", reason, from, from, to);
     else this.unlocated.push({ row, code: "geometry-malformed", reason, ...this.textAt(from, from, to) });

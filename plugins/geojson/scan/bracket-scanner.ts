@@ -5,7 +5,7 @@ import { type FirstMemberName, findFeature } from "../read/resync.js";
 import { createFeatureSplit, type FeatureSplit, recordSeparator } from "./feature-split.js";
 
 const blockBytes = 1 << 21;
-/** No feature may be larger: the whole of one is held in memory. */
+/** Limit of the size of a feature, which must fit in memory. */
 const maxFeatureBytes = 2 ** 30;
 
 /** The JSON of the members of the top-level object that are not features. */
@@ -21,28 +21,28 @@ export interface BracketScanSettings {
   readonly start: number;
   readonly splitSize: number;
   readonly skipErrors: boolean;
-  /** Whether damage ends the reading although it is to be skipped, so that no message advises to skip it. */
+  /** Whether damage ends the reading even with `--skip-errors`, so that messages do not suggest that option. */
   readonly isFatal?: boolean;
-  /** What features of this file begin with. */
+  /** The first member name of the file's features. */
   readonly mark: FirstMemberName;
-  /** Who may know where a split of an array ends without counting brackets; not with `skipErrors`. */
+  /** Finds the end of a split of an array without counting brackets; not used with `skipErrors`. */
   readonly ends?: (start: number, opens: boolean) => Promise<number | null>;
 }
 
 type BlockPosition = "end of block" | "boundary" | "closing";
 
-/** Where null begins, which says nothing. */
+/** First byte of null, which carries no information. */
 const nullByte = 110;
 
 /**
- * Walks over a file once, block by block, counting brackets outside of strings, and finds where features end. It
- * checks no more than it must: what is between the boundaries is the parser's.
+ * Scans a file once, block by block, counts brackets outside strings, and finds the ends of features. It validates only
+ * what it needs; the parser validates the text between the boundaries.
  */
 export class BracketScanner {
   readonly members: TopLevelMembers = {};
-  /** Members beside the features that hold objects or arrays. */
+  /** Members beside the features with an object or array as value. */
   readonly foreign: string[] = [];
-  /** Commas met before the brace that closes an object around the features. */
+  /** Commas before the closing brace of an object around the features. */
   surplusCommas = 0;
   private block: Buffer = Buffer.alloc(0);
   /** The same block, four bytes at a time. */
@@ -59,17 +59,17 @@ export class BracketScanner {
     this.base = settings.start;
   }
 
-  /** The place in the file. */
+  /** The offset in the file. */
   get offset(): number {
     return this.base + this.at;
   }
 
-  /** The bytes of the block under way from here on, for a look ahead. */
+  /** The rest of the current block, for lookahead. */
   get ahead(): Buffer {
     return this.block.subarray(this.at);
   }
 
-  /** Moves past one byte that `peek` gave. */
+  /** Moves past the byte that `peek` returned. */
   step(): void {
     this.at++;
   }
@@ -120,8 +120,8 @@ export class BracketScanner {
   }
 
   /**
-   * Moves on to the end of an object or array of the level where `depth` is 0, if that end is at `stop` in the block
-   * or later, or past the bracket that closes the level itself.
+   * Moves to the end of an object or array at level `depth` 0, if that end is at `stop` in the block or later, or past
+   * the bracket that closes the level itself.
    */
   private descend(stop: number): BlockPosition {
     const { block, words } = this;
@@ -189,7 +189,7 @@ export class BracketScanner {
     if (this.offset === start) this.damage("a value");
   }
 
-  /** The text of the value here, having moved past it; no more than a mebibyte. */
+  /** Moves past the value here and returns its text, at most a mebibyte. */
   private async capture(): Promise<string> {
     await this.peek();
     const from = this.offset;
@@ -197,7 +197,7 @@ export class BracketScanner {
     return (await this.file.read(from, Math.min(this.offset - from, 1 << 20))).toString("utf8");
   }
 
-  /** The next name, having moved to its value. */
+  /** Reads the next name and moves to its value. */
   private async name(): Promise<string> {
     if ((await this.peek()) !== 34) this.damage("a name in quotes");
     const raw = await this.capture();
@@ -210,8 +210,8 @@ export class BracketScanner {
   }
 
   /**
-   * Walks over the members of the object here, and stops inside the array of features of a FeatureCollection each time
-   * there is one; who asks for more has moved past the array.
+   * Iterates over the members of the object here, and yields inside each array of features of a FeatureCollection; the
+   * caller must move past the array before the next iteration.
    */
   async *object(): AsyncGenerator<"features"> {
     this.at++;
@@ -246,7 +246,7 @@ export class BracketScanner {
     }
   }
 
-  /** The splits of a file that is one FeatureCollection, or several, one after the other. */
+  /** The splits of a file of one FeatureCollection or several in sequence. */
   async *documents(): AsyncGenerator<FeatureSplit> {
     for (;;) {
       const first = await this.peek();
@@ -280,7 +280,7 @@ export class BracketScanner {
     return createFeatureSplit(start, Math.min(end, this.file.size), form, opens);
   }
 
-  /** The splits of the array whose opening bracket has just been passed. */
+  /** The splits of the array whose opening bracket precedes the cursor. */
   private async *array(): AsyncGenerator<FeatureSplit> {
     let start = this.offset;
     let opens = true;
@@ -334,7 +334,7 @@ export class BracketScanner {
     throw createError("input-corrupt", { source, place: { byte: start }, reason });
   }
 
-  /** When damage is to be skipped, a boundary counts only where a feature follows it. */
+  /** If damage is to be skipped, a boundary counts only before a feature. */
   private followed(): boolean {
     const { skipErrors, mark } = this.settings;
     if (!skipErrors) return true;
@@ -343,13 +343,13 @@ export class BracketScanner {
     return next >= 0 && /^[\s,]*$/.test(ahead.toString("latin1", 0, next));
   }
 
-  /** Whether the bracket just passed ends the array, and not a feature that has one too many. */
+  /** Whether the bracket before the cursor ends the array, rather than being a surplus bracket of a feature. */
   private async closesArray(): Promise<boolean> {
     const next = await this.peek();
     return next === 44 || next === 125 || next === -1;
   }
 
-  /** Where damage has upset the count of brackets, and is to be skipped, counting starts again at the next feature. */
+  /** If damage to be skipped has upset the bracket count, restarts the count at the next feature. */
   private resume(start: number): boolean {
     const { skipErrors, mark, splitSize: wanted } = this.settings;
     if (!skipErrors || this.offset - start < 4 * wanted) return false;
@@ -361,7 +361,7 @@ export class BracketScanner {
     return true;
   }
 
-  /** The splits of a file of values one after another, with anything or nothing between them. */
+  /** The splits of a file of consecutive values, with or without text between them. */
   async *values(): AsyncGenerator<FeatureSplit> {
     let start = this.offset;
     for (;;) {
@@ -380,7 +380,7 @@ export class BracketScanner {
   }
 }
 
-/** The same JSON without escapes and white space that it does not need, as it is where it is none. */
+/** The JSON without unnecessary escapes and white space; unchanged if it is not JSON. */
 function normalizeJson(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json));

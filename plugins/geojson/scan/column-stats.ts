@@ -12,13 +12,13 @@ import { JsonToken } from "../json/cursor.js";
 import { JsonStringDecoder } from "../json/text.js";
 import { maxSafeDigits, parseShortInteger } from "../read/raw-column.js";
 
-/** Thrown where only reading the features tells what they say together. */
+/** Thrown if only reading the features can determine the summary. */
 export class CannotInfer extends Error {}
 
-/** What the values of a property, or the ids, can be, as bits. */
+/** The possible types of the values of a property, or of the ids, as bits. */
 const ValueTypeFlag = { boolean: 1, int32: 2, int64: 4, double: 8, text: 16, json: 32 } as const;
 
-/** Which sorts a type holds. */
+/** The flags that each type covers. */
 const typeFlags: readonly (readonly [FieldType, sorts: number])[] = [
   ["boolean", ValueTypeFlag.boolean],
   ["int32", ValueTypeFlag.int32],
@@ -28,17 +28,17 @@ const typeFlags: readonly (readonly [FieldType, sorts: number])[] = [
   ["json", ValueTypeFlag.json],
 ];
 
-/** As many digits are those of an `int32` without a look. */
+/** A number with at most this many digits always fits an `int32`. */
 const maxInt32Digits = 9;
-/** A number of so many bytes, without an exponent, is finite. */
+/** A number of at most this many bytes, without an exponent, is finite. */
 const maxFiniteBytes = 300;
 
-/** Takes escapes off texts, one after another in the same memory. */
+/** Decodes escapes; the next call reuses the memory. */
 export class Unescaper {
   private readonly decoder = new JsonStringDecoder();
   private readonly memory = Buffer.allocUnsafeSlow(1 << 16);
 
-  /** The text of `bytes[start … end]`, until the next call. */
+  /** The text of `bytes[start … end]`, valid until the next call. */
   text(bytes: Buffer, start: number, end: number): Buffer {
     const { memory } = this;
     const target = end - start <= memory.length ? memory : Buffer.allocUnsafeSlow(end - start);
@@ -47,16 +47,16 @@ export class Unescaper {
 }
 
 /**
- * What all values of one property say together, found without making values of them. It is what a column of them says;
- * where that depends on more than one value at a time (text among numbers, integers beyond 15 digits) it is unclear.
+ * Infers the summary of one property without decoding its values. The result equals that of the column; if it depends
+ * on several values at a time (text mixed with numbers, integers beyond 15 digits), it throws CannotInfer.
  */
 export class ColumnStats {
   private sorts = 0;
   private values = 0;
   private maxBytes = 0;
-  /** The temporal type that every text so far has; undefined before the first, null when they differ. */
+  /** The temporal type of all texts so far; undefined before the first, null if they differ. */
   private temporal: FieldType | null | undefined;
-  /** The number of the first feature that has it, from 1; 0 before that. */
+  /** The number of the first feature that has the property, from 1; 0 before that. */
   first = 0;
 
   constructor(
@@ -88,7 +88,7 @@ export class ColumnStats {
     if (size > this.maxBytes) this.maxBytes = size;
   }
 
-  /** @throws CannotInfer where no type holds this beside what was met before */
+  /** @throws CannotInfer if no type holds this together with the earlier values */
   private admit(sort: number): void {
     this.sorts |= sort;
     if (!typeFlags.some(([, all]) => (this.sorts & ~all) === 0)) throw new CannotInfer();
@@ -126,7 +126,7 @@ export class ColumnStats {
   get state(): FieldState {
     const { sorts, values, maxBytes } = this;
     const type = sorts === 0 ? null : typeFlags.find(([, all]) => (sorts & ~all) === 0)![0];
-    // As a Summarizer has it, of columns other than text.
+    // `Summarizer` does the same for columns other than text.
     const temporalType = type === null || type === "text" ? this.temporal : null;
     return { ...emptyFieldState(), type, values, maxBytes, temporalType };
   }

@@ -24,22 +24,22 @@ import { CannotInfer, ColumnStats, Unescaper } from "./column-stats.js";
 import { skipCoordinates } from "./skip-coordinates.js";
 import type { SplitFeatureReader } from "./split-finder.js";
 
-/** Features that must be parsed cost more here than in a reading: so many, and one in so many, are worth it. */
+/** Features that the scan must parse cost more here than in the reader; these limits bound their number and share. */
 const minParsedFeatures = 64;
 const parsedShare = 16;
 const openingBracket = 91;
 
-/** Where a field was met first. */
+/** The first occurrence of a field. */
 interface FirstOccurrence {
   readonly record: number;
   readonly place: number;
 }
 
 /**
- * Sums up features without making anything of them: of their values it looks at types and sizes, of their coordinates
- * at how many numbers a position has. Only features that are written as others were are skimmed (`Stencils`); the
- * few others are parsed. Gives up (`Unclear`) wherever a reading could come to another sum of sound features. Features
- * whose coordinates a reading refuses (a position of one number, an infinite one, lines nested as polygons are) count.
+ * Summarizes features without decoding them: it checks the types and sizes of values, and the number of coordinates per
+ * position. It skims only features that match a template (`FeatureTemplates`) and parses the others. It throws
+ * CannotInfer wherever the reader could get another summary of valid features. Features with coordinates that the
+ * reader rejects (a position of one number, an infinite number, wrong nesting) count.
  */
 export class FeatureScanner implements SplitFeatureReader {
   readonly cursor = new JsonCursor();
@@ -47,23 +47,23 @@ export class FeatureScanner implements SplitFeatureReader {
   private readonly ids = new RawColumn("id", new Uint8Array(0));
   private readonly coordinates = new CoordinateReader();
   private readonly stencils = new FeatureTemplates(this.cursor, this.properties, this.ids, () => this.skim());
-  /** Of the geometry skimmed last, how many numbers a position has, if it is not the only one. */
+  /** Numbers per position of the last skimmed geometry, if it has several positions. */
   private dimensions = 0;
   private readonly unescaped = new Unescaper();
-  /** Of the columns of `properties`, in their order. */
+  /** Of the columns of `properties`, in the same order. */
   private readonly facts: ColumnStats[] = [];
   private readonly idFacts = new ColumnStats("id", this.unescaped);
   private readonly kinds = Array.from({ length: 8 }, emptyKindSummary);
   private records = 0;
-  /** For the features that are not skimmed. */
+  /** Parses the features that cannot be skimmed. */
   private readonly parser: FeatureParser;
   private readonly summariser = new Summarizer(true);
   private readonly met = new Map<string, FirstOccurrence>();
   private parsed = 0;
-  /** Whether a feature that was parsed has very many fields. */
+  /** Whether a parsed feature has very many fields. */
   private isWide = false;
 
-  /** @param within where points may be; null where one is enough to give up */
+  /** @param within where points may lie; null to give up at the first point */
   constructor(
     teller: IssueReporter,
     private readonly within: Extent | null,
@@ -80,7 +80,7 @@ export class FeatureScanner implements SplitFeatureReader {
     this.parser.load(bytes);
   }
 
-  /** Looks at the feature at the cursor. @throws Damage where it is no JSON, and is not counted then; Unclear */
+  /** Scans the feature at the cursor. @throws JsonSyntaxError if it is not JSON, without counting it; CannotInfer */
   read(): void {
     const { cursor } = this;
     const start = cursor.at;
@@ -96,10 +96,10 @@ export class FeatureScanner implements SplitFeatureReader {
   }
 
   behind(): void {
-    // Nothing is kept of a feature.
+    // The scan keeps no features.
   }
 
-  /** Reads the coordinates at the cursor if they are those of a point, and passes over others. */
+  /** Reads the coordinates at the cursor if they are a point; skips others. */
   private skim(): boolean {
     const { cursor, coordinates } = this;
     const { bytes } = cursor;
@@ -115,7 +115,7 @@ export class FeatureScanner implements SplitFeatureReader {
     return this.dimensions !== 0;
   }
 
-  /** Whether the coordinates skimmed are those of a point where they should be. */
+  /** Whether the last coordinates are a single position exactly if the kind is Point. */
   private isOfItsKind(): boolean {
     return (this.stencils.kind === Kind.Point) === this.coordinates.isPosition;
   }
@@ -172,7 +172,7 @@ export class FeatureScanner implements SplitFeatureReader {
   private addParsed(): void {
     const batch = this.parser.finish();
     if (!batch) return;
-    // Features of so many fields are parsed, all of them: where each field was met first need not be known.
+    // Features with so many fields are all parsed, so their first occurrences are not needed.
     this.isWide ||= batch.fields.length > maxBatchColumns;
     if (this.isWide && this.facts.length > 0) throw new CannotInfer();
     if (!this.isWide) {
@@ -190,8 +190,8 @@ export class FeatureScanner implements SplitFeatureReader {
   }
 
   /**
-   * Ends with the bytes available.
-   * @throws CannotInfer as soon as there are two kinds of layers, or a point is where it may not be
+   * Finishes the current bytes.
+   * @throws CannotInfer if there are two kinds of layers, or a point outside the permitted area
    */
   private closePiece(): void {
     this.addParsed();
@@ -200,14 +200,14 @@ export class FeatureScanner implements SplitFeatureReader {
     if (counts[Kind.Point]! > 0 && !this.areSpared()) throw new CannotInfer();
   }
 
-  /** Whether all points are where they may be. */
+  /** Whether all points are within the permitted area. */
   private areSpared(): boolean {
     const { within } = this;
     if (!within) return false;
     return [this.kinds, this.summariser.state.kinds].every((kinds) => isExtentWithin(kinds[Kind.Point]!.box, within));
   }
 
-  /** What all features say together, as a Summarizer says it; boxes are those of points alone. @throws CannotInfer */
+  /** The summary of all features, as `Summarizer` computes it; boxes cover points only. @throws CannotInfer */
   summary(): LayerSummary {
     this.closePiece();
     const fields = new Map(this.facts.map((facts) => [facts.name, facts.state]));
@@ -217,7 +217,7 @@ export class FeatureScanner implements SplitFeatureReader {
       if (first > 0 && first < record) places.set(name, { record: first, place });
     });
     const parsed = this.summariser.state;
-    // Fields that were all met by parsing are in their order already.
+    // Fields found by parsing only are in order already.
     const isParsed = this.facts.length === 0;
     const names = isParsed ? [] : [...places].sort(([, a], [, b]) => a.record - b.record || a.place - b.place);
     const { type: idType, maxBytes: maxIdBytes } = this.idFacts.state;
@@ -241,7 +241,7 @@ function clearBoxes(kinds: KindSummary[]): void {
   for (const kind of kinds) kind.box = emptyKindSummary().box;
 }
 
-/** Values of these types, which may stand side by side, are of a type that holds them one by one. @throws CannotInfer */
+/** Checks that one type holds the values of both types. @throws CannotInfer */
 function checkTypesUnite(a: FieldType | null, b: FieldType | null): void {
   if (a === null || b === null || a === b) return;
   const both = [a, b];

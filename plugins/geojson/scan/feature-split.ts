@@ -4,13 +4,13 @@ import type { SourceFile } from "../../../src/plugin/format.js";
 export const recordSeparator = 0x1e;
 const lineFeed = 10;
 
-/** A run of whole features. */
+/** A range of whole features. */
 export interface FeatureSplit extends Split {
   readonly start: number;
   readonly end: number;
-  /** Elements of an array between commas, values one after another, or texts ended by this byte. */
+  /** Elements of an array between commas, consecutive values, or texts ended by this byte. */
   readonly form: "array" | "values" | "lines" | "records";
-  /** Whether it starts with a feature, not with the comma before one. */
+  /** Whether it starts with a feature rather than with the comma before one. */
   readonly opens: boolean;
 }
 

@@ -4,7 +4,7 @@ import { defaultSplitBytes } from "../../shared/split-size.js";
 import { type FirstMemberName, findFeature, readFirstName } from "../read/resync.js";
 import { BracketScanner, type TopLevelMembers } from "./bracket-scanner.js";
 
-/** How the features lie in a file; plain data for other threads. */
+/** The arrangement of the features in a file; plain data for other threads. */
 export interface FileLayout {
   readonly layout: "documents" | "values" | "lines" | "records";
   /** Where the text starts, after a byte order mark. */
@@ -20,7 +20,10 @@ const typePattern =
   /"type"\s*:\s*"(Feature|Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"/;
 const geometryPattern = /^"(Point|LineString|Polygon|MultiPoint|MultiLineString|MultiPolygon|GeometryCollection)"$/;
 
-/** Looks at the beginning of a file, up to its first feature, and at its end. @throws input-corrupt, input-truncated, input-empty */
+/**
+ * Inspects the beginning of a file, up to its first feature, and its end. @throws input-corrupt, input-truncated,
+ * input-empty
+ */
 export async function detectFileLayout(file: SourceFile, source: string, linesByName: boolean): Promise<FileLayout> {
   if (file.size === 0) throw createError("input-empty", { source });
   const head = await file.read(0, headBytes);
@@ -80,7 +83,7 @@ function checkType(type: string | undefined, source: string, byte: number): void
   throw createError("input-corrupt", { source, place: { byte }, reason });
 }
 
-/** How a file of several values is laid out, as far as its head shows; null where it may be one value. */
+/** The layout of a file of several values, inferred from its head; null if it may be one value. */
 export function detectSequenceForm(
   text: Buffer,
   linesByName: boolean,
@@ -126,7 +129,7 @@ function nextNonSpaceOffset(text: Buffer, from: number): number {
 
 const nextNonSpaceByte = (text: Buffer, from: number): number => text[nextNonSpaceOffset(text, from)] ?? -1;
 
-/** The place after the object that begins at `from`, −1 where it goes on beyond `text`. */
+/** The offset after the object that begins at `from`, −1 if it continues beyond `text`. */
 function findValueEnd(text: Buffer, from: number): number {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
@@ -143,7 +146,7 @@ function findValueEnd(text: Buffer, from: number): number {
   return -1;
 }
 
-/** What the first of several values says beside its features; nothing where it is damaged. */
+/** The members beside the features in the first of several values; empty if it is damaged. */
 function readTopLevelMembers(text: Buffer): TopLevelMembers {
   const from = nextNonSpaceOffset(text, 0);
   const end = findValueEnd(text, from);
@@ -157,8 +160,8 @@ function readTopLevelMembers(text: Buffer): TopLevelMembers {
 }
 
 /**
- * Whether something may stand after the features that the beginning of the file does not tell: a crs, or a name. The
- * features end the file in most, and then a look at the last bytes is enough.
+ * Whether a crs or a name may follow the features, which the beginning of the file does not show. In most files the
+ * features end the file, and the last bytes show that.
  */
 export async function hasMembersAtEnd(file: SourceFile): Promise<boolean> {
   const tail = (await file.read(Math.max(0, file.size - tailBytes), tailBytes)).toString("latin1");

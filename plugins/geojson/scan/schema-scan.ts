@@ -10,14 +10,14 @@ import type { FeatureSplit } from "./feature-split.js";
 import { SplitFinder } from "./split-finder.js";
 
 /**
- * Sums up a file by skimming its features, which also tells where its splits end. It knows no better than to give up
- * where anything is damaged, unusual, or different from what a reading might find: that is for a reading to say.
+ * Summarizes a file by skimming its features, which also finds the ends of its splits. It gives up at any damage or
+ * irregularity, or if the result could differ from that of the reader, which then reports the cause.
  */
 export class SchemaScan {
   private readonly skimmer: FeatureScanner;
   readonly walker: SplitFinder;
 
-  /** @param within where points may be; null where there may be none */
+  /** @param within where points may lie; null if there may be none */
   constructor(
     private readonly file: SourceFile,
     splitSize: number,
@@ -29,7 +29,7 @@ export class SchemaScan {
     this.walker = new SplitFinder(file, splitSize, this.skimmer);
   }
 
-  /** What the features of these splits, as the walker finds them, say together; null where reading must tell. */
+  /** The summary of these splits, which the `SplitFinder` found; null if only the reader can determine it. */
   async summary(
     splits: AsyncIterable<FeatureSplit>,
     looked: SummaryRequest["onBytesScanned"],
@@ -51,8 +51,8 @@ export class SchemaScan {
   }
 
   /**
-   * Skims what the walker has not passed, which is all but the first `sound` bytes. Two features on one line are for a
-   * reading to refuse. @throws Damage, Unclear
+   * Skims the bytes after the first `sound` bytes, which the `SplitFinder` has read. Two features on one line are left
+   * to the reader, which rejects them. @throws JsonSyntaxError, CannotInfer
    */
   private async rest({ start, bytes: size, form, opens }: FeatureSplit, sound: number): Promise<void> {
     if (size - sound > maxChunkBytes || (form !== "array" && form !== "lines")) throw new CannotInfer();

@@ -4,27 +4,27 @@ import type { JsonCursor } from "../json/cursor.js";
 const comma = 44;
 const opening = 91;
 const closing = 93;
-/** Commas, quotes, and what the two brackets have in common without `bracketBits`, four times each. */
+/** Commas, quotes, and the bits that both brackets share without `bracketBits`, four times each. */
 const commaWord = 0x2c2c2c2c;
 const quoteWord = 0x22222222;
 const bracketWord = 0x59595959;
 const bracketBits = 0xf9f9f9f9 | 0;
-/** Marks the bytes of a word below 128 that are not zero; added, it carries nothing into the next. */
+/** Added to a word, sets the high bit of each byte below 128 that is not zero, without carrying into the next. */
 const nonzeroMask = 0x7f7f7f7f;
-/** Added, it marks the bytes of a word from 33 up to 127. */
+/** Added to a word, sets the high bit of each byte from 33 to 127. */
 const visibleMask = 0x5f5f5f5f;
-/** So many words are counted before the four counts of a byte each are added up. */
+/** Number of words counted before the four one-byte counts are added up. */
 const maxWordsPerSum = 63;
 
 /**
- * Moves past the array of positions at the cursor, deeper than a single position, without reading its numbers, and
- * tells how many numbers each position has: 2 or 3. It is 0, and the cursor stays, where not all have as many, and for
- * anything but brackets, commas and what numbers are made of.
+ * Moves past the array of positions at the cursor, which must be nested deeper than a single position, without parsing
+ * its numbers; returns how many numbers each position has: 2 or 3. Returns 0 and leaves the cursor if the number
+ * varies, or if there is anything but brackets, commas and characters of numbers.
  *
- * An array of n members has n − 1 commas, so that all together have one comma less than there are numbers. Where a
- * position begins is told by the brackets: `[` within two bytes behind another opens an array inside of that one (one
- * byte between them is white space), and of each such row the last opens a position. Two brackets as near as that of
- * which the second closes have no position between them.
+ * An array of n members has n − 1 commas, so all arrays together have one comma less than there are numbers. Brackets
+ * show where positions begin: `[` within two bytes after another `[` opens an array inside that one (one byte between
+ * them is white space), and the last of such a row opens a position. There is no position between two brackets that
+ * are as close as that if the second one closes.
  */
 export function skipCoordinates(cursor: JsonCursor): number {
   const { view, bytes, at: start, end } = cursor;
@@ -33,9 +33,9 @@ export function skipCoordinates(cursor: JsonCursor): number {
   let numbers = 1;
   let positions = 0;
   let empty = 0;
-  /** Of the word before, which bytes are opening brackets. */
+  /** Which bytes of the previous word are opening brackets. */
   let before = 0;
-  /** Of the word before, which bytes are white space; and whether there was more than one such byte behind a bracket. */
+  /** Which bytes of the previous word are white space; and whether more than one such byte followed a bracket. */
   let spaceBefore = 0;
   let wide = 0;
   for (let stops = false; !stops && at <= last; ) {
@@ -45,7 +45,7 @@ export function skipCoordinates(cursor: JsonCursor): number {
     for (; at <= until; at += 4) {
       const word = view.getInt32(at, true);
       const quote = word ^ quoteWord;
-      // Letters from p on and braces have three bits in common.
+      // Braces and letters from p on share three bits.
       const letters = word & (word >>> 1) & (word >>> 2) & 0x10101010;
       if ((letters | (word & highBits) | ((quote - lowBits) & ~quote & highBits)) !== 0) {
         stops = true;
@@ -65,7 +65,7 @@ export function skipCoordinates(cursor: JsonCursor): number {
     positions += Math.imul(positionCounts, lowBits) >>> 24;
     numbers += Math.imul(commaCounts, lowBits) >>> 24;
   }
-  // What is left is less than a word, or ends within one.
+  // The rest is shorter than a word, or ends within one.
   for (; at < end; at++) {
     const byte = bytes[at]!;
     if (byte === 34 || byte >= 112) break;

@@ -2,32 +2,32 @@ import type { SourceFile } from "../../../src/plugin/format.js";
 import { type JsonCursor, JsonSyntaxError } from "../json/cursor.js";
 import type { FeatureSplit } from "./feature-split.js";
 
-/** Bytes read beyond the size of a split, for the feature that ends it. */
+/** Bytes read beyond the size of a split, for its last feature. */
 const marginBytes = 1 << 16;
-/** After so many splits whose end was not found, it is no longer looked for. */
+/** Number of splits without a found end after which the search stops. */
 const maxFailures = 3;
 
-/** Reads features one after another. */
+/** Reads consecutive features. */
 export interface SplitFeatureReader {
   readonly cursor: JsonCursor;
-  /** Goes on with these bytes. */
+  /** Continues with these bytes. */
   load(bytes: Buffer): void;
-  /** Reads the feature at the cursor. @throws Damage where it is no sound JSON */
+  /** Reads the feature at the cursor. @throws JsonSyntaxError if it is not valid JSON */
   read(): void;
-  /** To be called behind each feature. @param ends whether it is the last of its split */
+  /** Called after each feature. @param ends whether it is the last of its split */
   behind(ends: boolean): void;
 }
 
 /**
- * Finds where the splits of an array end by having their features read: who reads them all on one thread need not have
- * brackets counted before. What is anything but sound features is left to those who tell what is wrong.
+ * Finds the ends of the splits of an array by reading its features: on a single thread this makes counting brackets
+ * first unnecessary. Leaves anything but valid features to the code that reports errors.
  */
 export class SplitFinder {
-  /** The split walked over last: where it starts, and how far it was sound. */
+  /** The last split: its start, and the end of its valid part. */
   private start = -1;
   private sound = 0;
   private isWhole = false;
-  /** What is read while the features before it are worked on. */
+  /** The read-ahead of the next bytes. */
   private next: { readonly start: number; readonly bytes: Promise<Buffer> } | null = null;
   private failures = 0;
 
@@ -38,9 +38,9 @@ export class SplitFinder {
   ) {}
 
   /**
-   * The end of the split that begins at `start`: that of the first object or array which ends `splitSize` bytes or
-   * more from there on. Null where that is not found.
-   * @param opens whether it begins with a feature, not with the comma before one
+   * The end of the split that begins at `start`: that of the first object or array which ends `splitSize` bytes or more
+   * after it. Null if it is not found.
+   * @param opens whether it begins with a feature rather than with the comma before one
    */
   async end(start: number, opens: boolean): Promise<number | null> {
     this.start = start;
@@ -61,7 +61,7 @@ export class SplitFinder {
 
   private read(start: number): Promise<Buffer> {
     const bytes = this.file.read(start, this.splitSize + marginBytes);
-    // It is awaited in its turn; until then its failure must not count as unhandled.
+    // It is awaited later; until then, a failure must not count as unhandled.
     bytes.catch(() => undefined);
     return bytes;
   }
@@ -90,12 +90,12 @@ export class SplitFinder {
     }
   }
 
-  /** Whether this is the split walked over last, and its end was found. */
+  /** Whether this is the last split, and its end was found. */
   hasPassed({ start }: FeatureSplit): boolean {
     return this.isWhole && start === this.start;
   }
 
-  /** How many bytes of the split, from its start on, are features that were read. */
+  /** Number of bytes, from the start of the split, that hold features already read. */
   soundBytes({ start }: FeatureSplit): number {
     return start === this.start ? this.sound : 0;
   }

@@ -8,21 +8,22 @@ import {
   unwrap,
 } from "./meridian-split.js";
 
-/** What lies beyond is no longitude that somebody went to: a hundred times around the world. */
+/** Longitudes beyond a hundred times around the world are treated as invalid. */
 const maxLongitude = 36_000;
 
 /**
- * The same geometries, lines and polygons that cross the antimeridian cut there into several parts (RFC 7946, section
- * 3.1.9). Consecutive longitudes that differ by more than 180° are taken as crossing it, and so are longitudes beyond
- * ±180°; an edge from −180° to 180° runs around the world. The column itself where nothing crosses.
- * @param tell how many lines and polygons go beyond a hundred times around the world, and were left as they are
+ * Cuts lines and polygons that cross the antimeridian into several parts there (RFC 7946, section 3.1.9). Consecutive
+ * longitudes that differ by more than 180° count as crossing, as do longitudes beyond ±180°; an edge from −180° to 180°
+ * runs around the world. Returns the column itself if no geometry crosses.
+ * @param reportUncut receives the number of lines and polygons left unchanged because they go more than a hundred times
+ * around the world
  */
-export function splitAtAntimeridian(column: GeometryColumn, tell: (uncut: number) => void): GeometryColumn {
+export function splitAtAntimeridian(column: GeometryColumn, reportUncut: (uncut: number) => void): GeometryColumn {
   if (!crossesAnywhere(column)) return column;
   const builder = new GeometryBuilder();
   let uncut = 0;
   for (let row = 0; row < column.length; row++) uncut += splitGeometry(column, row, builder);
-  if (uncut > 0) tell(uncut);
+  if (uncut > 0) reportUncut(uncut);
   return builder.finish();
 }
 
@@ -41,7 +42,7 @@ function crosses(xy: Float64Array, from: number, to: number): boolean {
   return false;
 }
 
-/** @returns how many of its lines and polygons were left as they are, though they cross */
+/** @returns how many lines and polygons cross but were left unchanged */
 function splitGeometry(column: GeometryColumn, row: number, builder: GeometryBuilder): number {
   const kind = column.kinds[row]!;
   if (kind === Kind.GeometryCollection) {

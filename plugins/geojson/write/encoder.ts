@@ -7,17 +7,17 @@ import { TextBuffer } from "../../shared/text/text-buffer.js";
 import { splitAtAntimeridian } from "./antimeridian.js";
 import { Bounds, GeoJsonGeometryWriter, type GeometrySettings } from "./geometry-writer.js";
 
-/** What a writer gets from a batch. */
+/** The encoded features of a batch. */
 export interface FeatureChunk {
   readonly bytes: Uint8Array;
   readonly count: number;
-  /** Least and greatest x, y, z, where asked for. */
+  /** Minimum and maximum x, y, z, if the options require them. */
   readonly least: readonly number[] | null;
   readonly most: readonly number[] | null;
 }
 
 export interface EncoderSettings extends GeometrySettings {
-  /** What stands before and after each feature. */
+  /** Text before and after each feature. */
   readonly before: string;
   readonly after: string;
   readonly cut: boolean;
@@ -32,30 +32,30 @@ const propertiesMember = new EncodedText(',"properties":{');
 const geometryMember = new EncodedText('},"geometry":');
 const jsonLiterals = { null: new EncodedText("null"), true: new EncodedText("true"), false: new EncodedText("false") };
 
-/** What stands before the value of a property. */
+/** The bytes before the value of a property. */
 class PropertyPrefix {
   private made: EncodedText | null = null;
-  /** With the comma that the first property does not have. */
+  /** With the comma that the first property lacks. */
   readonly further: EncodedText;
 
   constructor(private readonly text: string) {
     this.further = new EncodedText(`,${text}`);
   }
 
-  /** Of the first property: one of many. */
+  /** Without the comma, for the first property. */
   get first(): EncodedText {
     this.made ??= new EncodedText(this.text);
     return this.made;
   }
 }
 
-/** So many names are kept ready to be written. */
+/** Limit of the names kept in encoded form. */
 const maxPrefixes = 4096;
 
 const minSafeInteger = BigInt(Number.MIN_SAFE_INTEGER);
 const maxSafeInteger = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** What stands for a byte in a JSON string, where it cannot stand for itself (RFC 8259, section 7). */
+/** The escape of each byte that a JSON string cannot contain as such (RFC 8259, section 7). */
 const jsonEscapes = Array.from({ length: 256 }, (_, byte) => {
   if (byte >= 32 && byte !== 34 && byte !== 92) return null;
   return Buffer.from(JSON.stringify(String.fromCharCode(byte)).slice(1, -1));
@@ -89,7 +89,7 @@ export class FeatureEncoder {
     const written = presentColumns(batch.columns).filter((f) => f !== idIndex);
     const columns = written.map((f) => batch.columns[f]!);
     const names = written.map((f) => batch.fields[f]!.name);
-    // To write a name once takes less memory than to keep it ready for many times.
+    // For very many names, encoding each once takes less memory than keeping them encoded.
     const prefixes = written.length > maxPrefixes ? null : names.map((name) => this.prefix(name));
     this.report(columns, names);
     if (ids) this.report([ids], ["id"]);
@@ -153,7 +153,7 @@ export class FeatureEncoder {
     this.context.reportLoss("antimeridian-not-cut", undefined, example, count);
   }
 
-  /** Says what JSON numbers cannot hold. */
+  /** Reports values that JSON numbers cannot hold. */
   private report(columns: readonly Column[], names: readonly string[]): void {
     for (let c = 0; c < columns.length; c++) {
       const column = columns[c]!;
@@ -231,7 +231,7 @@ export class FeatureEncoder {
     out.byte(34);
   }
 
-  /** As it stands, on one line: strings of JSON hold no line ends, so those that are there are white space. */
+  /** Writes JSON unchanged except for line ends: JSON strings contain none, so they are white space. */
   private json(column: BytesColumn, row: number): void {
     const { bytes } = column;
     const to = column.offsets[row + 1]!;

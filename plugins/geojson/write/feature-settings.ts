@@ -7,20 +7,20 @@ type SharedOptions =
   | OptionValues<Omit<typeof writeOptions, "bbox" | "crs">>
   | OptionValues<typeof sequenceWriteOptions>;
 
-/** What both writers tell the encoder. */
+/** The encoder settings that both writers share. */
 export function featureSettings(layer: TargetLayer, options: SharedOptions) {
   return {
     precision: options.precision,
     zPrecision: options.zPrecision,
     wind: options.rfc7946,
-    // There is no antimeridian in a plane.
+    // A projected CRS has no antimeridian.
     cut: options.antimeridian === "cut" && layer.crs?.kind !== "projected",
     ids: options.ids,
     idField: options.idField,
   };
 }
 
-/** What both formats hold: all but measures and, as JSON has no such value, bytes. */
+/** Both formats hold everything except measures and bytes, for which JSON has no value. */
 export const writerCapabilities: WriterCapabilities = {
   crs: "wgs84",
   layers: "one",

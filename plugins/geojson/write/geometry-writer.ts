@@ -19,11 +19,11 @@ export interface GeometrySettings {
   /** Decimals of x and y, and of z. */
   readonly precision: number;
   readonly zPrecision: number;
-  /** Whether rings are turned the way of RFC 7946, section 3.1.6. */
+  /** Whether rings are oriented by RFC 7946, section 3.1.6. */
   readonly wind: boolean;
 }
 
-/** The least and greatest x, y and z of what was added; infinities the wrong way round before that. */
+/** Minimum and maximum x, y and z of the geometries added; inverted infinities before the first. */
 export class Bounds {
   readonly least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   readonly most = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -55,7 +55,7 @@ export class Bounds {
     }
   }
 
-  /** The "bbox" member (RFC 7946, section 5) with the comma before it; nothing where there is no position. */
+  /** Writes the "bbox" member (RFC 7946, section 5) with the comma before it; nothing if there is no position. */
   write(out: TextBuffer, settings: GeometrySettings): void {
     const { least, most } = this;
     if (least[0]! > most[0]!) return;
@@ -80,7 +80,7 @@ export class GeoJsonGeometryWriter {
     private readonly settings: GeometrySettings,
   ) {}
 
-  /** False where the geometry has a coordinate that JSON has no number for: null is written then. */
+  /** Returns false, and writes null, if a coordinate has no JSON number. */
   write(column: GeometryColumn, row: number): boolean {
     const { out } = this;
     const start = out.length;
@@ -198,7 +198,7 @@ export class GeoJsonGeometryWriter {
   }
 }
 
-/** Twice the area of the ring, positive where it runs counter-clockwise. */
+/** Twice the area of the ring, positive if it is counter-clockwise. */
 export function signedArea(xy: Float64Array, from: number, to: number): number {
   if (to - from < 3) return 0;
   const x0 = xy[2 * from]!;

@@ -1,17 +1,20 @@
-/** Cutting lines and polygons of unwrapped longitudes along meridians. Only what crosses comes here: plain, not fast. */
+/**
+ * Cuts lines and polygons with unwrapped longitudes along meridians. Only crossing geometries reach this code, so it is
+ * simple rather than fast.
+ */
 
-/** Longitude, latitude, height (NaN where there is none). */
+/** Longitude, latitude, height (NaN if there is none). */
 export type Position = readonly [number, number, number];
 /** A line, or a closed ring. */
 export type Ring = Position[];
 
-/** Whether the way from one longitude to the next is shorter across the antimeridian. */
+/** Whether the shorter path between two longitudes crosses the antimeridian. */
 export function crossesAntimeridian(from: number, to: number): boolean {
   const step = Math.abs(to - from);
   return step > 180 && !(step === 360 && Math.abs(from) === 180);
 }
 
-/** The same line with longitudes that go on beyond ±180° instead of jumping. */
+/** The same line with longitudes that continue beyond ±180° instead of jumping. */
 export function unwrap(line: Ring): Ring {
   let turns = 0;
   return line.map(([x, y, z], k) => {
@@ -26,10 +29,10 @@ function interpolateAt(a: Position, b: Position, x: number): Position {
   return [x, a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])];
 }
 
-/** The world in which a longitude lies: 0 from −180° to 180°, 1 the one east of it. */
+/** The world copy that contains a longitude: 0 for −180° to 180°, 1 for the one east of it. */
 const worldIndex = (x: number): number => Math.floor((x + 180) / 360);
 
-/** The piece moved into −180° to 180°, by where its middle lies. */
+/** Shifts a piece into −180° to 180° by its middle. */
 export function shiftIntoRange(piece: Ring): Ring {
   return shiftByTurns(piece, -worldIndex(middleLongitude(piece)));
 }
@@ -48,7 +51,7 @@ function minMax(values: readonly number[]): [number, number] {
   return [least, most];
 }
 
-/** The meridians 180° + n · 360° strictly between the least and the greatest longitude. */
+/** The meridians 180° + n · 360° strictly between the minimum and the maximum longitude. */
 function crossedMeridians(line: Ring): number[] {
   const [least, most] = minMax(line.map((p) => p[0]));
   const found: number[] = [];
@@ -56,7 +59,7 @@ function crossedMeridians(line: Ring): number[] {
   return found;
 }
 
-/** An unwrapped line in the pieces between antimeridians. */
+/** Splits an unwrapped line at the antimeridians. */
 export function splitLineAtMeridians(line: Ring): Ring[] {
   let pieces = [line];
   for (const x of crossedMeridians(line)) pieces = pieces.flatMap((piece) => splitLineAt(piece, x));
@@ -85,8 +88,7 @@ function splitLineAt(line: Ring, x: number): Ring[] {
 }
 
 /**
- * A polygon in the pieces between antimeridians, each with its holes. A ring that runs around the world holds the pole
- * that it is nearer to.
+ * Splits a polygon, with its holes, at the antimeridians. A ring that runs around the world encloses the nearer pole.
  */
 export function splitPolygonAtMeridians(rings: readonly Ring[]): Ring[][] {
   const [first, ...rest] = rings;
@@ -114,7 +116,7 @@ function closeAtPole(ring: Ring): Ring {
   return [...ring, [end[0], latitude, end[2]], [start[0], latitude, start[2]], start];
 }
 
-/** The hole in that world where the shell is: unwrapping may have left them a turn apart. */
+/** Shifts the hole into the world copy of the shell: unwrapping may have left them 360° apart. */
 function shiftToShell(hole: Ring, shell: Ring): Ring {
   const [least, most] = minMax(shell.map((p) => p[0]));
   const [low, high] = minMax(hole.map((p) => p[0]));
@@ -124,12 +126,12 @@ function shiftToShell(hole: Ring, shell: Ring): Ring {
   return hole;
 }
 
-/** A run of positions on one side of the meridian, from it and back to it. */
+/** A run of positions on one side of the meridian, with both ends on it. */
 type Chain = Ring;
 
 /**
- * Both sides of a polygon along a meridian. The places where rings cross it, in order of latitude, lie by turns where
- * the polygon begins and where it ends: those pairs are joined, and every loop made so is a shell.
+ * Splits a polygon along a meridian. The crossings of its rings, in order of latitude, alternately enter and leave the
+ * polygon: those pairs are joined, and every resulting loop is a shell.
  */
 function splitPolygonAt(rings: readonly Ring[], x: number): Ring[][] {
   return [-1, 1].flatMap((side) => {
@@ -147,9 +149,9 @@ function splitPolygonAt(rings: readonly Ring[], x: number): Ring[][] {
   });
 }
 
-/** Adds what of the ring is on this side: chains where it crosses the meridian, else the whole ring. */
+/** Collects the parts of the ring on this side: chains if it crosses the meridian, else the whole ring. */
 function collectSide(ring: Ring, x: number, side: number, chains: Chain[], whole: Ring[]): void {
-  // A position on the meridian counts to the east, so that each edge crosses once or not at all.
+  // A position on the meridian counts as east, so that each edge crosses at most once.
   const isHere = (p: Position) => (p[0] < x ? -1 : 1) === side;
   const open = ring.slice(0, -1);
   const firstOut = open.findIndex((p) => !isHere(p));
@@ -203,7 +205,7 @@ function joinChains(chains: readonly Chain[]): Ring[] {
   return loops;
 }
 
-/** Whether the hole lies in the shell, by the first of its positions. */
+/** Whether the hole is inside the shell, tested by its first position. */
 function isInside(shell: Ring, hole: Ring): boolean {
   const [x, y] = hole[0]!;
   let inside = false;

@@ -6,7 +6,7 @@ import { featureSettings } from "./feature-settings.js";
 
 type Options = OptionValues<typeof sequenceWriteOptions>;
 
-/** One feature a line; on request each begins with a record separator (RFC 8142, section 2). */
+/** Writes one feature per line, optionally after a record separator (RFC 8142, section 2). */
 export async function createEncoder(
   layer: TargetLayer,
   options: Options,
@@ -27,7 +27,7 @@ export async function createAssembler(sink: Sink): Promise<Assembler<FeatureChun
   return {
     append: (chunk) => file.write(chunk.bytes),
     async finish() {
-      // A file without a byte is refused as one that was cut off; a blank line says that there is no feature.
+      // Readers reject an empty file as truncated; a blank line means that there is no feature.
       if (file.size === 0) await file.write(Buffer.from("\n"));
     },
   };

@@ -10,7 +10,7 @@ import { Bounds, type GeometrySettings } from "./geometry-writer.js";
 
 type Options = OptionValues<typeof writeOptions>;
 
-/** Features as members of one array, each on a line of its own. */
+/** Writes features as members of one array, each on its own line. */
 export async function createEncoder(
   layer: TargetLayer,
   options: Options,
@@ -42,7 +42,7 @@ function formatCrsMember(crs: Crs | null): string {
   if (crs === null) return "";
   const [authority, code] = crs.id?.split(":") ?? [];
   if (!authority || !code) throw createError("crs-not-writable", { format: "GeoJSON", crs: crs.name });
-  // In GeoJSON longitude comes first, whatever EPSG:4326 says.
+  // GeoJSON puts longitude first, regardless of EPSG:4326.
   const lonLat = crs.id === "EPSG:4326" || crs.id === "OGC:CRS84";
   const urn = lonLat ? "urn:ogc:def:crs:OGC:1.3:CRS84" : `urn:ogc:def:crs:${authority}::${code}`;
   return `,"crs":${JSON.stringify({ type: "name", properties: { name: urn } })}`;
@@ -59,7 +59,7 @@ class CollectionAssembler implements Assembler<FeatureChunk> {
 
   async append(chunk: FeatureChunk): Promise<void> {
     if (chunk.count === 0) return;
-    // Each feature brings the comma before it; the first one has none.
+    // Each feature starts with the comma before it, which the first one omits.
     await this.file.write(this.empty ? chunk.bytes.subarray(1) : chunk.bytes);
     this.empty = false;
     if (chunk.least && chunk.most) this.bounds.merge(chunk.least, chunk.most);
