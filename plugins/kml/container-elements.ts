@@ -1,4 +1,4 @@
-/** The elements in which documents and folders say something of themselves, in the order that KML has (OGC 07-147r2, 9.1.2). */
+/** The elements that describe a document or folder, in the order of KML (OGC 07-147r2, 9.1.2). */
 import { escapeElement } from "../shared/xml/escape.js";
 
 export const containerElements: readonly string[] = [
@@ -22,7 +22,7 @@ export const containerElements: readonly string[] = [
   "ExtendedData",
 ];
 
-/** Those of them that are kept as they are written. */
+/** Those of them that are kept as written. */
 export const verbatimElements: ReadonlySet<string> = new Set(
   containerElements.filter((name) => name !== "name" && name !== "description"),
 );

@@ -1,10 +1,10 @@
 import type { FieldType } from "../../src/model/index.js";
 
 /**
- * The fields that KML has elements for, with the types that go there. The first type is the one that is read where
- * nothing else is said. Names are those of @tmcw/togeojson, and after KML's elements where it has none.
+ * The fields that KML has elements for, with the types of their values. The first type is the default when reading. Names
+ * are those of @tmcw/togeojson, or of KML's elements where it has none.
  *
- * Values that an element cannot say, and all other fields, are ExtendedData.
+ * Values that an element cannot hold, and all other fields, are ExtendedData.
  */
 export const elementFields = {
   name: ["text"],
@@ -40,7 +40,7 @@ export const elementFields = {
   tessellate: ["boolean"],
   interpolate: ["boolean"],
   coordinateProperties: ["json"],
-  // Of overlays, which are read only.
+  // Of overlays, which are read and not written.
   "@geometry-type": ["text"],
 } as const satisfies Record<string, readonly FieldType[]>;
 
@@ -48,7 +48,7 @@ export type ElementField = keyof typeof elementFields;
 
 export const isElementField = (name: string): name is ElementField => Object.hasOwn(elementFields, name);
 
-/** What says the heights' meaning; the last two are of Google's extension (gx:altitudeMode). */
+/** The meanings of heights; the last two are from Google's extension (gx:altitudeMode). */
 export const altitudeModes: readonly string[] = [
   "clampToGround",
   "relativeToGround",
@@ -57,10 +57,10 @@ export const altitudeModes: readonly string[] = [
   "relativeToSeaFloor",
 ];
 
-/** Namespaces of KML and of Google's extension, as they are and as people mistype them. */
+/** Namespaces of KML and of Google's extension, with common typing errors. */
 export const kmlNamespacePattern = /^\s*(https?:\/\/)?([\w-]+\.)*(opengis\.net|google\.com)\/.*kml/i;
 export const kmlNamespace = "http://www.opengis.net/kml/2.2";
 export const gxNamespace = "http://www.google.com/kml/ext/2.2";
 export const atomNamespace = "http://www.w3.org/2005/Atom";
-/** What geoferry says in a document's ExtendedData, where KML takes elements of any other namespace. */
+/** The namespace of geoferry's declarations in a document's ExtendedData, where KML allows other namespaces. */
 export const geoferryNamespace = "urn:x-geoferry:kml";

@@ -4,7 +4,7 @@ import { removeForbidden } from "../shared/xml/escape.js";
 import { rateKml } from "./identify.js";
 import { readOptions, writeOptions } from "./options.js";
 
-/** OGC KML 2.2 and 2.3 (07-147r2, 12-007r2), Google's KML 2.0 and 2.1 when reading, with Google's extensions (gx). */
+/** OGC KML 2.2 and 2.3 (07-147r2, 12-007r2) with Google's extensions (gx); the reader also accepts Google's KML 2.0 and 2.1. */
 export default defineFormat({
   apiVersion: 1,
   id: "kml",
@@ -14,7 +14,7 @@ export default defineFormat({
     extensions: ["kmz"],
     findMain: (entries) =>
       entries.find((path) => /^doc\.kml$/i.test(path)) ?? entries.find((path) => /\.kml$/i.test(path)),
-    // NetworkLinks lead to them.
+    // NetworkLinks refer to them.
     isLinked: (path) => /\.kml$/i.test(path),
     mainName: "doc.kml",
   },
@@ -26,7 +26,7 @@ export default defineFormat({
       crs: "wgs84",
       layers: "many",
       metadata: ["description", "author", "links", "columns", "elements"],
-      // A reader takes white space at the edges for indentation.
+      // Readers take white space at the edges for indentation.
       normalizeLayerName: (name) => removeForbidden(name).trim() || "layer",
       geometryTypes: allGeometryTypes,
       nullGeometry: true,

@@ -64,7 +64,7 @@ function scanDocument(
   return new DocumentScanner(file, settings, context).run();
 }
 
-/** The name of a file without its folder and extension; `doc.kml` has that of its archive. */
+/** Returns the name of a file without folder and extension; for `doc.kml`, that of its archive. */
 function fileStem(path: string): string {
   const parts = path.split(/[/\\]/);
   const own = parts.at(-1)!;
@@ -96,7 +96,7 @@ class KmlLayer implements Layer {
     const { summary } = plan;
     this.name = plan.name;
     if (plan.metadata) this.metadata = plan.metadata;
-    // Longitude and latitude of WGS84, always (OGC 07-147r2, 6.2).
+    // Always longitude and latitude in WGS84 (OGC 07-147r2, 6.2).
     this.crs = context.crs.wgs84;
     this.fields = fieldsOf(plan, options.fid);
     this.geometryTypes = typesIn(summary);
@@ -150,7 +150,7 @@ class KmlLayer implements Layer {
     this.context.splitFinished(passed, 0);
   }
 
-  /** The document that the split is of. An archive may have thousands: each is open while it is read. */
+  /** Opens the document of a split. An archive may have thousands, so that each is open only while it is read. */
   private async openEntry({ entry = 0 }: KmlSplit): Promise<AsyncDisposable & { file: SourceFile; name: string }> {
     if (entry === 0) return { file: this.file, name: this.source.name, async [Symbol.asyncDispose]() {} };
     const source = this.source.entries!.getSource(this.document.entries[entry]!.path);
@@ -161,7 +161,7 @@ class KmlLayer implements Layer {
 
 /** Reads the features of one split. */
 class SplitReader {
-  /** The record met last. */
+  /** The number of the last record. */
   number = 0;
   private readonly xml: XmlReader;
   private readonly features: FeatureReader;

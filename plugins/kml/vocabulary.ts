@@ -1,4 +1,4 @@
-/** Numbers for the local names that reading knows. */
+/** Codes of the local names that the reader knows. */
 export const Tag = {
   kml: 1,
   Document: 2,
@@ -87,22 +87,18 @@ export const Tag = {
   id: 85,
   colorMode: 88,
   schemaUrl: 86,
-  /** An element of a namespace that is not KML's. */
+  /** An element of another namespace than KML's. */
   foreign: 90,
-  /** A placemark of a type of its own, as KML 2.0 and 2.1 let a Schema declare it. */
+  /** A typed placemark, which a Schema of KML 2.0 and 2.1 declares. */
   typed: 91,
-  /** A child of a feature that nothing is read of. */
-  leftOut: 92,
-  /** One that KML does not have, of which only geometries are read. */
-  unknown: 93,
-  /** Geometries that KML does not have, and files do, beside MultiGeometry. */
+  /** Geometries that occur in files, though KML only has MultiGeometry. */
   MultiPoint: 94,
   MultiLineString: 95,
 } as const;
 
 export const vocabulary: Readonly<Record<string, number>> = {
   ...Tag,
-  // Element names of KML 2.0 and 2.1, and Google's, that have another name now.
+  // Former names of elements, in KML 2.0 and 2.1 and from Google.
   Url: Tag.Link,
   GeometryCollection: Tag.MultiGeometry,
   MultiPolygon: Tag.MultiGeometry,
@@ -110,11 +106,9 @@ export const vocabulary: Readonly<Record<string, number>> = {
   MultiSurface: Tag.MultiGeometry,
   foreign: 0,
   typed: 0,
-  leftOut: 0,
-  unknown: 0,
 };
 
-/** The attributes of elements that are read. */
+/** The attributes that are read, by element. */
 export const readAttributes: Readonly<Record<number, ReadonlySet<string>>> = {
   [Tag.Placemark]: new Set(["id"]),
   [Tag.GroundOverlay]: new Set(["id"]),
@@ -134,7 +128,7 @@ export const readAttributes: Readonly<Record<number, ReadonlySet<string>>> = {
   [Tag.SimpleArrayField]: new Set(["name", "type"]),
 };
 
-/** Elements whose text is a field's value as it stands. */
+/** Elements whose text is the value of a field, unchanged. */
 export const textElements: Readonly<Record<number, string>> = {
   [Tag.name]: "name",
   [Tag.address]: "address",

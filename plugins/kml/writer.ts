@@ -69,15 +69,15 @@ export async function createAssembler(
   );
   const ids = new IdHashSet();
   for (const { id } of schemas) ids.add(Buffer.from(id), 0, id.length);
-  // The Schema of very many fields is not kept where it has been written for good.
+  // A Schema with very many fields is not kept in memory once it is written.
   const kept = parts.map((part) => (part.isOwn || isArchive ? part : { ...part, schema: "" }));
   return new DocumentAssembler(file, kept, ids, context, isArchive);
 }
 
-/** The Schemas in folders take at most so many characters; more folders than that are plain ones. */
+/** The maximum length of all Schemas in folders, in characters; further folders are plain. */
 const maxSchemaLength = 1 << 20;
 
-/** What stands at the head of a document of one layer. */
+/** Returns the head of the document of one layer. */
 function singleLayerHeader(
   { name }: TargetLayer,
   own: ElementTexts,
@@ -88,7 +88,7 @@ function singleLayerHeader(
   const kept = own.length > 0 ? own : others;
   if (kept === own && others.length > 0) {
     const kinds = others.map(([kind]) => kind).join(", ");
-    const example = `what the document around the folder "${name}" says of itself: ${kinds}`;
+    const example = `metadata of the document around the folder "${name}": ${kinds}`;
     context.reportLoss("metadata-left-out", undefined, example);
   }
   return [writeNameElement(name), ...kept];
@@ -97,34 +97,34 @@ function singleLayerHeader(
 /** A layer of the document. */
 interface LayerOutput {
   readonly name: string;
-  /** Its Schema as XML, empty where it has no fields. */
+  /** Its Schema as XML; empty for a layer without fields. */
   readonly schema: string;
-  /** What the layer says of itself, and what its folders do, by their paths. */
+  /** The metadata of the layer, and of its folders by their paths. */
   readonly texts: ElementTexts;
   readonly folders: Readonly<Record<string, ElementTexts>>;
-  /** The Schema stands in the layer's own document, not in the one around all layers. */
+  /** Whether the Schema is in the layer's own document, not in the one around all layers. */
   readonly isOwn: boolean;
 }
 
 /**
- * Whether features go into folders within the layer. GDAL takes each folder for a layer, and finds its Schema in the
- * document around all only; in a KMZ it finds a Schema only in the document that has the features themselves.
+ * Whether features are written into folders within the layer. GDAL reads each folder as a layer, and finds its Schema only
+ * in the document around all layers; in a KMZ, only in the document that directly contains the features.
  */
 const hasFolders = ({ fields }: TargetLayer, { folders }: Options): boolean =>
   folders && (fields ?? []).some(({ name }) => name === "folder");
 
-/** Puts placemarks into the folders they are of, in their order: a path that comes again later is a folder again. */
+/** Writes placemarks into their folders, in input order: a path that occurs again later becomes another folder. */
 class DocumentAssembler implements Assembler<PlacemarkChunk> {
-  /** Layers begun so far. */
+  /** The number of layers begun. */
   private begun = 0;
-  /** Names of the folders that are open inside the layer. */
+  /** The names of the open folders inside the layer. */
   private open: readonly string[] = [];
   private path: string | null = null;
-  /** The end tags of the folders that are open. */
+  /** The end tags of the open folders. */
   private readonly ends: string[] = [];
-  /** What the Schemas in folders take, in characters. */
+  /** The length of the Schemas in folders, in characters. */
   private schemaSize = 0;
-  /** The layers and paths of the folders that were written with what they say of themselves. */
+  /** The layers and paths of the folders that were written with their metadata. */
   private readonly described = new Set<string>();
 
   constructor(
@@ -152,7 +152,7 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     await this.write(`${this.layers.length > 1 ? "</Document>\n" : ""}</Document>\n</kml>\n`);
   }
 
-  /** Each of several layers is a document of its own, also one without features. */
+  /** Begins a layer. Each of several layers is a document of its own, even without features. */
   private async beginUpTo(layer: number): Promise<void> {
     if (this.layers.length === 1) return;
     for (; this.begun <= layer; this.begun++) {
@@ -187,8 +187,8 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
   }
 
   /**
-   * The Schema for a folder that is a document of its own, which GDAL needs to read attributes in a KMZ; empty where it
-   * is a plain folder. It has no id, as that of the layer has it.
+   * Returns the Schema for a folder that is a document of its own, which GDAL needs to read attributes in a KMZ; empty for
+   * a plain folder. It has no id, because the layer's Schema has that id.
    */
   private schemaOfFolder(layer: number): string {
     const schema = this.isArchive ? this.layers[layer]!.schema.replace(/ id="[^"]*"/, "") : "";
@@ -196,12 +196,12 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     return this.schemaSize <= maxSchemaLength ? schema : "";
   }
 
-  /** Reports what folders say that no feature is in. */
+  /** Reports the metadata of folders without features. */
   private reportFolders(): void {
     for (const [n, { folders }] of this.layers.entries()) {
       for (const path of Object.keys(folders)) {
         if (this.described.has(`${n} ${path}`)) continue;
-        const example = `what the folder "${path}" says of itself, since no feature of the output is in it`;
+        const example = `metadata of the folder "${path}", because no feature of the output is in it`;
         this.context.reportLoss("metadata-left-out", undefined, example);
       }
     }
@@ -211,13 +211,13 @@ class DocumentAssembler implements Assembler<PlacemarkChunk> {
     if (text !== "") await this.file.write(Buffer.from(text));
   }
 
-  /** An id stands once in a document (XML 1.0, 3.3.1); the second is made blank. */
+  /** Blanks out repeated ids: an id occurs once in a document (XML 1.0, 3.3.1). */
   private dropRepeatedIds({ bytes, ids }: PlacemarkChunk): void {
     for (let i = 0; i < ids.length; i += 2) {
       const [from, to] = [ids[i]!, ids[i + 1]!];
       if (this.ids.add(bytes, from + ' id="'.length, to - 1)) continue;
       const id = Buffer.from(bytes.subarray(from + ' id="'.length, to - 1)).toString("utf8");
-      this.context.reportLoss("id-repeated", undefined, `the id "${id}" was there before, and KML has each once`);
+      this.context.reportLoss("id-repeated", undefined, `the id "${id}" is repeated, and KML allows each once`);
       bytes.fill(32, from, to);
     }
   }

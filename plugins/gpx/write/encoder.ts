@@ -96,7 +96,7 @@ export class GpxEncoder {
       }
       if (this.hasUnqualified) this.unqualified++;
     }
-    this.tell(spread, areas);
+    this.reportConversions(spread, areas);
     reportCollapsedGeometries(geometry, this.settings.precision, this.context);
     // Fields from elements of other namespaces need no declaration to be restored.
     const fields = batch.fields.flatMap(({ name, type, element }) => (element ? [] : [{ name, type }]));
@@ -104,7 +104,7 @@ export class GpxEncoder {
   }
 
   /** Reports what GPX cannot hold. */
-  private tell(spread: number, areas: number): void {
+  private reportConversions(spread: number, areas: number): void {
     const { context, dropped, leftOut, points } = this;
     if (spread > 0) {
       context.reportLoss(

@@ -5,7 +5,7 @@ export type ArrayValue = string | number | boolean | null;
 
 const booleanWords: Readonly<Record<string, boolean>> = { 1: true, true: true, 0: false, false: false };
 
-/** @param type what the Schema declares; a number is guessed where it says nothing. What is not of the type is a text. */
+/** @param type the type in the Schema; without one, numbers are recognized. A value that does not fit the type is a text. */
 export function parseArrayValue(text: string, type: FieldType | undefined): ArrayValue {
   if (text === "") return null;
   if (type === "text") return text;

@@ -15,44 +15,44 @@ import type { LayerPlan } from "../scan/layer-scan.js";
 import { type FeatureRecord, ValueSource } from "./feature-record.js";
 import { FieldColumnBuilder } from "./field-column.js";
 
-/** What a batch holds at most. */
+/** The maximum size of a batch. */
 const maxBatchRows = 1000;
 const maxBatchPositions = 1 << 17;
-/** Rows times fields that have values in them. */
+/** Rows times fields with values. */
 const maxBatchCells = 1 << 20;
 
 interface FieldSlots {
   readonly name: string;
-  /** Where values of elements and styles go, and those of data. */
+  /** The field for values of elements and styles, and the field for data; −1 for none. */
   readonly elements: number;
   readonly data: number;
 }
 
-/** Puts the features of a layer into batches, by the fields that the survey found. */
+/** Builds batches from the features of a layer, with the fields that the scan found. */
 export class FeatureBatchBuilder {
   readonly fields: readonly Field[];
   private readonly slots = new Map<string, FieldSlots>();
-  /** Those of the values of the last feature. */
+  /** The slots of the last feature's values, in their order. */
   private readonly lastSlots: (FieldSlots | undefined)[] = [];
-  /** By Schema, the field in which the ids are. */
+  /** The fields with the feature ids, by Schema. */
   private readonly idFields: ReadonlyMap<string, string>;
   private readonly geometry = new GeometryBuilder();
-  /** By field; only those that a feature of the batch has. */
+  /** By field; undefined for fields that no feature of the batch has. */
   private columns: (FieldColumnBuilder | undefined)[] = [];
-  /** The fields that have columns, in the order in which they got them, and these columns. */
+  /** The fields with columns, in order of creation, and their columns. */
   private present: number[] = [];
   private filled: FieldColumnBuilder[] = [];
   private ids: FieldColumnBuilder | null = null;
   private readonly fid: number;
   private records: number[] = [];
-  /** Rows that a column has room for at first. */
+  /** The initial capacity of a column, in rows. */
   private rows = 0;
   private slab: Slab | null = null;
-  /** As long as no feature of the batch has data by a Schema: columns end at the last feature that has them. */
+  /** True while no feature of the batch has data of a Schema: a column then ends at the last feature with a value. */
   private isSparse = true;
-  /** The fields that the feature available says something in. */
+  /** The fields in which the current feature has values. */
   private readonly offered: number[] = [];
-  /** The Schema whose fields the columns have null for, where a feature says nothing. */
+  /** The Schema whose fields are null where a feature has no value. */
   private nullsOf: string | undefined;
 
   constructor(
@@ -95,7 +95,7 @@ export class FeatureBatchBuilder {
     return length >= maxBatchRows || isWide || this.geometry.positionCount >= maxBatchPositions;
   }
 
-  /** The column of a field, which gets none before a feature has the field: most features lack most of many fields. */
+  /** Returns the column of a field. It is created for the first value, because with many fields most are rare. */
   private column(f: number): FieldColumnBuilder {
     const known = this.columns[f];
     if (known) return known;
@@ -114,7 +114,7 @@ export class FeatureBatchBuilder {
 
   /** Adds a feature, which is record `number` of its split. */
   add(record: FeatureRecord, number: number): void {
-    // Columns take memory, and behind the last batch none come.
+    // Columns are created here, so that none are allocated after the last batch.
     if (this.records.length === 0) this.begin();
     if (this.ids && record.id !== null) {
       record.text(ValueSource.element, "", record.id);
@@ -132,7 +132,7 @@ export class FeatureBatchBuilder {
     this.records.push(number);
   }
 
-  /** Ends a row in all columns; gives those whose value is not of their type. */
+  /** Ends a row in all columns. @returns the fields whose value does not fit their type */
   private endRow(record: FeatureRecord): number[] | null {
     const { usedSchemas } = record;
     if (usedSchemas.length !== 1 || usedSchemas[0] !== this.nullsOf) this.setNulls(usedSchemas);
@@ -145,7 +145,7 @@ export class FeatureBatchBuilder {
     return lost;
   }
 
-  /** The same where no Schema says what features lack: only the columns of what this one has are looked at. */
+  /** Ends a row where no Schema declares fields: only the columns with a value of this feature are visited. */
   private endOffered(record: FeatureRecord): number[] | null {
     let lost: number[] | null = null;
     for (const f of this.offered) {
@@ -187,7 +187,7 @@ export class FeatureBatchBuilder {
       if (this.fid >= 0) this.offerTo(this.fid, at, ValueSource.style);
       return;
     }
-    // Features mostly say the same things in the same order.
+    // Most features have the same values in the same order.
     const before = this.lastSlots[at];
     const slots = before?.name === name ? before : this.slots.get(name);
     this.lastSlots[at] = slots;
@@ -199,20 +199,16 @@ export class FeatureBatchBuilder {
     this.context.reportLoss(
       "value-repeated",
       name,
-      `a feature says it twice; "${record.textAt(at).slice(0, 80)}" was kept`,
+      `a feature has two values for it; "${record.textAt(at).slice(0, 80)}" was kept`,
     );
   }
 
   private loseValue(f: number): void {
     const { name, type } = this.fields[f]!;
-    this.context.reportLoss(
-      "value-unreadable",
-      name,
-      `a value is no ${type}, though the document says so; it became null`,
-    );
+    this.context.reportLoss("value-unreadable", name, `a value does not fit the declared type ${type}; it became null`);
   }
 
-  /** The batch so far, null where there is nothing in it. */
+  /** Returns the batch; null for an empty one. */
   finish(): Batch | null {
     const { records } = this;
     const [firstRecord] = records;
@@ -252,7 +248,7 @@ export class FeatureBatchBuilder {
 
 const fieldsByPlan = new WeakMap<LayerPlan, readonly Field[]>();
 
-/** The fields of a layer, with the one that shows the ids where it is asked for. */
+/** Returns the fields of a layer, with the one for the ids if the option names it. */
 export function fieldsOf(plan: LayerPlan, fidField: string | undefined): readonly Field[] {
   let fields = fieldsByPlan.get(plan);
   if (!fields) {

@@ -2,7 +2,7 @@ import { parseNumber } from "../../shared/text/parse-number.js";
 import { parsePlainDecimal } from "../../shared/text/plain-decimal.js";
 import { isSpace } from "../../shared/xml/bytes.js";
 
-/** What a byte is in a list of coordinates. */
+/** The classes of bytes in a list of coordinates. */
 const ByteClass = { other: 0, number: 1, space: 2, comma: 3, separator: 4 } as const;
 const byteClasses = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
@@ -14,11 +14,11 @@ const byteClasses = Uint8Array.from({ length: 256 }, (_, byte) => {
 
 const comma = 0x2c;
 
-/** Positions of one feature, one after another. */
+/** The positions of one feature. */
 export class PositionBuffer {
-  /** Longitude and latitude of each, interleaved. */
+  /** Longitudes and latitudes, interleaved, in degrees. */
   xy = new Float64Array(256);
-  /** Height of each, NaN where it has none; only to be looked at where `hasZ`. */
+  /** Heights in metres, NaN for none; valid only if `hasZ`. */
   z = new Float64Array(128);
   hasZ = false;
   count = 0;
@@ -28,7 +28,7 @@ export class PositionBuffer {
     this.hasZ = false;
   }
 
-  /** Makes room for one more. */
+  /** Ensures capacity for one more position. */
   reserve(): void {
     if (this.count < this.z.length) return;
     const grown = new Float64Array(this.xy.length * 2);
@@ -52,38 +52,38 @@ export class PositionBuffer {
     this.count++;
   }
 
-  /** The position that is added next has a height, those before it have none unless they said so. */
+  /** Prepares for the height of the next position; positions before it without one have NaN. */
   beginHeights(): void {
     if (this.hasZ) return;
     this.z.fill(Number.NaN, 0, this.count);
     this.hasZ = true;
   }
 
-  /** The height of position k, NaN where it has none. */
+  /** Returns the height of position `k`, NaN for none. */
   heightOf(k: number): number {
     return this.hasZ ? this.z[k]! : Number.NaN;
   }
 }
 
-/** What was mended while coordinates were read. */
+/** Counts of repairs in coordinates. */
 export interface CoordinateRepairs {
-  /** Positions of more than three numbers, of which three were taken. */
+  /** Positions of more than three numbers, of which the first three were used. */
   surplus: number;
-  /** Positions that commas, blanks or other signs did not part as they should. */
+  /** Positions with wrong separators. */
   sloppy: number;
 }
 
-/** More numbers in a row than any chain of commas that means something. */
+/** Longer chains of numbers with commas have no meaning. */
 const maxChainLength = 3 << 16;
 
 /**
- * Reads the text of `<coordinates>`: positions of longitude, latitude and perhaps height, with commas between the
- * numbers and white space between the positions (OGC 07-147r2, 10.9.3), and what people make of that: blanks after the
+ * Parses the text of `<coordinates>`: positions of longitude, latitude and optionally height, with commas between the
+ * numbers and white space between the positions (OGC 07-147r2, 10.9.3). It also accepts common errors: blanks after
  * commas, a comma at the end, commas or semicolons between positions.
  */
 export class CoordinateParser {
   private chain = new Float64Array(64);
-  /** Behind which number of the chain there was a blank after the comma. */
+  /** The numbers of the chain whose comma is followed by a blank. */
   private gaps: number[] = [];
   private length = 0;
   private from = 0;
@@ -95,7 +95,7 @@ export class CoordinateParser {
 
   /**
    * Adds the positions in `bytes[from … to]`.
-   * @returns what is wrong, in words; null where nothing is
+   * @returns the problem, in words; null for none
    */
   parse(bytes: Uint8Array, from: number, to: number): string | null {
     let i = from;
@@ -114,23 +114,23 @@ export class CoordinateParser {
       if (i < 0) return this.problem(bytes, -1 - i, to);
       const { length } = this;
       if (length === 2 || length === 3) {
-        // One blank behind two commas: "1, 2,3" may have lost its latitude, and "2,3" be the next position.
+        // With one blank after two commas, "1, 2,3" may have lost its latitude, and "2,3" may be the next position.
         if (this.gaps.length > 0 && this.gaps.length < length - 1) this.repairs.sloppy++;
         this.positions.add(this.chain[0]!, this.chain[1]!, length === 3 ? this.chain[2]! : Number.NaN);
       } else if (length === 1) {
         lonely++;
         if (lonely > 3) return "numbers without commas between longitude and latitude";
-        // Kept for a moment: the whole text may be one position with blanks in place of commas.
+        // Decided at the end: the whole text may be one position with blanks in place of commas.
         this.lonely[lonely - 1] = this.chain[0]!;
-      } else if (!this.partChain()) return `${length} numbers in a row that no rule parts into positions`;
+      } else if (!this.divideChain()) return `${length} consecutive numbers that cannot be divided into positions`;
     }
     return lonely === 0 ? null : this.finishLonely(lonely, this.positions.count - first);
   }
 
   /**
-   * Adds the positions in `bytes[from … to]`, of which nothing needs to be resolved: what XML does not allow, or writes
-   * by references, is no part of a plain position.
-   * @returns false, with none added, where one is to be read by all the rules
+   * Adds the positions in `bytes[from … to]`, which are raw XML: plain positions contain neither references nor characters
+   * that XML does not allow.
+   * @returns false, with none added, where `parse` is needed
    */
   parsePlain(bytes: Uint8Array, from: number, to: number): boolean {
     const { positions } = this;
@@ -147,8 +147,8 @@ export class CoordinateParser {
   }
 
   /**
-   * Adds a position as the standard writes it, with plain decimals: as nearly all are.
-   * @returns where it ends; 0, with nothing added, where it is to be read by all the rules
+   * Adds a position in the form of the standard, with plain decimals.
+   * @returns its end; 0, with nothing added, where `parse` is needed
    */
   private plain(bytes: Uint8Array, from: number, to: number): number {
     const { positions } = this;
@@ -163,7 +163,7 @@ export class CoordinateParser {
       i = parsePlainDecimal(bytes, i + 1, to, positions.z, count);
       if (i === 0) return 0;
     } else if (positions.hasZ) positions.z[count] = Number.NaN;
-    // A comma behind blanks would go on with the same position.
+    // A comma after blanks would continue the same position.
     const end = i;
     while (i < to && isSpace(bytes[i]!)) i++;
     if (i < to && (i === end || byteClasses[bytes[i]!] !== ByteClass.number)) return 0;
@@ -173,7 +173,7 @@ export class CoordinateParser {
 
   private readonly lonely = new Float64Array(3);
 
-  /** Numbers without a comma: one position where there is nothing else. */
+  /** Ends a text of numbers without commas: they are one position if nothing else precedes. */
   private finishLonely(count: number, others: number): string | null {
     if (count === 1 || others > 0) return "a position of one number";
     this.repairs.sloppy++;
@@ -187,14 +187,14 @@ export class CoordinateParser {
       const sort = byteClasses[bytes[i]!]!;
       if (sort === ByteClass.space) continue;
       if (sort === ByteClass.comma || sort === ByteClass.separator) this.repairs.sloppy++;
-      // A no-break space, as word processors make them.
+      // A no-break space, as word processors insert it.
       else if (bytes[i] === 0xc2 && bytes[i + 1] === 0xa0) i++;
       else break;
     }
     return i;
   }
 
-  /** Reads numbers with commas between them; gives where they end, or −1 − the place of what is no number. */
+  /** Parses numbers with commas between them. @returns their end, or −1 − the position of what is not a number */
   private readChain(bytes: Uint8Array, from: number, to: number): number {
     let i = from;
     let isParted = false;
@@ -210,7 +210,7 @@ export class CoordinateParser {
       let next = i;
       while (next < to && byteClasses[bytes[next]!] === ByteClass.space) next++;
       if (next >= to || bytes[next] !== 44) return i;
-      // What stands behind such a comma may be of another position, whose longitude is lost.
+      // The number after such a comma may be of another position, whose longitude is missing.
       if (next > i && !isParted) {
         isParted = true;
         this.repairs.sloppy++;
@@ -218,7 +218,7 @@ export class CoordinateParser {
       next++;
       const afterComma = next;
       while (next < to && byteClasses[bytes[next]!] === ByteClass.space) next++;
-      // A comma at the end belongs to nothing.
+      // A comma at the end is ignored.
       if (next >= to || byteClasses[bytes[next]!] !== ByteClass.number)
         return this.endAtComma(bytes, afterComma, next, to);
       if (next > afterComma) this.gaps.push(this.length);
@@ -228,7 +228,7 @@ export class CoordinateParser {
 
   private endAtComma(bytes: Uint8Array, afterComma: number, next: number, to: number): number {
     const isBreak = next >= to || bytes[next] === 0xc2 || byteClasses[bytes[next]!] === ByteClass.separator;
-    // A second comma may part positions, but not stand for a latitude.
+    // A second comma may separate positions, but cannot replace a latitude.
     if (!isBreak && !(bytes[next] === 44 && this.length > 1)) return -1 - next;
     this.repairs.sloppy++;
     return afterComma;
@@ -242,8 +242,8 @@ export class CoordinateParser {
     return true;
   }
 
-  /** Parts four and more numbers: by the blanks between them, else by threes or twos. */
-  private partChain(): boolean {
+  /** Divides four or more numbers into positions: by the blanks between them, else by threes or twos. */
+  private divideChain(): boolean {
     const { length, gaps } = this;
     const ends = [...gaps, length];
     if (gaps.length > 0 && ends.every((end, n) => end - (ends[n - 1] ?? 0) === 2 || end - (ends[n - 1] ?? 0) === 3)) {
@@ -265,7 +265,7 @@ export class CoordinateParser {
     return true;
   }
 
-  /** Whether every position of the chain lies on the globe when it is parted so. */
+  /** Whether each position has a valid longitude and latitude under this division. */
   private fits(size: number): boolean {
     for (let n = 0; n < this.length; n += size) {
       if (Math.abs(this.chain[n]!) > 360 || Math.abs(this.chain[n + 1]!) > 90) return false;
@@ -282,17 +282,17 @@ export class CoordinateParser {
     let end = at;
     while (end < to && end < at + 24 && byteClasses[bytes[end]!] !== ByteClass.space && bytes[end] !== 44) end++;
     const text = Buffer.from(bytes.subarray(at, end)).toString("utf8");
-    return `"${text}" in its coordinates is no number (position ${this.positionOf(bytes, at)})`;
+    return `"${text}" in its coordinates is not a number (position ${this.positionOf(bytes, at)})`;
   }
 
-  /** Which position of the text a byte is in, from 1. */
+  /** Returns the number of the position that contains a byte, from 1. */
   private positionOf(bytes: Uint8Array, at: number): number {
     const before = Buffer.from(bytes.subarray(this.from, at)).toString("latin1").trimStart();
     return before.split(/\s+/).length;
   }
 }
 
-/** Adds the position of a `<gx:coord>`, numbers with blanks between them; false where it has none. */
+/** Adds the position of a `<gx:coord>`, numbers with blanks between them. @returns false for an empty one, or the problem in words */
 export function parseTrackPosition(
   bytes: Uint8Array,
   from: number,
@@ -310,7 +310,7 @@ export function parseTrackPosition(
   }
   if (numbers.length === 0) return false;
   if (numbers.length < 2 || numbers.some((number) => !Number.isFinite(number))) {
-    return `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" is no position of a track`;
+    return `"${Buffer.from(bytes.subarray(from, to)).toString("utf8").slice(0, 40)}" is not a position of a track`;
   }
   positions.add(numbers[0]!, numbers[1]!, numbers[2] ?? Number.NaN);
   return true;

@@ -15,16 +15,16 @@ import { StyleMapReader } from "./style-map-reader.js";
 import { StyleReader } from "./style-reader.js";
 
 export interface DocumentReaderSettings {
-  /** Names of typed placemarks, which KML 2.0 and 2.1 declare in a Schema. */
+  /** Whether an element is a typed placemark, which KML 2.0 and 2.1 declare in a Schema. */
   isTyped(name: string): boolean;
   readonly findings: DocumentVisitor | null;
   readonly containers: OpenContainer[];
-  /** The namespace that the root element claims: it is KML's in this document. Undefined until the root was met. */
+  /** The namespace of the root element, which counts as KML's in this document. Undefined before the root. */
   readonly rootNamespace?: string | null | undefined;
   readonly context: Pick<ReadContext, "reportNotice">;
 }
 
-/** What the document is in the middle of. */
+/** The kind of element that is being read. */
 const ReaderState = { outside: 0, feature: 1, style: 2, styleMap: 3, schema: 4, noted: 5, detail: 6 } as const;
 
 const skippedElements: Readonly<Record<number, string>> = {
@@ -36,20 +36,20 @@ const skippedElements: Readonly<Record<number, string>> = {
 
 const featureTags: ReadonlySet<number> = new Set([Tag.Placemark, Tag.GroundOverlay]);
 
-/** In the place of a StyleMap's name: what is in it is known. */
+/** Marks the rest of a StyleMap whose style has been read. */
 const unnamedStyleMap = "\0";
 
-/** Walks through a document and hands its features to a FeatureReader, what stands between them to the findings. */
+/** Reads a document: passes its features to a FeatureReader, and other elements to the visitor. */
 export class DocumentReader {
   private state: number = ReaderState.outside;
-  /** The depth of the element that the state is about. */
+  /** The depth of the element that the state belongs to. */
   private depth = 0;
   private readonly text: ElementTextCollector;
   private readonly codes: number[] = [];
   private readonly styles = new StyleReader();
   private id = "";
   private readonly kmlUris = new Map<string | null, boolean>();
-  /** The namespace asked for last, and whether it is KML's. */
+  /** The namespace checked last, and whether it is KML's. */
   private lastUri: string | null | undefined;
   private lastIsKml = false;
   private readonly schemas: SchemaReader;
@@ -59,9 +59,9 @@ export class DocumentReader {
   private knownPath: string | null = null;
   private readonly template = new XmlRecordTemplate<FeatureAction>();
   private rootNamespace: string | null | undefined;
-  /** The text that is wanted is the description of a container. */
+  /** Whether the wanted text is the description of a container. */
   private isDescription = false;
-  /** The depth of a statement of geoferry's on a field, in what a container says; 0 for none. */
+  /** The depth of geoferry's declaration of a field within a container's element; 0 for none. */
   private ownDepth = 0;
   private readonly capture = new ElementCapture();
 
@@ -76,7 +76,7 @@ export class DocumentReader {
     this.styleMap = new StyleMapReader(settings.findings);
   }
 
-  /** The path of the folders that are open; empty outside of all. */
+  /** The path of the open folders; empty outside all folders. */
   get path(): string {
     this.knownPath ??= joinPath(
       this.settings.containers.flatMap(({ isRoot, name }) => (isRoot || name === null ? [] : [name])),
@@ -84,7 +84,7 @@ export class DocumentReader {
     return this.knownPath;
   }
 
-  /** The name of the innermost folder that is open and has one; null outside of all. */
+  /** The name of the innermost open folder with a name; null for none. */
   get folder(): string | null {
     return this.settings.containers.findLast(({ isRoot, name }) => !isRoot && name !== null)?.name ?? null;
   }
@@ -93,15 +93,15 @@ export class DocumentReader {
     return this.settings.containers;
   }
 
-  /** Whether a feature was begun and not ended: what the document's damage cut off. */
+  /** Whether a feature is open: damage then cuts it off. */
   get isInFeature(): boolean {
     return this.state === ReaderState.feature;
   }
 
   /**
-   * Goes on to the next event: `feature` when one is complete, `begins` when one begins (its tag is the reader's last
-   * token), `whole` when one is complete that had not begun (it is the reader's last token as a whole), `container` when
-   * a folder begins or ends, `link` when a NetworkLink has ended whose target is read, `more` when the reader wants to be filled, `end`.
+   * Reads up to the next event: `begins` at the start tag of a feature, `feature` at its end, `whole` after a feature that
+   * a template matched (it is the reader's last token), `container` where a folder begins or ends, `link` after a
+   * NetworkLink whose target is to be read, `more` where the reader has to be filled, `end` at the end.
    */
   next(): "feature" | "begins" | "whole" | "container" | "link" | "more" | "end" {
     const { xml } = this;
@@ -122,7 +122,7 @@ export class DocumentReader {
     }
   }
 
-  /** Whether a feature comes next that is as one before, and was read as that. */
+  /** Reads the next feature by the template. @returns false, with nothing read, where it does not match */
   private repeats(): boolean {
     const { xml, template } = this;
     if (!xml.matches(template)) return false;
@@ -131,14 +131,14 @@ export class DocumentReader {
     return false;
   }
 
-  /** Where reading can begin with the feature available. */
+  /** Returns the position where a reader can begin with the current feature. */
   featureStart(): XmlPosition {
     const inside = this.xml.childStart();
     const open = this.isInFeature ? inside.open.slice(0, -1) : inside.open;
     return { ...inside, byte: this.xml.byte, open };
   }
 
-  /** The number of the element just opened; 0 for one of another namespace, but in data, where all are wanted. */
+  /** Returns the code of the element opened last; `Tag.foreign` for one of another namespace, 0 for unknown names. */
   private codeOf(): number {
     const { xml } = this;
     const { name } = xml;
@@ -155,7 +155,7 @@ export class DocumentReader {
     return this.lastIsKml ? name.code : Tag.foreign;
   }
 
-  /** A document's own root is KML, whatever namespace it claims; so is a prefix that no one declared. */
+  /** Whether a namespace counts as KML's: the root's own does, whatever it is, and so does an undeclared prefix. */
   private isKml(uri: string | null): boolean {
     if (uri === null || uri === "" || uri === atomNamespace || kmlNamespacePattern.test(uri)) return true;
     return uri === this.rootNamespace;
@@ -182,7 +182,7 @@ export class DocumentReader {
     this.text.begin();
   }
 
-  /** An element begins in the text of another: HTML that is no CDATA. */
+  /** Begins an element within a wanted text: HTML that is not in a CDATA section. */
   private openInText(): void {
     this.text.open(this.state === ReaderState.feature ? this.features.keepsMarkup : this.wantsDescription);
     this.features.draft?.discard();
@@ -197,7 +197,7 @@ export class DocumentReader {
     if (xml.depth === 1) this.openRoot();
     const code = this.codeOf();
     this.codes[xml.depth] = code;
-    if (xml.attributes.count > 0) this.tellAttributes(code);
+    if (xml.attributes.count > 0) this.visitAttributes(code);
     switch (this.state) {
       case ReaderState.feature:
         if (this.features.open(code, xml)) this.want();
@@ -223,8 +223,8 @@ export class DocumentReader {
     }
   }
 
-  /** Features and what is kept as it is tell of their attributes themselves. */
-  private tellAttributes(code: number): void {
+  /** Passes on the attributes of an element, except for features and captured elements, which report theirs. */
+  private visitAttributes(code: number): void {
     const { state, settings } = this;
     const isRead =
       state === ReaderState.outside ||
@@ -236,7 +236,7 @@ export class DocumentReader {
     }
   }
 
-  /** Whether it is the address of a NetworkLink, and not that of an icon in it. */
+  /** Whether the element is the address of a NetworkLink, not of an icon in it. */
   private isHref(code: number): boolean {
     return code === Tag.href && this.codes[this.xml.depth - 1] === Tag.Link;
   }
@@ -250,12 +250,12 @@ export class DocumentReader {
     return this.state === ReaderState.outside && this.isDescription;
   }
 
-  /** Whether the element opened last is a container's own. */
+  /** Whether the element opened last is a child of a container. */
   private get isInContainer(): boolean {
     return this.settings.containers.at(-1)?.depth === this.xml.depth - 1;
   }
 
-  /** A container says something of itself. */
+  /** Begins an element of a container that is kept as written. */
   private beginDetail(code: number): void {
     this.begin(ReaderState.detail);
     if (this.settings.findings) this.capture.begin(this.xml, code !== Tag.foreign);
@@ -265,7 +265,7 @@ export class DocumentReader {
     const { xml, settings } = this;
     if (!settings.findings) return;
     if (this.ownDepth > 0) return;
-    // What geoferry says of the fields, it will say again.
+    // Geoferry's declarations of fields are not captured, because a writer writes them again.
     if (xml.depth === this.depth + 1 && xml.namespace() === geoferryNamespace) {
       this.ownDepth = xml.depth;
       this.schemas.ownField(xml);
@@ -309,7 +309,7 @@ export class DocumentReader {
       case Tag.Style:
       case Tag.StyleMap:
         this.begin(code === Tag.Style ? ReaderState.style : ReaderState.styleMap);
-        // Google Earth wraps styles into gx:CascadingStyle, which has the id.
+        // Google Earth wraps a style in gx:CascadingStyle, which has the id.
         this.id = xml.attributes.get("id") || (this.codes[xml.depth - 1] === Tag.CascadingStyle ? this.id : "");
         if (code === Tag.Style) this.styles.begin();
         else this.styleMap.begin(this.id);
@@ -347,7 +347,7 @@ export class DocumentReader {
     return null;
   }
 
-  /** Reports an element in the place of a feature or a folder that is neither, nor anything else of KML's. */
+  /** Reports an element in the place of a feature or folder that is not KML's. */
   private unknown(): void {
     const { findings } = this.settings;
     if (!findings) return;
@@ -374,7 +374,7 @@ export class DocumentReader {
     const wanted = this.styleMap.open(code);
     if (wanted === "text") this.want();
     else if (wanted === "style") {
-      // A style within the map is the map's.
+      // A style within the map belongs to the map.
       this.begin(ReaderState.style);
       this.styles.begin();
     }
@@ -382,7 +382,7 @@ export class DocumentReader {
 
   private close(): "feature" | "container" | "link" | null {
     const { xml } = this;
-    // Names tell the depth they were at: the reader has left it already.
+    // The reader has left the depth of the closed element already.
     const depth = xml.depth + 1;
     const { text } = this;
     if (text.depth > 0 && depth > text.depth) {
@@ -445,7 +445,7 @@ export class DocumentReader {
     for (const name of this.styles.leftOut) findings?.leftOut(name);
     findings?.style(this.id, this.styles.finish());
     this.state = ReaderState.outside;
-    // Within a StyleMap, the rest of it says nothing more that is of use.
+    // The rest of a StyleMap with its own style has no more information.
     if (this.codes[depth - 1] === Tag.Pair) {
       this.state = ReaderState.noted;
       this.depth = depth - 2;
@@ -473,7 +473,7 @@ export class DocumentReader {
       if (findings.link(this.href, this.noteName)) return "link";
     } else {
       const what = this.noteName === "" ? this.xml.name.local : `${this.xml.name.local} "${this.noteName}"`;
-      context.reportNotice(note, undefined, `${what} is no feature on the map and was left out`);
+      context.reportNotice(note, undefined, `${what} is not a feature on the map and was left out`);
     }
     findings.noted();
     return null;

@@ -1,23 +1,23 @@
 import type { ReadContext } from "../../../src/plugin/format.js";
 import type { XmlReader } from "../../shared/xml/reader.js";
 
-/** So many names of elements that are left out are reported one by one. */
+/** The maximum number of names that are reported separately. */
 const maxNames = 50;
 
 const noNames: ReadonlySet<string> = new Set();
 
-/** Reports elements and attributes of which nothing is kept: a loss or a note for each name. */
+/** Reports elements and attributes that are left out: a loss or a notice for each name. */
 export class DroppedReporter {
   private readonly names = new Set<string>();
 
   constructor(private readonly context: Pick<ReadContext, "reportLoss" | "reportNotice">) {}
 
   add(name: string): void {
-    const example = "an element that geoferry has no place for was left out";
+    const example = "an element that geoferry does not support was left out";
     this.context.reportLoss("element-left-out", this.fieldOf(name), example);
   }
 
-  /** Reports the attributes of the element opened last but `kept`. Ids are a note: they hold nothing but a name. */
+  /** Reports the attributes of the element opened last, except `kept`. An id is a notice, because it holds only a name. */
   attributes({ name, attributes }: XmlReader, kept = noNames): void {
     for (let a = 0; a < attributes.count; a++) {
       const { text, local, prefix, isDeclaration } = attributes.names[a]!;
@@ -31,7 +31,7 @@ export class DroppedReporter {
           "an id that nothing in the output refers to was left out",
         );
       } else
-        this.context.reportLoss("element-left-out", field, "an attribute that geoferry has no place for was left out");
+        this.context.reportLoss("element-left-out", field, "an attribute that geoferry does not support was left out");
     }
   }
 

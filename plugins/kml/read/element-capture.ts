@@ -1,30 +1,30 @@
-/** Elements of a document that are kept as they are, with prefixes that our writer declares. */
+/** Captures elements of a document unchanged, with the prefixes that the writer declares. */
 
 import { escapeAttribute, escapeElement } from "../../shared/xml/escape.js";
 import type { XmlName, XmlReader } from "../../shared/xml/reader.js";
 import { atomNamespace, kmlNamespace, kmlNamespacePattern } from "../element-fields.js";
 
-/** An element as it stands in a document of ours. */
+/** An element as the writer writes it. */
 export interface CapturedElement {
-  /** With its prefix, which KML's own have none of. */
+  /** The name with its prefix; KML's own elements have none. */
   readonly name: string;
   readonly attributes: readonly (readonly [name: string, value: string])[];
-  /** Namespaces by prefix that it declares, beyond those of our documents. */
+  /** Namespaces by prefix that it declares, in addition to those of the writer's documents. */
   readonly declared: ReadonlyMap<string, string>;
   readonly children: (CapturedElement | string)[];
 }
 
-/** What one element may have in characters, with all in it. */
+/** The maximum length of an element with its content, in characters. */
 const maxTextLength = 1 << 16;
 
 const gxNamespacePattern = /google\.com\/kml\/ext/i;
 
-/** Takes an element with all that is in it, token by token. */
+/** Captures an element with its content, token by token. */
 export class ElementCapture {
   private readonly open: CapturedElement[] = [];
   private size = 0;
 
-  /** The element that the reader opened last begins, which is KML's or not. */
+  /** Begins the element that the reader opened last. @param isKml whether it is KML's */
   begin(xml: XmlReader, isKml: boolean): void {
     const parent = this.open.at(-1);
     if (!parent) this.size = 0;
@@ -40,7 +40,7 @@ export class ElementCapture {
     if (text.trim() !== "" && this.size <= maxTextLength) this.open.at(-1)?.children.push(text);
   }
 
-  /** Ends the innermost element: the outermost one once that has ended, null where it is too long, else undefined. */
+  /** Ends the innermost element. @returns the outermost element at its end, or null if that is too long; else undefined */
   end(): CapturedElement | null | undefined {
     const element = this.open.pop();
     if (this.open.length > 0) return undefined;
@@ -57,7 +57,7 @@ function captureElement(xml: XmlReader, isKml: boolean): CapturedElement {
   else if ((namespace !== null && gxNamespacePattern.test(namespace)) || (namespace === null && name.prefix === "gx")) {
     written = `gx:${name.local}`;
   } else if (!isKml) {
-    // The prefixes of our documents mean something else there.
+    // The writer's documents declare these prefixes for other namespaces.
     const prefix = reservedPrefixes.has(name.prefix) ? `${name.prefix}1` : name.prefix;
     declared.set(prefix, namespace ?? "");
     written = prefix === "" ? name.local : `${prefix}:${name.local}`;
@@ -71,7 +71,7 @@ function captureElement(xml: XmlReader, isKml: boolean): CapturedElement {
   return { name: written, attributes, declared, children: [] };
 }
 
-/** The name of an attribute in our documents, whose prefix is declared where they do not declare it. */
+/** Returns the name of an attribute in the writer's documents, and adds a declaration of its prefix where they have none. */
 function qualifiedAttributeName(xml: XmlReader, attribute: XmlName, declared: Map<string, string>): string {
   const { text, local, prefix } = attribute;
   const namespace = xml.namespaceOf(attribute);
@@ -88,7 +88,7 @@ const reservedPrefixes: ReadonlySet<string> = new Set(["gx", "atom", "gf"]);
 
 const noNamespaces: ReadonlyMap<string, string> = new Map();
 
-/** The element as text; `around` is what the elements around it declare. */
+/** Serializes an element. @param around the namespaces that the elements around it declare */
 export function serializeCaptured(
   { name, attributes, declared, children }: CapturedElement,
   around = noNamespaces,
@@ -110,7 +110,7 @@ export function serializeCaptured(
 
 export const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
-/** The text of a child, undefined where there is none. */
+/** Returns the text of a child; undefined for none. */
 export function readChildText({ children }: CapturedElement, local: string): string | undefined {
   const child = children.find((each) => typeof each !== "string" && localName(each.name) === local);
   if (child === undefined || typeof child === "string") return undefined;

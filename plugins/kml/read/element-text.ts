@@ -1,21 +1,21 @@
 import { carriageReturn, isSpace, lessThan, lineFeed, slash } from "../../shared/xml/bytes.js";
 import type { XmlContentBuffer, XmlReader } from "../../shared/xml/reader.js";
 
-/** What stands for itself in text and not in markup; a reference is one already. */
+/** Characters to escape where text becomes markup; references stay as they are. */
 const markupSpecials = /[<>]|&(?!#?[\p{L}\p{N}_:.-]{1,64};)/gu;
 const references: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "&": "&amp;" };
 
 /**
- * The text of one element, put together in the reader's content. Tags in it that are no CDATA belong to it where it may
- * be HTML: then it is kept as written, tags, references and white space included. Elsewhere they only part words.
+ * Collects the text of one element in the reader's content. Where the element may hold HTML, tags outside CDATA belong to
+ * the text, and it is kept as written, with tags, references and white space. Elsewhere, tags only separate words.
  */
 export class ElementTextCollector {
-  /** The depth of the element whose text is collected, 0 for none. */
+  /** The depth of the element whose text is collected; 0 for none. */
   depth = 0;
-  /** The length of the content without the white space that only indents the tag behind it. */
+  /** The length of the content without the white space that indents the next tag. */
   length = 0;
   private hasMarkup = false;
-  /** Where in the content texts stand whose references were resolved, from and to in turn. */
+  /** The ranges of the content with resolved references: starts and ends alternate. */
   private readonly resolved: number[] = [];
 
   constructor(private readonly xml: XmlReader) {}
@@ -46,25 +46,25 @@ export class ElementTextCollector {
     const before = content.length;
     if (!this.hasMarkup) {
       xml.collect();
-      // A reference is longer than what it stands for.
+      // A reference is longer than its text.
       const isResolved = content.length - before !== xml.textTo - xml.textFrom && !xml.isCdata;
       if (isResolved) this.resolved.push(before, content.length);
     } else if (xml.isCdata) xml.collect();
     else xml.collectRaw();
     this.length = content.length;
-    // Behind text that is no CDATA stands a tag; white space before it is indentation.
+    // Text outside CDATA is followed by a tag; white space before the tag is indentation.
     if (bytes[xml.textTo] !== lessThan) return;
     for (let to = xml.textTo; to > xml.textFrom && isSpace(bytes[to - 1]!); to--) {
-      // A line end of two characters has become one.
+      // A line end of two characters was collected as one.
       if (bytes[to - 1] !== carriageReturn || bytes[to] !== lineFeed || to === xml.textTo) this.length--;
     }
   }
 
-  /** An element begins within the text. @param isKept whether its tags belong to the text */
+  /** Begins an element within the text. @param isKept whether its tags belong to the text */
   open(isKept: boolean): void {
     const { content } = this.xml;
     if (isKept) this.keepTag();
-    // What tags part stays apart.
+    // Tags separate words.
     else if (content.length > 0 && !isSpace(content.bytes[content.length - 1]!)) content.addText(" ", "");
   }
 
@@ -78,7 +78,7 @@ export class ElementTextCollector {
     this.length = xml.content.length;
   }
 
-  /** What was resolved as text is markup now. */
+  /** Escapes the resolved references, because the text has turned out to be markup. */
   private escape(content: XmlContentBuffer): void {
     const whole = Buffer.from(content.bytes.subarray(0, content.length));
     content.clear();
@@ -92,10 +92,10 @@ export class ElementTextCollector {
     content.addText(whole.toString("utf8", done), "");
   }
 
-  /** An element within the text ends. */
+  /** Ends an element within the text. */
   close(): void {
     const { xml } = this;
-    // An empty element has one tag, which its beginning was.
+    // An empty element has only a start tag.
     if (!this.hasMarkup || xml.bytes[xml.tokenFrom + 1] !== slash) return;
     xml.collectTag();
     this.length = xml.content.length;

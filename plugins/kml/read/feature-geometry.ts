@@ -1,10 +1,10 @@
 import { GeometryBuilder, Kind } from "../../../src/model/index.js";
 import { PositionBuffer } from "./coordinates.js";
 
-/** What a node of a feature's geometry is. Points, lines and polygons have the numbers of `Kind`. */
+/** The kinds of nodes in a feature's geometry. Points, lines and polygons have the numbers of `Kind`. */
 export const ShapeKind = { point: 1, line: 2, polygon: 3, multi: 7 } as const;
 
-/** The kind that a multi-geometry of members of one kind has. */
+/** The kind of a multi-geometry whose members have one kind. */
 const multiKindOf: Readonly<Record<number, number>> = {
   [ShapeKind.point]: Kind.MultiPoint,
   [ShapeKind.line]: Kind.MultiLineString,
@@ -13,32 +13,32 @@ const multiKindOf: Readonly<Record<number, number>> = {
 
 interface ShapeNode {
   shape: number;
-  /** Of points and lines: the first position and the one behind the last. */
+  /** For points and lines, the first position and the one after the last. */
   from: number;
   to: number;
-  /** Of polygons: rings as pairs of positions, the shell first once it is complete. */
+  /** For polygons, the rings as pairs of positions; once complete, the shell is first. */
   rings: number[];
   shells: number;
   members: ShapeNode[];
 }
 
-/** What nodes have until there is something to be had: most are points, which never do. */
+/** Shared by nodes without rings or members: most are points, which never have any. */
 const noRings: number[] = [];
 const noMembers: ShapeNode[] = [];
 
 /**
- * The geometries of one feature as they are met: kinds are known only when the last member is. Positions stay in one
- * array of numbers; there is an object for each geometry, none for a position.
+ * Collects the geometries of one feature. The kind of a multi-geometry is known only after its last member. Positions are
+ * in one array of numbers; there is an object for each geometry, none for a position.
  */
 export class FeatureGeometry {
   readonly positions = new PositionBuffer();
-  /** Why a part of the feature's geometry cannot be read, in words; null where all can. It is of NaN then. */
+  /** The reason, in words, why a part of the geometry cannot be read; its positions are NaN. Null for none. */
   flaw: string | null = null;
-  /** What is wrong with the geometry as a whole. */
+  /** The problem with the geometry as a whole, in words. */
   private fault: string | null = null;
-  /** Rings that were closed. */
+  /** The number of rings that were closed. */
   closed = 0;
-  /** Lines of one position, which are points. */
+  /** The number of lines of one position, which became points. */
   singles = 0;
   private readonly roots: ShapeNode[] = [];
   private readonly open: ShapeNode[] = [];
@@ -49,26 +49,26 @@ export class FeatureGeometry {
     this.fault = null;
     this.closed = 0;
     this.singles = 0;
-    // Setting the length of an array, even to what it is, takes longer than all else here.
+    // Setting the length of an array, even to its current value, is slower than the rest of this function.
     while (this.roots.length > 0) this.roots.pop();
     while (this.open.length > 0) this.open.pop();
   }
 
-  /** The geometry as a whole cannot be read. */
+  /** Records that the geometry as a whole cannot be read. */
   fail(reason: string): void {
     this.fault ??= reason;
   }
 
-  /** Puts positions of NaN in place of those since `from`, which cannot be read: for the part that they belong to. */
-  spoil(from: number, reason: string): void {
+  /** Replaces the positions since `from`, which cannot be read, by NaN. */
+  invalidate(from: number, reason: string): void {
     const { positions } = this;
     this.flaw ??= reason;
     positions.count = from;
-    // A line has two.
+    // A line needs two.
     for (let n = 0; n < 2; n++) positions.add(Number.NaN, Number.NaN, Number.NaN);
   }
 
-  /** Why nothing of the feature's geometry can be read, in words. */
+  /** The reason, in words, why no part of the geometry can be read; null where a part can. */
   get problem(): string | null {
     if (this.fault !== null || this.flaw === null) return this.fault;
     const trial = new GeometryBuilder();
@@ -97,7 +97,7 @@ export class FeatureGeometry {
     }
     if (node.shape !== ShapeKind.polygon || node.shells === 1 || node.rings.length === 0) return;
     const has = node.shells === 0 ? "that has holes and no outer boundary" : "with several outer boundaries";
-    this.spoil(node.from, `a polygon ${has}`);
+    this.invalidate(node.from, `a polygon ${has}`);
     node.rings = [node.from, this.positions.count];
     node.to = this.positions.count;
   }
@@ -106,7 +106,7 @@ export class FeatureGeometry {
     return this.open.length > 0;
   }
 
-  /** Takes each position since `from` for a point of the multi-geometry that is open. */
+  /** Makes each position since `from` a point of the open multi-geometry. */
   points(from: number): void {
     const { count } = this.positions;
     const node = this.open.at(-1);
@@ -124,7 +124,7 @@ export class FeatureGeometry {
     }
   }
 
-  /** Takes the positions since `from` for a ring of the polygon that is open. */
+  /** Makes the positions since `from` a ring of the open polygon. */
   ring(from: number, isShell: boolean): void {
     const node = this.open.at(-1);
     if (node?.shape !== ShapeKind.polygon) return;
@@ -148,7 +148,7 @@ export class FeatureGeometry {
     this.closed++;
   }
 
-  /** Whether some position has a height other than zero. */
+  /** Whether a position has a height other than zero. */
   get elevated(): boolean {
     const { z, hasZ, count } = this.positions;
     if (hasZ) for (let k = 0; k < count; k++) if (z[k] !== 0 && !Number.isNaN(z[k]!)) return true;
@@ -167,14 +167,14 @@ export class FeatureGeometry {
     return found;
   }
 
-  /** Adds the feature's geometry to the builder; null where there is a problem with it. */
+  /** Adds the feature's geometry to the builder; null for one that cannot be read. */
   write(builder: GeometryBuilder): void {
     if (this.problem === null) this.put(builder);
     else builder.addNull();
   }
 
   private put(builder: GeometryBuilder): void {
-    // A feature has one geometry; where it has several, those without a position are left out.
+    // Of several geometries, those without a position are left out.
     const roots = this.roots.length > 1 ? this.roots.filter((node) => node.to > node.from) : this.roots;
     const [only] = roots;
     if (!only) builder.addNull();

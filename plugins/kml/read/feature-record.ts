@@ -1,16 +1,16 @@
 import { FeatureGeometry } from "./feature-geometry.js";
 import type { StyleProperties } from "./style-reader.js";
 
-/** Where a value was said. Later ones go before: data before styles. */
+/** The source of a value. A later source takes precedence: data over styles. */
 export const ValueSource = { style: 0, element: 1, data: 2 } as const;
-/** What a value is kept as. */
+/** The form in which a value is stored. */
 export const ValueForm = { bytes: 0, text: 1, number: 2, boolean: 3, list: 4 } as const;
 
-/** What one feature says, kept in arrays that serve the next one, too. */
+/** The values of one feature, in arrays that are reused for the next. */
 export class FeatureRecord {
   readonly shapes = new FeatureGeometry();
   id: string | null = null;
-  /** Names of the fields, sources and forms of the values. */
+  /** The number of values; their fields, sources and forms are at the same index. */
   count = 0;
   readonly names: string[] = [];
   readonly sources: number[] = [];
@@ -19,12 +19,12 @@ export class FeatureRecord {
   readonly texts: string[] = [];
   readonly from: number[] = [];
   readonly to: number[] = [];
-  /** The Schema that a value is said by, empty where by none. */
+  /** The Schema of a value; empty for none. */
   readonly schemas: string[] = [];
   schema = "";
-  /** Schemas that the feature has data by. */
+  /** The Schemas of the feature's data. */
   readonly usedSchemas: string[] = [];
-  /** The text of the values that are bytes, UTF-8: the record's own, or where the document has it. */
+  /** The UTF-8 text of values in bytes: the record's own buffer, or the reader's window. */
   bytes: Buffer = Buffer.allocUnsafeSlow(4096);
   private own = this.bytes;
   private length = 0;
@@ -107,7 +107,7 @@ export class FeatureRecord {
     this.texts[this.entry(source, name, ValueForm.text)] = text;
   }
 
-  /** An array, by its JSON. */
+  /** Adds an array, as JSON. */
   list(name: string, json: string): void {
     this.texts[this.entry(ValueSource.data, name, ValueForm.list)] = json;
   }
@@ -129,7 +129,7 @@ export class FeatureRecord {
     }
   }
 
-  /** The value at `at` as text. */
+  /** Returns the value at `at` as text. */
   textAt(at: number): string {
     const form = this.forms[at]!;
     if (form === ValueForm.bytes) return this.bytes.toString("utf8", this.from[at]!, this.to[at]!);

@@ -15,16 +15,16 @@ import { specialNumbers } from "./field-types.js";
 
 const noBytes = new Uint8Array();
 
-/** One field's column as it is filled, feature by feature. */
+/** Builds the column of one field, feature by feature. */
 export class FieldColumnBuilder {
   private readonly builder: ColumnBuilder;
-  /** Where the record available has the value, -1 where nowhere. */
+  /** The index of the value in the current record, −1 for none. */
   private at = -1;
   private source = -1;
-  /** The text that was added last, and its bytes: some are the same in many rows. */
+  /** The text added last, and its bytes: many rows repeat a text. */
   private lastText = "";
   private lastBytes: Uint8Array = noBytes;
-  /** What a row has that no value was offered for. */
+  /** The presence of a row without a value. */
   otherwise: number = Presence.absent;
 
   constructor(
@@ -35,7 +35,7 @@ export class FieldColumnBuilder {
     this.builder = columnBuilder(type, rows, slab);
   }
 
-  /** Takes the record's value at `at`, unless one from a source that goes before is there; gives the place of the other. */
+  /** Uses the record's value at `at`, unless there is one from a source with precedence. @returns the index of the other value, −1 for none */
   offer(at: number, source: number): number {
     const before = this.at;
     if (source >= this.source) {
@@ -45,7 +45,7 @@ export class FieldColumnBuilder {
     return before;
   }
 
-  /** Ends the row; false where the value is not of the column's type. */
+  /** Ends the row. @returns false where the value does not fit the column's type */
   endRow(record: FeatureRecord): boolean {
     const { at } = this;
     this.at = -1;
@@ -114,13 +114,13 @@ export class FieldColumnBuilder {
     return true;
   }
 
-  /** Fills up to `rows` rows, which lack the field. */
+  /** Adds rows without a value, up to `rows`. */
   fillUp(rows: number): void {
     const { builder } = this;
     for (let row = builder.length; row < rows; row++) builder.pushNull(Presence.absent);
   }
 
-  /** Whether a value was offered for the row available. */
+  /** Whether the current row has a value. */
   get isOffered(): boolean {
     return this.at >= 0;
   }

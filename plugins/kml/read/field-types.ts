@@ -1,7 +1,7 @@
 import { type FieldType, temporalType } from "../../../src/model/index.js";
 import { parseNumber } from "../../shared/text/parse-number.js";
 
-/** KML's types (OGC 07-147r2, 9.8.4.2.1) and the words that files have for them; all others are text. */
+/** KML's types (OGC 07-147r2, 9.8.4.2.1) and other words for them in files; all others are text. */
 const kmlTypes: Readonly<Record<string, FieldType>> = {
   bool: "boolean",
   boolean: "boolean",
@@ -22,7 +22,7 @@ export const fieldTypeOfKmlType = (type: string): FieldType =>
       .replace(/^xsd?:/, "")
   ] ?? "text";
 
-/** What a text may be taken for, as bits; those of all values together tell a column's type. */
+/** The types that a text may have, as bits; those of all values together determine a column's type. */
 export const TextLookFlag = { empty: 1, flag: 2, int32: 4, int64: 8, double: 16, word: 32, other: 64 } as const;
 
 const isSpace = (byte: number): boolean => byte === 32 || byte === 10 || byte === 9 || byte === 13;
@@ -69,7 +69,7 @@ const int64Looks = int32Looks | TextLookFlag.int64;
 const doubleLooks = int64Looks | TextLookFlag.double;
 const isWithin = (looks: number, allowed: number): boolean => (looks & ~allowed) === 0;
 
-/** The least type from `type` on that holds every value. */
+/** Returns the narrowest type, not narrower than `type`, that holds every value. */
 export function widenType(type: FieldType, looks: number): FieldType {
   switch (type) {
     case "boolean":
@@ -90,7 +90,7 @@ export function widenType(type: FieldType, looks: number): FieldType {
   }
 }
 
-/** Whether a text is a value of a type that KML does not have and that geoferry says of a field. */
+/** Whether a text is a value of a type that KML does not have and geoferry declares for a field. */
 export function isOfType(type: FieldType, text: string): boolean {
   switch (type) {
     case "date":
@@ -117,7 +117,7 @@ function isJson(text: string): boolean {
 
 const numericOrder: readonly FieldType[] = ["boolean", "int32", "int64", "double"];
 
-/** The type of a field that is said in several ways: numbers widen, anything else meets as text. */
+/** Returns the type of a field with values of two types: the wider of two numeric types, else text. */
 export function commonType(types: Iterable<FieldType>): FieldType {
   let met: FieldType | null = null;
   for (const type of types) {

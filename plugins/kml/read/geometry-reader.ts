@@ -37,10 +37,10 @@ const unsetBox: LatLonBox = {
 };
 const unsetLocation = { longitude: Number.NaN, latitude: Number.NaN, altitude: Number.NaN };
 
-/** Elements inside of which `coordinates` stand. */
+/** Whether an element has a `coordinates` child in KML. */
 const holdsCoordinates = (code: number): boolean =>
   code === Tag.Point || code === Tag.LineString || code === Tag.LinearRing || code === Tag.LatLonQuad;
-/** Elements whose members are geometries. In one that is unknown (0), a geometry counts as a member, too. */
+/** Whether an element has geometries as members. In an unknown element (0), a geometry counts as a member, too. */
 const isMulti = (code: number): boolean =>
   code === Tag.MultiGeometry ||
   code === Tag.MultiTrack ||
@@ -52,7 +52,7 @@ const isBoundary = (code: number): boolean =>
 const isGeometryMode = (code: number): boolean =>
   code === Tag.extrude || code === Tag.tessellate || code === Tag.altitudeMode || code === Tag.interpolate;
 
-/** Whether a geometry is told by its elements and coordinates alone, as nearly all are. */
+/** Whether a geometry consists of elements and coordinates only, like nearly all. */
 export const isPlainGeometry = (code: number): boolean =>
   code === Tag.Point ||
   code === Tag.LineString ||
@@ -61,13 +61,13 @@ export const isPlainGeometry = (code: number): boolean =>
   code === Tag.MultiGeometry;
 
 /**
- * Whether nothing is kept of an element in a geometry of this kind. In those of several members, elements that KML does
- * not have may stand around geometries.
+ * Whether an element in a geometry of this kind is left out. In a multi-geometry, elements that KML does not have may
+ * contain geometries.
  */
 export const isDroppedIn = (code: number, parent: number): boolean =>
   (code === 0 || code === Tag.foreign) && (parent === Tag.Polygon || parent === Tag.Track || holdsCoordinates(parent));
 
-/** Whether a flag is on: KML has 1 and true. */
+/** Whether a flag is on: KML allows 1 and true. */
 export const isTrueFlag = (text: string): boolean => text !== "0" && text.toLowerCase() !== "false";
 
 /** Whether the element is a geometry. */
@@ -89,7 +89,7 @@ export function replayOf(code: number, parent: number): number {
   return code === Tag.LinearRing && isBoundary(parent) ? Replay.repeat : Replay.never;
 }
 
-/** Reads the geometries of a feature, what is said of their heights, and the boxes of overlays. */
+/** Reads the geometries of a feature, their altitude modes and flags, and the boxes of overlays. */
 export class GeometryReader {
   private readonly repairs: CoordinateRepairs = { surplus: 0, sloppy: 0 };
   private readonly coordinates: CoordinateParser;
@@ -98,7 +98,7 @@ export class GeometryReader {
   private lineFrom = 0;
   private box = unsetBox;
   private location = unsetLocation;
-  /** It is within the Model that a track shows at its positions, which is no geometry of the feature. */
+  /** Whether the Model of a track is open: it is not a geometry of the feature. */
   private isInTrackModel = false;
   private altitudeMode: string | null = null;
   private extrude: boolean | null = null;
@@ -121,7 +121,7 @@ export class GeometryReader {
     this.tessellate = null;
   }
 
-  /** Begins a geometry of the feature itself, or of what consists of several. */
+  /** Begins a geometry of the feature, or a member of a multi-geometry. */
   begin(code: number): void {
     const { shapes } = this.record;
     switch (code) {
@@ -143,7 +143,7 @@ export class GeometryReader {
     shapes.begin(shapeByTag[code]!);
   }
 
-  /** Whether a geometry has begun and not ended. */
+  /** Whether a geometry is open. */
   get isOpen(): boolean {
     return this.record.shapes.isOpen;
   }
@@ -172,7 +172,7 @@ export class GeometryReader {
   }
 
   private openMember(code: number, parent: number): void {
-    if (!isMulti(parent)) this.record.shapes.fail("a geometry inside of another that has no place for it");
+    if (!isMulti(parent)) this.record.shapes.fail("a geometry inside another that cannot contain it");
     this.begin(code);
   }
 
@@ -182,13 +182,13 @@ export class GeometryReader {
     if (holdsCoordinates(parent)) return true;
     if (parent === Tag.MultiLineString) shapes.begin(ShapeKind.line);
     else if (parent !== Tag.MultiPoint && !isBoundary(parent)) {
-      if (shapes.isOpen) shapes.fail("coordinates in an element that has none of its own");
+      if (shapes.isOpen) shapes.fail("coordinates in an element that cannot have them");
       return false;
     }
     return true;
   }
 
-  /** The end of an element without a text of its own. */
+  /** Ends an element whose text is not used. */
   end(code: number, parent: number): void {
     const { shapes } = this.record;
     if (this.isInTrackModel) {
@@ -234,20 +234,20 @@ export class GeometryReader {
   trackPosition(bytes: Buffer, from: number, to: number): void {
     const { shapes } = this.record;
     const found = parseTrackPosition(bytes, from, to, shapes.positions);
-    if (typeof found === "string") shapes.spoil(shapes.positions.count, found);
+    if (typeof found === "string") shapes.invalidate(shapes.positions.count, found);
     this.tracks.position(found === true);
   }
 
-  /** Adds the coordinates of a geometry, repaired where they can be. */
+  /** Adds the coordinates of a geometry, repaired where possible. */
   positions(parent: number, bytes: Buffer, from: number, to: number): void {
     const { shapes } = this.record;
     const problem = this.coordinates.parse(bytes, from, to);
-    if (problem !== null) shapes.spoil(this.lineFrom, problem);
+    if (problem !== null) shapes.invalidate(this.lineFrom, problem);
     else if (parent === Tag.Point && shapes.positions.count - this.lineFrom > 1) this.repairs.surplus++;
     if (!holdsCoordinates(parent)) this.endCoordinates(parent);
   }
 
-  /** Ends coordinates that stand right in a multi-geometry or a polygon, which KML does not have and files do. */
+  /** Ends coordinates directly in a multi-geometry or polygon, which occur in files though KML does not allow them. */
   private endCoordinates(parent: number): void {
     const { shapes } = this.record;
     if (parent === Tag.MultiLineString) shapes.end();
@@ -255,7 +255,7 @@ export class GeometryReader {
     else shapes.ring(this.lineFrom, parent !== Tag.innerBoundaryIs);
   }
 
-  /** The text of another element inside of a geometry. */
+  /** Uses the text of another element in a geometry. */
   word(code: number, parent: number, text: string): void {
     const side = boxSideTags[code];
     if (parent === Tag.LatLonBox && side !== undefined) this.box[side] = Number.parseFloat(text);
@@ -269,16 +269,16 @@ export class GeometryReader {
     else if (code === Tag.altitudeMode) this.altitudeMode = this.first("altitudeMode", this.altitudeMode, text);
   }
 
-  /** A feature has one field for what each part of its geometry says. */
+  /** Returns the first value: a feature has one field for the values of all parts of its geometry. */
   private first<T>(name: string, known: T | null, value: T): T {
     if (known !== null && known !== value) {
-      const example = "the parts of a geometry do not say the same; the first was taken";
+      const example = "the parts of a geometry have different values; the first was used";
       this.context.reportLoss("element-left-out", name, example);
     }
     return known ?? value;
   }
 
-  /** A value that a track has for each position (gx:SimpleArrayData). */
+  /** Adds a value of a track for its next position (gx:SimpleArrayData). */
   arrayValue(name: string, value: ArrayValue): void {
     this.tracks.add(name, value);
   }
@@ -302,7 +302,7 @@ export class GeometryReader {
     const { shapes } = this.record;
     if (Number.isFinite(longitude) && Number.isFinite(latitude)) shapes.positions.add(longitude, latitude, altitude);
     shapes.end();
-    this.context.reportNotice("model-as-point", undefined, "of a three-dimensional model its place is kept");
+    this.context.reportNotice("model-as-point", undefined, "a three-dimensional model became a point at its location");
   }
 
   private endTrackModel(): void {
@@ -313,7 +313,7 @@ export class GeometryReader {
   private endBox(): void {
     const { shapes } = this.record;
     const rings = boxRings(this.box);
-    if (rings === null) shapes.fail("a LatLonBox that lacks a side");
+    if (rings === null) shapes.fail("a LatLonBox without all four sides");
     const several = rings !== null && rings.length > 1;
     if (several) shapes.begin(ShapeKind.multi);
     for (const ring of rings ?? []) {
@@ -326,7 +326,7 @@ export class GeometryReader {
     if (several) shapes.end();
   }
 
-  /** Adds to the record what only the whole feature tells. */
+  /** Adds to the record what depends on the whole feature. */
   finish(): void {
     const { record } = this;
     const properties = this.tracks.properties();
@@ -338,8 +338,8 @@ export class GeometryReader {
   }
 
   /**
-   * A height is taken for absolute, as it is in every other format, so that only something else is said: KML's own
-   * default among it, which is to disregard heights. Where all are zero, they say nothing.
+   * Heights count as absolute, as in every other format, so that the field has a value only for other modes. That includes
+   * KML's default, which disregards heights. Heights that are all zero have no mode.
    */
   private finishAltitudeMode(): void {
     const { record, altitudeMode } = this;
@@ -349,7 +349,7 @@ export class GeometryReader {
       this.context.reportLoss(
         "element-left-out",
         "altitudeMode",
-        `"${altitudeMode.slice(0, 40)}" is no mode of heights`,
+        `"${altitudeMode.slice(0, 40)}" is not an altitude mode`,
       );
     }
     const mode = elevated ? (known ?? "clampToGround") : known;
@@ -361,22 +361,22 @@ export class GeometryReader {
     const { repairs, context } = this;
     const { closed, singles, flaw, problem } = this.record.shapes;
     if (flaw !== null && problem === null) context.reportNotice("part-unreadable", undefined, flaw);
-    const tell = (code: string, example: string, count: number) => {
+    const notice = (code: string, example: string, count: number) => {
       if (count > 0) context.reportNotice(code, undefined, example, count);
     };
-    tell("line-of-one-point", "a line or track of a single position became a point", singles);
-    tell("ring-closed", "a ring that did not end where it began was closed", closed);
+    notice("line-of-one-point", "a line or track of a single position became a point", singles);
+    notice("ring-closed", "a ring that did not end where it began was closed", closed);
     if (repairs.sloppy + repairs.surplus === 0) return;
-    const sloppy = "coordinates were not parted by commas and blanks as KML asks, and read all the same";
-    tell("coordinates-repaired", sloppy, repairs.sloppy);
-    const surplus = "a position had more than three numbers, or a point more than one position; the first were taken";
-    tell("extra-coordinates", surplus, repairs.surplus);
+    const sloppy = "coordinates with other separators than the commas and blanks of KML were read all the same";
+    notice("coordinates-repaired", sloppy, repairs.sloppy);
+    const surplus = "a position had more than three numbers, or a point more than one position; the first were used";
+    notice("extra-coordinates", surplus, repairs.surplus);
     repairs.sloppy = 0;
     repairs.surplus = 0;
   }
 }
 
-/** Heading, tilt and roll of a `<gx:angles>`, null where it says none. */
+/** Returns heading, tilt and roll of a `<gx:angles>` in degrees; null for none. */
 function parseAngles(text: string): number[] | null {
   const numbers = text.split(/[\s,]+/).map(Number);
   return text === "" || numbers.some((number) => Number.isNaN(number)) ? null : numbers;

@@ -1,18 +1,19 @@
-/** The sides of a LatLonBox in degrees; NaN for what is not said. */
+/** The sides of a LatLonBox in degrees; NaN for a missing one. */
 export interface LatLonBox {
   north: number;
   south: number;
   east: number;
   west: number;
-  /** Counter-clockwise, in degrees, about the centre (OGC 07-147r2, 11.3). */
+  /** Counter-clockwise, in degrees, about the center (OGC 07-147r2, 11.3). */
   rotation: number;
 }
 
 type Position = readonly [longitude: number, latitude: number];
 
 /**
- * The box, turned about its centre, as a closed ring from the north-west on; as one for each side of the antimeridian
- * where it lies on both (RFC 7946, 3.1.9), as when its west is beyond its east. Null where a side is not said.
+ * Returns the box, rotated about its center, as a closed ring that begins in the north-west. A box on both sides of the
+ * antimeridian, for example with a west greater than its east, becomes a ring for each side (RFC 7946, 3.1.9). Null where a
+ * side is missing.
  */
 export function boxRings({ north, south, east, west, rotation }: LatLonBox): Position[][] | null {
   if (![north, south, east, west].every(Number.isFinite)) return null;
@@ -41,10 +42,10 @@ function rotate(corners: Position[], centreX: number, centreY: number, rotation:
   });
 }
 
-/** The part of an open convex ring where `side · x` is at most `side · limit` (Sutherland and Hodgman 1974). */
+/** Clips an open convex ring to where `side · x` is at most `side · limit` (Sutherland and Hodgman 1974). */
 function clip(ring: readonly Position[], limit: number, side: 1 | -1): Position[] {
   const within = ([x]: Position) => side * x <= side * limit;
-  // A side that lies on the limit belongs to one part only: the other would have no area.
+  // A side on the limit belongs to one part only, because the other would have no area.
   if (ring.every(([x]) => side * x >= side * limit)) return [];
   return ring.flatMap((position, i): Position[] => {
     const next = ring[(i + 1) % ring.length]!;

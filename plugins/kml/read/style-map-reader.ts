@@ -1,7 +1,7 @@
 import { Tag } from "../vocabulary.js";
 import type { DocumentVisitor } from "./document-visitor.js";
 
-/** Reads a StyleMap that is shared: which styles it leads to. */
+/** Reads a shared StyleMap: the styles that it refers to. */
 export class StyleMapReader {
   private id = "";
   private key = "normal";
@@ -19,14 +19,14 @@ export class StyleMapReader {
     this.url = "";
   }
 
-  /** An element in it begins: whether its text is wanted, or it is the style that the map has for itself. */
+  /** Begins an element in it. @returns whether its text is wanted, or it is a style within the map */
   open(code: number): "text" | "style" | null {
     if (code === Tag.Pair) this.beginPair();
     if (code === Tag.key || code === Tag.styleUrl) return "text";
     return code === Tag.Style && this.key === "normal" ? "style" : null;
   }
 
-  /** An element in it ends. @param text that of it, where it was wanted */
+  /** Ends an element in it. @param text its text, where it was wanted */
   close(code: number, text: string | null): void {
     const { findings } = this;
     if (text !== null && code === Tag.key) {

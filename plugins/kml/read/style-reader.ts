@@ -3,13 +3,13 @@ import type { ElementField } from "../element-fields.js";
 import { Tag } from "../vocabulary.js";
 
 /**
- * What a style says, under the names of simplestyle and @tmcw/togeojson; arrays as JSON. An `outline` that is 0 is off: a
- * polygon then has no stroke, whatever the style of lines says (OGC 07-147r2, 12.11).
+ * The properties of a style, under the names of simplestyle and @tmcw/togeojson; arrays as JSON. With an `outline` of 0, a
+ * polygon has no stroke, whatever the line style is (OGC 07-147r2, 12.11).
  */
 export type StyleProperties = Partial<Record<ElementField | "outline", string | number>>;
 
 type StylePrefix = "icon" | "label" | "stroke" | "fill";
-/** By the element they are in: what the fields of color, scale and so on begin with. */
+/** The prefixes of the fields for color, scale and so on, by the element they are in. */
 const stylePrefixes: Readonly<Record<number, StylePrefix>> = {
   [Tag.IconStyle]: "icon",
   [Tag.LabelStyle]: "label",
@@ -19,36 +19,36 @@ const stylePrefixes: Readonly<Record<number, StylePrefix>> = {
 
 const partOrder = [Tag.PolyStyle, Tag.LineStyle, Tag.LabelStyle, Tag.IconStyle];
 
-/** Reads what is inside of a `<Style>`, which the caller has opened. */
+/** Reads the content of a `<Style>`, which the caller has opened. */
 export class StyleReader {
   private parts = new Map<number, StyleProperties>();
   private part: StyleProperties | null = null;
   private inIcon = false;
   private isUnfilled = false;
   private code = 0;
-  /** Elements that are open within one that is left out, and that one. */
-  private passed = 0;
-  /** Names of the elements of the style of which nothing is kept. */
+  /** The number of open elements in one that is left out, including it. */
+  private skipped = 0;
+  /** Names of the elements of the style that are left out. */
   readonly leftOut: string[] = [];
 
   begin(): void {
-    this.passed = 0;
+    this.skipped = 0;
     if (this.leftOut.length > 0) this.leftOut.length = 0;
     this.parts = new Map();
     this.part = null;
     this.inIcon = this.isUnfilled = false;
   }
 
-  /** Whether the text of the element is wanted. */
+  /** Begins an element. @returns whether its text is wanted */
   open(code: number, reader: XmlReader): boolean {
-    if (this.passed === 0 && stylePrefixes[code] !== undefined) {
+    if (this.skipped === 0 && stylePrefixes[code] !== undefined) {
       this.code = code;
       this.part = this.parts.get(code) ?? {};
       this.parts.set(code, this.part);
       return false;
     }
-    if (this.passed > 0) {
-      this.passed++;
+    if (this.skipped > 0) {
+      this.skipped++;
       return false;
     }
     if (this.part && code === Tag.Icon) {
@@ -60,13 +60,13 @@ export class StyleReader {
       return false;
     }
     if (this.part && (this.inIcon ? code === Tag.href : valueTags.has(code))) return true;
-    this.passed = 1;
+    this.skipped = 1;
     this.leftOut.push(reader.name.text);
     return false;
   }
 
   close(code: number, text: string): void {
-    if (this.passed > 0) this.passed--;
+    if (this.skipped > 0) this.skipped--;
     else if (stylePrefixes[code] !== undefined) this.part = null;
     else if (code === Tag.Icon) this.inIcon = false;
     else if (this.part && text.trim() !== "") {
@@ -74,7 +74,7 @@ export class StyleReader {
     }
   }
 
-  /** Keeps a value; false where there is no place for it, or it is none of its kind. */
+  /** Keeps a value. @returns false where it has no field, or is not valid */
   private value(part: StyleProperties, prefix: StylePrefix, code: number, text: string): boolean {
     switch (code) {
       case Tag.colorMode:
@@ -128,7 +128,7 @@ function setNumber(part: StyleProperties, field: ElementField, text: string): bo
   return Number.isFinite(value);
 }
 
-/** KML has aabbggrr; three or six digits are taken as they stand, as @tmcw/togeojson does. */
+/** Converts a color of KML, aabbggrr. Three or six digits are kept unchanged, as in @tmcw/togeojson. */
 function setColor(part: StyleProperties, prefix: StylePrefix, text: string): boolean {
   const field: ElementField = prefix === "stroke" || prefix === "fill" ? prefix : `${prefix}-color`;
   const digits = text.replace(/^#/, "");

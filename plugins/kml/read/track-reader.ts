@@ -1,16 +1,16 @@
-/** What the tracks of one feature say of their positions, for `coordinateProperties`. */
+/** Reads the values of track positions of one feature, for `coordinateProperties`. */
 interface Track {
   readonly positions: number;
   readonly columns: ReadonlyMap<string, readonly unknown[]>;
 }
 
-/** Puts together the times, angles and other properties of positions (gx:Track of Google's extension of KML 2.2). */
+/** Collects the times, angles and other properties of positions (gx:Track of Google's extension of KML 2.2). */
 export class TrackReader {
   private tracks: Track[] = [];
   private isMulti = false;
   private columns = new Map<string, unknown[]>();
   private positions = 0;
-  /** Positions in the track that are not there (`<gx:coord/>`): what belongs to them is left out. */
+  /** Empty positions in the track (`<gx:coord/>`): their values are left out. */
   private readonly missing = new Set<number>();
 
   reset(): void {
@@ -39,14 +39,14 @@ export class TrackReader {
     else this.columns.set(column, [value]);
   }
 
-  /** Ends a track; gives how many values it had that have no position. */
+  /** Ends a track. @returns the number of values without a position */
   end(): number {
     const there = Array.from({ length: this.positions }, (_, n) => n).filter((n) => !this.missing.has(n));
     const columns = new Map<string, unknown[]>();
     let surplus = 0;
     for (const [name, values] of this.columns) {
       surplus = Math.max(surplus, values.length - this.positions);
-      // A value for each position: null where there are fewer values than positions.
+      // A position without a value has null.
       if (values.some((value) => value !== null))
         columns.set(
           name,
@@ -58,8 +58,8 @@ export class TrackReader {
   }
 
   /**
-   * The JSON of `coordinateProperties` as @tmcw/togeojson has it: a list for one track, a list of lists for several,
-   * aligned with the positions. Null where the tracks say nothing.
+   * Returns the JSON of `coordinateProperties` as in @tmcw/togeojson: an array for one track, an array of arrays for
+   * several, aligned with the positions. Null for tracks without values.
    */
   properties(): string | null {
     if (this.tracks.length === 0) return null;

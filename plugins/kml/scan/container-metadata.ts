@@ -1,10 +1,10 @@
-/** What a document and its folders say of themselves beside their names, as metadata of layers. */
+/** Converts the elements that describe a document and its folders to layer metadata. */
 import type { ElementTexts, LayerMetadata, MetadataElements } from "../../../src/model/index.js";
 import { escapeElement } from "../../shared/xml/escape.js";
 import { writeNameElement } from "../container-elements.js";
 import { type CapturedElement, localName, readChildText, serializeCaptured } from "../read/element-capture.js";
 
-/** What a container says of itself. */
+/** The description and other elements of a container. */
 export class ContainerMetadata {
   description = "";
   readonly elements: CapturedElement[] = [];
@@ -14,28 +14,28 @@ export class ContainerMetadata {
   }
 }
 
-/** More folders than these, with something to say or without, are not kept apart. */
+/** The maximum number of folders with separate metadata. */
 const maxFolders = 1 << 14;
-/** What all folders say may have so many characters. */
+/** The maximum length of the metadata of all folders, in characters. */
 const maxTextLength = 1 << 20;
 
 type Mutable<T> = { -readonly [K in keyof T]?: T[K] };
 
-/** Collects what the containers of a document say. */
+/** Collects the metadata of the containers of a document. */
 export class DocumentMetadata {
   private document = new ContainerMetadata();
-  /** Of folders by their paths; empty for those that say nothing. */
+  /** By the path of the folder; empty for folders without metadata. */
   private readonly folders = new Map<string, ElementTexts>();
   private size = 0;
 
-  /** @param leftOut gets the names of what is not kept */
+  /** @param leftOut receives the names of elements that are not kept */
   constructor(private readonly leftOut: (name: string) => void) {}
 
   addDocument(details: ContainerMetadata): void {
     this.document = details;
   }
 
-  /** Adds what a folder of this path says; null for one that has no name. */
+  /** Adds the metadata of a folder; its path is null where it has no name. */
   addFolder(path: string | null, details: ContainerMetadata): void {
     const texts = this.textsOf(details);
     const known = path === null ? undefined : this.folders.get(path);
@@ -45,12 +45,12 @@ export class DocumentMetadata {
       this.folders.set(path, texts);
       return;
     }
-    // Several folders of one path are one in geoferry, and do not say the same.
+    // Several folders with one path become one, and may have different metadata.
     for (const [name] of [...texts, ...(known ?? [])]) this.leftOut(name);
     if (path !== null && known) this.folders.set(path, []);
   }
 
-  /** The elements as text; data by a Schema of the document are none, since that has another id in the next one. */
+  /** Returns the elements as text, without data of a Schema, because the Schema has another id in the output. */
   private textsOf({ description, elements }: Pick<ContainerMetadata, "description" | "elements">): ElementTexts {
     const texts = elements.flatMap((element): [string, string][] => {
       const kept = this.withoutSchemaData(element);
@@ -69,9 +69,9 @@ export class DocumentMetadata {
   }
 
   /**
-   * The metadata of layers: one for each path, in which `""` is the document itself; all in the first one where the
-   * layer is the whole document.
-   * @param paths the folder of each layer, undefined for the layer of all
+   * Returns the metadata of each layer. In it, `""` is the path of the document itself. Where the layer is the whole
+   * document, it has the metadata of all folders.
+   * @param paths the folder of each layer; undefined for the whole document
    */
   metadata(paths: readonly (string | undefined)[], name: string | null): (LayerMetadata | undefined)[] {
     const folders = new Map([...this.folders].filter(([, texts]) => texts.length > 0));
@@ -87,7 +87,7 @@ export class DocumentMetadata {
     return layers;
   }
 
-  /** What the document says around layers that are folders. */
+  /** Returns the metadata of the document around layers that are folders. */
   private outerTexts(name: string | null): ElementTexts {
     const texts = this.textsOf(this.document);
     return name === null ? texts : [writeNameElement(name), ...texts];
@@ -110,7 +110,7 @@ export class DocumentMetadata {
 
 type MetadataTerms = Omit<LayerMetadata, "elements"> & { readonly own: ElementTexts };
 
-/** The author or the link that an element of Atom says (RFC 4287, 3.2 and 4.2.7); null where it says none. */
+/** Returns the author or link in an Atom element (RFC 4287, 3.2 and 4.2.7); null for none. */
 function readAtomTerm(local: string, element: CapturedElement, leftOut: (name: string) => void): LayerMetadata | null {
   if (local === "author") {
     const name = readChildText(element, "name");

@@ -21,61 +21,61 @@ import { LinkedEntries, type SkippedLinkReason } from "./linked-entries.js";
 import { StyleTable, type StyleTableData } from "./style-table.js";
 import { StyleUsage } from "./unused-styles.js";
 
-/** Of much markup that says little. */
+/** Twice the default, because much of KML is markup. */
 const bytesPerSplit = 2 * defaultSplitBytes;
-/** After so much damage no one wants to read on. */
+/** After this many skipped ranges, reading ends. */
 const maxSkippedRanges = 1000;
-/** So many different names of unknown elements are kept. */
+/** The maximum number of different names of unknown elements that are recorded. */
 const maxUnknownNames = 50;
 /** KML 2.2 and 2.3, and Google's 2.0 to 2.2. */
 const knownNamespaces = /^http:\/\/(www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d$/;
 
-/** Why a link is not read. */
+/** The notices for links that are not read. */
 const linkNotices: Readonly<Record<SkippedLinkReason, (link: string, href: string) => [string, undefined, string]>> = {
   elsewhere: (link, href) => [
     "network-link",
     undefined,
-    `${link} leads to ${href}, which is not fetched; convert that file, too`,
+    `${link} refers to ${href}, which is not fetched; convert that file, too`,
   ],
   missing: (link, href) => [
     "network-link-missing",
     undefined,
-    `${link} leads to ${href}, which is not in the archive; convert that file, too, if you have it`,
+    `${link} refers to ${href}, which is not in the archive; convert that file, too, if you have it`,
   ],
   repeated: (link, href) => [
     "network-link-repeated",
     undefined,
-    `${link} leads to ${href}, which is read in another place; each document is read once`,
+    `${link} refers to ${href}, which another link includes; each document is read once`,
   ],
 };
 
-/** Plain data. */
+/** The result of scanning a document. Plain data. */
 export interface DocumentPlan {
   readonly layers: readonly LayerPlan[];
   readonly styles: StyleTableData;
-  /** Fields of typed placemarks by their names, as elements. */
+  /** The fields of typed placemarks, by element name. */
   readonly typed: ReadonlyMap<string, readonly string[]>;
-  /** Types of the values of arrays by their names, by the ids of Schemas. */
+  /** The types of array values by field name, by Schema id. */
   readonly arrays: ReadonlyMap<string, ReadonlyMap<string, FieldType>>;
-  /** The main document, and those of the same archive that links lead to. */
+  /** The main document, and those of the same archive that links refer to. */
   readonly entries: readonly DocumentEntry[];
 }
 
-/** A document of those that are read as one. Plain data. */
+/** One of the documents that are read as one. Plain data. */
 export interface DocumentEntry {
-  /** The path in the archive; empty for the main one outside of archives. */
+  /** The path in the archive; empty for a document outside archives. */
   readonly path: string;
   /** The namespace of the root element, which counts as KML's in this document. */
   readonly rootNamespace: string | null | undefined;
 }
 
-/** What ids of styles and Schemas are known with: each document has its own. */
+/** Returns the prefix of a document's ids of styles and Schemas in the tables. */
 export const idScope = (entry: number, path: string): string => (entry === 0 ? "" : `${path}#`);
 
 export interface DocumentScanSettings {
   readonly source: string;
   readonly archive: ArchiveEntries | undefined;
-  /** What a layer is called that nothing in the document names. */
+  /** The name of a layer that has none in the document. */
   readonly name: string;
   readonly byFolder: boolean;
   readonly withStyles: boolean;
@@ -83,12 +83,12 @@ export interface DocumentScanSettings {
   readonly tuning: XmlReaderTuning;
 }
 
-/** Reads a document once and finds out what its layers are. */
+/** Reads a document once to find its layers, fields and splits. */
 export class DocumentScanner implements DocumentVisitor {
   private readonly schemas = new Map<string, DocumentSchema>();
   private lastSchema: DocumentSchema | null = null;
   private readonly styles = new StyleTable();
-  /** Folders that nothing is in, and the paths of the first ones to end. */
+  /** The number of empty folders, and the paths of the first ones. */
   private readonly emptyFolders = { count: 0, paths: [] as string[] };
   private readonly unusedStyles = new StyleUsage();
   private readonly layers = new Map<string, LayerScan>();
@@ -96,7 +96,7 @@ export class DocumentScanner implements DocumentVisitor {
   private document: DocumentReader;
   private features: FeatureReader;
   private documentName: string | null = null;
-  /** The containers that are open, and whether nothing was in them so far. */
+  /** The open containers, and whether they are empty so far. */
   private readonly nested: {
     readonly container: OpenContainer;
     readonly details: ContainerMetadata;
@@ -104,7 +104,7 @@ export class DocumentScanner implements DocumentVisitor {
   }[] = [];
   private readonly details: DocumentMetadata;
   private readonly left: DroppedReporter;
-  /** The split under way. */
+  /** The open split. */
   private current: { readonly layer: LayerScan; readonly start: XmlPosition | null; readonly from: number } | null =
     null;
   private currentContainers: readonly OpenContainer[] = [];
@@ -118,15 +118,15 @@ export class DocumentScanner implements DocumentVisitor {
   /** The index of the document being read, and its path in the archive. */
   private entry = 0;
   private path: string;
-  /** What its ids of styles and Schemas begin with in the tables. */
+  /** The prefix of its ids of styles and Schemas in the tables. */
   private scope = "";
-  /** The containers around it, in the documents that lead to it. */
+  /** The containers around it, in the documents that link to it. */
   private outer: readonly OpenContainer[] = [];
-  /** Where the link just met leads to, and what it is called. */
+  /** The target and the name of the last link. */
   private target = { path: "", name: "" };
-  /** Elements in the place of features that are none of KML's, and how often each was met. */
+  /** Elements in the place of features that are not KML's, with the number of occurrences. */
   private readonly unknownElements = new Map<string, number>();
-  /** Whether something was left out that a notice told of. */
+  /** Whether a NetworkLink, overlay or tour was left out with a notice. */
   private isNoted = false;
 
   constructor(
@@ -144,9 +144,9 @@ export class DocumentScanner implements DocumentVisitor {
 
   private featureReader(): FeatureReader {
     const { scope } = this;
-    const surroundings = {
+    const document = {
       scope,
-      // Shared styles may stand behind: which ones are used is kept, what they say is looked up in the end.
+      // A shared style may follow later: its id is recorded, and resolved at the end.
       style: (id: string) => {
         this.stylesOfFeature.push(scope + id);
         return undefined;
@@ -158,10 +158,10 @@ export class DocumentScanner implements DocumentVisitor {
       },
     };
     const quiet = { reportNotice() {}, reportLoss() {} };
-    return new FeatureReader(surroundings, quiet, this.settings.withStyles);
+    return new FeatureReader(document, quiet, this.settings.withStyles);
   }
 
-  /** Readers that begin where `start` says, within the containers. */
+  /** Opens readers at `start`, within the containers. */
   private openAt(start: XmlPosition | undefined, containers: OpenContainer[]): [XmlReader, DocumentReader] {
     const { file, settings, context } = this;
     const xml = new XmlReader(file, {
@@ -181,11 +181,11 @@ export class DocumentScanner implements DocumentVisitor {
     return [xml, document];
   }
 
-  /** @throws input-corrupt, input-truncated, unless damage is to be passed over */
+  /** @throws input-corrupt, input-truncated, unless damage is skipped */
   async run(): Promise<DocumentPlan> {
     await this.readDocument();
     if (this.styles.dropped > 0) {
-      const example = "shared styles beyond those that fit into the memory were left out; styleUrl tells which";
+      const example = "shared styles beyond the memory limit were left out; styleUrl has their ids";
       this.context.reportLoss("style-dropped", undefined, example, this.styles.dropped);
     }
     this.reportUnread();
@@ -196,16 +196,16 @@ export class DocumentScanner implements DocumentVisitor {
     for (;;) {
       await this.walk();
       const { damage } = this.xml;
-      if (!damage || !(await this.passOver(damage))) break;
+      if (!damage || !(await this.skipDamage(damage))) break;
     }
     this.endSplit(this.file.size);
     this.rootNamespaces[this.entry] = this.rootNamespace;
   }
 
-  /** Reads the entry that a link leads to, as if its contents stood in a folder in the place of the link. */
+  /** Reads the entry that a link refers to, as if a folder with its contents replaced the link. */
   private async follow(): Promise<void> {
     const { file, features, xml, document, entry, path, scope, outer, rootNamespace, nested, target } = this;
-    // One that cannot be cut is read whole in the end.
+    // A document that cannot be split is read as a whole at the end.
     if (xml.splittable) this.endSplit(xml.byte);
     const { current, passed } = this;
     const container = { depth: outerContainerDepth, name: target.name || null, isRoot: false };
@@ -244,21 +244,21 @@ export class DocumentScanner implements DocumentVisitor {
     }
   }
 
-  /** Ends what was read before damage and goes on with the next feature; false where there is none. */
-  private async passOver(damage: GeoferryError): Promise<boolean> {
+  /** Ends the split before damage, and continues with the next feature. @returns false where there is none */
+  private async skipDamage(damage: GeoferryError): Promise<boolean> {
     const { xml, document } = this;
     const from = document.isInFeature ? this.featureFrom : xml.byte;
     const layer = this.layerAt(document.path);
     layer.count++;
     layer.rejects++;
     const isLast = !xml.splittable || ++this.gaps > maxSkippedRanges;
-    // Who reads the split under way meets the damage, and tells it; without one it would go unsaid.
+    // The reader of the open split finds the damage and reports it; without a split, it is reported here.
     if (isLast && this.current) return false;
     const next = isLast ? -1 : await findFeature(this.file, from + 1);
     this.endSplit(from);
     const { place, reason } = damage.details as { readonly place: Place; readonly reason: string };
     const to = next < 0 ? this.file.size : next;
-    const gap = { code: damage.code, reason: `${reason}; ${to - from} bytes were passed over`, place };
+    const gap = { code: damage.code, reason: `${reason}; ${to - from} bytes were skipped`, place };
     this.addSplit(layer, { bytes: to - from, start: null, to, containers: [], gap });
     this.passed = to;
     if (next < 0) return false;
@@ -283,7 +283,7 @@ export class DocumentScanner implements DocumentVisitor {
     return layer;
   }
 
-  /** A folder has begun or ended. One with nothing in it is a layer without features. */
+  /** A folder begins or ends. An empty folder is a layer without features. */
   private container(): void {
     const { nested } = this;
     const { containers, path } = this.document;
@@ -306,7 +306,7 @@ export class DocumentScanner implements DocumentVisitor {
     const { paths, count } = this.emptyFolders;
     if (count === 0) return;
     const listed = paths.map((path) => `"${path}"`).join(", ");
-    const example = `folders that no feature is in were left out: ${listed}${count > paths.length ? " …" : ""}`;
+    const example = `folders without features were left out: ${listed}${count > paths.length ? " …" : ""}`;
     this.context.reportNotice("folder-empty", undefined, example, count);
   }
 
@@ -344,7 +344,7 @@ export class DocumentScanner implements DocumentVisitor {
     if (start) {
       this.addSplit(layer, { bytes: to - this.passed, start, to, containers: this.currentContainers });
     } else {
-      // One that cannot be cut is read whole, for each of its layers.
+      // A document that cannot be split is read as a whole for each of its layers.
       const containers = this.outer;
       for (const each of this.layers.values()) this.addSplit(each, { bytes: to, start: null, to, containers });
     }
@@ -406,14 +406,14 @@ export class DocumentScanner implements DocumentVisitor {
     this.context.reportNotice("style-unused", undefined, example, count);
   }
 
-  /** Reports names of fields for people that no layer has. */
+  /** Reports display names of fields that no layer has. */
   private reportTitles(): void {
     for (const { titles } of new Set(this.schemas.values())) {
       for (const { isUsed } of titles.values()) if (!isUsed) this.left.add("displayName");
     }
   }
 
-  /** @throws input-not-understood where there are elements in the place of features, and none is one */
+  /** @throws input-not-understood where there are elements in the place of features, and no features */
   private reportUnknown(): void {
     const { source } = this.settings;
     const features = [...this.layers.values()].reduce((sum, { count }) => sum + count, 0);
@@ -428,14 +428,14 @@ export class DocumentScanner implements DocumentVisitor {
       });
     }
     const count = [...this.unknownElements.values()].reduce((sum, each) => sum + each, 0);
-    const example = `${found.slice(0, 5).join(", ")} beside the features: nothing of KML's, and left out`;
+    const example = `${found.slice(0, 5).join(", ")} beside the features: not elements of KML, left out`;
     this.context.reportLoss("element-left-out", undefined, example, count);
   }
 
   private planLayer(layer: LayerScan, name: string, said: LayerMetadata | undefined): LayerPlan {
     const own = this.settings.byFolder ? name : null;
     const fields = layer.fields.fields(own, (field, declared, type) => {
-      const example = `its Schema says ${declared}, and there are values that only ${type} holds`;
+      const example = `its Schema declares ${declared}, and there are values that need ${type}`;
       this.context.reportNotice("type-widened", field, example);
     });
     const ids = layer.fields.ids(own);
@@ -461,7 +461,7 @@ export class DocumentScanner implements DocumentVisitor {
     return metadata ? { ...plan, metadata } : plan;
   }
 
-  /** The document's name for all of it; a folder's own, or its path where others are called the same. */
+  /** Returns the name of a layer: the document's for the whole document, else the folder's, or its path where names repeat. */
   private nameOf({ folder }: LayerScan, taken: ReadonlySet<string>): string {
     const own = folder?.name ?? this.documentName ?? this.settings.name;
     if (!taken.has(own)) return own;
@@ -471,7 +471,7 @@ export class DocumentScanner implements DocumentVisitor {
   root(namespace: string | null): void {
     this.rootNamespace = namespace;
     if (namespace === null || namespace === "" || knownNamespaces.test(namespace)) return;
-    const example = `the document says that its namespace is "${namespace}", which is none of KML's (${kmlNamespace}); it was read as KML`;
+    const example = `the namespace of the document is "${namespace}", which is not KML's (${kmlNamespace}); it was read as KML`;
     this.context.reportNotice("namespace-mistyped", undefined, example);
   }
 
@@ -513,13 +513,13 @@ export class DocumentScanner implements DocumentVisitor {
     return false;
   }
 
-  /** Notes the documents of the archive that no link leads to. */
+  /** Reports the documents of the archive that no link refers to. */
   private reportUnread(): void {
     const { unread } = this.linked;
     if (unread.length === 0) return;
     const { source } = this.settings;
     const listed = `${unread.slice(0, 5).join(", ")}${unread.length > 5 ? " …" : ""}`;
-    const example = `${source} is read as one dataset; it also holds ${listed}, which no link leads to; unpack it to read them`;
+    const example = `${source} is read as one dataset; it also contains ${listed}, which no link refers to; unpack it to read them`;
     this.context.reportNotice("zip-entries-ignored", undefined, example, unread.length);
   }
 
@@ -538,7 +538,7 @@ export class DocumentScanner implements DocumentVisitor {
     const known = this.schemas.get(key);
     if (known) this.lastSchema = known;
     else this.schemas.set(key, this.lastSchema);
-    // What geoferry says of the fields stands before.
+    // Geoferry's declarations of fields come first.
     const said = this.ownFields.get(key);
     if (said) for (const each of said) this.sayOwn(this.lastSchema, each);
   }

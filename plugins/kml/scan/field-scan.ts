@@ -14,52 +14,52 @@ import type { StyleProperties } from "../read/style-reader.js";
 /** A Schema of the document. Plain data. */
 export interface DocumentSchema {
   readonly id: string;
-  /** What placemarks of this type are called as elements, null where they are none (KML 2.0 and 2.1). */
+  /** The element name of typed placemarks (KML 2.0 and 2.1); null for none. */
   readonly typed: string | null;
   readonly name: string;
   readonly fields: Map<string, FieldType>;
-  /** Types of the values of arrays. */
+  /** The types of array values, by field. */
   readonly arrays: Map<string, FieldType>;
-  /** What fields are called for people, and whether a layer has that. */
+  /** The display names of fields, and whether a layer uses them. */
   readonly titles: Map<string, { readonly title: string; isUsed: boolean }>;
-  /** What geoferry says of the fields: types that KML does not have, and where the ids are. */
+  /** Geoferry's declarations of fields: types that KML does not have, and the field with the ids. */
   readonly own: Map<string, FieldType>;
   ids: { readonly field: string; readonly type: FieldType } | null;
 }
 
-/** A field of the layer, and what fills it. Plain data. */
+/** A field of the layer, and the source of its values. Plain data. */
 export interface PlannedField {
   readonly name: string;
   readonly type: FieldType;
-  /** The name that values have in the document. */
+  /** The name of its values in the document. */
   readonly source: string;
-  /** Values said by elements and styles, by data, or both. */
+  /** Whether the values come from elements and styles, from data, or both. */
   readonly takes: "both" | "elements" | "data";
 }
 
 const noTypes: ReadonlySet<FieldType> = new Set();
 
-/** The types of what is only in data that no Schema declares. */
+/** The types of data that no Schema declares. */
 const undeclaredText = { both: "text", elements: "text", data: "text" } as const;
 const undeclaredJson = { both: "json", elements: "text", data: "json" } as const;
 
-/** What all features say in a field. */
+/** Statistics of a field over all features. */
 class FieldStats {
-  /** What the data look like, as bits of `Looks`. */
+  /** The possible types of the data, as bits of `Looks`. */
   looks = 0;
   inData = false;
   /** Whether some data are arrays. */
   hasLists = false;
-  /** Types of what elements and styles say. */
+  /** The types of values in elements and styles. */
   elementTypes: ReadonlySet<FieldType> = noTypes;
-  /** Features in which an element or style says what no data of the same name repeat. */
+  /** The number of features with a value in an element or style, and no data of the same name. */
   alone = 0;
-  /** Whether some feature says one thing in an element and another in its data. */
+  /** Whether a feature has different values in an element and in its data. */
   clashes = false;
   ownTypeFits = true;
   values = 0;
   maxBytes = 0;
-  /** The feature that said it last, where, and by what. */
+  /** The last feature with a value, the value's index, and its source. */
   feature = -1;
   at = 0;
   constructor(readonly name: string) {}
@@ -69,15 +69,15 @@ class FieldStats {
   }
 }
 
-/** The longest text of a double. */
+/** The maximum length of a double as text. */
 const doubleBytes = 24;
 
-/** Finds out which fields the features of a layer have, in which order, and of which types. */
+/** Finds the fields of a layer's features, their order and their types. */
 export class FieldScan {
   private readonly uses = new Map<string, FieldStats>();
-  /** What the values of the last feature belonged to. */
+  /** The statistics of the last feature's values, in their order. */
   private readonly lastUses: FieldStats[] = [];
-  /** The Schema that was looked up last, and by which id: comparing a string with itself takes no time. */
+  /** The Schema that was looked up last, and its id: comparing a string with itself is fast. */
   private lastSchema: DocumentSchema | undefined;
   private lastSchemaId = "";
   private readonly usedSchemas = new Set<string>();
@@ -96,7 +96,7 @@ export class FieldScan {
     for (const schema of record.usedSchemas) this.usedSchemas.add(schema);
     for (let at = 0; at < record.count; at++) {
       const name = record.names[at]!;
-      // Features mostly say the same things in the same order.
+      // Most features have the same values in the same order.
       const before = this.lastUses[at];
       const use = before?.name === name ? before : this.useOf(name);
       this.lastUses[at] = use;
@@ -116,7 +116,7 @@ export class FieldScan {
     return use;
   }
 
-  /** Adds what shared styles say, which up to `values` features name. */
+  /** Adds the properties of shared styles, which up to `values` features use. */
   addStyles(styles: Iterable<StyleProperties>, values: number): void {
     for (const style of styles) {
       for (const [name, value] of Object.entries(style)) {
@@ -146,7 +146,7 @@ export class FieldScan {
       const from = record.from[at]!;
       const to = record.to[at]!;
       use.inData = true;
-      // What looks like nothing else is text, whatever follows.
+      // A value that can only be text makes the field a text.
       if ((use.looks & TextLookFlag.other) === 0) use.looks |= classifyText(record.bytes, from, to);
       if (to - from > use.maxBytes) use.maxBytes = to - from;
       const own = use.ownTypeFits && from < to ? this.ownType(record.schemas[at]!, use.name) : undefined;
@@ -164,7 +164,7 @@ export class FieldScan {
     else use.addElementType(typeOfElement(use.name));
   }
 
-  /** The type that geoferry says of a Schema's field. */
+  /** Returns the type that geoferry declares for a Schema's field. */
   private ownType(schema: string, field: string): FieldType | undefined {
     if (this.lastSchemaId !== schema || !this.lastSchema) {
       this.lastSchema = this.schemas.get(schema);
@@ -174,16 +174,16 @@ export class FieldScan {
     return own && own.size > 0 ? own.get(field) : undefined;
   }
 
-  /** Schemas that the layer's features use, or that are called like it. */
+  /** Returns the Schemas that the layer's features use, or that have its name. */
   private schemasOf(layer: string | null): DocumentSchema[] {
     const all = [...new Set(this.schemas.values())];
     return layer === null ? all : all.filter(({ id, name }) => this.usedSchemas.has(id) || name === layer);
   }
 
   /**
-   * The fields in their order: what elements say of the feature, then the fields of schemas, other data, styles.
-   * @param layer the name that schemas of the layer have, null for those of the whole document
-   * @param widening told of declared types that do not hold all values
+   * Returns the fields in their order: elements of the feature, fields of Schemas, other data, styles.
+   * @param layer the name of the layer's Schemas; null for those of the whole document
+   * @param widening called for declared types that do not hold all values
    */
   fields(
     layer: string | null,
@@ -221,7 +221,7 @@ export class FieldScan {
     return planned;
   }
 
-  /** What the Schemas call the fields for people; the first one where they do not agree. */
+  /** Returns the display names of fields in the Schemas; the first one where they differ. */
   titles(layer: string | null, fields: readonly PlannedField[]): ColumnMetadata[] {
     const schemas = this.schemasOf(layer);
     return fields.flatMap(({ name, source, takes }) => {
@@ -233,7 +233,7 @@ export class FieldScan {
     });
   }
 
-  /** The names of the fields that each Schema declares, by its id. */
+  /** Returns the names of the fields that each Schema declares, by its id. */
   declared(layer: string | null): ReadonlyMap<string, readonly string[]> {
     return new Map(this.schemasOf(layer).map(({ id, fields }) => [id, [...fields.keys()]]));
   }
@@ -258,7 +258,7 @@ export class FieldScan {
     const [only] = own;
     if (own.size === 1 && only && fitsGeoferryType(use, elementTypes, only))
       return { both: only, elements: only, data: only };
-    // An element's field that its Schema declares without more is of the type that it always has.
+    // Without a declaration of geoferry's, a field of an element has the element's usual type, where all values fit it.
     if (said.length > 0 && isElementField(name) && own.size === 0) {
       const usual = elementFields[name][0];
       const fits = said.every((type) => type === usual) && widenType(usual, use.looks) === usual;
@@ -273,7 +273,7 @@ export class FieldScan {
     return { both: commonType(both), elements, data };
   }
 
-  /** The type of the feature ids, null where there are none, and in which field of which schemas they are. */
+  /** Returns the type of the feature ids, and their fields by Schema; null for no ids. */
   ids(
     layer: string | null,
   ): { readonly type: FieldType; readonly fields: readonly (readonly [string, string])[] } | null {
@@ -288,7 +288,7 @@ export class FieldScan {
     return isUsed ? { type: commonType(types), fields } : null;
   }
 
-  /** Upper bounds of what the fields hold. */
+  /** Returns upper bounds for the lengths of the fields' values. */
   summaries(fields: readonly PlannedField[]): FieldSummary[] {
     return fields.map(({ name, type, source }) => {
       const use = this.uses.get(source);
@@ -299,7 +299,7 @@ export class FieldScan {
     });
   }
 
-  /** Bytes of the longest id, said by an attribute or in one of the fields. */
+  /** Returns the length of the longest id in bytes, in an attribute or in one of the fields. */
   longestId(ids: ReturnType<FieldScan["ids"]>): number {
     const inFields = (ids?.fields ?? []).map(([, field]) => this.uses.get(field)?.maxBytes ?? 0);
     return Math.max(this.idBytes, ...inFields);
@@ -307,7 +307,7 @@ export class FieldScan {
 }
 
 const elementFieldOrder = Object.keys(elementFields);
-/** Fields that stand before data where no Schema lists them. */
+/** Fields that precede data where no Schema lists them. */
 const leadingFields = new Set<string>([
   "name",
   "visibility",
@@ -325,13 +325,13 @@ const leadingFields = new Set<string>([
 
 const typeOfElement = (name: string): FieldType => (isElementField(name) ? elementFields[name][0] : "text");
 
-/** Whether all values are of the type that the document states. */
+/** Whether all values fit the type that the document declares. */
 function fitsGeoferryType(use: FieldStats, elementTypes: ReadonlySet<FieldType>, type: FieldType): boolean {
   if (widenType(type, use.looks) !== type || !use.ownTypeFits) return false;
   return type === "text" || [...elementTypes].every((element) => fitsElement(element, type, use.name));
 }
 
-/** Whether what an element says is a value of the type that the document states. */
+/** Whether the value of an element fits the type that the document declares. */
 function fitsElement(element: FieldType, type: FieldType, name: string): boolean {
   if (element === type) return true;
   return name !== "timestamp" && isElementField(name) && (elementFields[name] as readonly FieldType[]).includes(type);

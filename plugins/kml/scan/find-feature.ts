@@ -1,15 +1,15 @@
 import type { SourceFile } from "../../../src/plugin/format.js";
 
 const chunkBytes = 1 << 20;
-/** A prefix is at most so long. */
+/** The maximum length of a prefix. */
 const maxPrefixLength = 64;
 const featureNames = ["Placemark", "GroundOverlay"].map((name) => Buffer.from(name));
-/** What follows the name in a tag that begins: white space, `/` or `>`. */
+/** The byte after the name in a start tag: white space, `/` or `>`. */
 const tagNameEnds: readonly number[] = [9, 10, 13, 32, 47, 62];
 
 /**
- * Where from `from` on the next feature begins, −1 where none does. For reading on after damage: one in a comment or a
- * text is found, too.
+ * Returns the start of the next feature at or after `from`, −1 for none. Used to continue after damage: a tag in a comment
+ * or text is found, too.
  */
 export async function findFeature(file: SourceFile, from: number): Promise<number> {
   for (let at = from; at < file.size; at += chunkBytes) {
@@ -20,7 +20,7 @@ export async function findFeature(file: SourceFile, from: number): Promise<numbe
   return -1;
 }
 
-/** Where the first tag of this local name begins. */
+/** Returns the start of the first tag with this local name. */
 function firstTag(bytes: Buffer, name: Buffer): number {
   for (let at = bytes.indexOf(name); at >= 0; at = bytes.indexOf(name, at + 1)) {
     if (!tagNameEnds.includes(bytes[at + name.length] ?? 0)) continue;

@@ -14,32 +14,32 @@ import { type DocumentSchema, FieldScan, type PlannedField } from "./field-scan.
 import type { StyleTable } from "./style-table.js";
 
 const batchRows = 1000;
-/** Of so many different styles it is kept which ones a layer uses; with more, it counts as using all. */
+/** The maximum number of styles that are recorded as used by a layer; with more, it counts as using all. */
 const maxStyles = 1 << 16;
 
-/** A piece of a layer. Plain data. */
+/** A split of a layer. Plain data. */
 export interface KmlSplit {
   readonly bytes: number;
-  /** Where reading begins, null for the beginning of the document, where the encoding does not let it be cut. */
+  /** The position where reading begins; null for a document whose encoding does not allow splits. */
   readonly start: XmlPosition | null;
   readonly to: number;
-  /** The containers that are open there. */
+  /** The containers that are open at the start. */
   readonly containers: readonly OpenContainer[];
-  /** The index of the archive's entry that it is of, absent for the main document. */
+  /** The index of its document in the archive; absent for the main document. */
   readonly entry?: number;
-  /** Damage that is passed over in place of features, and told as a reject. */
+  /** Damage that is skipped, and reported as a reject. */
   readonly gap?: Omit<Reject, "feature">;
   readonly [key: string]: unknown;
 }
 
-/** What a layer is, found by reading the document once. Plain data. */
+/** The result of scanning a layer. Plain data. */
 export interface LayerPlan {
   readonly name: string;
-  /** The folder whose features these are; undefined for all of the document. */
+  /** The folder of the layer; undefined for the whole document. */
   readonly folder: string | undefined;
   readonly fields: readonly PlannedField[];
   readonly ids: ReturnType<FieldScan["ids"]>;
-  /** Names of the fields of each Schema: a feature that has data by it and not this field has null there. */
+  /** The names of the fields of each Schema: a feature with data of the Schema and no value for a field has null there. */
   readonly declared: ReadonlyMap<string, readonly string[]>;
   readonly summary: LayerSummary;
   readonly rejects: number;
@@ -47,23 +47,23 @@ export interface LayerPlan {
   readonly metadata?: LayerMetadata;
 }
 
-/** Finds out what the features of one layer say together. */
+/** Collects statistics of the features of one layer. */
 export class LayerScan {
   readonly fields: FieldScan;
   readonly summariser = new Summarizer(false);
   readonly splits: KmlSplit[] = [];
   private readonly geometry = new GeometryBuilder();
   private waiting = 0;
-  /** Shared styles that features name; null where there are too many to keep. */
+  /** The shared styles that features refer to; null for too many. */
   usedStyles: Set<string> | null = new Set();
   count = 0;
   rejects = 0;
 
   constructor(
-    /** The folder whose features these are, its own name null outside of all; undefined for all of the document. */
+    /** The folder of the layer, whose name is null outside all folders; undefined for the whole document. */
     readonly folder: { readonly path: string; readonly name: string | null } | undefined,
     schemas: ReadonlyMap<string, DocumentSchema>,
-    /** Features whose geometry cannot be read go on without it. */
+    /** Whether features whose geometry cannot be read are kept without it. */
     private readonly keepsRows: boolean,
   ) {
     this.fields = new FieldScan(schemas);
@@ -86,7 +86,7 @@ export class LayerScan {
     if (this.usedStyles.size > maxStyles) this.usedStyles = null;
   }
 
-  /** Ends the layer, with what the shared styles that it uses say. */
+  /** Ends the layer, and adds the properties of the shared styles that it uses. */
   finish(styles: StyleTable): void {
     this.sumUp();
     const used = this.usedStyles ? [...this.usedStyles].map((id) => styles.get(id)) : styles.all;

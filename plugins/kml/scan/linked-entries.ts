@@ -1,10 +1,10 @@
-/** Which entry of its archive a NetworkLink leads to. */
+/** Resolves NetworkLinks to entries of their archive. */
 import { posix } from "node:path";
 import type { ArchiveEntries } from "../../../src/plugin/format.js";
 
 const hasScheme = /^([a-z][a-z\d+.-]*:|\/\/)/i;
 
-/** A relative URL without its query and fragment, its percent escapes read. */
+/** Returns a relative URL without query and fragment, with percent escapes decoded. */
 function entryPath(href: string): string {
   const path = href.trim().replace(/[?#].*$/s, "");
   try {
@@ -14,19 +14,19 @@ function entryPath(href: string): string {
   }
 }
 
-/** Why a link leads to no entry: it is outside of the archive, not in it, or was read before. */
+/** The reason why a link is not read: its target is outside the archive, missing in it, or was read before. */
 export type SkippedLinkReason = "elsewhere" | "missing" | "repeated";
 
-/** The KML entries of an archive, each of which is read once at most. */
+/** The KML entries of an archive, each of which is read at most once. */
 export class LinkedEntries {
-  /** The paths of the entries read so far, the main one first. */
+  /** The paths of the entries that were read, the main one first. */
   readonly read: string[];
 
   constructor(private readonly entries: ArchiveEntries | undefined) {
     this.read = [entries?.main ?? ""];
   }
 
-  /** The path of the entry that `href` in entry `from` leads to. */
+  /** Returns the path of the entry that `href` in the entry `from` refers to. */
   find(href: string, from: string): { readonly path: string } | SkippedLinkReason {
     const { entries } = this;
     if (!entries || href.trim() === "" || hasScheme.test(href.trim())) return "elsewhere";
@@ -41,7 +41,7 @@ export class LinkedEntries {
     return this.read.includes(found) ? "repeated" : { path: found };
   }
 
-  /** Entries that no link leads to. */
+  /** Returns the entries that no link refers to. */
   get unread(): readonly string[] {
     return (this.entries?.paths ?? []).filter((path) => !this.read.includes(path));
   }

@@ -1,25 +1,25 @@
 import type { StyleProperties } from "../read/style-reader.js";
 
-/** Different styles take at most so many characters together: 32 MiB. */
+/** The maximum length of all different styles, in characters: 32 MiB. */
 const maxTextLength = 1 << 25;
-/** Ids of styles, eight bytes each and a place: at most 64 MiB. */
+/** The maximum number of style ids, with eight bytes and a slot each: 64 MiB. */
 const maxIds = 1 << 22;
-/** A style may stand for another one, and that for a third: so many steps are followed. */
+/** The maximum number of references from style to style that are followed. */
 const maxAliasSteps = 8;
 
-/** Plain data. Of each id there are four numbers: 64 bits of it, then a style and 0, or 64 bits of the id it stands for. */
+/** Plain data. Each id has four numbers: a hash of 64 bits, then a style and 0, or the hash of the id it refers to. */
 export interface StyleTableData {
   readonly slots: Int32Array;
   readonly styles: readonly StyleProperties[];
 }
 
-/** One memory for all threads: a copy for each would cost more than the rest of the reading. */
+/** Memory shared by all threads: copies would cost more than the rest of the reading. */
 const allocateSharedSlots = (length: number): Int32Array =>
   new Int32Array(new SharedArrayBuffer(length * Int32Array.BYTES_PER_ELEMENT));
 
 const hashWords = { high: 0, low: 0 };
 
-/** 64 bits of a text; the lower half is not 0. */
+/** Returns a hash of 64 bits, whose lower half is not 0. */
 function hashText(text: string): void {
   let high = 0x811c9dc5;
   let low = 0x9e3779b9;
@@ -33,8 +33,8 @@ function hashText(text: string): void {
 }
 
 /**
- * The shared styles of a document by their ids. Files with a style of its own for each feature have millions, nearly
- * all alike: each different one is kept once, and of the ids only 64 bits.
+ * The shared styles of a document by their ids. Files with a style for each feature have millions, nearly all equal: each
+ * different style is stored once, and each id as a hash of 64 bits.
  */
 export class StyleTable {
   private slots: Int32Array;
@@ -42,7 +42,7 @@ export class StyleTable {
   private text = 0;
   private readonly styles: StyleProperties[];
   private readonly known = new Map<string, number>();
-  /** Styles that there was no room for. */
+  /** The number of styles beyond the limits. */
   dropped = 0;
 
   constructor(data?: StyleTableData) {
@@ -75,7 +75,7 @@ export class StyleTable {
     this.put(hashWords.high, hashWords.low, index, 0);
   }
 
-  /** `id` stands for `target`. */
+  /** Makes `id` refer to `target`. */
   alias(id: string, target: string): void {
     hashText(target);
     const { high, low } = hashWords;
@@ -94,7 +94,7 @@ export class StyleTable {
     this.slots.set([high, low, value, more], at);
   }
 
-  /** Where an id is, or belongs. */
+  /** Returns the slot of an id, or the free slot for it. */
   private find(high: number, low: number): number {
     const { slots } = this;
     const mask = slots.length - 4;
@@ -112,7 +112,7 @@ export class StyleTable {
     }
   }
 
-  /** The style with this id, undefined where there is none. */
+  /** Returns the style with this id; undefined for none. */
   get(id: string): StyleProperties | undefined {
     hashText(id);
     let { high, low } = hashWords;

@@ -1,16 +1,16 @@
-/** Shared styles that no feature uses: nothing of them is in the output. */
+/** Finds shared styles that no feature uses: they are not in the output. */
 
-/** Of so many ids it is known whether they are used; of a document with more, nothing is said. */
+/** The maximum number of ids that are tracked; for a document with more, unused styles are not reported. */
 const maxIds = 1 << 16;
 const maxAliasSteps = 8;
 
 export class StyleUsage {
-  /** The styles that each one leads to, by ids: the normal one and the one for features that are pointed at. */
+  /** The styles that each StyleMap refers to, by id: the normal one and the one for highlighted features. */
   private readonly targets = new Map<string, string[]>();
   private anonymous = 0;
   private isOverfull = false;
 
-  /** A shared style is there, or a StyleMap; without an id, nothing can use it. */
+  /** Adds a shared style or StyleMap; without an id, no feature can use it. */
   add(id: string): string[] | undefined {
     const known = this.targets.get(id);
     if (known) return known;
@@ -24,12 +24,12 @@ export class StyleUsage {
     return undefined;
   }
 
-  /** A StyleMap leads to another style. */
+  /** Adds a reference from a StyleMap to a style. */
   link(id: string, target: string): void {
     this.add(id)?.push(target);
   }
 
-  /** The ids of those that none of the features' leads to, and how many have no id; null where there are too many to tell. */
+  /** Returns the ids of styles that no feature's style refers to, and the number without an id; null for too many styles. */
   unused(used: Iterable<string>): { readonly ids: readonly string[]; readonly anonymous: number } | null {
     if (this.isOverfull) return null;
     const reached = new Set<string>();

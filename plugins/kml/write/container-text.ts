@@ -1,4 +1,4 @@
-/** What a document or folder says of itself, in the order that KML has (OGC 07-147r2, 9.1.2). */
+/** Writes the metadata of a document or folder, in the order of KML (OGC 07-147r2, 9.1.2). */
 import type { ElementTexts, LayerMetadata, MetadataLink } from "../../../src/model/index.js";
 import { escapeAttribute, escapeElement } from "../../shared/xml/escape.js";
 import { containerElements } from "../container-elements.js";
@@ -16,7 +16,7 @@ const writeLink = ({ href, text, type }: MetadataLink): string => {
   return `<atom:link${attributes.join("")}/>`;
 };
 
-/** The elements of the metadata of a layer; `lose` takes what Atom's elements do not hold, and links beyond the first. */
+/** Returns the elements for the metadata of a layer. `lose` receives what Atom's elements cannot hold, and links after the first. */
 export function writeMetadataElements(metadata: LayerMetadata, lose: (what: string) => void): ElementTexts {
   const { description, author, links = [], elements } = metadata;
   const texts: [string, string][] = [];
@@ -33,7 +33,7 @@ export function writeMetadataElements(metadata: LayerMetadata, lose: (what: stri
 
 const extendedDataPattern = /^<ExtendedData>(.*)<\/ExtendedData>$/s;
 
-/** The elements in their order, each on a line, with `data`, more elements of the ExtendedData. */
+/** Writes the elements in their order, one per line. @param data further elements of the ExtendedData */
 export function writeContainerElements(texts: ElementTexts, data = ""): string {
   const rank = ([name]: readonly [string, string]) => containerElements.indexOf(localName(name));
   const plain = texts.filter(([name]) => name !== "ExtendedData").sort((a, b) => rank(a) - rank(b));

@@ -8,7 +8,7 @@ import { type FeatureValues, writeValue } from "./feature-values.js";
 import { styleFields, writeStyleElement } from "./style-element.js";
 
 export interface FeatureElementSettings {
-  /** Fields that are the name and the description in place of those called so. */
+  /** The fields to write as name and description, instead of the fields with these names. */
   readonly nameField: string | undefined;
   readonly descriptionField: string | undefined;
   readonly styles: boolean;
@@ -23,7 +23,7 @@ const fieldTags = {
   snippet: tagPair("snippet"),
 };
 
-/** Writes what KML has elements for, as far as they can say it, and keeps in mind what has been said. */
+/** Writes the values that KML has elements for, and records which fields are complete. */
 export class FeatureElementWriter {
   constructor(
     private readonly out: TextBuffer,
@@ -31,7 +31,7 @@ export class FeatureElementWriter {
     private readonly settings: FeatureElementSettings,
   ) {}
 
-  /** Everything that stands before the data, in the order of the schema (OGC 07-147r2, 9.1.2). */
+  /** Writes the elements before the data, in the order of the schema (OGC 07-147r2, 9.1.2). */
   write(): void {
     const { settings } = this;
     this.nameLike("name", settings.nameField);
@@ -56,7 +56,7 @@ export class FeatureElementWriter {
     if (this.settings.styles) this.style();
   }
 
-  /** The name or description: the field called so, else one that is shown as it and stays data. */
+  /** Writes the name or description: the field with this name, else another field, which is also written as data. */
   private nameLike(element: "name" | "description", field: string | undefined): void {
     if (field === undefined) {
       this.text(element, fieldTags[element]);
@@ -87,7 +87,7 @@ export class FeatureElementWriter {
     out.literal(open);
     const before = out.length;
     const removed = writeXmlText(out, column.bytes, from, to);
-    // Nothing left is nothing said: an element without text is read as none.
+    // An element without text is read as no value, so that it is not written.
     if (out.length === before) {
       out.length = mark;
       return;
@@ -104,7 +104,7 @@ export class FeatureElementWriter {
     this.said.carried.add(field);
   }
 
-  /** Names are words to their readers: one with white space around it is data. */
+  /** Readers trim names: one with white space around it is also written as data. */
   private author(): void {
     const author = this.said.valueOf("author");
     if (typeof author !== "string" || author.trim() !== author) return;
@@ -136,7 +136,7 @@ export class FeatureElementWriter {
     this.said.carried.add("timespan");
   }
 
-  /** Styles of other documents only: those of the source's own are not in this one, but for what they say. */
+  /** Writes the URL of a style in another document. Styles of the source document are written as properties. */
   private styleUrl(): void {
     const url = this.said.valueOf("styleUrl");
     if (typeof url !== "string" || !/^[^\s#<>"{}|\\^`\x7f-\uffff]+#[\w.-]+$/.test(url)) return;
@@ -154,7 +154,7 @@ export class FeatureElementWriter {
   }
 }
 
-/** The field shown as an element's text, where none is called like it; undefined where there is one, or none that fits. */
+/** Returns the field to write as an element's text where no field has its name; undefined for none. */
 export function chooseDisplayField(
   fields: readonly Field[],
   chosen: string | undefined,

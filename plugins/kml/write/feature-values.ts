@@ -3,7 +3,7 @@ import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { writeXmlText } from "../../shared/xml/escape.js";
 import { type ElementField, elementFields, isElementField } from "../element-fields.js";
 
-/** Fields that are asked for in any case: what everything has, and what goes into folders and geometries. */
+/** Fields that are looked up for every feature: common ones, and those written into folders and geometries. */
 const alwaysReadFields = new Set<ElementField>([
   "name",
   "description",
@@ -16,7 +16,7 @@ const alwaysReadFields = new Set<ElementField>([
 
 const geometryModeFields = ["extrude", "tessellate", "altitudeMode"] as const satisfies ElementField[];
 
-/** A few names, most often none or one: to look at each is cheaper than to keep a set of them for every feature. */
+/** A few names, mostly none or one: a linear search is cheaper than a set for every feature. */
 class SmallNameSet {
   private readonly names: string[] = [];
   private count = 0;
@@ -40,19 +40,19 @@ class SmallNameSet {
   }
 }
 
-/** The values of the feature that is being written, and which of them an element has said already. */
+/** The values of the feature being written, and the fields that an element holds already. */
 export class FeatureValues {
   batch!: Batch;
   row = 0;
-  /** Fields whose values elements have said. */
+  /** Fields whose values are written as elements. */
   readonly carried = new SmallNameSet();
-  /** How many values of a field lost characters, and how many features get a field that they did not have. */
+  /** By field, the number of values that lost characters, and of features that gain the field when read. */
   readonly removed = new Map<string | undefined, number>();
   readonly added = new Map<string, number>();
   private readonly columns = new Map<ElementField, Column>();
-  /** Whether there are fields with an element of their own, which hardly any data has. */
+  /** Whether there are fields with an element of their own, which is rare. */
   hasRareFields = false;
-  /** Whether there are fields that stand in geometries. */
+  /** Whether there are fields that are written in geometries. */
   hasModes = false;
 
   begin(batch: Batch): void {
@@ -72,12 +72,12 @@ export class FeatureValues {
     this.carried.clear();
   }
 
-  /** The column of a field that has an element, where it is of a type that goes there. */
+  /** Returns the column of a field with an element, where the element can hold its type. */
   columnOf(field: ElementField): Column | undefined {
     return this.columns.get(field);
   }
 
-  /** The column of any field; asked for few of them, for every feature. */
+  /** Returns the column of a field. */
   columnNamed(name: string): Column | undefined {
     const { fields, columns } = this.batch;
     for (let f = 0; f < fields.length; f++) if (fields[f]!.name === name) return columns[f];
@@ -100,7 +100,7 @@ export class FeatureValues {
 
 /**
  * Writes a value as the content of an element, by the lexical forms of XML Schema.
- * @returns how many characters were left out because XML cannot hold them
+ * @returns the number of characters that were left out because XML does not allow them
  */
 export function writeValue(out: TextBuffer, column: Column, row: number): number {
   switch (column.type) {

@@ -8,10 +8,10 @@ export interface CoordinatePrecision {
   readonly z: number;
 }
 
-/** What stands before the coordinates of every geometry of a feature. */
+/** The elements before the coordinates of each geometry of a feature. */
 export interface GeometryModes {
   readonly extrude: string;
-  /** Points have none. */
+  /** Not written for points. */
   readonly tessellate: string;
   readonly altitudeMode: string;
 }
@@ -45,8 +45,8 @@ export class GeometryElementWriter {
 
   /**
    * Writes feature `i`.
-   * @returns whether the same type of geometry comes back: KML has one element for all that consist of several, and
-   * their type is told by the members
+   * @returns whether a reader restores the same geometry type: KML has one element for all multi-geometries, whose type
+   * follows from the members
    */
   write(column: GeometryColumn, i: number, modes: GeometryModes): boolean {
     this.modes = modes;
@@ -169,21 +169,21 @@ export class GeometryElementWriter {
   }
 }
 
-/** What a feature's geometries are, members of collections included. */
+/** Summary of a feature's geometries, including members of collections. */
 export class GeometryInspection {
   finite = true;
-  /** Some height is not zero: it is meant as one, not only written because KML has a place for it. */
+  /** Whether a height is not zero: zero heights are often written only because a program writes three numbers. */
   elevated = false;
   points = false;
-  /** Lines or polygons. */
+  /** Whether there are lines or polygons. */
   others = false;
 
   constructor(
-    /** The least height that is not rounded to zero. */
+    /** The smallest height that is not rounded to zero. */
     private readonly leastHeight: number,
   ) {}
 
-  /** Looks at feature `i`. */
+  /** Summarizes feature `i`. */
   look(column: GeometryColumn, i: number): void {
     this.finite = true;
     this.elevated = false;

@@ -1,7 +1,7 @@
-/** So many ids are remembered, in 64 MiB; later ones are no longer looked up. */
+/** The maximum number of ids, in 64 MiB; later ones are not checked. */
 const maxIds = 1 << 22;
 
-/** Tells whether an id was there before, by 64 bits of it: a wrong answer has a chance of one in a million millions. */
+/** Detects repeated ids by hashes of 64 bits: the probability of an error is about 10⁻¹². */
 export class IdHashSet {
   private slots = new Int32Array(2 << 10);
   private count = 0;
@@ -10,7 +10,7 @@ export class IdHashSet {
     return this.count >= maxIds;
   }
 
-  /** Takes the id `bytes[from … to]`; false where it was taken before. */
+  /** Adds the id `bytes[from … to]`. @returns false where it was added before */
   add(bytes: Uint8Array, from: number, to: number): boolean {
     let high = 0x811c9dc5;
     let low = 0x9e3779b9;
@@ -26,7 +26,7 @@ export class IdHashSet {
     return this.put(high, low);
   }
 
-  /** An empty slot has 0 for its second half. */
+  /** The second half of an empty slot is 0. */
   private put(high: number, low: number): boolean {
     const { slots } = this;
     const mask = slots.length - 2;

@@ -18,31 +18,31 @@ import {
 import type { LayerSchema } from "./schema-element.js";
 import { parseLineTimes, writeTracks } from "./track-element.js";
 
-/** What a writer gets from a batch. */
+/** An encoded batch. */
 export interface PlacemarkChunk {
   readonly bytes: Uint8Array;
   readonly count: number;
-  /** Where features of another folder than those before them begin, in bytes; the path of the folder, or null. */
+  /** The byte positions where another folder begins, with its path; null outside folders. */
   readonly folders: readonly { readonly at: number; readonly path: string | null }[];
-  /** Where the attributes with the features' ids stand, from and to in turn. */
+  /** The byte ranges of the id attributes: starts and ends alternate. */
   readonly ids: Uint32Array;
 }
 
 export interface PlacemarkSettings extends FeatureElementSettings {
   readonly schema: LayerSchema;
   readonly precision: CoordinatePrecision;
-  /** The mode of heights without one; empty for none. */
+  /** The altitude mode of features without one; empty for none. */
   readonly altitudeMode: string;
   readonly folders: boolean;
   readonly tracks: boolean;
 }
 
-/** A field of a batch that is data. */
+/** A field of a batch that is written as data. */
 interface DataField {
   readonly column: Column;
   readonly name: string;
   readonly opening: EncodedText;
-  /** Whether an element can have said its value. */
+  /** Whether an element can hold its value. */
   readonly isElement: boolean;
 }
 
@@ -50,16 +50,16 @@ const placemarkTags = { open: new EncodedText("<Placemark"), close: new EncodedT
 const simpleDataEnd = new EncodedText("</SimpleData>");
 const schemaDataEnd = new EncodedText("</SchemaData></ExtendedData>");
 const simpleDataStart = (name: string): string => `<SimpleData name="${escapeAttribute(name)}">`;
-/** So many start tags are kept ready to be written. */
+/** The maximum number of start tags that are kept encoded. */
 const maxOpenings = 4096;
-/** Of a batch of very many fields, those that a feature has, and which feature has which of them. */
+/** For a batch with very many fields: the fields that each feature has. */
 function indexWideBatch({ columns, length }: Batch) {
   const within = presentColumns(columns);
   const own = within.map((f) => columns[f]!);
   return { within, columns: own, cells: indexPresentCells(own, length) };
 }
 
-/** Names of XML without colons, as far as ASCII goes: what xs:ID takes for sure. */
+/** ASCII names without colons, which xs:ID allows. */
 const ncName = /^[A-Za-z_][\w.-]*$/;
 
 /** Writes batches as placemarks. */
@@ -71,12 +71,12 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private readonly dataOpening: EncodedText;
   private readonly said = new FeatureValues();
   private readonly elements: FeatureElementWriter;
-  /** Null where there are too many fields to keep them all ready. */
+  /** Null for too many fields. */
   private data: DataField[] | null = [];
   private wide: ReturnType<typeof indexWideBatch> | null = null;
-  /** What the field "folder" said last, and whether folders can say it. */
+  /** The last value of the field "folder", and whether folders can represent it. */
   private lastPath = "";
-  /** Ids in the batch available that are data. */
+  /** The number of ids in this batch that are written as data. */
   private idsAsData = 0;
   private isLastFolder = false;
 
@@ -135,7 +135,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     return made;
   }
 
-  /** The id of an element is a name and unique; other ids are data, in a field that the document names. */
+  /** Writes the id. The id of an element is a unique name; other ids are data, in a field that the document declares. */
   private id(ids: number[]): void {
     const { out } = this;
     const { batch, row, carried } = this.said;
@@ -150,7 +150,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private folder(): string | null {
     const path = this.said.valueOf("folder");
     if (typeof path !== "string") return null;
-    // Features mostly are in the folder of the one before.
+    // Most features are in the same folder as the one before.
     if (path !== this.lastPath) this.isLastFolder = isFolderPath(path) && removeForbidden(path) === path;
     this.lastPath = path;
     if (!this.isLastFolder) return null;
@@ -158,7 +158,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     return path;
   }
 
-  /** What stands in every geometry of the feature. */
+  /** Returns the elements to write in each geometry of the feature. */
   private modes(facts: GeometryInspection): GeometryModes {
     const located = facts.finite && (facts.points || facts.others);
     if (!located || !(facts.elevated || this.said.hasModes)) return noModes;
@@ -173,13 +173,13 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     return { extrude: flag("extrude", extrude), tessellate: flag("tessellate", tessellate), altitudeMode };
   }
 
-  /** Heights are absolute where nothing else is said, and read so; so this says itself only where it is the field's. */
+  /** Returns the altitude mode. "absolute" is the default of the reader, and counts as a value only if the field has it. */
   private altitudeMode(elevated: boolean): string {
     const said = this.said.valueOf("altitudeMode");
     const known = typeof said === "string" && altitudeModes.includes(said);
     if (known && !(elevated && said === "absolute")) this.said.carried.add("altitudeMode");
     const mode = known ? said : elevated ? this.settings.altitudeMode : "";
-    // Heights without a mode are read as clamped to the ground, which is what KML means by it.
+    // KML defines heights without a mode as clamped to the ground, and the reader reads them so.
     if (elevated && !known && mode !== "absolute") this.said.adds("altitudeMode");
     if (mode === "") return "";
     const prefix = mode.endsWith("SeaFloor") ? "gx:" : "";
@@ -191,7 +191,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     const times = typeof json === "string" ? parseLineTimes(json, this.said.batch.geometry, this.said.row) : null;
     if (!times) return null;
     this.said.carried.add("coordinateProperties");
-    // Tracks have neither.
+    // Tracks have neither element.
     this.said.carried.delete("extrude");
     this.said.carried.delete("tessellate");
     return times;
@@ -219,7 +219,7 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
     out.literal(schemaDataEnd);
   }
 
-  /** The data of one of very many fields after the other. */
+  /** Writes the data of a feature in a batch with very many fields. */
   private writeWide(): void {
     const { out } = this;
     const { batch, row, carried } = this.said;
@@ -242,32 +242,32 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   private report(unfaithful: number, infinite: number): void {
     const { context } = this;
     for (const [field, count] of this.said.removed) {
-      context.reportLoss("control-character", field, "characters that XML 1.0 cannot hold were left out", count);
+      context.reportLoss("control-character", field, "characters that XML 1.0 does not allow were left out", count);
     }
     for (const [field, count] of this.said.added) {
       context.reportNotice(
         "field-added",
         field,
-        `the element that says it gives features a field "${field}" when read`,
+        `its element gives features a field "${field}" when the file is read`,
         count,
       );
     }
     if (this.idsAsData > 0) {
       const field = this.settings.schema.idField!.name;
-      const example = `the id of an element is a name in KML, which these feature ids are not; they are in the field "${field}"`;
+      const example = `the id of an element has to be a name in KML, and these feature ids are not; they are in the field "${field}"`;
       context.reportNotice("id-as-field", field, example, this.idsAsData);
       this.idsAsData = 0;
     }
     if (unfaithful > 0) {
       const example =
-        "KML tells the type of a MultiGeometry by its members: a collection of one type, or an empty one, comes back as another type";
+        "in KML, the members determine the type of a MultiGeometry: a collection of one type, or an empty one, is read as another type";
       context.reportLoss("geometry-type-changed", undefined, example, unfaithful);
     }
     if (infinite > 0) {
       context.reportLoss(
         "non-finite-coordinates",
         undefined,
-        "a geometry with a coordinate that is no number was left out",
+        "a geometry with a coordinate that is not a number was left out",
         infinite,
       );
     }
@@ -276,5 +276,5 @@ export class PlacemarkEncoder implements Encoder<PlacemarkChunk> {
   }
 }
 
-/** Stands among the names of fields for the feature's id: no name has a NUL. */
+/** Represents the feature's id among the names of fields: no name contains NUL. */
 const idKey = "\0id";

@@ -3,7 +3,7 @@ import type { TargetLayer } from "../../../src/plugin/format.js";
 import { escapeAttribute, escapeElement } from "../../shared/xml/escape.js";
 import { elementFields, geoferryNamespace, isElementField } from "../element-fields.js";
 
-/** KML's own types (OGC 07-147r2, 9.8.4.2.1); the others travel as text, and the document says what they are. */
+/** KML's own types (OGC 07-147r2, 9.8.4.2.1); other types are written as text, and declared in the document. */
 const kmlTypes: Readonly<Record<FieldType, string>> = {
   boolean: "bool",
   int32: "int",
@@ -17,18 +17,18 @@ const kmlTypes: Readonly<Record<FieldType, string>> = {
   json: "string",
 };
 
-/** What is written of a layer's fields before its features. */
+/** The declarations of a layer's fields, before its features. */
 export interface LayerSchema {
   /** The id of its Schema, an NCName. */
   readonly id: string;
   readonly fields: readonly Field[];
-  /** The field of feature ids that cannot be the id of an element; null where there are no ids. */
+  /** The field for feature ids that cannot be the id of an element; null for no ids. */
   readonly idField: Field | null;
-  /** What fields are called for people. */
+  /** The display names of fields. */
   readonly titles: ReadonlyMap<string, string>;
 }
 
-/** A name of XML for a layer's Schema, another one for each name: what a name cannot have is told by its number. */
+/** Returns an XML name for a layer's Schema, different for each layer name: other characters become their code points. */
 export const toSchemaId = (layerName: string): string =>
   `schema.${layerName.replace(/[^A-Za-z0-9-]/gu, (character) => `_${character.codePointAt(0)!.toString(16)}_`)}`;
 
@@ -45,7 +45,7 @@ export function createLayerSchema(layer: TargetLayer): LayerSchema {
   return { id: toSchemaId(layer.name), fields, idField, titles: new Map(titles) };
 }
 
-/** Reports what is said of columns beside a title, and of what are no fields here. */
+/** Reports metadata of columns other than titles, and of columns that are not fields. */
 export function reportDroppedColumns(
   { fields, metadata }: TargetLayer,
   lose: (column: string, what: string) => void,
@@ -71,13 +71,13 @@ const columnTerms = {
   constraint: "rule for the values",
 } as const satisfies Record<Exclude<keyof ColumnMetadata, "column">, string>;
 
-/** Whether the type of a field can only be told by saying it. */
+/** Whether the type of a field has to be declared. */
 function needsGeoferryType({ name, type }: Field): boolean {
   if (isElementField(name)) return elementFields[name][0] !== type || type === "json";
   return kmlTypes[type] === "string" && type !== "text";
 }
 
-/** What goes into the ExtendedData of the document, each on a line: the types that KML does not have, and which field is the id. */
+/** Returns geoferry's declarations for the ExtendedData of the document, one per line: types that KML does not have, and the id field. */
 export function geoferryData(schemas: readonly LayerSchema[]): string {
   const elements = schemas.flatMap(({ id, fields, idField }) => [
     ...fields.filter(needsGeoferryType).map((field) => geoferryElement("field", id, field)),
@@ -89,7 +89,7 @@ export function geoferryData(schemas: readonly LayerSchema[]): string {
 const geoferryElement = (element: string, schema: string, { name, type }: Field): string =>
   `<gf:${element} xmlns:gf="${geoferryNamespace}" schema="${schema}" name="${escapeAttribute(name)}" type="${type}"/>`;
 
-/** Values that are put together at a time: strings of very many, all at once, take several times their text. */
+/** The number of values joined at a time: joining very many at once takes several times their memory. */
 const maxJoinedValues = 512;
 
 function joinInChunks<T>(all: readonly T[], text: (one: T) => string): string {
@@ -104,7 +104,7 @@ function joinInChunks<T>(all: readonly T[], text: (one: T) => string): string {
   return parts.join("");
 }
 
-/** The Schema of a layer, empty where it has no fields. */
+/** Returns the Schema of a layer; empty for a layer without fields. */
 export function writeSchema({ id, fields, idField, titles }: LayerSchema, layerName: string): string {
   const all = idField ? [...fields, idField] : fields;
   if (all.length === 0) return "";

@@ -1,18 +1,18 @@
 import type { Value } from "../../../src/model/index.js";
 import { escapeAttribute, escapeElement, removeForbidden } from "../../shared/xml/escape.js";
 
-/** The value of a feature's field, undefined where it has none. */
+/** Returns the value of a feature's field; undefined for none. */
 export type FieldValue = (name: string) => Value | undefined;
 
-/** What a feature's style says, and which fields it says whole: the others are said as data, too, which goes before. */
+/** A style, and the fields that it holds completely. Other fields are also written as data, which takes precedence. */
 export interface StyleXml {
   readonly xml: string;
   readonly carried: readonly string[];
-  /** Fields that reading the style gives and the feature does not have. */
+  /** Fields that a reader derives from the style and the feature does not have. */
   readonly added: readonly string[];
 }
 
-/** The fields that make a style. */
+/** The fields of a style. */
 export const styleFields = [
   "icon",
   "icon-color",
@@ -35,20 +35,20 @@ const hexColor = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i;
 const shortColor = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/i;
 const hotSpotUnits = new Set(["fraction", "pixels", "insetPixels"]);
 
-/** Puts the style of one feature together. */
+/** Builds the style of one feature. */
 class StyleBuilder {
   readonly carried: string[] = [];
   readonly added: string[] = [];
 
   constructor(private readonly value: FieldValue) {}
 
-  /** KML has color and opacity in one, as aabbggrr; opacity is one of 256 steps there. */
+  /** Writes color and opacity, which KML combines as aabbggrr, with 256 steps of opacity. */
   color(field: string, opacityField: string): string {
     const text = this.value(field);
     if (typeof text !== "string") return "";
     const [, red, green, blue] = hexColor.exec(text) ?? [];
     if (red === undefined) {
-      // One of three digits comes back as six: its text is data.
+      // A color of three digits is read back with six, so that it is also written as data.
       const digits = shortColor
         .exec(text)
         ?.slice(1)
@@ -69,12 +69,12 @@ class StyleBuilder {
     return `<color>${alpha.toString(16).padStart(2, "0")}${color}</color>`;
   }
 
-  /** What is off where no color says so. */
+  /** Writes what is switched off without a color. */
   off(element: "fill" | "outline", colorField: string, opacityField: string): string {
     if (this.value(opacityField) !== 0) return "";
     const color = this.value(colorField);
     if (typeof color === "string" && (hexColor.test(color) || shortColor.test(color))) return "";
-    // An outline is none of lines: there, its opacity is data.
+    // `outline` does not apply to lines: their opacity is written as data.
     if (element === "fill") this.carried.push(opacityField);
     return `<${element}>0</${element}>`;
   }
@@ -103,7 +103,7 @@ class StyleBuilder {
   }
 }
 
-/** The members of a JSON array of two of one type. */
+/** Returns the members of a JSON array of two values of one type. */
 function parsePair(json: Value | undefined, type: "number" | "string"): readonly unknown[] {
   if (typeof json !== "string") return [];
   const pair = JSON.parse(json) as unknown;
@@ -113,7 +113,7 @@ function parsePair(json: Value | undefined, type: "number" | "string"): readonly
 const wrapElement = (element: string, content: string): string =>
   content ? `<${element}>${content}</${element}>` : "";
 
-/** A `<Style>` of the fields that a style has, null where the feature has none (OGC 07-147r2, 12.2). */
+/** Returns a `<Style>` from the style fields of a feature; null for none (OGC 07-147r2, 12.2). */
 export function writeStyleElement(value: FieldValue): StyleXml | null {
   const style = new StyleBuilder(value);
   const xml = wrapElement(

@@ -3,7 +3,7 @@ import type { TextBuffer } from "../../shared/text/text-buffer.js";
 import { isKmlTime } from "../times.js";
 import type { GeometryElementWriter } from "./geometry-element.js";
 
-/** A time for each position, null where there is none, line by line. */
+/** A time or null for each position, line by line. */
 export type LineTimes = readonly (readonly (string | null)[])[];
 
 const isTimeList = (value: unknown, length: number): value is (string | null)[] =>
@@ -13,7 +13,7 @@ const isTimeList = (value: unknown, length: number): value is (string | null)[] 
   value.every((time) => time === null || (typeof time === "string" && isKmlTime(time)));
 
 /**
- * The times that `coordinateProperties` has for the lines of feature `i`; null where tracks cannot say all of it: other
+ * Returns the times in `coordinateProperties` for the lines of feature `i`. Null where tracks cannot hold all of it: other
  * properties than times, other counts than positions, lines of one position.
  */
 export function parseLineTimes(json: string, column: GeometryColumn, i: number): LineTimes | null {
@@ -34,7 +34,7 @@ export function parseLineTimes(json: string, column: GeometryColumn, i: number):
   return fits ? (lists as LineTimes) : null;
 }
 
-/** Writes the lines of feature `i` as tracks, which give each position a time (Google's extension of KML 2.2). */
+/** Writes the lines of feature `i` as tracks with a time for each position (Google's extension of KML 2.2). */
 export function writeTracks(
   out: TextBuffer,
   elements: GeometryElementWriter,

@@ -53,7 +53,7 @@ describe("elements of GPX's own namespace, or of none", () => {
       track("<gpxtpx:TrackPointExtension><hr>100</hr></gpxtpx:TrackPointExtension>"),
       ["<gpxtpx:TrackPointExtension><hr>100</hr></gpxtpx:TrackPointExtension>"],
     ],
-  ])("%s keep their names and namespaces, with a note", async (_, inner, expected) => {
+  ])("%s keep their names and namespaces, with a notice", async (_, inner, expected) => {
     const document = gpxDocument(inner, attributes);
     const { text, losses, notices } = await rewritten(document);
     expect(extensionsIn(text)).toEqual(expected);
@@ -69,12 +69,12 @@ describe("elements of GPX's own namespace, or of none", () => {
     }
   });
 
-  test("in a document without any namespace", async () => {
+  test("are kept in a document without a namespace", async () => {
     const { text } = await rewritten(gpxDocument(track(...power), ""));
     expect(extensionsIn(text)).toEqual(power);
   });
 
-  test("beside the elements of a point, where only GPX 1.0 has them, are not moved into extensions by that name", async () => {
+  test("beside the elements of a point, where only GPX 1.0 allows them, are not moved into extensions by that name", async () => {
     const document = gpxDocument(
       '<trk><trkseg><trkpt lat="1" lon="2"><mood>good</mood></trkpt></trkseg></trk>',
       attributes,
@@ -99,7 +99,7 @@ describe("elements that a point has several times", () => {
     expect(coordinateProperties).toEqual({ atemps: [9.5, [11, 20], 9.5, [11, 20, "a,b"]] });
   });
 
-  test("stay as often as they were", async () => {
+  test("are written as often as they were read", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     expect(extensionsIn(text)).toEqual([once, twice, once, thrice]);
@@ -115,7 +115,7 @@ test.each([
   ["with the same attributes", wpt('<x:a m="1">1</x:a><x:a m="2">2</x:a>'), 0],
   ["of several points", track("<x:a><x:b>1</x:b></x:a>", "<x:a><x:b>1</x:b></x:a>"), 0],
 ])(
-  "elements that are repeated with others in them are a loss, as nothing says what belongs together: %s",
+  "repeated elements with child elements are a loss, because their grouping is lost: %s",
   async (_, inner, expected) => {
     const { losses } = await rewritten(gpxDocument(inner, attributes));
     expect(losses).toEqual(expected === 0 ? [] : [`extension-regrouped ${expected}`]);
@@ -134,7 +134,7 @@ test.each([
   if (isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
 });
 
-describe("positions that Garmin gives a route between its points (GpxExtensions v3, RoutePointExtension_t)", () => {
+describe("positions of Garmin between route points (GpxExtensions v3, RoutePointExtension_t)", () => {
   const subclass = (digits: string) => `<gpxx:Subclass>${digits}</gpxx:Subclass>`;
   const first = `<gpxx:RoutePointExtension>${subclass("0A")}<gpxx:rpt lat="1.1" lon="2.1"></gpxx:rpt><gpxx:rpt lat="1.2" lon="2.2">${subclass("0B")}</gpxx:rpt></gpxx:RoutePointExtension>`;
   const second = '<gpxx:RoutePointExtension><gpxx:rpt lat="3.1" lon="4.1"></gpxx:rpt></gpxx:RoutePointExtension>';
@@ -142,7 +142,7 @@ describe("positions that Garmin gives a route between its points (GpxExtensions 
     `<rtept lat="${n}" lon="${n + 1}"><ele>9</ele><name>p${n}</name>${extensions && `<extensions>${extensions}</extensions>`}</rtept>`;
   const document = gpxDocument(`<rte>${rtept(1, first)}${rtept(3, second)}${rtept(5)}</rte>`, attributes);
 
-  test("are values of their points, with a note that the line lacks them", async () => {
+  test("are values of their points, with a notice that the line lacks them", async () => {
     const { text, losses, notices } = await rewritten(document, "geojson");
     expect(losses).toEqual([]);
     expect(notices).toMatchObject([{ code: "route-shape", count: 3 }]);
@@ -159,14 +159,14 @@ describe("positions that Garmin gives a route between its points (GpxExtensions 
     ]);
   });
 
-  test("stay where they were from GPX to GPX", async () => {
+  test("keep their place from GPX to GPX", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     expect(extensionsIn(text)).toEqual([first, second]);
     if (isTestable) expect(validateDocument(text, "gpx-1.1.xsd")).toBe("");
   });
 
-  test("are positions of the line where that is wanted", async () => {
+  test("are positions of the line with routeShape=yes", async () => {
     const { text, losses, notices } = await rewritten(document, "geojson", { routeShape: "yes" });
     expect(losses).toEqual([]);
     expect(notices).toEqual([]);
@@ -183,7 +183,7 @@ describe("positions that Garmin gives a route between its points (GpxExtensions 
     expect(text).not.toContain("rpt");
   });
 
-  test("without a place are a loss", async () => {
+  test("without lat or lon are a loss", async () => {
     const broken = document.replace('lat="1.1"', 'lat="x"');
     expect((await rewritten(broken, "geojson", { routeShape: "yes" })).losses).toEqual(["point-without-place 1"]);
   });

@@ -30,20 +30,20 @@ function written(name: string, text: string): string {
 describe("the metadata of a GPX", () => {
   const input = written("walk.gpx", gpx(described("A day &amp; a night", rest)));
 
-  test("are the same in a GPX made of it", async () => {
+  test("are the same in another GPX", async () => {
     const output = scratch.path("copy.gpx");
     const report = await convertFile(input, output);
     expect(report.losses).toEqual([]);
     expect(readFileSync(output, "utf8")).toContain(described("A day &amp; a night", rest));
   });
 
-  test.runIf(canValidate(schema))("are valid by the schema", async () => {
+  test.runIf(canValidate(schema))("are valid against the schema", async () => {
     const output = scratch.path("valid.gpx");
     await convertFile(input, output);
     expect(validateDocument(readFileSync(output), schema)).toBe("");
   });
 
-  test("of GPX 1.0 stand in the places of GPX 1.1", async () => {
+  test("of GPX 1.0 are written as those of GPX 1.1", async () => {
     const old = written(
       "old.gpx",
       gpx(
@@ -58,7 +58,7 @@ describe("the metadata of a GPX", () => {
     );
   });
 
-  test("are a loss where the target has no place, once for the layer", async () => {
+  test("are one loss for the layer where the target cannot hold them", async () => {
     const { losses } = await convertFile(input, scratch.path("walk.csv"));
     expect(losses).toMatchObject([
       {
@@ -79,7 +79,7 @@ describe("the metadata of a GPX", () => {
     expect(losses).toMatchObject([{ example: expect.stringContaining(": author, copyright, links, time, keywords") }]);
   });
 
-  test("of several files in one layer stay where they are equal", async () => {
+  test("of several files in one layer are kept where they are equal", async () => {
     const one = written("one.gpx", gpx(described("same", "<keywords>a</keywords>")));
     const two = written("two.gpx", gpx(described("same", "<keywords>b</keywords>")));
     const output = scratch.path("both.gpx");

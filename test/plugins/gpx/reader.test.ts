@@ -8,7 +8,7 @@ import { featuresIn, gpxDocument, readGpx } from "./read-gpx.js";
 const ns = 'xmlns="http://www.topografix.com/GPX/1/1"';
 
 describe("waypoints", () => {
-  test("have all elements that GPX 1.1 gives them, each in its type", async () => {
+  test("have fields for all elements of GPX 1.1, with their types", async () => {
     const { layers } = await readGpx(
       gpxDocument(`<wpt lat="48.2" lon="16.4"><ele>171.5</ele><time>2024-05-06T07:08:09.5Z</time><magvar>3.5</magvar>
         <geoidheight>44</geoidheight><name>Wien</name><cmt>c</cmt><desc>d &amp; e</desc><src>s</src>
@@ -41,7 +41,7 @@ describe("waypoints", () => {
     ]);
   });
 
-  test("at 0, 0 are points, and those without a place are rejected with theirs in the file", async () => {
+  test("at 0, 0 are points; those without a position are rejected with their place in the file", async () => {
     const document = gpxDocument(
       `<wpt lat="0" lon="0"/><wpt lat="x" lon="1"/><wpt lat="1"/><wpt lat=" 1 " lon="&#50;"/>`,
     );
@@ -56,7 +56,7 @@ describe("waypoints", () => {
     ]);
   });
 
-  test("keep a text where one in the file is not of the type that GPX names", async () => {
+  test("become text where a value does not fit the type of GPX", async () => {
     const { layers } = await readGpx(
       gpxDocument(`<wpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><sat>4</sat></wpt>
         <wpt lat="1" lon="2"><time>yesterday</time><sat>4</sat></wpt>`),
@@ -65,7 +65,7 @@ describe("waypoints", () => {
     expect(layers[0]!.features.map(({ properties }) => properties.time)).toEqual(["2024-05-06T07:08:09Z", "yesterday"]);
   });
 
-  test("have no height where ele is empty or none, which is told", async () => {
+  test("have no height where ele is empty or, with a loss, not a number", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<wpt lat="1" lon="2"><ele/></wpt><wpt lat="1" lon="2"><ele>high</ele></wpt>`),
     );
@@ -76,7 +76,7 @@ describe("waypoints", () => {
 });
 
 describe("routes and tracks", () => {
-  test("have their own name, not that of a point in them", async () => {
+  test("have their own name, not that of a point", async () => {
     const features = await featuresIn(
       gpxDocument(`<rte><rtept lat="1" lon="2"><name>point</name></rtept><rtept lat="3" lon="4"/></rte>
         <trk><name>track</name><trkseg><trkpt lat="1" lon="2"><name>p</name></trkpt><trkpt lat="3" lon="4"/></trkseg></trk>`),
@@ -87,7 +87,7 @@ describe("routes and tracks", () => {
     ]);
   });
 
-  test("tell the times and extensions of their points as arrays, null where one is missing", async () => {
+  test("have arrays for times and extensions of points, with null for missing ones", async () => {
     const [feature] = await featuresIn(
       gpxDocument(
         `<trk><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time><extensions><g:TrackPointExtension>
@@ -105,7 +105,7 @@ describe("routes and tracks", () => {
     });
   });
 
-  test("of several segments are MultiLineStrings, with arrays for each segment that has points", async () => {
+  test("of several segments are MultiLineStrings, with an array for each segment with points", async () => {
     const point = (lon: number, inner = "") => `<trkpt lat="1" lon="${lon}">${inner}</trkpt>`;
     const { layers, context } = await readGpx(
       gpxDocument(`<trk><trkseg>${point(1)}${point(2)}</trkseg><trkseg/>
@@ -118,7 +118,7 @@ describe("routes and tracks", () => {
     expect(context.notices).toMatchObject([{ code: "segment-empty", count: 1 }]);
   });
 
-  test("of a single point are points, which every format has", async () => {
+  test("of a single point become points, which every format can hold", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<trk><name>one</name><trkseg><trkpt lat="1" lon="2"><time>2024-05-06T07:08:09Z</time></trkpt></trkseg></trk>
         <rte><rtept lat="3" lon="4"><ele>5</ele></rtept></rte>`),
@@ -146,7 +146,7 @@ describe("routes and tracks", () => {
     expect(context.losses).toMatchObject([{ code: "degenerate-part", count: 2 }]);
   });
 
-  test("keep segments of one point on demand", async () => {
+  test("keep segments of one point with shortLines=yes", async () => {
     const { layers, context } = await readGpx(short, { shortLines: "yes" });
     expect(layers[0]!.features[0]).toMatchObject({
       geometry: { type: "MultiLineString", coordinates: [[[9, 9]], [[2, 1], [3, 1]], [[8, 8]]] }, // biome-ignore format: pairs
@@ -163,7 +163,7 @@ describe("routes and tracks", () => {
     ]);
   });
 
-  test("lose points whose place is none, with the values of these", async () => {
+  test("lose points without a valid position, with their values", async () => {
     const { layers, context } = await readGpx(
       gpxDocument(`<rte><rtept lat="1" lon="2"><name>a</name></rtept><rtept lat="undefined" lon="3"><name>b</name></rtept>
         <rtept lat="1" lon="4"><name>c</name></rtept></rte>`),
@@ -173,13 +173,13 @@ describe("routes and tracks", () => {
   });
 });
 
-test("markup within an element is no field of its own", async () => {
+test("markup within a text element makes no field", async () => {
   const { layers } = await readGpx(gpxDocument('<wpt lat="1" lon="2"><name>n</name><desc>a <b>b</b> c</desc></wpt>'));
   expect(layers[0]!.fields).toEqual({ _gpxType: "text", name: "text", desc: "text" });
 });
 
 describe("extensions", () => {
-  test("are fields by their prefixed names, those within others by their path, in the type of all values", async () => {
+  test("are fields with prefixed names or paths, and a type that fits all values", async () => {
     const { layers } = await readGpx(
       gpxDocument(
         `<wpt lat="1" lon="2"><extensions><o:viz>1</o:viz><o:speed>6.50</o:speed><o:code>007</o:code>
@@ -204,7 +204,7 @@ describe("extensions", () => {
     ]);
   });
 
-  test("of a thousand kinds in one point do not grow the rest of its line without bounds", async () => {
+  test("of a thousand names in one point do not fill the memory", async () => {
     const many = Array.from({ length: 1000 }, (_, i) => `<x${i}>1</x${i}>`).join("");
     const points = `<rtept lat="1" lon="2"><extensions>${many}</extensions></rtept><rtept lat="1" lon="3"/>`;
     const { layers, context } = await readGpx(gpxDocument(`<rte>${points}</rte>`));
@@ -213,7 +213,7 @@ describe("extensions", () => {
     expect(context.losses.filter(({ code }) => code === "point-values-left-out")).toHaveLength(744);
   });
 
-  test("right within a waypoint, as GPX 1.0 has them, are fields, too", async () => {
+  test("directly in a waypoint, as in GPX 1.0, are fields, too", async () => {
     const gpx10 = `<gpx version="1.0" xmlns="http://www.topografix.com/GPX/1/0" xmlns:t="urn:t"><name>file</name>
       <wpt lat="1" lon="2"><name>w</name><url>http://a</url><urlname>A</urlname><t:name>other</t:name></wpt></gpx>`;
     const { layers } = await readGpx(gpx10);
@@ -236,7 +236,7 @@ describe("a document", () => {
     expect(layers[0]!.features).toMatchObject([{ properties: { _gpxType: "wpt", name: "w" } }]);
   });
 
-  test("is three layers on demand, each with its own fields", async () => {
+  test("is three layers with layers=kinds, each with its own fields", async () => {
     const document = gpxDocument(`<trk><number>1</number></trk>${body}<rte><desc>d</desc></rte>`);
     const { layers } = await readGpx(document, { layers: "kinds" });
     expect(layers.map(({ name, fields, featureCount }) => [name, Object.keys(fields), featureCount])).toEqual([
@@ -247,11 +247,11 @@ describe("a document", () => {
     expect(layers.map(({ features }) => features.length)).toEqual([1, 1, 1]);
   });
 
-  test("with another outermost element is refused by its name", async () => {
+  test("with another root element is refused, with its name", async () => {
     await expect(readGpx("<kml/>")).rejects.toMatchObject({ code: "input-corrupt", message: /<kml>/ });
   });
 
-  test("that ends early is refused with the place, and read up to it on demand", async () => {
+  test("that ends early is refused with the place; skipErrors reads it up to there", async () => {
     const document = gpxDocument(body + body).slice(0, -30);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-truncated", details: { place: { line: 2 } } });
     const { layers, context } = await readGpx(document, {}, new RecordingContext(true));
@@ -259,7 +259,7 @@ describe("a document", () => {
     expect(context.skippedRanges).toMatchObject([{ bytes: null, place: { byte: document.lastIndexOf("<wpt") } }]);
   });
 
-  test("is read past damage on demand, from the next feature on", async () => {
+  test("with damage is read from the next feature with skipErrors", async () => {
     const broken = [`<wpt lat="1" lon="2"><name>b</nam></wpt>`, "<wpt lat=1/>", `<trk><trkseg>`];
     const document = gpxDocument(broken.map((text) => body + text).join("") + body);
     await expect(readGpx(document)).rejects.toMatchObject({ code: "input-corrupt" });
@@ -271,7 +271,7 @@ describe("a document", () => {
     );
   });
 
-  test("is split between features, and reads the same wherever", async () => {
+  test("is split between features, with the same result for every split size", async () => {
     const trk = `<trk><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk>`;
     await fc.assert(
       fc.asyncProperty(
@@ -289,7 +289,7 @@ describe("a document", () => {
   });
 });
 
-test("what @tmcw/togeojson reads right is read likewise", async () => {
+test("agrees with @tmcw/togeojson where that is right", async () => {
   const point = (tag: string) =>
     fc
       .tuple(fc.integer({ min: -90, max: 90 }), fc.integer({ min: -180, max: 180 }), fc.boolean())
@@ -319,7 +319,7 @@ test("what @tmcw/togeojson reads right is read likewise", async () => {
   );
 });
 
-describe("text where GPX has elements only", () => {
+describe("text where GPX allows only elements", () => {
   const gpx = (inner: string) =>
     `<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
   const inLine = '<trk><trkseg><trkpt lat="1" lon="2"/>trkpt lat="3" lon="4"/><trkpt lat="5" lon="6"/></trkseg></trk>';
@@ -335,7 +335,7 @@ describe("text where GPX has elements only", () => {
     expect(context.losses).toMatchObject([{ code: "text-left-out", count: 1 }]);
   });
 
-  test("is none where it is white space, or in an element that is left out", async () => {
+  test("is no loss where it is white space, or in an element that is left out", async () => {
     const { context } = await readGpx(
       gpx('\n<!-- c -->\n <wpt lat="1" lon="2">\n <!-- d --> \n<name>a</name> </wpt> '),
     );

@@ -78,7 +78,7 @@ describe("elements of other namespaces in points keep their place, prefix and na
     expect(await featuresIn(text)).toEqual(await featuresIn(document));
   });
 
-  test("values of another origin are Garmin's or geoferry's, as before", async () => {
+  test("values from other formats are written as elements of Garmin or geoferry", async () => {
     const folder = scratch.path("other");
     mkdirSync(folder, { recursive: true });
     const coordinateProperties = { heart: [100, 101], mood: ["good", "bad"] };
@@ -100,7 +100,7 @@ test.each([
   ["track points", `<trk><trkseg>${'<trkpt id="a" lat="1" lon="2"/>'.repeat(5)}</trkseg></trk>`, 5],
   ["tracks", '<trk id="a"><trkseg><trkpt lat="1" lon="2"/><trkpt lat="1" lon="3"/></trkseg></trk>', 1],
   ["none but declarations", '<wpt lat="1" lon="2" xmlns:y="urn:y" xsi:type="wptType"/>', 0],
-])("attributes that GPX does not have are a loss: %s", async (_, inner, expected) => {
+])("attributes that GPX does not define are a loss: %s", async (_, inner, expected) => {
   const folder = scratch.path(`s${count++}`);
   mkdirSync(folder, { recursive: true });
   const namespaces = 'xmlns:x="urn:x" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"';
@@ -111,7 +111,7 @@ test.each([
   );
 });
 
-test("extensions of the file itself are a loss by their names", async () => {
+test("extensions of the file itself are a loss, by name", async () => {
   const file = gpxDocument(
     '<wpt lat="1" lon="2"/><extensions><opencpn:version>5</opencpn:version></extensions>',
     attributes,
@@ -127,7 +127,7 @@ describe("extensions of segments", () => {
   const second = "<opencpn:viz>no</opencpn:viz>";
   const document = gpxDocument(`<trk>${segment(1, first)}${segment(3)}${segment(5, second)}</trk>`, attributes);
 
-  test("stay where they were", async () => {
+  test("keep their place", async () => {
     const { text, losses } = await rewritten(document);
     expect(losses).toEqual([]);
     const plain = text.replace(/ xmlns:\w+="[^"]*"/g, "");
@@ -141,7 +141,7 @@ describe("extensions of segments", () => {
     expect(await featuresIn(text)).toEqual(await featuresIn(document));
   });
 
-  test("are an attribute elsewhere, with a value for each segment", async () => {
+  test("are a field in other formats, with a value for each segment", async () => {
     const { text, losses } = await rewritten(document, "geojson");
     expect(losses).toEqual([]);
     expect(JSON.parse(text).features[0].properties.segmentProperties).toEqual({
@@ -151,7 +151,7 @@ describe("extensions of segments", () => {
     });
   });
 
-  test("are found behind points with values as well", async () => {
+  test("are found after points with values", async () => {
     const timed = document.replaceAll('lon="2"/>', 'lon="2"><time>2024-01-01T00:00:00Z</time></trkpt>');
     const [feature] = await featuresIn(timed);
     expect(feature!.properties.segmentProperties).toMatchObject({ "opencpn:viz": ["yes", null, "no"] });

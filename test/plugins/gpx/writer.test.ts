@@ -20,7 +20,7 @@ const point = (...coordinates: number[]): Geometry => ({ type: "Point", coordina
 const line = (...coordinates: number[][]): Geometry => ({ type: "LineString", coordinates });
 
 describe("features", () => {
-  test("come in the order of the schema, each as the element that its geometry asks for", async () => {
+  test("are written in the order of the schema, as the element for their geometry", async () => {
     const { text } = await writeGpx([
       feature({ type: "MultiLineString", coordinates: [[[1, 2], [3, 4]], [[5, 6], [7, 8]]] }), // biome-ignore format: pairs
       feature(line([1, 2, 3], [4, 5])),
@@ -53,13 +53,13 @@ describe("features", () => {
     );
   });
 
-  test("that are lines are routes on demand, unless they say that they are tracks", async () => {
+  test("with lines become routes by option, unless _gpxType is trk", async () => {
     const lines = [feature(line([1, 2], [3, 4])), feature(line([1, 2], [3, 4]), { _gpxType: "trk" })];
     const { text } = await writeGpx(lines, { lines: "route" });
     expect(text.match(/<(rte|trk)>/g)).toEqual(["<rte>", "<trk>"]);
   });
 
-  test("with a point that was a track of one are such a track again", async () => {
+  test("with a point that was a track become a track of one point", async () => {
     const document = gpxDocument(
       `<trk><name>t</name><trkseg><trkpt lat="1" lon="2"><cmt>c</cmt></trkpt></trkseg></trk>`,
     );
@@ -69,7 +69,7 @@ describe("features", () => {
     );
   });
 
-  test("with several points become a waypoint for each, which is told", async () => {
+  test("with several points become a waypoint for each, with a notice", async () => {
     const points = feature({ type: "MultiPoint", coordinates: [[1, 2], [3, 4]] }, { name: "both" }); // biome-ignore format: pairs
     const { text, losses } = await writeGpx([points]);
     expect(bodyOf(text)).toBe(
@@ -78,7 +78,7 @@ describe("features", () => {
     expect(losses).toMatchObject([{ code: "multipoint-split", count: 1 }]);
   });
 
-  test("that are polygons become tracks of their rings on demand", async () => {
+  test("with polygons become tracks of their rings by option", async () => {
     const shell = [[0, 0], [4, 0], [4, 4], [0, 0]]; // biome-ignore format: pairs
     const { text, losses } = await writeGpx([feature({ type: "Polygon", coordinates: [shell] })], {
       polygons: "tracks",
@@ -87,7 +87,7 @@ describe("features", () => {
     expect(losses).toMatchObject([{ code: "polygon-as-track", count: 1 }]);
   });
 
-  test("at a longitude of 180 degrees are at -180, as the schema has none of 180", async () => {
+  test("at a longitude of 180 degrees are written at -180, because the schema excludes 180", async () => {
     const { text, losses } = await writeGpx([feature(point(180, 1)), feature(point(179.9999999999, 1))]);
     expect(text.match(/lon="[^"]*"/g)).toEqual(['lon="-180"', 'lon="-180"']);
     expect(losses).toMatchObject([{ code: "longitude-wrapped", count: 2 }]);
@@ -95,7 +95,7 @@ describe("features", () => {
 });
 
 describe("fields", () => {
-  test("that GPX has an element for are written as that, in the order of the schema", async () => {
+  test("with an element of GPX are written as that, in the order of the schema", async () => {
     const properties = {
       dgpsid: 5,
       hdop: 0.5,
@@ -113,7 +113,7 @@ describe("fields", () => {
     );
   });
 
-  test("times are written in UTC, and offsets that are lost by it are told", async () => {
+  test("with times are written in UTC, and lost offsets are reported", async () => {
     const line: Geometry = {
       type: "LineString",
       coordinates: [
@@ -152,20 +152,20 @@ describe("fields", () => {
     ["links", [{ href: "a", rel: "b" }]],
     ["number", 3],
     ["coordinateProperties", { times: ["2024-01-01T00:00:00Z"] }],
-  ])("whose value the schema does not take there go into extensions: %s %j", async (name, value) => {
+  ])("with a value that the schema does not allow go into extensions: %s %j", async (name, value) => {
     const { text } = await writeGpx([feature(point(1, 2), { [name]: value })]);
     expect(bodyOf(text)).toContain(`<extensions><geoferry:${name}>`);
     const { layers } = await readGpx(text);
     expect(layers[0]!.features[0]!.properties).toEqual({ _gpxType: "wpt", [name]: value });
   });
 
-  test("are left out on demand where GPX has no element for them, which is told", async () => {
+  test("without an element of GPX are left out by option, with a loss", async () => {
     const { text, losses } = await writeGpx([feature(point(1, 2), { name: "n", other: 1 })], { extensions: "no" });
     expect(text).not.toContain("extensions");
     expect(losses).toMatchObject([{ code: "field-left-out", field: "other", count: 1 }]);
   });
 
-  test("lose characters that XML cannot hold, which is told", async () => {
+  test("lose characters that XML does not allow, with a loss", async () => {
     const { text, losses } = await writeGpx([feature(point(1, 2), { name: "a\u0000b\ufffec", note: "\u0007" })]);
     expect(text).toContain("<name>abc</name>");
     expect(losses.map(({ code, field, count }) => [code, field, count])).toEqual([
@@ -174,7 +174,7 @@ describe("fields", () => {
     ]);
   });
 
-  test("of points come back to them, by standard, Garmin's and our own elements", async () => {
+  test("of points are written in them, as standard, Garmin's and geoferry's elements", async () => {
     const coordinateProperties = {
       times: ["2024-01-01T00:00:00Z", null, "soon"],
       heart: [120, null, 130],
@@ -192,7 +192,7 @@ describe("fields", () => {
   });
 });
 
-describe("what is written", () => {
+describe("an output file", () => {
   const fields = [
     { name: "name", type: "text", values: ["a", "", null] },
     { name: "time", type: "datetime", values: edgeValues.datetime },
@@ -205,12 +205,12 @@ describe("what is written", () => {
   const sample = (types: Parameters<typeof sampleBatch>[0]["types"]) =>
     sampleBatch({ features: 80, types, dimensions: "some-z", empty: true, fields, fieldTypes: ["json", "binary"] });
 
-  test.runIf(canValidate(schema))("is valid by the published schema", async () => {
+  test.runIf(canValidate(schema))("is valid against the published schema", async () => {
     const { text } = await writeGpx(sample(["Point", "LineString", "MultiLineString", "MultiPoint"]));
     expect(validateDocument(text, schema)).toBe("");
   });
 
-  test.runIf(canValidate(schema))("with values of points is valid by the published schema", async () => {
+  test.runIf(canValidate(schema))("with values of points is valid against the published schema", async () => {
     const value = fc.oneof(
       fc.constant(null),
       fc.string(),
@@ -243,7 +243,7 @@ describe("what is written", () => {
   });
 });
 
-test("what a GPX says comes back when it is written and read again", async () => {
+test("features of a GPX are the same after writing and reading", async () => {
   const text = (tag: string) => fc.constantFrom("", `<${tag}>a &amp; b</${tag}>`, `<${tag}> c </${tag}>`, `<${tag}/>`);
   const details = fc
     .tuple(text("name"), text("cmt"), fc.constantFrom("", '<link href="x"><text>y</text></link>'))

@@ -51,7 +51,7 @@ const description = "<description>&lt;b&gt;A&lt;/b&gt; day</description>";
 const rest = `${view}<TimeSpan><begin>2020</begin></TimeSpan>${region}${data}`;
 const inside = (text: string) => text.replace(/\n/g, "");
 
-describe("what a document says of itself", () => {
+describe("metadata of a document", () => {
   const given = `<name>doc</name>${head}${own}${description}${rest}${placemarkXml(point)}`;
 
   test.each(["out.kml", "out.kmz"])("is the same in %s", async (name) => {
@@ -71,7 +71,7 @@ describe("what a document says of itself", () => {
     expect((await rewritten(body)).text).toBe(text);
   });
 
-  test("stands beside the types of fields that KML does not have", async () => {
+  test("is kept beside declarations of types that KML does not have", async () => {
     const typed = `<ExtendedData><Data name="a"><value>1</value></Data><gf:field xmlns:gf="urn:x-geoferry:kml" schema="s" name="n" type="int64"/></ExtendedData><Schema id="s" name="s"><SimpleField name="n" type="string"/></Schema>`;
     const { text } = await rewritten(
       `<name>doc</name>${typed}${placemarkXml(`<ExtendedData><SchemaData schemaUrl="#s"><SimpleData name="n">5</SimpleData></SchemaData></ExtendedData>${point}`)}`,
@@ -82,7 +82,7 @@ describe("what a document says of itself", () => {
     expect(text.match(/gf:field/g)).toHaveLength(1);
   });
 
-  test("is one loss with all kinds and their numbers where the target has no place", async () => {
+  test("is one loss with all kinds and counts where the target cannot hold it", async () => {
     const { losses } = await rewritten(given, "out.geojson");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const { path } = await rewritten(given, "out.csv");
@@ -92,7 +92,7 @@ describe("what a document says of itself", () => {
     );
   });
 
-  test("goes to a GeoPackage as far as that has a place", async () => {
+  test("is kept in a GeoPackage as far as that can hold it", async () => {
     const { path } = await rewritten(given, "out.gpkg");
     const database = new Database(path, { readonly: true });
     const contents = database.prepare("SELECT identifier, description FROM gpkg_contents").all();
@@ -100,7 +100,7 @@ describe("what a document says of itself", () => {
     expect(contents).toEqual([{ identifier: "doc", description: "<b>A</b> day" }]);
   });
 
-  test("goes to a GPX and comes from one as far as both have a place", async () => {
+  test("is kept to and from GPX as far as both can hold it", async () => {
     const { path, losses } = await rewritten(`<name>doc</name>${head}${description}${placemarkXml(point)}`, "out.gpx");
     expect(losses).toEqual(["metadata-left-out 1"]);
     const back = path.replace("out.gpx", "back.kml");
@@ -111,7 +111,7 @@ describe("what a document says of itself", () => {
   });
 });
 
-describe("what folders say of themselves", () => {
+describe("metadata of folders", () => {
   const folder = (name: string, inner: string) => `<Folder><name>${name}</name>${inner}${placemarkXml(point)}</Folder>`;
   const given = `<name>doc</name>${folder("a", `<open>0</open>${description}${region}`)}<Folder><name>b</name><visibility>0</visibility>${folder("c", data)}</Folder>`;
 
@@ -125,7 +125,7 @@ describe("what folders say of themselves", () => {
     );
   });
 
-  test("is that of layers where each folder is one", async () => {
+  test("belongs to the layers where each folder is a layer", async () => {
     const { text, losses } = await rewritten(`${description}${given}`, "out.kml", { layers: "folders" });
     expect(losses).toEqual(["element-left-out visibility 1"]);
     const plain = inside(text);
@@ -139,7 +139,7 @@ describe("what folders say of themselves", () => {
   });
 });
 
-describe("elements that nothing is kept of are losses by their kind", () => {
+describe("elements that are left out are losses by name", () => {
   const lossesOf = async (inner: string) =>
     (
       await read(
@@ -206,7 +206,7 @@ describe("elements that nothing is kept of are losses by their kind", () => {
     expect(await lossesOf(inner)).toEqual(expected);
   });
 
-  test("but for what says what is so anyway", async () => {
+  test("except those with a default value", async () => {
     const plain =
       "<Style><LineStyle><colorMode>normal</colorMode></LineStyle><PolyStyle><fill>1</fill><outline>1</outline></PolyStyle></Style>";
     expect(await lossesOf(twice(plain))).toEqual([]);

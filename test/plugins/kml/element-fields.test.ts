@@ -92,7 +92,7 @@ const layers: fc.Arbitrary<GeneratedLayer> = fc
 
 let count = 0;
 
-test("fields called like elements come back whatever is in them, or are told", { timeout: 120_000 }, async () => {
+test("fields with names of elements are restored for all values, or reported", { timeout: 120_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(layers, async (layer) => {
       const folder = scratch.path(`p${count++}`);

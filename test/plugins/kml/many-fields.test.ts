@@ -10,7 +10,7 @@ afterAll(() => scratch.remove());
 const data = (name: string, value: string): string => `<Data name="${name}"><value>${value}</value></Data>`;
 const extended = (inner: string): string => placemarkXml(`<ExtendedData>${inner}</ExtendedData>`);
 
-test("fill batches by the values they have, not by how many fields the layer has", async () => {
+test("batches are limited by the number of values, not of fields in the layer", async () => {
   const path = scratch.path("distinct.kml");
   writeFileSync(path, kmlDocument(Array.from({ length: 1200 }, (_, i) => extended(data(`f${i}`, `v${i}`))).join("")));
   const [layer] = await readFile(kml, path, { options: {} });
@@ -21,7 +21,7 @@ test("fill batches by the values they have, not by how many fields the layer has
   );
 });
 
-test("are absent before and after the one feature that has them, and null where its Schema declares them", async () => {
+test("fields are absent in features without them, and null where a Schema declares them", async () => {
   const schema = '<Schema id="s"><SimpleField name="a" type="int"/><SimpleField name="b" type="string"/></Schema>';
   const declared = '<SchemaData schemaUrl="#s"><SimpleData name="a">7</SimpleData></SchemaData>';
   const { features } = await read(

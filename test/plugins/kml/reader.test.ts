@@ -7,7 +7,7 @@ const point = "<Point><coordinates>1,2</coordinates></Point>";
 const codes = (list: readonly { readonly code: string }[]) => list.map(({ code }) => code);
 const ring = (text: string) => `<LinearRing><coordinates>${text}</coordinates></LinearRing>`;
 
-describe("elements are found", () => {
+describe("finds elements", () => {
   test.each([
     [
       "with a prefix",
@@ -37,12 +37,12 @@ describe("elements are found", () => {
     ]);
   });
 
-  test("and those of other namespaces are none, whatever they are called", async () => {
+  test("ignores elements of other namespaces with the same names", async () => {
     const feature = await readOne(`<o:name xmlns:o="urn:other">other</o:name><name>A</name>${point}`);
     expect(feature.properties).toEqual({ name: "A" });
   });
 
-  test("in Latin-1 and UTF-16 as well", async () => {
+  test("finds elements in Latin-1 and UTF-16", async () => {
     const text = kmlDocument(placemarkXml(`<name>Köln</name>${point}`));
     for (const bytes of [
       Buffer.from(text.replace("UTF-8", "ISO-8859-1"), "latin1"),
@@ -53,7 +53,7 @@ describe("elements are found", () => {
   });
 });
 
-describe("geometries that are not as KML has them are read", () => {
+describe("reads geometries that deviate from KML", () => {
   const polygon = (from: number) =>
     `<Polygon><outerBoundaryIs>${ring(`${from},0 ${from + 1},0 ${from + 1},1 ${from},0`)}</outerBoundaryIs></Polygon>`;
   const rings = (from: number) => [
@@ -150,8 +150,8 @@ describe("geometries that are not as KML has them are read", () => {
   });
 });
 
-describe("what a feature says", () => {
-  test("under the names of togeojson, with the types it has", async () => {
+describe("values of a feature", () => {
+  test("have the names and types of togeojson", async () => {
     const feature = await readOne(
       `<name>A &amp; B</name><visibility>0</visibility><open>1</open><atom:author xmlns:atom="http://www.w3.org/2005/Atom"><atom:name>Me</atom:name></atom:author><atom:link href="https://example.org/a?b=1&amp;c"/><address>Street 1</address><phoneNumber>+43 1</phoneNumber><Snippet maxLines="1">short</Snippet><description><![CDATA[<b>bold</b> & more]]></description><TimeStamp><when>2020-01-02</when></TimeStamp>${point}`,
     );
@@ -169,7 +169,7 @@ describe("what a feature says", () => {
     });
   });
 
-  test("only its own elements count: the times of a view are not its times", async () => {
+  test("come from its own elements: the times of a view are not its times", async () => {
     const { features, losses } = await read(
       kmlDocument(
         placemarkXml(
@@ -181,7 +181,7 @@ describe("what a feature says", () => {
     expect(losses).toMatchObject([{ code: "element-left-out", field: "LookAt" }]);
   });
 
-  test("a TimeSpan is its begin and end, an open one what it has", async () => {
+  test("a TimeSpan becomes an object with begin and end, as far as it has them", async () => {
     const span = (inner: string) => readOne(`<TimeSpan>${inner}</TimeSpan>${point}`);
     expect((await span("<begin>2001</begin><end>2002-03</end>")).properties).toEqual({
       timespan: { begin: "2001", end: "2002-03" },
@@ -189,7 +189,7 @@ describe("what a feature says", () => {
     expect((await span("<begin>2001</begin>")).properties).toEqual({ timespan: { begin: "2001" } });
   });
 
-  test("times that are all dates and times are of that type", async () => {
+  test("TimeStamps that are all datetimes make a datetime field", async () => {
     const stamped = (when: string) => placemarkXml(`<TimeStamp><when>${when}</when></TimeStamp>${point}`);
     const typeOf = async (...times: string[]) => (await read(kmlDocument(times.map(stamped).join("")))).fields;
     expect(await typeOf("2020-01-01T00:00:00Z", "2021-01-01T00:00:00+02:00")).toEqual([
@@ -199,7 +199,7 @@ describe("what a feature says", () => {
     expect(await typeOf("2020", "2021-02-03")).toEqual([{ name: "timestamp", type: "text" }]);
   });
 
-  test("white space that only indents is not part of a text, references to it are", async () => {
+  test("indentation is not part of a text, white space as references is", async () => {
     const feature = await readOne(`<name>\r\n   A  B\r\n  </name><description>&#32;x&#10;</description>${point}`);
     expect(feature.properties).toEqual({ name: "A  B", description: " x\n" });
   });
@@ -225,7 +225,7 @@ describe("what a feature says", () => {
     expect(feature.properties).toEqual({ description: kept, html: kept });
   });
 
-  test("tags in a list of coordinates part it, and white space between elements is none of their texts", async () => {
+  test("tags within coordinates separate positions, and white space between elements is not text", async () => {
     const feature = await readOne(
       "<name>a</name> <description><b>x</b></description>\n <LineString><coordinates>1,2<br/>3,4</coordinates></LineString>",
     );
@@ -240,7 +240,7 @@ describe("what a feature says", () => {
     });
   });
 
-  test("a gx:SimpleArrayData outside of a track is an array", async () => {
+  test("a gx:SimpleArrayData outside a track is an array", async () => {
     const array = (name: string, ...values: string[]) =>
       `<gx:SimpleArrayData name="${name}">${values.map((value) => `<gx:value>${value}</gx:value>`).join("")}</gx:SimpleArrayData>`;
     const data = (inner: string) =>
@@ -263,12 +263,12 @@ describe("what a feature says", () => {
     ]);
   });
 
-  test("the id of a placemark is the feature's", async () => {
+  test("the id of a placemark is the feature id", async () => {
     const { features } = await read(kmlDocument(`<Placemark id="a1">${point}</Placemark>`), { fid: "key" });
     expect(features[0]).toMatchObject({ id: "a1", properties: { key: "a1" } });
   });
 
-  test("folders are a path, containers without a name and the document are not", async () => {
+  test("the names of folders make a path, without the document and unnamed containers", async () => {
     const text = kmlDocument(
       `<name>Doc</name><Folder><name>A</name><Folder>${placemarkXml(point)}<Folder><name>B</name>${placemarkXml(point)}</Folder></Folder></Folder>${placemarkXml(point)}`,
     );
@@ -282,7 +282,7 @@ describe("extended data", () => {
   const schema = (fields: string) => `<Schema id="s" name="s">${fields}</Schema>`;
   const data = (values: string) => `<ExtendedData><SchemaData schemaUrl="#s">${values}</SchemaData></ExtendedData>`;
 
-  test("is of the types of its Schema, wherever that stands", async () => {
+  test("has the types of its Schema, before or after the features", async () => {
     const fields = ["bool", "int", "uint", "short", "ushort", "float", "double", "string"];
     const declared = schema(fields.map((type) => `<SimpleField type="${type}" name="f_${type}"/>`).join(""));
     const values = ["0", "-3", "4294967295", "7", "65535", "1.5", "-2e3", "007"];
@@ -303,7 +303,7 @@ describe("extended data", () => {
     }
   });
 
-  test("that is empty is null for numbers and empty for text; what is not said at all is null", async () => {
+  test("is null for an empty number or a missing value, and an empty text for an empty text", async () => {
     const declared = schema(
       '<SimpleField type="int" name="n"/><SimpleField type="bool" name="b"/><SimpleField type="string" name="t"/><SimpleField type="string" name="u"/>',
     );
@@ -312,7 +312,7 @@ describe("extended data", () => {
     expect(features[0]!.properties).toEqual({ n: null, b: null, t: "", u: null });
   });
 
-  test("of values that the type does not hold has the next one that does, and says so", async () => {
+  test("gets a wider type, with a notice, where values do not fit the declared one", async () => {
     const declared = schema(
       '<SimpleField type="int" name="n"/><SimpleField type="int" name="d"/><SimpleField type="bool" name="b"/>',
     );
@@ -325,26 +325,26 @@ describe("extended data", () => {
     expect(codes(notices)).toEqual(["type-widened", "type-widened", "type-widened"]);
   });
 
-  test("of Data is text; a displayName serves where there is no name", async () => {
+  test("of Data is text; displayName replaces a missing name", async () => {
     const feature = await readOne(
       `<ExtendedData><Data name="a"><displayName>Shown</displayName><value>1</value></Data><Data><displayName>B</displayName><value>x</value></Data></ExtendedData>${point}`,
     );
     expect(feature.properties).toEqual({ a: "1", B: "x" });
   });
 
-  test("of other namespaces is data, too", async () => {
+  test("includes elements of other namespaces", async () => {
     const feature = await readOne(`<ExtendedData xmlns:c="urn:c"><c:number>14</c:number></ExtendedData>${point}`);
     expect(feature.properties).toEqual({ number: "14" });
   });
 
-  test("called like an element is the same field while both agree, else a field beside it", async () => {
+  test("with the name of an element is the same field where the values agree, else a second field", async () => {
     const both = (a: string, b: string) =>
       `<name>${a}</name><ExtendedData><Data name="name"><value>${b}</value></Data></ExtendedData>${point}`;
     expect((await readOne(both("A", "A"))).properties).toEqual({ name: "A" });
     expect((await readOne(both("A", "B"))).properties).toEqual({ name: "A", name_1: "B" });
   });
 
-  test("given twice is told", async () => {
+  test("reports a value that a feature has twice", async () => {
     const twice =
       '<ExtendedData><Data name="a"><value>1</value></Data><Data name="a"><value>2</value></Data></ExtendedData>';
     const { features, losses } = await read(kmlDocument(placemarkXml(twice + point)));
@@ -352,7 +352,7 @@ describe("extended data", () => {
     expect(losses).toMatchObject([{ code: "value-repeated", field: "a", count: 1 }]);
   });
 
-  test("of a type of its own, as KML 2.0 and 2.1 have it", async () => {
+  test("of typed placemarks of KML 2.0 and 2.1 is read", async () => {
     const declared =
       '<Schema name="Park" parent="Placemark"><SimpleField type="wstring" name="Code"/><SimpleField type="int" name="width"/></Schema>';
     const { features } = await read(
@@ -367,7 +367,7 @@ describe("extended data", () => {
 describe("geometries", () => {
   const geometry = async (inner: string) => (await readOne(inner)).geometry;
 
-  test("of one kind are a Multi geometry, of several a collection", async () => {
+  test("of one kind become a Multi geometry, of several a collection", async () => {
     expect(await geometry(`<MultiGeometry>${point}${point}</MultiGeometry>`)).toEqual({
       type: "MultiPoint",
       coordinates: [
@@ -388,7 +388,7 @@ describe("geometries", () => {
     });
   });
 
-  test("holes may come first, and rings that are open are closed", async () => {
+  test("accept holes before the shell, and close open rings", async () => {
     const inner = `<innerBoundaryIs>${ring("1,1 2,1 2,2")}</innerBoundaryIs>`;
     const outer = `<outerBoundaryIs>${ring("0,0 9,0 9,9 0,9 0,0")}</outerBoundaryIs>`;
     const { features, notices } = await read(kmlDocument(placemarkXml(`<Polygon>${inner}${outer}</Polygon>`)));
@@ -528,20 +528,23 @@ describe("geometries", () => {
     });
   });
 
-  test.each(["no,no", "1,2 3", "1,,2", "1,2 nan,4", "1;2;3;4;5"])("coordinates like %s are a reject", async (text) => {
-    const { features, rejects } = await read(
-      kmlDocument(
-        placemarkXml(`<name>bad</name><LineString><coordinates>${text}</coordinates></LineString>`) +
-          placemarkXml(point),
-      ),
-    );
-    expect(features).toHaveLength(1);
-    expect(rejects).toMatchObject([
-      { code: "geometry-malformed", place: { record: 1 }, feature: { properties: { name: "bad" }, geometry: null } },
-    ]);
-  });
+  test.each(["no,no", "1,2 3", "1,,2", "1,2 nan,4", "1;2;3;4;5"])(
+    "with the coordinates %s are rejected",
+    async (text) => {
+      const { features, rejects } = await read(
+        kmlDocument(
+          placemarkXml(`<name>bad</name><LineString><coordinates>${text}</coordinates></LineString>`) +
+            placemarkXml(point),
+        ),
+      );
+      expect(features).toHaveLength(1);
+      expect(rejects).toMatchObject([
+        { code: "geometry-malformed", place: { record: 1 }, feature: { properties: { name: "bad" }, geometry: null } },
+      ]);
+    },
+  );
 
-  test("a fourth number is left out, and told", async () => {
+  test("lose a fourth number, with a notice", async () => {
     const { features, notices } = await read(
       kmlDocument(placemarkXml("<Point><coordinates>1,2,3,4</coordinates></Point>")),
     );
@@ -549,7 +552,7 @@ describe("geometries", () => {
     expect(codes(notices)).toContain("extra-coordinates");
   });
 
-  test("a LinearRing is a line, a model a point, none is null", async () => {
+  test("a LinearRing becomes a line, a Model a point, no geometry null", async () => {
     expect(await geometry(ring("0,0 1,0 1,1 0,0"))).toMatchObject({ type: "LineString" });
     expect(
       await geometry(
@@ -559,7 +562,7 @@ describe("geometries", () => {
     expect(await geometry("<name>nowhere</name>")).toBeNull();
   });
 
-  test("of overlays are their box, turned counter-clockwise", async () => {
+  test("of overlays are their box, rotated counter-clockwise", async () => {
     const overlay = (rotation: string) =>
       read(
         kmlDocument(
@@ -586,7 +589,7 @@ describe("geometries", () => {
     expect(y).toBeCloseTo(-2, 12);
   });
 
-  test("of overlays beyond the antimeridian are a box on each side of it", async () => {
+  test("of overlays across the antimeridian are a box on each side", async () => {
     const box = "<north>2</north><south>1</south><east>-170</east><west>160</west>";
     const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
     const { type, coordinates } = features[0]!.geometry as { type: string; coordinates: number[][][][] };
@@ -599,7 +602,7 @@ describe("geometries", () => {
     for (const [ring] of coordinates) expect(ring).toHaveLength(5);
   });
 
-  test("of overlays that only touch the antimeridian, or are the whole earth, stay one box", async () => {
+  test("of overlays that only touch the antimeridian, or cover the whole earth, stay one box", async () => {
     for (const sides of ["<east>180</east><west>170</west>", "<east>180</east><west>-180</west>"]) {
       const box = `<north>2</north><south>1</south>${sides}`;
       const { features } = await read(kmlDocument(`<GroundOverlay><LatLonBox>${box}</LatLonBox></GroundOverlay>`));
@@ -629,7 +632,7 @@ describe("heights", () => {
   const modes = async (mode: string, z: string) =>
     (await readOne(`<Point>${mode}<coordinates>1,2${z}</coordinates></Point>`)).properties;
 
-  test("are absolute unless the file says otherwise, and its default does", async () => {
+  test("are absolute unless the file has another mode; KML's default is another mode", async () => {
     expect(await modes("<altitudeMode>absolute</altitudeMode>", ",3")).toEqual({});
     expect(await modes("", ",3")).toEqual({ altitudeMode: "clampToGround" });
     expect(await modes("<altitudeMode>relativeToGround</altitudeMode>", ",3")).toEqual({
@@ -640,7 +643,7 @@ describe("heights", () => {
     });
   });
 
-  test("of zero say nothing", async () => {
+  test("of zero have no mode", async () => {
     expect(await modes("", ",0")).toEqual({});
     expect(await modes("<altitudeMode>absolute</altitudeMode>", ",0")).toEqual({ altitudeMode: "absolute" });
   });
@@ -649,7 +652,7 @@ describe("heights", () => {
 describe("tracks", () => {
   const track = (inner: string) => `<gx:Track>${inner}</gx:Track>`;
 
-  test("the model that a track shows is no position of it", async () => {
+  test("ignore the Model that they show", async () => {
     const model =
       "<Model><altitudeMode>absolute</altitudeMode><Location><longitude>0</longitude><latitude>0</latitude></Location></Model>";
     const inner = `<gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord>`;
@@ -682,7 +685,7 @@ describe("tracks", () => {
     expect(feature.properties.coordinateProperties).toEqual({ times: ["2020", null, null] });
   });
 
-  test("without a position leave out its time", async () => {
+  test("leave out the time of an empty position", async () => {
     const { features, notices } = await read(
       kmlDocument(placemarkXml(track(when("2020", "2021", "2022") + coord("1 2") + coord("") + coord("4 5")))),
     );
@@ -697,7 +700,7 @@ describe("tracks", () => {
     expect(codes(notices)).toContain("position-missing");
   });
 
-  test("of a MultiTrack are aligned, also where one has no times; angles and arrays go with them", async () => {
+  test("of a MultiTrack have aligned times, angles and arrays, even if one has no times", async () => {
     const array =
       '<ExtendedData><SchemaData><gx:SimpleArrayData name="heart"><gx:value>80</gx:value><gx:value>81</gx:value></gx:SimpleArrayData></SchemaData></ExtendedData>';
     const feature = await readOne(
@@ -735,7 +738,7 @@ describe("tracks", () => {
     });
   });
 
-  test("of a single position are points", async () => {
+  test("of a single position become points", async () => {
     const { features, notices } = await read(kmlDocument(placemarkXml(track(when("2020") + coord("1 2 3")))));
     expect(features[0]!.geometry).toEqual({ type: "Point", coordinates: [1, 2, 3] });
     expect(codes(notices)).toContain("line-of-one-point");
@@ -746,7 +749,7 @@ describe("styles", () => {
   const style = (id: string, color: string) =>
     `<Style id="${id}"><LineStyle><color>${color}</color><width>2</width></LineStyle></Style>`;
 
-  test("become simplestyle: colors turned round, the opacity apart", async () => {
+  test("become simplestyle properties, with color and opacity separate", async () => {
     const feature = await readOne(
       `<Style><IconStyle><color>80ffffff</color><scale>1.5</scale><heading>90</heading><Icon><href>i.png</href></Icon><hotSpot x="0.5" y="1" xunits="fraction" yunits="pixels"/></IconStyle><LabelStyle><color>ff00ff00</color></LabelStyle><LineStyle><color>7fc08040</color><width>3</width></LineStyle><PolyStyle><color>ff0000ff</color><fill>0</fill></PolyStyle></Style>${point}`,
     );
@@ -768,7 +771,7 @@ describe("styles", () => {
     });
   });
 
-  test("that are shared are found before and behind, through the normal side of a StyleMap", async () => {
+  test("that are shared are found before and after the features, and through the normal pair of a StyleMap", async () => {
     const map =
       '<StyleMap id="m"><Pair><key>highlight</key><styleUrl>#b</styleUrl></Pair><Pair><key>normal</key><styleUrl>#a</styleUrl></Pair></StyleMap>';
     const use = placemarkXml(`<styleUrl>#m</styleUrl>${point}`);
@@ -784,7 +787,7 @@ describe("styles", () => {
     }
   });
 
-  test("of the feature itself go before shared ones", async () => {
+  test("of the feature take precedence over shared ones", async () => {
     const feature = await readOne(
       `<styleUrl>a</styleUrl><Style><LineStyle><color>ff00ff00</color></LineStyle></Style>${point}`,
       style("a", "ff0000ff"),
@@ -792,7 +795,7 @@ describe("styles", () => {
     expect(feature.properties).toEqual({ styleUrl: "#a", stroke: "#00ff00", "stroke-opacity": 1, "stroke-width": 2 });
   });
 
-  test("that are not there are told, and none are given where none are wanted", async () => {
+  test("that are missing are reported, and styles=no reads none", async () => {
     const text = kmlDocument(
       placemarkXml(`<styleUrl>#x</styleUrl><Style><LineStyle><width>2</width></LineStyle></Style>${point}`),
     );
@@ -800,7 +803,7 @@ describe("styles", () => {
     expect((await read(text, { styles: "no" })).features[0]!.properties).toEqual({ styleUrl: "#x" });
   });
 
-  test("one for each of many features", async () => {
+  test("can be different for each of many features", async () => {
     const many = Array.from({ length: 5000 }, (_, n) => n);
     const shared = many.map((n) => style(`s${n}`, `ff0000${(n % 256).toString(16).padStart(2, "0")}`)).join("");
     const { features } = await read(
@@ -812,7 +815,7 @@ describe("styles", () => {
 });
 
 describe("layers and splits", () => {
-  test("a layer for each folder on request, called like it", async () => {
+  test("the option layers makes a layer for each folder, with its name", async () => {
     const text = kmlDocument(
       `<name>D</name><Folder><name>A</name>${placemarkXml(`<name>1</name>${point}`)}<Folder><name>B</name>${placemarkXml(point)}</Folder>${placemarkXml(`<name>2</name>${point}`)}</Folder>${placemarkXml(point)}`,
     );
@@ -825,7 +828,7 @@ describe("layers and splits", () => {
     expect(layers[0]!.features.map(({ properties }) => properties)).toEqual([{ name: "1" }, { name: "2" }]);
   });
 
-  test("a folder with nothing in it is a layer without features, one with folders only is none", async () => {
+  test("an empty folder is a layer without features; a folder with folders only is no layer", async () => {
     const folder = (name: string, content: string) => `<Folder><name>${name}</name>${content}</Folder>`;
     const text = kmlDocument(
       `<Schema name="none" id="s"><SimpleField name="n" type="int"/></Schema>${folder("none", "")}${folder("out", folder("in", "") + folder("full", placemarkXml(point)))}`,
@@ -838,7 +841,7 @@ describe("layers and splits", () => {
     ]);
   });
 
-  test("layers of folders have names of their own, whatever is in these", async () => {
+  test("layers of folders have unique names", async () => {
     const folder = (name: string, content = placemarkXml(point)) => `<Folder><name>${name}</name>${content}</Folder>`;
     const text = kmlDocument(
       `<name>D</name>${placemarkXml(point)}${folder("D")}${folder("a/b")}${folder("A", folder("D"))}${folder("", "")}`,
@@ -847,7 +850,7 @@ describe("layers and splits", () => {
     expect(layers.map(({ name }) => name)).toEqual(["D", "D_1", "a/b", "A/D"]);
   });
 
-  test("network links, other overlays and tours are told", async () => {
+  test("network links, other overlays and tours are reported", async () => {
     const { features, notices } = await read(
       kmlDocument(
         `<NetworkLink><name>More</name><Link><href>more.kml</href></Link></NetworkLink><ScreenOverlay><name>Logo</name></ScreenOverlay><PhotoOverlay/>${placemarkXml(point)}`,
@@ -858,10 +861,10 @@ describe("layers and splits", () => {
       { code: "network-link", count: 1 },
       { code: "overlay-left-out", count: 2 },
     ]);
-    expect(notices[0]!.example).toContain('"More" leads to more.kml');
+    expect(notices[0]!.example).toContain('"More" refers to more.kml');
   });
 
-  test("damage is passed over when asked, with the folder that goes on behind it", async () => {
+  test("skipErrors skips damage, and keeps the folder of the features after it", async () => {
     const text = kmlDocument(
       `<Folder><name>F</name>${placemarkXml(`<name>1</name>${point}`)}${placemarkXml(`<name>2</nam>${point}`)}${placemarkXml(`<name>3</name>${point}`)}</Folder>`,
     );
@@ -875,10 +878,10 @@ describe("layers and splits", () => {
   });
 });
 
-test("a document in UTF-16 that is damaged before its first feature is told when damage is skipped", async () => {
+test("reports damage before the first feature of a UTF-16 document when damage is skipped", async () => {
   const text = `\ufeff<kml><Document><name x=></name>${"<Placemark><name>a</name></Placemark>".repeat(2)}</Document></kml>`;
   await expect(readLayers(Buffer.from(text, "utf16le"))).rejects.toMatchObject({ code: "input-corrupt" });
   const [layer] = await readLayers(Buffer.from(text, "utf16le"), {}, true);
   expect(layer!.features).toEqual([]);
-  expect(layer!.rejects).toMatchObject([{ code: "input-corrupt", reason: expect.stringContaining("passed over") }]);
+  expect(layer!.rejects).toMatchObject([{ code: "input-corrupt", reason: expect.stringContaining("skipped") }]);
 });

@@ -50,14 +50,14 @@ describe("arrays of gx:SimpleArrayData have the type that their Schema declares"
     expect(inTrack.properties!.coordinateProperties).toMatchObject({ a: expected });
   });
 
-  test("also where the Schema stands behind, and guessed where there is none", async () => {
+  test("also where the Schema follows the features; without a Schema, the type is inferred", async () => {
     const { features } = await read(kmlDocument(placemarkXml(track("1.50", "2")) + schema("string")));
     expect(features[0]!.properties!.coordinateProperties).toMatchObject({ a: ["1.50", "2"] });
     expect((await readOne(track("1.50", "2"))).properties!.coordinateProperties).toMatchObject({ a: [1.5, 2] });
   });
 });
 
-describe("names of fields for people (displayName of a SimpleField) are titles of columns", () => {
+describe("display names of fields (displayName of a SimpleField) are titles of columns", () => {
   const schema =
     '<Schema name="doc" id="s"><SimpleField name="n" type="int"><displayName>Number &amp; more</displayName></SimpleField><SimpleField name="t" type="string"/></Schema>';
   const data =
@@ -85,13 +85,13 @@ describe("names of fields for people (displayName of a SimpleField) are titles o
     expect(readFileSync(`${folder}/back.kml`, "utf8")).toContain("<displayName>Number &amp; more</displayName>");
   });
 
-  test("are a loss where the target has no place, and where two Schemas do not agree", async () => {
+  test("are a loss where the target cannot hold them, or where two Schemas differ", async () => {
     expect((await rewritten(given, "out.geojson")).losses).toEqual(["metadata-left-out 1"]);
     const other = schema.replace('id="s"', 'id="o"').replace("Number &amp; more", "Other");
     expect((await rewritten(given.replace(schema, schema + other))).losses).toEqual(["element-left-out displayName 1"]);
   });
 
-  test("what a GeoPackage says of a column beside a title is a loss", async () => {
+  test("other metadata of GeoPackage columns are a loss", async () => {
     const { folder, path } = await rewritten(given, "out.gpkg");
     const database = new Database(path);
     database.prepare("UPDATE gpkg_data_columns SET description = 'how many'").run();
@@ -124,18 +124,18 @@ describe("shared styles that no feature uses", () => {
     expect(notices.filter((each) => each.startsWith("style"))).toEqual(expected);
   });
 
-  test("are named, by their ids", async () => {
+  test("are listed by id", async () => {
     const { notices } = await read(kmlDocument(style("first") + style("second") + placemarkXml(point)));
     expect(notices.find(({ code }) => code === "style-unused")!.example).toContain('"first", "second"');
   });
 
-  test("are none where styles are not wanted", async () => {
+  test("are not reported with styles=no", async () => {
     const [layer] = await readLayers(kmlDocument(style("a") + placemarkXml(point)), { styles: "no" });
     expect(layer!.notices).toEqual([]);
   });
 });
 
-describe("parts of styles that geoferry has no field for, or that say what none is, are losses", () => {
+describe("parts of styles without a field, or with invalid values, are losses", () => {
   const losses = async (inner: string) =>
     (await read(kmlDocument(placemarkXml(`<Style>${inner}</Style>${line}`), namespaces))).losses.map(
       ({ code, field }) => `${code} ${field}`,
@@ -165,7 +165,7 @@ describe("parts of styles that geoferry has no field for, or that say what none 
   });
 });
 
-describe("outline and fill that are off (OGC 07-147r2, 12.11)", () => {
+describe("outline and fill that are switched off (OGC 07-147r2, 12.11)", () => {
   const style = (line: string, poly: string) =>
     `<Style id="s"><LineStyle>${line}</LineStyle><PolyStyle>${poly}</PolyStyle></Style>`;
   const off = style(
@@ -186,20 +186,20 @@ describe("outline and fill that are off (OGC 07-147r2, 12.11)", () => {
     expect(properties).toMatchObject({ stroke: "#ff0000", "stroke-opacity": 0, fill: "#00ff00", "fill-opacity": 0 });
   });
 
-  test("a line is shown all the same, as it is no outline", async () => {
+  test("do not hide lines", async () => {
     const { properties } = await readOne(off + line);
     expect(properties).toMatchObject({ stroke: "#ff0000", "stroke-opacity": 127 / 255 });
     expect((await readOne(style("", "<outline>0</outline>") + line)).properties).not.toHaveProperty("stroke-opacity");
   });
 
-  test("of lines and polygons together, the outline is a loss", async () => {
+  test("are a loss for an outline of lines and polygons together", async () => {
     const both = `<MultiGeometry>${line}${polygon}</MultiGeometry>`;
     const { features, losses } = await read(kmlDocument(placemarkXml(off + both)));
     expect(features[0]!.properties).toMatchObject({ "stroke-opacity": 127 / 255 });
     expect(losses).toMatchObject([{ code: "element-left-out", field: "outline", count: 1 }]);
   });
 
-  test("are off in the output, too, where no color says it", async () => {
+  test("are off in the output without a color, too", async () => {
     const { text, losses } = await rewritten(
       placemarkXml(`${style("", "<outline>0</outline><fill>0</fill>")}${polygon}`),
     );
@@ -207,13 +207,13 @@ describe("outline and fill that are off (OGC 07-147r2, 12.11)", () => {
     expect(text).toContain("<PolyStyle><fill>0</fill><outline>0</outline></PolyStyle>");
   });
 
-  test("colors of three digits have their element, too", async () => {
+  test("colors of three digits are written as elements, too", async () => {
     const { text } = await rewritten(placemarkXml(`${style("<color>ff0</color>", "")}${polygon}`));
     expect(text).toContain("<LineStyle><color>ff00ffff</color></LineStyle>");
   });
 });
 
-test("attributes with a prefix in elements that are kept keep it", async () => {
+test("captured elements keep attributes with a prefix", async () => {
   const details =
     '<LookAt x:id="v" kml:id="look" xlink:title="a"><longitude>7</longitude><latitude>51</latitude><range>900</range></LookAt>';
   const data = '<ExtendedData><x:y xlink:href="#z" xml:lang="de" k="1">w</x:y></ExtendedData>';
@@ -231,7 +231,7 @@ test("attributes with a prefix in elements that are kept keep it", async () => {
   );
 });
 
-describe("attributes of which nothing is kept", () => {
+describe("attributes that are left out", () => {
   const read1 = async (inner: string) => {
     const { losses, notices } = await read(kmlDocument(inner, namespaces));
     return [...losses, ...notices].map(({ code, field, count: n }) => `${code} ${field} ${n}`);
@@ -277,7 +277,7 @@ describe("attributes of which nothing is kept", () => {
   });
 });
 
-describe("what parts of a geometry say each, and a feature once", () => {
+describe("values that differ between parts of a geometry", () => {
   const part = (inner: string) => `<Polygon>${inner}${polygon.slice("<Polygon>".length)}`;
   const said = async (...parts: string[]) => {
     const { losses } = await read(
@@ -310,7 +310,7 @@ describe("what parts of a geometry say each, and a feature once", () => {
     expect(await said(...parts)).toEqual(expected.map((name) => `element-left-out ${name} 1`));
   });
 
-  test("times and values of a track beyond its positions are noted", async () => {
+  test("times and values of a track without a position are reported", async () => {
     const times = "<when>2020</when><when>2021</when><when>2022</when>";
     const track = `<gx:Track>${times}<gx:coord>1 2</gx:coord><gx:coord>3 4</gx:coord></gx:Track>`;
     const { notices } = await read(kmlDocument(placemarkXml(track)));
@@ -318,7 +318,7 @@ describe("what parts of a geometry say each, and a feature once", () => {
   });
 });
 
-test("folders without a feature are noted, by their names", async () => {
+test("folders without a feature are reported by name", async () => {
   const inner = `<Folder><name>a</name></Folder><Folder><name>b</name>${placemarkXml(point)}<Folder><name>c</name></Folder></Folder>`;
   const { notices } = await read(kmlDocument(inner));
   expect(notices).toMatchObject([{ code: "folder-empty", count: 2 }]);

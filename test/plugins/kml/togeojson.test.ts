@@ -50,7 +50,7 @@ const documents: Readonly<Record<string, string>> = {
     "<GroundOverlay><name>O</name><Icon><href>a.png</href></Icon><LatLonBox><north>2</north><south>1</south><east>4</east><west>3</west><rotation>20</rotation></LatLonBox></GroundOverlay>",
 };
 
-describe("what togeojson reads, we read", () => {
+describe("reads what togeojson reads", () => {
   test.each(Object.entries(documents))("%s", async (_, inner) => {
     const text = kmlDocument(inner);
     const { features } = await read(text);

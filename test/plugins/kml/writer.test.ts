@@ -54,7 +54,7 @@ async function readBack(path: string): Promise<Feature[]> {
 
 const at = (...coordinates: number[]) => ({ type: "Point" as const, coordinates });
 
-describe("documents are valid by the OGC's schema", () => {
+describe("documents are valid against the schema of OGC", () => {
   test.runIf(isTestable)("whatever the features are", { timeout: 120_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(generatedLayer, async (layer) => {
@@ -238,15 +238,15 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
   });
 });
 
-describe("types and ids come back", () => {
-  test("ids that are no names are a field, which is noted", async () => {
+describe("types and ids are restored", () => {
+  test("ids that are not XML names become a field, with a notice", async () => {
     const features = [{ id: 7 }, { id: 8 }].map((each) => ({ ...each, geometry: at(1, 2) }));
     const { notices } = await written(features);
     expect(notices).toMatchObject([{ code: "id-as-field", field: "fid", count: 2 }]);
     expect((await written([{ id: "a", geometry: at(1, 2) }])).notices).toEqual([]);
   });
 
-  test("also those that KML does not have", async () => {
+  test("also types that KML does not have", async () => {
     const fields = [
       { name: "i", type: "int64" },
       { name: "d", type: "date" },
@@ -276,7 +276,7 @@ describe("types and ids come back", () => {
     expect(losses).toEqual([]);
   });
 
-  test("ids that are no names of XML are data, and ids again when read", async () => {
+  test("ids that are not XML names are written as data, and read as ids again", async () => {
     const ids = ["a", "1b", "with space", "ü", "a"];
     const { path, text, losses } = await written(ids.map((id) => ({ id, geometry: at(0, 0) })));
     expect(text.match(/<Placemark id="[^"]*"/g)).toEqual(['<Placemark id="a"']);
@@ -286,14 +286,14 @@ describe("types and ids come back", () => {
 });
 
 describe("properties become elements", () => {
-  test("folders in the order of the features, a path that comes again as a folder again", async () => {
+  test("writes folders in the order of the features, and repeats a folder for a repeated path", async () => {
     const paths = ["A", "A/B", "A/B", "C", "A", undefined, " A", "A//B"];
     const { path, text } = await written(paths.map((folder) => ({ properties: { folder }, geometry: at(0, 0) })));
     expect(text.match(/<Folder>/g)).toHaveLength(4);
     expect((await readBack(path)).map(({ properties }) => properties.folder ?? undefined)).toEqual(paths);
   });
 
-  test("an opacity between the steps stays exact, and is drawn as near as can be", async () => {
+  test("keeps an exact opacity beside the nearest of KML's 256 steps", async () => {
     const { path, text } = await written([
       { properties: { stroke: "#ff8000", "stroke-opacity": 0.5 }, geometry: at(0, 0) },
     ]);
@@ -301,7 +301,7 @@ describe("properties become elements", () => {
     expect((await readBack(path))[0]!.properties).toEqual({ stroke: "#ff8000", "stroke-opacity": 0.5 });
   });
 
-  test("another field is shown as the name where there is none, and stays what it is", async () => {
+  test("writes another field as the name where none has that name, and keeps the field", async () => {
     const { path, text, notices } = await written([{ properties: { NAME: "N", n: 1 }, geometry: at(0, 0) }]);
     expect(text).toContain("<name>N</name>");
     expect(notices).toMatchObject([{ code: "field-added", field: "name" }]);
@@ -310,7 +310,7 @@ describe("properties become elements", () => {
     expect(chosen.text).toContain("<Placemark><name>1</name>");
   });
 
-  test("times of lines as tracks, but for those that tracks cannot say", async () => {
+  test("writes times of lines as tracks, as far as tracks can hold them", async () => {
     const line = {
       type: "LineString" as const,
       coordinates: [
@@ -342,7 +342,7 @@ describe("properties become elements", () => {
     expect((await written(features, { tracks: "no" })).text).not.toContain("gx:Track");
   });
 
-  test("heights are absolute where they are heights", async () => {
+  test("writes heights other than zero as absolute", async () => {
     const { text } = await written([{ geometry: at(1, 2, 3) }, { geometry: at(1, 2, 0) }, { geometry: at(1, 2) }]);
     expect([...text.matchAll(/<Point>(.*?)<\/Point>/g)].map(([, inner]) => inner)).toEqual([
       "<altitudeMode>absolute</altitudeMode><coordinates>1,2,3</coordinates>",
@@ -352,8 +352,8 @@ describe("properties become elements", () => {
   });
 });
 
-describe("what KML cannot hold is told", () => {
-  test("characters that XML does not have", async () => {
+describe("reports what KML cannot hold", () => {
+  test("characters that XML does not allow", async () => {
     const { path, losses } = await written([
       { properties: { name: "a\u0001b", x: "\u0000\uffff" }, geometry: at(0, 0) },
     ]);
@@ -379,7 +379,7 @@ describe("what KML cannot hold is told", () => {
   });
 });
 
-test("a .kmz holds doc.kml, and is read again", async () => {
+test("a .kmz contains doc.kml, and can be read", async () => {
   const stem = scratch.path("zipped");
   writeFileSync(`${stem}.geojson`, JSON.stringify({ type: "Feature", properties: { a: 1 }, geometry: at(1, 2) }));
   await convertFile(`${stem}.geojson`, `${stem}.kmz`);

@@ -143,8 +143,8 @@ const documents = corrupted(
     }),
 );
 
-describe("points that are like those before", () => {
-  test("are read as they are one by one, wherever the bytes are cut", async () => {
+describe("points that match a template", () => {
+  test("give the same result as without templates, wherever the bytes are cut", async () => {
     const path = scratch.path("templates.gpx");
     await fc.assert(
       fc.asyncProperty(

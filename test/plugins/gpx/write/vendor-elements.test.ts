@@ -61,7 +61,7 @@ describe("elements of other namespaces keep their place, prefix and namespace fr
     expect(await featuresIn(text)).toEqual(await featuresIn(document));
   });
 
-  test("in the lists of routes and tracks as well, beside fields of ours", async () => {
+  test("also in the arrays of routes and tracks, beside geoferry's fields", async () => {
     const document = gpxDocument(
       '<rte><name>r</name><extensions><opencpn:viz>1</opencpn:viz></extensions><rtept lat="1" lon="2"/><rtept lat="2" lon="2"/></rte>',
       attributes,
@@ -72,12 +72,12 @@ describe("elements of other namespaces keep their place, prefix and namespace fr
   });
 });
 
-describe("fields called like a name or description are these", () => {
+describe("fields with names like NAME or description are written as name and desc", () => {
   const point = "<Point><coordinates>1,2</coordinates></Point>";
   const kml = (inner: string) =>
     `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark>${inner}${point}</Placemark></Document></kml>`;
 
-  test("of KML, and come back by their own names", async () => {
+  test("from KML, and are read with their own names", async () => {
     const text = await rewritten(kml("<name>A</name><description>b &lt;i&gt;</description>"), "in.kml");
     expect(text).toContain("<name>A</name><desc>b &lt;i&gt;</desc>");
     expect(text).not.toContain("geoferry:description");
@@ -85,7 +85,7 @@ describe("fields called like a name or description are these", () => {
     expect(feature!.properties).toMatchObject({ name: "A", description: "b <i>" });
   });
 
-  test("in any case, but for those that GPX has already", async () => {
+  test("in any case, except where a field has the element's name", async () => {
     const geojson = (properties: object) =>
       JSON.stringify({ type: "Feature", properties, geometry: { type: "Point", coordinates: [1, 2] } });
     const upper = await rewritten(geojson({ NAME: "A", Description: "B" }), "in.geojson");

@@ -11,7 +11,7 @@ const withDoctype = (subset: string, inner: string) =>
   `<?xml version="1.0"?><!DOCTYPE kml [${subset}]><kml xmlns="http://www.opengis.net/kml/2.2">${inner}</kml>`;
 
 describe("XML attacks", () => {
-  test("elements of many names that are left out are losses a few by name, the others together", async () => {
+  test("lists a limited number of dropped elements by name, and counts the others together", async () => {
     const elements = Array.from({ length: 300 }, (_, n) => `<e${n}>x</e${n}>`).join("");
     const { losses } = await read(kmlDocument(placemarkXml(elements)));
     expect(losses).toHaveLength(51);
@@ -19,18 +19,18 @@ describe("XML attacks", () => {
     expect(losses.at(-1)!.field).toBeUndefined();
   });
 
-  test("entities that stand for entities are refused", async () => {
+  test("refuses entities with references to entities", async () => {
     const laughs = Array.from({ length: 9 }, (_, n) => `<!ENTITY l${n + 1} "${`&l${n};`.repeat(10)}">`).join("");
     const text = withDoctype(`<!ENTITY l0 "ha">${laughs}`, placemarkXml(`<name>&l9;</name>${point}`));
     await expect(read(text)).rejects.toMatchObject({ code: "input-corrupt" });
   });
 
-  test("an entity with an ampersand is none", async () => {
+  test("refuses an entity with an ampersand", async () => {
     const text = withDoctype('<!ENTITY firm "Smith &amp; Sons">', placemarkXml(`<name>&firm;</name>${point}`));
     expect((await read(text)).features[0]!.properties).toEqual({ name: "Smith & Sons" });
   });
 
-  test("long entities, many times, are refused", async () => {
+  test("refuses many references to long entities", async () => {
     const text = withDoctype(
       `<!ENTITY a "${"x".repeat(200)}">`,
       placemarkXml(`<name>${"&a;".repeat(10_000)}</name>${point}`),
@@ -38,7 +38,7 @@ describe("XML attacks", () => {
     await expect(read(text)).rejects.toMatchObject({ code: "input-corrupt" });
   });
 
-  test("external entities are never asked for", async () => {
+  test("never reads external entities", async () => {
     writeFileSync(scratch.path("secret.txt"), "secret");
     const entity = `<!ENTITY f SYSTEM "file://${scratch.path("secret.txt")}">`;
     const text = withDoctype(entity, placemarkXml(`<name>&f;</name>${point}`));
@@ -50,12 +50,12 @@ describe("XML attacks", () => {
     expect((await read(parameters)).features[0]!.properties).toEqual({ name: "A" });
   });
 
-  test("elements nested without an end are refused", async () => {
+  test("refuses elements that are nested too deep", async () => {
     const text = kmlDocument("<Folder>".repeat(5000));
     await expect(read(text)).rejects.toMatchObject({ code: "input-corrupt" });
   });
 
-  test("geometries nested as deep as a document can be are read", async () => {
+  test("reads geometries of the maximum depth", async () => {
     const depth = 400;
     const text = kmlDocument(
       placemarkXml(`${"<MultiGeometry>".repeat(depth)}${point}${"</MultiGeometry>".repeat(depth)}`),
@@ -63,7 +63,7 @@ describe("XML attacks", () => {
     expect((await read(text)).features).toHaveLength(1);
   });
 
-  test("styles that stand for each other in a circle are none", async () => {
+  test("ignores styles with circular references", async () => {
     const map = (id: string, of: string) =>
       `<StyleMap id="${id}"><Pair><key>normal</key><styleUrl>#${of}</styleUrl></Pair></StyleMap>`;
     const { features, notices } = await read(
@@ -73,7 +73,7 @@ describe("XML attacks", () => {
     expect(notices).toMatchObject([{ code: "style-missing" }]);
   });
 
-  test("names that mean something to JavaScript are names", async () => {
+  test("reads fields with names of JavaScript properties", async () => {
     const data = ["__proto__", "constructor", "toString", "hasOwnProperty"]
       .map((name) => `<Data name="${name}"><value>v</value></Data>`)
       .join("");
@@ -90,7 +90,7 @@ describe("XML attacks", () => {
     ]);
   });
 
-  test("numbers in a row without an end are refused in little time", async () => {
+  test("quickly refuses very long sequences of numbers", async () => {
     const line = (text: string) =>
       kmlDocument(placemarkXml(`<LineString><coordinates>${text}</coordinates></LineString>`));
     const { rejects } = await read(line("1,".repeat(500_000)));
@@ -99,7 +99,7 @@ describe("XML attacks", () => {
     expect((await read(line(`1,2${" ".repeat(500_000)}3,4`))).features).toHaveLength(1);
   });
 
-  test("damage everywhere is given up with a reject each, up to a limit", async () => {
+  test("rejects each damaged range, up to a limit", async () => {
     const text = kmlDocument("<Placemark><name></Placemark>".repeat(3000));
     const [layer] = await readLayers(text, {}, true);
     expect(layer!.rejects.length).toBeGreaterThan(100);
@@ -141,20 +141,20 @@ describe("KMZ attacks", () => {
     return convertFile(path, scratch.path(`${name}.geojson`));
   };
 
-  test("an entry that holds more than it says is refused, and nothing is left", async () => {
+  test("refuses an entry larger than declared, and leaves no file", async () => {
     const bomb = Buffer.from(kmlDocument(placemarkXml(`<name>${" ".repeat(1 << 24)}</name>${point}`)));
     await expect(convert(zipOf("doc.kml", bomb, 1000), "bomb")).rejects.toMatchObject({ kind: "input" });
     expect(existsSync(scratch.path("bomb.geojson"))).toBe(false);
   });
 
-  test("an entry above the folder it is unpacked to writes nothing there", async () => {
+  test("does not write an entry outside the target folder", async () => {
     const zip = zipOf("../../evil.kml", Buffer.from(kmlDocument(placemarkXml(point))));
     await convert(zip, "evil").catch((error: { kind: string }) => expect(error.kind).toBe("input"));
     expect(existsSync(scratch.path("../evil.kml"))).toBe(false);
     expect(existsSync(scratch.path("../../evil.kml"))).toBe(false);
   });
 
-  test("a .kmz without any .kml is refused in words", async () => {
+  test("refuses a .kmz without a .kml, with an explanation", async () => {
     await expect(convert(zipOf("a.txt", Buffer.from("x")), "none")).rejects.toMatchObject({ kind: "input" });
   });
 });

@@ -175,8 +175,8 @@ const documents = corrupted(
   }),
 );
 
-describe("features that are like those before", () => {
-  test("are read as they are one by one, wherever the bytes are cut", async () => {
+describe("features that match a template", () => {
+  test("give the same result as without templates, wherever the bytes are cut", async () => {
     const path = scratch.path("templates.kml");
     await fc.assert(
       fc.asyncProperty(

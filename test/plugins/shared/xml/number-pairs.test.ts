@@ -4,7 +4,7 @@ import { XmlRecordTemplate } from "../../../../plugins/shared/xml/record-templat
 
 const unit = (first: string, second: string, end = "\n></p>") => `<p a="${first}" b='${second}'${end}`;
 
-/** A template that fitted one unit of two values. */
+/** A template that matched one record of two values. */
 function templateOf(end?: string): XmlRecordTemplate<string> {
   const template = new XmlRecordTemplate<string>();
   const bytes = Buffer.from(unit("1", "2", end));
@@ -27,7 +27,7 @@ function passed(text: string, wantsNumbers = true, end = text.length): { pairs: 
 }
 
 describe("pairs of numbers", () => {
-  test("are passed with the white space between them, up to what is none", () => {
+  test("are scanned with the white space between them, up to other content", () => {
     const text = `\n${unit("-1.5", "20")}\n${unit("1e2", "0.12345678901234566")}\n${unit("+7", "0007")}\n</s>`;
     const pairs = [
       [-1.5, 20],
@@ -46,7 +46,7 @@ describe("pairs of numbers", () => {
     ["a tag in a value", unit("1<", "2")],
     ["the other quote in a value", unit("1'", "2")],
     ["a line feed in a value", unit("1\n", "2")],
-  ])("are passed up to %s", (_, odd) => {
+  ])("are scanned up to %s", (_, odd) => {
     for (const wantsNumbers of [true, false]) {
       expect(passed(` ${unit("1", "2")} ${odd} ${unit("3", "4")}`, wantsNumbers).rest).toBe(
         ` ${odd} ${unit("3", "4")}`,
@@ -54,13 +54,13 @@ describe("pairs of numbers", () => {
     }
   });
 
-  test("may be no numbers where none are wanted", () => {
+  test("accept other values where numbers are not needed", () => {
     const text = `${unit("1", "2")}${unit("north", "")}`;
     expect(passed(text)).toEqual({ pairs: [[1, 2]], rest: unit("north", "") });
     expect(passed(text, false).rest).toBe("");
   });
 
-  test("end where the bytes do", () => {
+  test("end with the bytes", () => {
     const text = ` ${unit("1", "2")} ${unit("3", "4")}`;
     for (let end = 0; end <= text.length; end++) {
       const count = end === text.length ? 2 : end >= text.length / 2 ? 1 : 0;
@@ -68,12 +68,12 @@ describe("pairs of numbers", () => {
     }
   });
 
-  test("are passed so many at once", () => {
+  test("are scanned up to a maximum per call", () => {
     const text = unit("1", "2").repeat(maxPairs + 1);
     expect(passed(text)).toMatchObject({ pairs: { length: maxPairs }, rest: unit("1", "2") });
   });
 
-  test("have nothing else that a template takes", () => {
+  test("do not match a template with other slots", () => {
     const template = new XmlRecordTemplate<string>();
     const bytes = Buffer.from("<p><a>1</a><b>2</b></p>");
     template.begin(0);

@@ -58,7 +58,7 @@ const { element } = fc.letrec<{ element: string }>((tie) => ({
 }));
 
 describe("a document", () => {
-  test("is read as saxes reads it, wherever its bytes are cut", async () => {
+  test("gives the events of saxes, wherever its bytes are cut", async () => {
     await fc.assert(
       fc.asyncProperty(element, fc.integer({ min: 1, max: 40 }), async (root, pieceSize) => {
         const document = `<?xml version="1.0"?>\n<!DOCTYPE a [<!-- ]> -->]>${root}\n<!-- end -->`;
@@ -68,7 +68,7 @@ describe("a document", () => {
     );
   });
 
-  test("of features that are written alike is read as saxes reads it, also where one is not", async () => {
+  test("of similar features gives the events of saxes, also for an exception", async () => {
     const tag = fc.constantFrom(
       '<b k="x">',
       '<b k="y">',
@@ -98,7 +98,7 @@ describe("a document", () => {
     );
   });
 
-  test("may have any number of tags that come once", async () => {
+  test("can have any number of different tags", async () => {
     const names = Array.from({ length: 5000 }, (_, i) => `n${i}`);
     const twice = [...names, ...names];
     const events = await readXmlEvents(`<a>${twice.map((name) => `<${name} i="${name}"/>`).join("")}</a>`);
@@ -109,7 +109,7 @@ describe("a document", () => {
     ["a reference", "&amp;", "&"],
     ["a line end of two characters", "\r\n", "\n"],
     ["a character that XML does not allow", "\u0001", ""],
-  ])("with a long text has %s in it resolved, wherever it stands", async (_, written, meant) => {
+  ])("decodes %s anywhere in a long text", async (_, written, meant) => {
     for (const before of [0, 62, 63, 64, 65, 200]) {
       const text = `<a>${"x".repeat(before)}${written}y</a>`;
       expect(await readXmlEvents(text)).toEqual(["<a>", `${"x".repeat(before)}${meant}y`.trim(), "</a>"]);
@@ -140,7 +140,7 @@ describe("a document", () => {
     await expect(readXmlEvents(document)).rejects.toThrow(/a\.xml: its declared encoding "klingon"/);
   });
 
-  test("may use prefixes that nothing declares", async () => {
+  test("can use undeclared prefixes", async () => {
     const reader = new XmlReader(sourceFileOf(Buffer.from(`<x:a xmlns:y="urn:y"><y:b/><c xmlns="urn:c"/></x:a>`)), {
       source: "a.xml",
       context: new RecordingContext(),
@@ -166,14 +166,14 @@ describe("a flaw that leaves the meaning clear", () => {
     ["control-character", "<a>o\u0001ne&#2;</a>", "one", 2],
     ["invalid-utf8", Buffer.from("<a>caf\xe9!</a>", "latin1"), "caf\ufffd!", 1],
     ["attribute-repeated", "<a x='1' x='2'>t</a>", "t", 1],
-  ])("is repaired and told: %s", async (code, document, text, count) => {
+  ])("is repaired and reported: %s", async (code, document, text, count) => {
     const context = new RecordingContext();
     expect((await readXmlEvents(document, {}, context))[1]).toBe(text);
     expect(context.notices).toMatchObject([{ code, count }]);
   });
 });
 
-describe("damage is told with its line and byte", () => {
+describe("damage is reported with its line and byte", () => {
   test.each([
     ["<a>\n<b></c>\n</a>", "input-corrupt", 2, 7, "</c> where </b> is expected"],
     ["<a>\n<b lat=5/></a>", "input-corrupt", 2, 11, "an attribute's value has to be in quotes"],
@@ -193,12 +193,12 @@ describe("damage is told with its line and byte", () => {
     }
   });
 
-  test("in a document that is not UTF-8, too", async () => {
+  test("also in a document that is not UTF-8", async () => {
     const bytes = Buffer.from(`\ufeff<ä>\n<b></c>`, "utf16le");
     await expect(readXmlEvents(bytes)).rejects.toMatchObject({ details: { place: { line: 2, byte: 16 } } });
   });
 
-  test("and skipped on demand, with what stands before it", async () => {
+  test("and skipped with skipErrors, after the tokens before it", async () => {
     const context = new RecordingContext(true);
     expect(await readXmlEvents("<a><b>1</b><b>2</c></a>", {}, context)).toEqual([
       "<a>",
@@ -235,13 +235,13 @@ describe("an attack", () => {
     await expect(readXmlEvents(document)).rejects.toThrow(reason);
   });
 
-  test("leaves small texts that a document declares", async () => {
+  test("does not prevent small declared entities", async () => {
     const document = `<!DOCTYPE a [<!ENTITY deg "&#176;"><!ENTITY who 'it''>]><a b="4&deg;">5&deg;</a>`;
     expect(await readXmlEvents(document.replace("it'", "it"))).toEqual(['<a b="4°">', "5°", "</a>"]);
   });
 });
 
-describe("a declared text", () => {
+describe("a declared entity", () => {
   const entity = (literal: string) => `<!DOCTYPE a [<!ENTITY e "${literal}">]><a b="&e;">&e;</a>`;
 
   // XML 1.0, section 4.6 and appendix D; xmllint --noent agrees.
@@ -253,7 +253,7 @@ describe("a declared text", () => {
     ["caf&#233; &#38;#233;", "café é"],
     ["&#38;#38;#60;", "&#60;"],
     ["&#38;#60;", "<"],
-  ])("%s stands for %s", async (literal, text) => {
+  ])("with the literal %s has the text %s", async (literal, text) => {
     const [open, inner] = await readXmlEvents(entity(literal));
     expect([open, inner]).toEqual([`<a b="${text}">`, text]);
   });
@@ -265,7 +265,7 @@ describe("a declared text", () => {
     },
   );
 
-  test("that has predefined references is held to the same limits", async () => {
+  test("with predefined references has the same limits", async () => {
     const long = `<!DOCTYPE a [<!ENTITY l "${"&amp;".repeat(60)}">]><a>&l;</a>`;
     await expect(readXmlEvents(long)).rejects.toThrow(/more than 256 characters/);
     const many = `<!DOCTYPE a [<!ENTITY l "${"&amp;".repeat(50)}">]><a>${"&l;".repeat(25_000)}</a>`;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { XmlRecordTemplate } from "../../../../plugins/shared/xml/record-template.js";
 
-/** Reads a unit as a reader does that takes the text of each element without children, and each `id`. */
+/** Records a unit like a reader that uses the text of each element without children, and each `id`. */
 function learn(template: XmlRecordTemplate<string>, unit: string): void {
   const bytes = Buffer.from(unit);
   template.begin(0);
-  // Latin-1, so that places in the text are places in the bytes.
+  // Latin-1, so that positions in the text are positions in the bytes.
   for (const match of bytes.toString("latin1").matchAll(/ id="([^"]*)"|<(\w+)[^<>]*>([^<]*)<\/\2>/g)) {
     const [whole, id, name, text] = match;
     const from = match.index + (name ? whole.length - text!.length - name.length - 3 : 5);
@@ -14,7 +14,7 @@ function learn(template: XmlRecordTemplate<string>, unit: string): void {
   template.end(bytes, bytes.length);
 }
 
-/** What a unit's texts are by a template, null where it does not fit. */
+/** Returns the texts of a unit by a template; null where it does not match. */
 function texts(template: XmlRecordTemplate<string>, unit: string, before = ""): string[] | null {
   const bytes = Buffer.from(`${before}${unit}<next>`);
   const from = Buffer.byteLength(before);
@@ -36,7 +36,7 @@ function templateOf(...units: string[]): XmlRecordTemplate<string> {
 const unit = (name: string, kind: string) => `<f>\n\t<name>${name}</name>\n\t<kind>${kind}</kind>\n</f>`;
 
 describe("a template", () => {
-  test("finds the texts of a unit that is like one before, without white space around them", () => {
+  test("finds the texts of a similar record, without white space around them", () => {
     const template = templateOf(unit("a", "b"));
     expect(texts(template, unit("\n Łódź  1 ", ""))).toEqual(["name=Łódź  1", "kind="]);
     expect(texts(template, unit("x".repeat(3000), "y"), "\n<e/>")).toEqual([`name=${"x".repeat(3000)}`, "kind=y"]);
@@ -53,18 +53,18 @@ describe("a template", () => {
     ["another name", "<f>\n\t<name>a</name>\n\t<kine>b</kine>\n</f>"],
     ["another end", "<f>\n\t<name>a</name>\n\t<kind>b</kind>\n</g>"],
     ["a name that goes on", "<f>\n\t<name>a</name>\n\t<kind>b</kinder>\n</f>"],
-  ])("does not fit %s", (_, other) => {
+  ])("does not match %s", (_, other) => {
     expect(texts(templateOf(unit("a", "b")), other)).toBeNull();
   });
 
-  test("does not fit a unit that is cut off", () => {
+  test("does not match a record that is cut off", () => {
     const template = templateOf(unit("a", "b"));
     const bytes = Buffer.from(unit("cd", "ef"));
     for (let end = 0; end < bytes.length; end++) expect(template.match(bytes, 0, end)).toBe(-1);
     expect(template.match(bytes, 0, bytes.length)).toBe(bytes.length);
   });
 
-  test("puts together what it met in several units", () => {
+  test("combines the runs of several records", () => {
     const of = (...names: string[]) => `<f>${names.map((name) => `<${name}>1</${name}>`).join("")}</f>`;
     const template = templateOf(of("a", "b", "c", "d"), of("a", "c", "d"), of("a", "b", "c"));
     expect(texts(template, of("a", "c"))).toEqual(["a=1", "c=1"]);
@@ -72,13 +72,13 @@ describe("a template", () => {
     expect(texts(template, of("b", "c"))).toBeNull();
   });
 
-  test("tells elements of one name by where they are", () => {
+  test("distinguishes elements of one name by their parents", () => {
     const template = templateOf("<f><a><x>1</x></a><b><x>2</x></b></f>", "<f><a><x>1</x></a></f>");
     expect(texts(template, "<f><a><x>5</x></a></f>")).toEqual(["x=5"]);
     expect(texts(template, "<f><a><x>5</x></b></f>")).toBeNull();
   });
 
-  test("has attributes that differ", () => {
+  test("has slots for attributes", () => {
     const template = templateOf('<f id="1" a="b>c"><x>1</x></f>');
     expect(texts(template, '<f id="it\'s" a="b>c"><x>y</x></f>')).toBeNull();
     expect(texts(template, '<f id="" a="b>c"><x>y</x></f>')).toEqual(["id=", "x=y"]);
@@ -87,7 +87,7 @@ describe("a template", () => {
     expect(texts(template, '<f id="2"><x>y</x></f>')).toBeNull();
   });
 
-  test("has texts in CDATA sections, with the white space in them", () => {
+  test("finds texts in CDATA sections, with the white space in them", () => {
     const of = (text: string) => `<f><x>${text}</x><y>1</y></f>`;
     const template = new XmlRecordTemplate<string>();
     for (const text of ["<![CDATA[<b>a</b>]]>", "plain"]) {
@@ -122,7 +122,7 @@ describe("a template", () => {
     expect(texts(templateOf(odd), odd)).toBeNull();
   });
 
-  test("does what tags do in their order", () => {
+  test("keeps the actions of tags in order", () => {
     const template = new XmlRecordTemplate<string>();
     const bytes = Buffer.from("<f><a/><x>1</x></f>");
     template.begin(0);
@@ -134,7 +134,7 @@ describe("a template", () => {
     expect(texts(template, "<f><a/><x>2</x></f>")).toEqual(["a=", "inside=", "x=2", "end="]);
   });
 
-  test("holds as long as prefixes stand for the same namespaces", () => {
+  test("is discarded when namespace declarations change", () => {
     const template = templateOf(unit("a", "b"));
     expect(template.isReady(7)).toBe(true);
     learn(template, unit("a", "b"));
@@ -144,7 +144,7 @@ describe("a template", () => {
     expect(texts(template, unit("a", "b"))).toBeNull();
   });
 
-  test("is left alone for a while where no two units are alike", () => {
+  test("pauses where no two records are similar", () => {
     const template = new XmlRecordTemplate<string>();
     let met = 0;
     for (let n = 0; n < 100_000; n++) {
