@@ -18,11 +18,14 @@ export const writeOptions = {
 
 const extensionOf = (name: string) => /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? "";
 
-/** A `.shp` by its file code; a `.shx` has the same one, and stands for the `.shp` beside it; a `.dbf` by its header. */
+/**
+ * Identifies a `.shp` by its file code, a `.shx` by the same code (it stands for the `.shp` beside it), and a `.dbf` by
+ * its header.
+ */
 function identify(head: Buffer, source: { readonly name: string; readonly size: number }): Confidence {
   if (isShapeHeader(head)) return "yes";
   const extension = extensionOf(source.name);
-  // The reader says that it is cut off.
+  // The reader reports the truncation.
   if (extension === "shp" && isTruncatedHeader(head)) return "yes";
   const header = readDbfHeader(head, source.size);
   if (typeof header === "string") return "no";

@@ -4,13 +4,13 @@ import type { ReadContext, Source } from "../../src/plugin/index.js";
 const isoMetadata = "http://www.isotc211.org/2005/gmd";
 const esriMetadata = "http://www.esri.com/metadata/esriprof80.html";
 
-/** The standard of a document: by its namespace, or by the element that ArcGIS writes into its own. */
+/** The metadata standard of a document, by its namespace or by the element that ArcGIS adds. */
 function detectStandard(text: string): string {
   if (text.includes(isoMetadata)) return isoMetadata;
   return /<Esri[\s/>]/.test(text) ? esriMetadata : "undefined";
 }
 
-/** The `.shp.xml` beside a Shapefile as a document of metadata; undefined without one. */
+/** Reads the sibling `.shp.xml` as a metadata document; undefined if there is none. */
 export async function readShpXml(main: Source, { getTextDecoder }: ReadContext): Promise<LayerMetadata | undefined> {
   const source = main.findSibling("shp.xml");
   if (!source || source.size === 0) return undefined;

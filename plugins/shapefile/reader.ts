@@ -21,16 +21,16 @@ import { type LayerReadContext, readSplit, readSplitBytes, type SplitBytes } fro
 
 export type ReadOptions = OptionValues<typeof readOptions>;
 
-/** What one thread finds out and the others are told. */
+/** The results that one thread passes to the others. */
 interface ShapefileScanResult {
   readonly shape: ShapeHeader | null;
-  /** Records that the index has; null without a usable one. */
+  /** Number of records in the index; null without a usable index. */
   readonly indexed: number | null;
   readonly table: TableInfo | null;
   readonly crs: Crs | null;
 }
 
-/** The files of one Shapefile, those that it has. */
+/** The files of one Shapefile that exist. */
 interface ShapefileFiles {
   readonly main: Source;
   readonly shp: SourceFile | null;
@@ -42,7 +42,7 @@ interface ShapefileFiles {
 
 const stemOf = (name: string) => name.replace(/^.*[\\/]/, "").replace(/\.[^.]+$/, "");
 
-/** The .shp and .dbf that a source stands for: it may be either of them, or the index. */
+/** The .shp and .dbf that belong to a source, which may be either of them, or the index. */
 async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Source | null }> {
   await using file = await source.open();
   const head = await file.read(0, headerBytes);
@@ -59,7 +59,7 @@ async function findParts(source: Source): Promise<{ shp: Source | null; dbf: Sou
   return { shp: null, dbf: source };
 }
 
-/** A projection file that cannot be understood leaves the layer without a CRS, and is named. */
+/** Reads the .prj; an invalid one is reported and leaves the layer without a CRS. */
 async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> {
   for (const extension of ["prj", "qpj"]) {
     const source = main.findSibling(extension);
@@ -80,7 +80,7 @@ async function readPrj(main: Source, context: ReadContext): Promise<Crs | null> 
   return null;
 }
 
-/** Entries of the index, or null where it is missing or none. */
+/** Number of entries in the index, or null if it is missing or invalid. */
 async function countIndexRecords(shx: SourceFile | null, main: Source, context: ReadContext): Promise<number | null> {
   if (!shx) return null;
   const head = await shx.read(0, headerBytes);
@@ -110,7 +110,7 @@ async function readShpHeader(shp: SourceFile, source: Source): Promise<ShapeHead
   throw createError("input-corrupt", { source: source.name, place: { byte: 0 }, reason });
 }
 
-/** The table; with `skipErrors` a damaged one leaves the shapes without attributes. */
+/** Reads the table; with `skipErrors`, a damaged one leaves the shapes without attributes. */
 async function readTableInfo(
   dbf: Source,
   file: SourceFile,
@@ -151,8 +151,8 @@ async function scanFiles(
 }
 
 /**
- * A table whose header counts more rows than it has is cut off, unless all else says that the count is wrong; where it
- * counts fewer, the others count as soon as there is a shape for each.
+ * A table with fewer rows than its header counts is truncated, unless all other evidence shows that the count is wrong.
+ * If it has more rows, the extra rows count as soon as each has a shape.
  */
 async function correctRowCount(
   table: TableInfo,
@@ -178,7 +178,7 @@ function headerExtent(shape: ShapeHeader | null): Extent | null {
   if (!shape) return null;
   const [minX, minY, maxX, maxY] = shape.box;
   const known = shape.box.every(Number.isFinite) && minX <= maxX && minY <= maxY;
-  // Writers of empty files leave zeros.
+  // Some writers leave zeros in empty files.
   return known && shape.declaredBytes > headerBytes ? shape.box : null;
 }
 
@@ -196,10 +196,10 @@ class ShapefileDataset implements Dataset {
     const rows = table ? Math.min(table.promisedRows, table.availableRows) : null;
     const fields: Field[] = table ? table.fields.map((field) => field.field) : [];
     if (facts.options.fid !== undefined) fields.push({ name: facts.options.fid, type: "int32" });
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const once = (code: string, example: string) => {
-      if (told.has(code)) return;
-      told.add(code);
+      if (reported.has(code)) return;
+      reported.add(code);
       facts.context.reportNotice(code, undefined, example);
     };
     const shapeFiles: ShapeFiles | null = shp && {
@@ -224,7 +224,7 @@ class ShapefileDataset implements Dataset {
       }
     }
     let found: readonly ShapeSplit[] | null = null;
-    /** A first reading finds them for the second. */
+    /** The first reading finds the splits, and the second one reuses them. */
     async function* splits(): AsyncGenerator<ShapeSplit> {
       if (found) {
         yield* found;
@@ -268,7 +268,7 @@ class ShapefileDataset implements Dataset {
 }
 
 /**
- * Opens a `.shp` with the files beside it, or a `.dbf` alone as a table without geometry.
+ * Opens a `.shp` with its sibling files, or a lone `.dbf` as a table without geometry.
  * @throws input-empty, input-corrupt, input-truncated, option-invalid
  */
 export async function open(source: Source, options: ReadOptions, context: ReadContext): Promise<Dataset> {

@@ -5,7 +5,7 @@ import type { DbfHeader } from "./header.js";
 import { cellText, lastCellState, NumericCellState, readNumber } from "./read-number.js";
 import type { TextCellDecoder } from "./text-cells.js";
 
-/** Something about the values of one column that a person should hear, counted. */
+/** A problem with the values of one column, with its count, to report to the user. */
 export interface CellIssue {
   readonly code: string;
   readonly example: string;
@@ -19,7 +19,7 @@ export interface TableRows {
   readonly starts: Int32Array;
 }
 
-/** Decodes the cells of one column after the other. */
+/** Decodes the cells of a batch, column by column. */
 export class CellDecoder {
   private troubles = new Map<string, { count: number; example: string }>();
 
@@ -28,7 +28,7 @@ export class CellDecoder {
     private readonly text: TextCellDecoder,
   ) {}
 
-  /** The column of a field for the rows; memos must have been fetched before. */
+  /** Decodes a field of these rows into a column; the caller must have fetched its memos. */
   column(field: TableField, rows: TableRows, memo: (start: number) => Uint8Array | null): Column {
     switch (field.cell) {
       case "number":
@@ -53,7 +53,7 @@ export class CellDecoder {
     }
   }
 
-  /** What there was to say since the last call. */
+  /** Returns the problems since the last call and resets them. */
   takeTroubles(): CellIssue[] {
     const undecodable = this.text.takeUndecodable();
     if (undecodable.count > 0) {
@@ -106,7 +106,7 @@ export class CellDecoder {
     return { type: "double", presence, values };
   }
 
-  /** A whole number of the cell; NaN for none. Fractions are rounded and told. */
+  /** Reads a cell as an integer; NaN if it holds no number. Rounds fractions and reports that. */
   private whole(rows: TableRows, from: number, to: number): number {
     const value = readNumber(rows.bytes, from, to);
     if (lastCellState === NumericCellState.unreadable) this.unreadable(rows, from, to);
@@ -138,7 +138,7 @@ export class CellDecoder {
     const { offset, width } = field.column;
     const presence = new Uint8Array(starts.length);
     const values = new BigInt64Array(starts.length);
-    // Halves of 32 bits instead of a bigint a value; typed arrays are little-endian wherever Node runs geoferry.
+    // Halves of 32 bits avoid a bigint per value; typed arrays are little-endian wherever Node runs geoferry.
     const halves = new Int32Array(values.buffer);
     for (let i = 0; i < starts.length; i++) {
       const from = starts[i]! + offset;
@@ -242,7 +242,7 @@ export class CellDecoder {
     for (const start of rows.starts) {
       const at = start + field.column.offset;
       const day = start < 0 ? 0 : rows.bytes.readInt32LE(at);
-      // Zeros and spaces both stand for no value.
+      // Zeros and spaces both mean null.
       if (start < 0 || day === 0 || day === 0x20202020 || this.isNull(field, rows, start)) {
         builder.pushNull();
         continue;
@@ -286,7 +286,7 @@ export class CellDecoder {
   private binaryReader(field: TableField): (bytes: Buffer, at: number) => number {
     if (field.cell === "currency") return (bytes, at) => Number(bytes.readBigInt64LE(at)) / 10_000;
     if (field.cell === "int32") {
-      // dBASE 7 turns the sign bit round, so that bytes sort as numbers do.
+      // dBASE 7 inverts the sign bit, so that bytes sort like the numbers.
       return this.header.dbase7
         ? (bytes, at) => bytes.readInt32BE(at) ^ -0x8000_0000
         : (bytes, at) => bytes.readInt32LE(at);
@@ -304,7 +304,7 @@ export class CellDecoder {
         builder.pushNull();
         continue;
       }
-      // The flag says that the value is shorter than its field, and the field's last byte how long it is.
+      // The flag marks a value shorter than its field; the last byte of the field holds its length.
       const length = this.flag(rows, start, lengthBit) ? Math.min(bytes[from + width - 1]!, width) : width;
       if (field.cell === "varchar") this.text.push(builder, bytes, from, from + length);
       else builder.pushBytes(bytes, from, from + length);
@@ -327,7 +327,7 @@ export class CellDecoder {
 const minTime = Date.parse("0000-01-01T00:00:00Z");
 const maxTime = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** 1 for the letters of true, 0 for those of false, -1 for others. */
+/** 1 for letters that mean true, 0 for those that mean false, -1 for others. */
 const logicalValues = new Int8Array(128).fill(-1);
 for (const letter of "TtYy1") logicalValues[letter.charCodeAt(0)] = 1;
 for (const letter of "FfNn0") logicalValues[letter.charCodeAt(0)] = 0;
@@ -335,14 +335,14 @@ for (const letter of "FfNn0") logicalValues[letter.charCodeAt(0)] = 0;
 /** Eight blanks as a double. */
 const eightBlanks = new Float64Array(new Uint8Array(8).fill(32).buffer)[0]!;
 
-/** Where the cell ends without its last blanks, eight at a time: most cells are far wider than what they hold. */
+/** The end of the cell without trailing blanks, eight bytes at a time: most cells are much wider than their values. */
 function trimBlanks(view: DataView, from: number, to: number): number {
   let end = to;
   while (end - from >= 8 && view.getFloat64(end - 8) === eightBlanks) end -= 8;
   return end;
 }
 
-/** Writes `YYYYMMDD` at `from` into `iso` as `YYYY-MM-DD`; false where it is no such date. */
+/** Writes `YYYYMMDD` at `from` into `iso` as `YYYY-MM-DD`; returns false if it is not a date. */
 function formatCompactDate(bytes: Buffer, from: number, iso: Buffer): boolean {
   for (let i = 0; i < 8; i++) {
     const byte = bytes[from + i]!;
@@ -354,7 +354,7 @@ function formatCompactDate(bytes: Buffer, from: number, iso: Buffer): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
-/** dBASE 7 doubles: big-endian, the sign bit turned round, negative ones with all bits turned round. */
+/** dBASE 7 doubles: big-endian, with the sign bit inverted; in negative ones, all bits are inverted. */
 function readSortableDouble(bytes: Buffer, at: number): number {
   const copy = Buffer.from(bytes.subarray(at, at + 8));
   if (copy.every((byte) => byte === 0)) return 0;

@@ -1,4 +1,4 @@
-/** How text is written in a table: the decoder's name, and what says so in a .dbf and a .cpg. */
+/** A text encoding of tables: the decoder's name, and its identifiers in .dbf and .cpg files. */
 interface CodePage {
   readonly encoding: string;
   /** Language bytes of the DBF header (offset 29); the first is the one written. */
@@ -59,12 +59,14 @@ const codePageByLanguageId = new Map(
 );
 const codePageByName = new Map(codePages.flatMap((page) => page.words.map((word) => [word, page.encoding] as const)));
 
-/** The encoding that a language byte stands for; undefined where it says nothing to be relied on. */
+/** The encoding that a language byte stands for; undefined if the byte is not reliable. */
 export function encodingOfLanguageId(byte: number): string | undefined {
   return codePageByLanguageId.get(byte);
 }
 
-/** A name as people and programs write it ("ANSI 1252", "ISO 88591", "cp850") as a decoder's; undefined for no name. */
+/**
+ * The decoder's name for a common spelling of an encoding ("ANSI 1252", "ISO 88591", "cp850"); undefined if unknown.
+ */
 export function encodingOfName(text: string): string | undefined {
   const written = text.replace(/^\uFEFF/, "").trim();
   if (!/^[\w .:-]{2,40}$/.test(written)) return undefined;
@@ -77,7 +79,7 @@ export function encodingOfName(text: string): string | undefined {
   return codePageByName.get(word) ?? (/^\d{3}$/.test(word) ? `cp${word}` : written);
 }
 
-/** What a .dbf and a .cpg written in this encoding say of it. */
+/** The identifiers of this encoding for a .dbf and a .cpg. */
 export function codePageOf(encoding: string): { language: number; word: string } {
   const name = encodingOfName(encoding) ?? encoding;
   const page = codePages.find((entry) => entry.encoding === name.toLowerCase());

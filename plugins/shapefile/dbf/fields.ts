@@ -1,7 +1,7 @@
 import type { Field, FieldType } from "../../../src/model/index.js";
 import type { DbfColumn, DbfHeader } from "./header.js";
 
-/** How the bytes of a cell are to be understood. */
+/** The binary representation of a cell. */
 export type CellKind =
   | "text"
   | "number"
@@ -23,7 +23,7 @@ export interface TableField {
   readonly cell: CellKind;
 }
 
-/** Integers of up to 9 digits fit int32; int64 is what up to 20 places (a sign and 19 digits) are taken for. */
+/** Integers of up to 9 digits fit int32; up to 20 characters (a sign and 19 digits) are read as int64. */
 const int32Width = 9;
 const int64Width = 20;
 
@@ -71,13 +71,15 @@ function interpretColumn(
 
 const typesWithWidth = new Set(["C", "N", "F"]);
 
-/** The name, or `name2`, `name3` … where a column before has it: what GDAL calls them too, so that scripts agree. */
+/**
+ * The name, or `name2`, `name3` … if an earlier column has it. GDAL uses the same names, so scripts stay compatible.
+ */
 function uniqueName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   for (let n = 2; ; n++) if (!taken.has(`${name}${n}`)) return `${name}${n}`;
 }
 
-/** The fields of a table; `fractions` are whole-number columns that hold fractions all the same. */
+/** The fields of a table; `fractions` are integer columns that nevertheless hold fractions. */
 export function createTableFields(
   header: DbfHeader,
   fractions: ReadonlySet<DbfColumn>,

@@ -1,10 +1,10 @@
 /** One column of a table, as the header describes it. */
 export interface DbfColumn {
-  /** The name's own bytes, one character each, without what follows its NUL. */
+  /** The bytes of the name, one character each, up to the NUL. */
   readonly rawName: string;
   /** The type's letter: C, N, F, L, D, M, I, B, O, T, @, +, Y, V, Q, W, G, P. */
   readonly type: string;
-  /** Where the cell starts in a record; the deletion mark is byte 0. */
+  /** Offset of the cell in a record; the deletion mark is byte 0. */
   readonly offset: number;
   /** Bytes of a cell. */
   readonly width: number;
@@ -21,20 +21,20 @@ export interface DbfHeader {
   readonly recordBytes: number;
   readonly languageByte: number;
   readonly columns: readonly DbfColumn[];
-  /** Where Visual FoxPro's _NullFlags stand in a record; -1 where there are none. */
+  /** Offset of Visual FoxPro's _NullFlags in a record; -1 if there are none. */
   readonly nullFlagsOffset: number;
-  /** dBASE 7 stores integers and doubles big-endian with the sign turned round. */
+  /** dBASE 7 stores integers and doubles big-endian with the sign bit inverted. */
   readonly dbase7: boolean;
 }
 
-/** How the descriptors of a kind of table lie: dBASE III+ to FoxPro, and dBASE 7. */
+/** The layout of the column descriptors: dBASE III+ to FoxPro, and dBASE 7. */
 interface DescriptorLayout {
   readonly start: number;
   readonly size: number;
   readonly nameBytes: number;
   readonly type: number;
   readonly width: number;
-  /** Clipper and FoxPro keep the high byte of a text column's width where decimals stand. */
+  /** Clipper and FoxPro store the high byte of a text column's width in the byte for decimals. */
   readonly wideText: boolean;
 }
 const dbase3Layout: DescriptorLayout = { start: 32, size: 32, nameBytes: 11, type: 11, width: 16, wideText: false };
@@ -59,7 +59,7 @@ function readColumns(head: Buffer, headerBytes: number, layout: DescriptorLayout
   let nullFlagsOffset = -1;
   for (let at = layout.start; at + layout.size <= end && head[at] !== terminator; at += layout.size) {
     const letter = head[at + layout.type]!;
-    // Headers padded with zeros instead of ended by a terminator.
+    // Some headers are padded with zeros and have no terminator.
     if (letter === 0 && head[at] === 0) break;
     if (letter < 0x20 || letter > 0x7a) return null;
     const type = String.fromCharCode(letter).toUpperCase();
@@ -86,8 +86,9 @@ const knownVersions = new Set([
 ]);
 
 /**
- * The header of a dBASE III+, IV, 5 or 7, Clipper or FoxPro table from the first bytes of it (64 KiB hold any header),
- * or why it is none. Headers without a terminator, with padding or with FoxPro's 263 bytes of backlink are read.
+ * Parses the header of a dBASE III+, IV, 5 or 7, Clipper or FoxPro table from its first bytes (64 KiB hold any header).
+ * Returns the reason if it is invalid. Accepts headers without a terminator, with padding, or with FoxPro's 263 bytes
+ * of backlink.
  */
 export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | string {
   if (head.length < 32) return `a header of 32 bytes is missing, there are ${head.length}`;
@@ -104,7 +105,7 @@ export function readDbfHeader(head: Buffer, fileBytes: number): DbfHeader | stri
     if (!found) continue;
     const exact = found.bytes === recordBytes;
     const empty = found.columns.length === 0;
-    // Another layout that finds no column does not refute one that found some.
+    // Another layout that finds no column does not refute a layout that found some.
     if (empty && wider > 1) continue;
     if (!exact && (layout !== dbase3Layout || found.bytes > recordBytes || empty)) {
       wider = Math.max(wider, found.bytes);

@@ -2,15 +2,15 @@ import type { Source, SourceFile } from "../../../src/plugin/index.js";
 import type { TableField } from "./fields.js";
 import type { DbfHeader } from "./header.js";
 
-/** Read at once where the memos of a batch lie together; the longest memo that is read. */
+/** Size of the read if the memos of a batch are close together; also the limit of a memo's length. */
 const windowBytes = 16 * 1024 * 1024;
-/** What is read of a memo before its length is known. */
+/** Bytes read of a memo before its length is known. */
 const firstReadBytes = 512;
 
-/** How a memo file tells where a memo ends. */
+/** Determines how the end of a memo is found. */
 type MemoKind = "dbase3" | "dbase4" | "foxpro";
 
-/** The number of a memo's block in the cell: 4 bytes in Visual FoxPro, digits elsewhere. 0 is no memo. */
+/** The number of a memo's block from the cell: 4 bytes in Visual FoxPro, digits elsewhere. 0 means no memo. */
 function readBlockNumber(bytes: Buffer, at: number, width: number): number {
   if (width === 4) return bytes.readUInt32LE(at);
   const text = bytes.toString("latin1", at, at + width).trim();
@@ -45,7 +45,7 @@ export class MemoFile {
     return this.file.close();
   }
 
-  /** The memos of a column for the records that start at `starts`, by start; what cannot be read is left out. */
+  /** The memos of a column for the records that start at `starts`, by start; omits unreadable ones. */
   async fetch(field: TableField, bytes: Buffer, starts: Int32Array): Promise<Map<number, Uint8Array>> {
     const { offset, width } = field.column;
     const places: { start: number; at: number }[] = [];

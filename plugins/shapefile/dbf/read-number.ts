@@ -1,22 +1,22 @@
 import { powersOfTen } from "../../shared/text/exact-doubles.js";
 import { parseNumber } from "../../shared/text/parse-number.js";
 
-/** What a numeric cell held, besides its value. */
+/** The state of a numeric cell, beside its value. */
 export const NumericCellState = { number: 0, blank: 1, unreadable: 2 } as const;
 
-/** What the last call of `readNumber` found, as one of `Cell`. */
+/** The state that the last call of `readNumber` found. */
 export let lastCellState: number = NumericCellState.number;
 
-/** The cell's text, for values that the fast way cannot read exactly, and for messages. */
+/** The cell's text, for values that the fast path cannot read exactly, and for messages. */
 export function cellText(bytes: Buffer, from: number, to: number): string {
   return bytes.toString("latin1", from, to).replace(/\0.*$/s, "").trim();
 }
 
 /**
- * The number in `bytes[from … to]`: digits with spaces around them, a decimal point or comma, an exponent. Blank cells
- * and overflowed ones (`***`) are no number, which `lastCellState` says. Exact: up to 15 digits are one division of two
- * doubles that are exact themselves (W. D. Clinger, "How to read floating point numbers accurately", 1990), more go to
- * Number.
+ * Parses `bytes[from … to]`: digits with spaces around them, a decimal point or comma, an exponent. Blank cells and
+ * overflowed ones (`***`) are not numbers; `lastCellState` distinguishes them. The result is exact: up to 15 digits are
+ * one division of two exact doubles (W. D. Clinger, "How to read floating point numbers accurately", 1990); longer
+ * numbers use Number.
  */
 export function readNumber(bytes: Buffer, from: number, to: number): number {
   let at = from;
@@ -33,7 +33,7 @@ export function readNumber(bytes: Buffer, from: number, to: number): number {
   let mantissa = 0;
   let digits = 0;
   let decimals = 0;
-  // Zeros at the end of a fraction say nothing, and a column of 15 decimals is full of them.
+  // Trailing zeros of a fraction do not count as digits; a column of 15 decimals is full of them.
   let zeros = 0;
   let pointAt = -1;
   let any = false;

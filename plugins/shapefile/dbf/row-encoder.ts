@@ -13,13 +13,13 @@ import { type NumberWriteResult, writeInteger, writeNumber } from "./write-numbe
 
 const space = 0x20;
 const question = 0x3f;
-/** A date of zeros is none to GDAL; a blank one is not. */
+/** GDAL reads a date of zeros as null, but not a blank one. */
 const zero = 0x30;
 
-/** Says what a field could not hold, once for all rows of a batch. */
+/** Reports values that a field cannot hold, once for all rows of a batch. */
 export type ReportLoss = (code: string, field: string, example: string, count: number) => void;
 
-/** How text becomes the bytes of the table's encoding; null for UTF-8, which it is already. */
+/** Encodes text for the table; null for UTF-8, which needs no conversion. */
 export type EncodeText = ((text: string) => Uint8Array) | null;
 
 /** Losses of one batch, by code and field. */
@@ -62,11 +62,11 @@ export class RowEncoder {
     return records;
   }
 
-  /** Fills a column with what stands for null in it, where that is no blank. */
+  /** Fills a column with its null byte, if that is not a blank. */
   private fill(records: Uint8Array, column: DbfOutputColumn, rows: number, byte: number): void {
     for (let i = 0; i < rows; i++) {
       const at = i * this.table.recordBytes + column.offset;
-      // Of a few bytes the call that fills many is most of the time.
+      // For a few bytes, the overhead of the native fill dominates.
       for (let k = 0; k < column.width; k++) records[at + k] = byte;
     }
   }
@@ -106,7 +106,7 @@ export class RowEncoder {
     }
   }
 
-  // Apart from the loops: for a function made within one, each round would get a scope of its own.
+  // Outside the loops, because a function created inside one would get a new scope in each iteration.
   private lossOfNumber(
     written: NumberWriteResult,
     value: number | bigint,
@@ -177,7 +177,7 @@ export class RowEncoder {
     }
   }
 
-  /** Text that is too long, has a NUL in it, or needs an encoding. */
+  /** Writes text that is too long, contains a NUL, or needs an encoding. */
   private oddText(records: Uint8Array, out: DbfOutputColumn, at: number, text: string, losses: BatchLosses): void {
     records.fill(space, at, at + out.width);
     let clean = text;
@@ -197,7 +197,7 @@ export class RowEncoder {
     records.set(encoded, at);
   }
 
-  /** As many whole characters as `width` bytes hold. */
+  /** The longest prefix of whole characters that fits `width` bytes. */
   private cut(text: string, encoded: Uint8Array, width: number): Uint8Array {
     if (!this.encodeText) {
       let end = width;
@@ -213,7 +213,7 @@ export class RowEncoder {
     return cut;
   }
 
-  /** A column of another type than the layer's field: its values as text. */
+  /** Writes a column of another type than the layer's field as text. */
   private others(records: Uint8Array, out: DbfOutputColumn, column: Column, rows: number, losses: BatchLosses): void {
     for (let i = 0; i < rows; i++) {
       const value = valueAt(column, i);
@@ -233,7 +233,7 @@ function countByte(bytes: Uint8Array, byte: number): number {
   return found;
 }
 
-/** Copies a text as it is; false where a NUL, or a byte beyond ASCII that needs an encoding, is in the way. */
+/** Copies a text unchanged; returns false if it contains a NUL, or a byte beyond ASCII that needs an encoding. */
 function copyPlainText(
   bytes: Uint8Array,
   from: number,

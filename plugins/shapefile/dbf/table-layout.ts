@@ -5,7 +5,7 @@ import { maxFields } from "../limits.js";
 /** One column of a table to be written. */
 export interface DbfOutputColumn {
   readonly name: string;
-  /** The field's type as the layer has it. */
+  /** The type of the field in the layer. */
   readonly fieldType: FieldType;
   readonly letter: "C" | "N" | "L" | "D";
   readonly offset: number;
@@ -17,21 +17,21 @@ export interface DbfOutputTable {
   readonly columns: readonly DbfOutputColumn[];
   readonly recordBytes: number;
   readonly headerBytes: number;
-  /** There was no field, and the one column holds the number of the record, which only the assembler knows. */
+  /** Whether the layer has no fields; the only column then holds the record number, which only the assembler knows. */
   readonly numbered: boolean;
 }
 
-/** The widest that a text column can be in dBASE III+. */
+/** The maximum width of a text column in dBASE III+. */
 const maxTextWidth = 254;
-/** Nine digits fit an int32, whatever they are; ten and more read as int64. */
+/** Any nine digits fit an int32; ten and more read as int64. */
 const int32Width = 9;
-/** The sign and 19 digits of the least int64. */
+/** The sign and 19 digits of the minimum int64. */
 const int64Width = 20;
-/** What ogr2ogr gives a double: room for any shortest exact text, in its exponent form at the most. */
+/** ogr2ogr's width of a double: fits every shortest exact text, if necessary with an exponent. */
 const doubleShape = { width: 24, decimals: 15 };
-/** A record's length stands in 16 bits. */
+/** The header stores the length of a record in 16 bits. */
 const maxRecordBytes = 65_535;
-/** More than these do not fit into a GeoPackage either. */
+/** The limit of columns in a GeoPackage. */
 const maxGeoPackageColumns = 1998;
 
 type ColumnShape = Pick<DbfOutputColumn, "letter" | "width" | "decimals">;
@@ -57,7 +57,7 @@ function columnShape(field: Field, known: FieldSummary | undefined): ColumnShape
     }
     case "double": {
       const decimals = field.decimals ?? 0;
-      // A declared column is kept where it reads as a double again.
+      // Keeps a declared shape if it reads as a double again.
       const fits = declared >= 3 && declared <= 32 && decimals > 0 && decimals <= declared - 2;
       return { letter: "N", ...(fits ? { width: declared, decimals } : doubleShape) };
     }
@@ -70,7 +70,7 @@ function columnShape(field: Field, known: FieldSummary | undefined): ColumnShape
   }
 }
 
-/** Names and places of the columns of a layer. @throws unsupported where there is no room for all */
+/** The names and offsets of the columns of a layer. @throws unsupported if there are too many fields or bytes */
 export function createTableLayout(layer: TargetLayer): DbfOutputTable {
   const known = new Map((layer.summary?.fields ?? []).map((field) => [field.name, field]));
   const fields = layer.fields ?? layer.summary?.fields ?? [];
@@ -100,7 +100,7 @@ export function createTableLayout(layer: TargetLayer): DbfOutputTable {
   return { columns, recordBytes: offset, headerBytes: 33 + 32 * columns.length, numbered };
 }
 
-/** The header of a table of `rows` rows (dBASE III+), last written on the day of `now` (UTC). */
+/** The header of a table of `rows` rows (dBASE III+), with the date of `now` (UTC) as the last update. */
 export function encodeTableHeader(
   table: DbfOutputTable,
   rows: number,

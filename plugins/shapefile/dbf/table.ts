@@ -5,31 +5,31 @@ import { createTableFields, type TableField } from "./fields.js";
 import { type DbfColumn, type DbfHeader, readDbfHeader } from "./header.js";
 import { createTextCellDecoder, isUtf8Cell, type TextCellDecoder } from "./text-cells.js";
 
-/** What is known of a table before its rows are read; plain data that crosses between threads. */
+/** Properties of a table determined before its rows are read; plain data that crosses between threads. */
 export interface TableInfo {
   readonly header: DbfHeader;
   readonly fields: readonly TableField[];
-  /** The decoder's name; null where nothing says it and the rows looked at are ASCII only. */
+  /** The decoder's name; null if nothing declares it and the sampled rows are ASCII only. */
   readonly encoding: string | null;
-  /** Rows that the header promises, and whole rows that the file has. */
+  /** The row count in the header, and the number of whole rows in the file. */
   readonly promisedRows: number;
   readonly availableRows: number;
 }
 
-/** Longest header that 16 bits can say. */
+/** The longest header that a 16-bit length allows. */
 const maxHeaderBytes = 65_536;
-/** How much of a table is looked at to find its encoding: samples spread evenly over the rows. */
+/** Bytes sampled to detect the encoding, spread evenly over the rows. */
 const sampleBytes = 131_072;
 const sampleCount = 16;
 
 const fallbackEncoding = "windows-1252";
 
-/** The text cells of a table with these facts. */
+/** Creates the text decoder for a table with these properties. */
 export function createTextDecoder(encoding: string | null, context: ReadContext): TextCellDecoder {
   return createTextCellDecoder(encoding, context.getTextDecoder(encoding ?? fallbackEncoding));
 }
 
-/** A decoder's name that works, or null. */
+/** A decoder's name that is supported, or null. */
 function knownEncoding(name: string, context: ReadContext): string | null {
   try {
     context.getTextDecoder(name)(new Uint8Array([65, 66]));
@@ -74,7 +74,7 @@ async function chooseEncoding(
   const named = await readCpg(source, context);
   const declared = named ?? encodingOfLanguageId(header.languageByte);
   if (declared === undefined || knownEncoding(declared, context) === null) return detectEncoding(header, rows);
-  // Text of another encoding is hardly ever UTF-8 by chance.
+  // Text in another encoding is almost never valid UTF-8 by chance.
   if (!isUtf8Name(declared) && detectEncoding(header, rows) === "utf-8") {
     const says = named === null ? "the .dbf" : "the .cpg";
     const example = `${says} says ${declared}, although all text beyond ASCII is UTF-8; --in encoding=utf-8 reads it so`;
@@ -85,7 +85,7 @@ async function chooseEncoding(
 
 const isUtf8Name = (name: string): boolean => /^utf-?8$/i.test(name);
 
-/** UTF-8 where all text in the samples is, Windows-1252 where some is not, null where all of it is ASCII. */
+/** UTF-8 if all sampled text is valid UTF-8, Windows-1252 if some is not, null if all of it is ASCII. */
 function detectEncoding(header: DbfHeader, samplesOfRows: readonly Buffer[]): string | null {
   const texts = header.columns.filter((column) => column.type === "C" || column.type === "V");
   let high = false;
@@ -109,7 +109,7 @@ function detectEncoding(header: DbfHeader, samplesOfRows: readonly Buffer[]): st
   return high ? "utf-8" : null;
 }
 
-/** Columns declared as whole numbers that hold fractions or exponents in the samples. */
+/** Columns declared as integers that hold fractions or exponents in the samples. */
 function findFractionalColumns(header: DbfHeader, samplesOfRows: readonly Buffer[]): Set<DbfColumn> {
   const found = new Set<DbfColumn>();
   const whole = header.columns.filter((column) => column.type === "N" && column.decimals === 0);
@@ -140,7 +140,7 @@ async function readSamples(file: SourceFile, header: DbfHeader, rows: number): P
   return taken;
 }
 
-/** What the header, the `.cpg` and samples of the rows say of a table. @throws input-corrupt */
+/** Inspects a table by its header, its `.cpg` and samples of its rows. @throws input-corrupt */
 export async function readTable(
   source: Source,
   file: SourceFile,

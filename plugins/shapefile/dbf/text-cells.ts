@@ -6,16 +6,19 @@ const asciiBytes = Uint8Array.from({ length: 95 }, (_, i) => i + 32);
 const asciiText = String.fromCharCode(...asciiBytes);
 const highBytes = Uint8Array.from({ length: 128 }, (_, i) => i + 128);
 
-/** How the text cells of a table become UTF-8. */
+/** Converts the text cells of a table to UTF-8. */
 export interface TextCellDecoder {
-  /** Adds a cell's text, without the blanks it is padded with; a blank cell is null. */
+  /** Adds a cell's text without its padding; a blank cell is null. */
   push(builder: BytesBuilder, bytes: Buffer, from: number, to: number): void;
-  /** Cells whose bytes are no text in the encoding, since the last call; the first of them. */
+  /** The number of cells since the last call that are invalid in the encoding, and the first of them. */
   takeUndecodable(): { count: number; example: string };
   decode(bytes: Uint8Array): string;
 }
 
-/** The bytes of a character that the cell's end cuts off: a field is full of bytes, not of characters. */
+/**
+ * Number of bytes of a character that the end of the cell truncates: a writer fills a field by bytes, not by
+ * characters.
+ */
 function truncatedCharacterBytes(bytes: Buffer, from: number, to: number): number {
   for (let back = 1; back <= 3 && to - back >= from; back++) {
     const byte = bytes[to - back]!;
@@ -26,14 +29,14 @@ function truncatedCharacterBytes(bytes: Buffer, from: number, to: number): numbe
   return 0;
 }
 
-/** Whether the bytes are UTF-8, but for a last character that is cut off. */
+/** Whether the bytes are UTF-8, apart from a truncated last character. */
 export function isUtf8Cell(bytes: Buffer, from: number, to: number): boolean {
   if (isValidUtf8(bytes, from, to)) return true;
   const cut = truncatedCharacterBytes(bytes, from, to);
   return cut > 0 && to - cut > from && isValidUtf8(bytes, from, to - cut);
 }
 
-/** UTF-8 bytes of each byte from 128 of an encoding of one byte a character; null for any other encoding. */
+/** The UTF-8 bytes for each byte from 128 of a single-byte encoding; null for any other encoding. */
 function singleByteTable(decode: Decode): readonly Uint8Array[] | null {
   const text = decode(highBytes);
   if (text.length !== 128) return null;
@@ -45,7 +48,7 @@ class AsciiCompatibleDecoder implements TextCellDecoder {
   private scratch = Buffer.alloc(1024);
   private undecodable = { count: 0, example: "" };
 
-  /** Without an encoding, each cell is UTF-8 where it is valid, else what `decode` says. */
+  /** If the encoding is unknown, each cell is UTF-8 if valid, else decoded by `decode`. */
   constructor(
     private readonly decoder: Decode,
     private readonly utf8: "always" | "where-valid" | "never",
@@ -122,7 +125,7 @@ class AsciiCompatibleDecoder implements TextCellDecoder {
   }
 }
 
-/** Encodings where ASCII is not its own bytes (UTF-16 and the like): every cell is decoded whole. */
+/** For encodings that are not supersets of ASCII (UTF-16 and similar): decodes every cell as a whole. */
 class WholeCellDecoder implements TextCellDecoder {
   constructor(readonly decode: Decode) {}
 
@@ -144,7 +147,10 @@ class WholeCellDecoder implements TextCellDecoder {
   }
 }
 
-/** Text cells by a decoder; `encoding` null is "not known": UTF-8 where it is valid, else the decoder's. */
+/**
+ * Creates a decoder for text cells. If `encoding` is null (unknown), a cell is UTF-8 if valid, else decoded by
+ * `decode`.
+ */
 export function createTextCellDecoder(encoding: string | null, decode: Decode): TextCellDecoder {
   if (encoding === "utf-8") return new AsciiCompatibleDecoder(decode, "always");
   if (encoding === null) return new AsciiCompatibleDecoder(decode, "where-valid");

@@ -1,9 +1,9 @@
 import { TextBuffer } from "../../shared/text/text-buffer.js";
 
-/** How a number went into a cell: `false` not at all. */
+/** How a number was written to a cell; `false` if it does not fit. */
 export type NumberWriteResult = "exact" | "rounded" | false;
 
-/** Writes a 32-bit integer so that it ends before `end`; false where it has more than `width` characters. */
+/** Writes a 32-bit integer that ends before `end`; returns false if it has more than `width` characters. */
 export function writeInteger(value: number, target: Uint8Array, end: number, width: number): boolean {
   let at = end;
   let rest = value < 0 ? -value : value;
@@ -53,8 +53,9 @@ const exactForms: readonly ((text: string, value: number) => string)[] = [
 ];
 
 /**
- * Writes a number as text that ends before `end`: the shortest that reads as the same number where it fits the width,
- * without an exponent if it can be; else rounded to the decimals that fit; else not at all.
+ * Writes a number as text that ends before `end`. Prefers the shortest text that reads as the same number, without an
+ * exponent if possible; if it does not fit the width, rounds to the decimals that fit; if that does not fit either,
+ * writes nothing.
  */
 export function writeNumber(
   value: number | bigint,
@@ -78,7 +79,7 @@ export function writeNumber(
     return "exact";
   }
   if (!Number.isFinite(value)) return false;
-  // A column of whole numbers is one for every reader: neither a fraction nor an exponent belongs there.
+  // All readers treat a column without decimals as integers, so it must hold neither a fraction nor an exponent.
   const whole = cell.decimals === 0;
   for (const form of exactForms) {
     const written = form(text, value);

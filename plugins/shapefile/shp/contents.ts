@@ -4,20 +4,20 @@ import type { ShapeBytes } from "./decode.js";
 import { headerBytes } from "./header.js";
 import type { ShapeSplit } from "./splits.js";
 
-/** The contents of a split's shapes, and where each stands in the .shp. */
+/** The contents of a split's shapes, and the position of each in the .shp. */
 export interface ShapeContents extends ShapeBytes {
-  /** Byte of the .shp where the record of each row starts. */
+  /** Offset in the .shp of the record of each row. */
   readonly places: Float64Array;
-  /** Rows whose record does not lie within the file: `starts` is -1 for them. */
+  /** Rows whose record is not within the file; their `starts` is -1. */
   readonly beyond: Set<number>;
-  /** The number in the head of each record; 0 for a row without one. */
+  /** The number in each record's header; 0 for a row without one. */
   readonly numbers: Int32Array;
-  /** Whether lengths in the heads of records are not those of the .shx, which was followed. */
+  /** Whether lengths in record headers differ from those in the .shx, which took precedence. */
   lengthsDiffer: boolean;
 }
 
 const recordHeaderBytes = 8;
-/** Records out of order are read together where no more than this lies between them. */
+/** Largest gap between records that are not in sequence that one read may include. */
 const maxGapBytes = 16_384;
 
 const emptyContents = (count: number): ShapeContents => ({
@@ -30,7 +30,7 @@ const emptyContents = (count: number): ShapeContents => ({
   lengthsDiffer: false,
 });
 
-/** Reads the shapes of a split: one read for a run, as few as possible for records out of order. */
+/** Reads the shapes of a split: one read for a run, as few as possible for records out of sequence. */
 export async function readContents(split: ShapeSplit, shp: SourceFile, shx: SourceFile | null): Promise<ShapeContents> {
   if (split.kind === "rows") return emptyContents(split.count);
   if (split.kind === "run") {
@@ -41,7 +41,7 @@ export async function readContents(split: ShapeSplit, shp: SourceFile, shx: Sour
   return readIndexed(split, shp, shx!);
 }
 
-/** The records of a run by their own lengths; null where these do not lead from the first record to the last. */
+/** Follows the records of a run by their own lengths; null if these do not lead from the first record to the last. */
 async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContents | null> {
   const { count, from, to, indexed } = split;
   const bytes = await shp.read(from, to - from, acquireBuffer(to - from));
@@ -52,11 +52,11 @@ async function readRun(split: ShapeSplit, shp: SourceFile): Promise<ShapeContent
     const length = bytes.readInt32BE(at + 4) * 2;
     const last = i === count - 1;
     if (!last && (length < 0 || at + recordHeaderBytes + length > bytes.length)) return null;
-    // The index says where the run ends: lengths that lead elsewhere are wrong, unless the file was cut off.
+    // The index determines the end of the run: lengths that lead elsewhere are wrong, unless the file is truncated.
     if (last && indexed && at + recordHeaderBytes + length !== bytes.length && bytes.length === to - from) return null;
     contents.numbers[i] = bytes.readInt32BE(at);
     contents.starts[i] = at + recordHeaderBytes;
-    // The last record of a run ends where the run does, whatever its own length says.
+    // The last record of a run ends with the run, whatever its own length.
     contents.ends[i] = last ? bytes.length : at + recordHeaderBytes + length;
     contents.places[i] = from + at;
     if (last && at + recordHeaderBytes + length > bytes.length && from + bytes.length >= shp.size)

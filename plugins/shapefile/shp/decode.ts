@@ -14,22 +14,24 @@ import { noDataMeasureLimit, ShapeType } from "./shape-types.js";
 import { type SplitRings, splitTouchingRings } from "./split-touching-rings.js";
 import { VertexTable } from "./vertex-table.js";
 
-/** The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 for no shape. */
+/**
+ * The contents of the shapes of a batch: shape i is `bytes[starts[i] … ends[i]]`; starts[i] is -1 if there is no shape.
+ */
 export interface ShapeBytes {
   readonly bytes: Buffer;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
 }
 
-/** What was odd about the shapes: repairs to tell, and shapes that cannot be read, by row. */
+/** Repairs of shapes, counted for notices, and unreadable shapes, by row. */
 export interface ShapeIssues {
   readonly notices: Map<string, number>;
   readonly damaged: Map<number, string>;
 }
 
 /**
- * How far positions may lie outside of the box in their record, as a part of its greatest coordinate: writers round
- * boxes, and take them of positions that they round after.
+ * How far positions may lie outside the box in their record, relative to its greatest coordinate: writers round boxes,
+ * or compute them before they round the positions.
  */
 const boxTolerance = 1e-7;
 
@@ -44,7 +46,7 @@ class ShapeDecoder {
   private xy = new Float64Array(0);
   private z: Float64Array | null = null;
   private m: Float64Array | null = null;
-  /** Null for points: theirs say nothing new. */
+  /** Null for points, whose boxes carry no information. */
   private boxes: Float64Array | null = null;
   private parts = 0;
   private rings = 0;
@@ -52,11 +54,11 @@ class ShapeDecoder {
   private ringStarts: number[] = [];
   private ringEnds: number[] = [];
   private measured = false;
-  /** Whether positions of the shape available were placed again. */
+  /** Whether positions of the current shape were rearranged. */
   private placedAnew = false;
   /** Null until there is a polygon. */
   private vertices: VertexTable | null = null;
-  /** Positions and rings that there is room for beyond what the counts of the shapes need. */
+  /** Capacity in positions and rings beyond the counts of the shapes. */
   private spare = 0;
 
   constructor(
@@ -93,7 +95,7 @@ class ShapeDecoder {
     };
   }
 
-  /** Counts before anything is allocated; a shape whose counts its bytes cannot hold is damaged. */
+  /** Counts before anything is allocated. A shape with counts that its bytes cannot hold is damaged. */
   private allocate(): void {
     const { starts, ends } = this.shapes;
     let rings = 0;
@@ -127,14 +129,14 @@ class ShapeDecoder {
     }
     this.ringOffsets = new Uint32Array(rings + 1);
     this.positionOffsets = new Uint32Array(rings + 1);
-    // Not cleared first: every position kept is written, and the others are trimmed.
+    // Not cleared, because every kept position is written and the rest is trimmed.
     this.xy = acquireDoubles(2 * positions);
     if (hasZ) this.z = acquireDoubles(positions);
     if (hasM) this.m = acquireDoubles(positions);
     if (hasBoxes) this.boxes = emptyBoxes(starts.length);
   }
 
-  /** Fills `ringStarts` and `ringEnds` with the parts that have positions; the part types, for a MultiPatch. */
+  /** Fills `ringStarts` and `ringEnds` with the parts that have positions; returns the part types of a MultiPatch. */
   private readParts(from: number, parts: number, points: number): number[] {
     const { view } = this;
     this.ringStarts = [];
@@ -152,7 +154,7 @@ class ShapeDecoder {
     return types;
   }
 
-  /** The parts of the current shape, as `readParts`; a notice where points stand before the first one. */
+  /** The parts of the current shape, as `readParts`; adds a notice if points precede the first part. */
   private partsOf(from: number): number[] {
     const types = this.readParts(from, this.layout.parts, this.layout.points);
     if (this.ringStarts[0] !== 0) this.note("points-outside-parts");
@@ -184,7 +186,7 @@ class ShapeDecoder {
     if (this.placedAnew || this.positions !== first + points) this.measureBox(i, first, this.positions);
   }
 
-  /** Divides the positions copied to `first` and behind into the parts of shape i. */
+  /** Divides the positions copied from `first` on into the parts of shape i. */
   private parted(i: number, from: number, first: number): void {
     const { plain, points } = this.layout;
     switch (plain) {
@@ -220,7 +222,7 @@ class ShapeDecoder {
     }
   }
 
-  /** Whether the shape is one part with all positions, as nearly all are. */
+  /** Whether the shape is one part with all positions, which is the most common case. */
   private isWhole(from: number): boolean {
     return this.layout.parts === 1 && this.view.getInt32(from + partsOffset, true) === 0;
   }
@@ -230,14 +232,14 @@ class ShapeDecoder {
     notices.set(code, (notices.get(code) ?? 0) + 1);
   }
 
-  /** Copies the x and y of the shape's positions to `first` and behind. */
+  /** Copies the x and y of the shape's positions to `first` and after. */
   private copyPositions(first: number, points: number): void {
     const { view, xy, layout } = this;
     if (points >= 16) copyDoubles(this.shapes.bytes, layout.xyAt, xy, 2 * first, 2 * points);
     else for (let k = 0; k < 2 * points; k++) xy[2 * first + k] = view.getFloat64(layout.xyAt + 8 * k, true);
   }
 
-  /** Whether the box in the record of shape i is right, as nearly all are; it is shape i's then. */
+  /** Whether the box in the record of shape i is valid, which is the most common case; shape i then uses it. */
   private ownBox(i: number, from: number, first: number, points: number): boolean {
     const { boxes } = this;
     if (!boxes || this.layout.plain === ShapeType.point) return false;
@@ -245,7 +247,7 @@ class ShapeDecoder {
     return isBoxOf(this.xy, first, first + points, boxes, 4 * i);
   }
 
-  /** Whether positions of shape i, which was measured, lie outside of the box in its record, if that has an extent. */
+  /** Whether positions of shape i, which was measured, lie outside the box in its record, if that has an extent. */
   private leavesBox(i: number, from: number): boolean {
     const { boxes, view } = this;
     if (!boxes || this.layout.plain === ShapeType.point) return false;
@@ -254,14 +256,14 @@ class ShapeDecoder {
     let leaves = false;
     for (const axis of [0, 1]) {
       const [least, greatest] = [side(axis), side(axis + 2)];
-      // Vertical and horizontal lines have a box of no extent; one of zeros alone says nothing, as one of NaN.
+      // Vertical and horizontal lines have a box without an extent; a box of zeros or NaN carries no information.
       if (!(greatest >= least) || tolerance === 0) return false;
       leaves ||= boxes[4 * i + axis]! < least - tolerance || boxes[4 * i + axis + 2]! > greatest + tolerance;
     }
     return leaves;
   }
 
-  /** The box of shape i, where there are boxes; false where a coordinate is no finite number. */
+  /** Computes the box of shape i, if boxes are kept; returns false if a coordinate is not finite. */
   private measureBox(i: number, from: number, to: number): boolean {
     if (this.boxes) return computeBox(this.xy, from, to, this.boxes, 4 * i);
     let sum = 0;
@@ -357,8 +359,8 @@ class ShapeDecoder {
   }
 
   /**
-   * Whether one shell comes first, as wide as the whole shape, and the others turn the other way: they can only be its
-   * holes, no need to look for what lies where.
+   * Whether one shell comes first, as wide as the whole shape, and all other rings have the opposite direction. They
+   * must be its holes, so no containment test is needed.
    */
   private isShellWithHoles(i: number, first: number): boolean {
     const { xy, ringStarts, ringEnds, boxes } = this;
@@ -381,7 +383,7 @@ class ShapeDecoder {
     return xy[2 * first] === xy[2 * last] && xy[2 * first + 1] === xy[2 * last + 1];
   }
 
-  /** Lays the rings again: each shell followed by its holes, all closed. */
+  /** Rearranges the rings: each shell followed by its holes, all closed. */
   private reorder(first: number, { owners }: RingAssignment): void {
     const { ringStarts, ringEnds } = this;
     const kept = this.keep(first, ringEnds.at(-1)!);
@@ -396,7 +398,7 @@ class ShapeDecoder {
     }
   }
 
-  /** Lays loops of rings: each shell followed by its holes, all closed. */
+  /** Writes loops as rings: each shell followed by its holes, all closed. */
   private placeLoops(first: number, { loops, owners }: SplitRings): void {
     const { points, parts } = this.layout;
     const kept = this.keep(first, points);
@@ -412,7 +414,7 @@ class ShapeDecoder {
     }
   }
 
-  /** Room for so many more positions and rings than the counts of the shapes gave reason to expect. */
+  /** Reserves capacity for more positions and rings than the counts of the shapes required. */
   private makeRoom(more: number): void {
     if (more > this.spare) {
       const added = Math.max(more, this.xy.length >> 3);
@@ -454,7 +456,7 @@ class ShapeDecoder {
     return Kind.MultiPolygon;
   }
 
-  /** A copy of the positions `first …`, from which they are placed again. */
+  /** Copies the positions from `first` on, as the source for rearranging them. */
   private keep(first: number, points: number): PositionCopy {
     this.placedAnew = true;
     const { xy, z, m } = this;
@@ -465,7 +467,7 @@ class ShapeDecoder {
     };
   }
 
-  /** Places kept positions behind the last ring; where they end. */
+  /** Writes kept positions after the last ring; returns their end. */
   private place(kept: PositionCopy, from: number, to: number): number {
     const at = this.positions;
     this.xy.set(kept.xy.subarray(2 * from, 2 * to), 2 * at);
@@ -489,7 +491,7 @@ interface PositionCopy {
   readonly m: Float64Array | null;
 }
 
-/** Whether every hole follows its shell with only its other holes between. */
+/** Whether every hole follows its shell, with only other holes of that shell in between. */
 function isInOrder({ owners }: RingAssignment): boolean {
   let shell = -1;
   for (let r = 0; r < owners.length; r++) {
@@ -499,7 +501,10 @@ function isInOrder({ owners }: RingAssignment): boolean {
   return true;
 }
 
-/** Doubles of any alignment into an array: a copy of bytes, as typed arrays are little-endian here as shapes are. */
+/**
+ * Copies doubles of any alignment into an array. A byte copy suffices, because typed arrays and shapes are both
+ * little-endian.
+ */
 function copyDoubles(bytes: Buffer, from: number, target: Float64Array, at: number, count: number): void {
   const place = new Uint8Array(target.buffer, target.byteOffset + 8 * at, 8 * count);
   place.set(bytes.subarray(from, from + 8 * count));
@@ -516,8 +521,8 @@ function trimArray<A extends Uint32Array | Float64Array>(array: A, length: numbe
 }
 
 /**
- * The geometries of a batch's shapes; damaged ones are null geometries, named in `troubles`.
- * @param shapeType the type that the header of the .shp names for all of them
+ * Decodes the geometries of a batch's shapes; damaged ones become null geometries and are listed in `troubles`.
+ * @param shapeType the type in the header of the .shp
  */
 export function decodeShapes(shapes: ShapeBytes, troubles: ShapeIssues, shapeType: number): GeometryColumn {
   return new ShapeDecoder(shapes, troubles, shapeType).decode();

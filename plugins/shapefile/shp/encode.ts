@@ -10,7 +10,7 @@ import { createError } from "../../../src/plugin/index.js";
 import { signedArea } from "./rings.js";
 import { mTypeOffset, noDataMeasure, ShapeType, zTypeOffset } from "./shape-types.js";
 
-/** The one shape type of a file, and the dimensions that its records have. */
+/** The shape type of a file, and the dimensions of its records. */
 export interface OutputShape {
   readonly type: number;
   readonly plain: number;
@@ -19,7 +19,7 @@ export interface OutputShape {
   readonly m: boolean;
 }
 
-/** Which shape type holds all geometries of a layer; a layer without any becomes a file of null shapes. */
+/** Chooses the shape type for all geometries of a layer; null shapes if there are none. */
 export function chooseOutputShape(layer: string, summary: LayerSummary): OutputShape {
   const { kinds, hasZ, hasM } = summary;
   const has = (...of: number[]) => of.some((kind) => kinds[kind]!.count > 0);
@@ -37,22 +37,22 @@ export function chooseOutputShape(layer: string, summary: LayerSummary): OutputS
   return { type, plain, z: hasZ, m: hasM || (hasZ && plain === ShapeType.point) };
 }
 
-/** The records of a batch, all but their numbers, which depend on what stands before. */
+/** The records of a batch without their numbers, which depend on the preceding batches. */
 export interface ShapeRecords {
   readonly bytes: Uint8Array;
-  /** Content bytes of each record, without its head of 8. */
+  /** Content bytes of each record, without its 8-byte header. */
   readonly contents: Uint32Array;
-  /** Least and greatest x, y, z, m; infinities the wrong way round where there is none. */
+  /** Minimum and maximum x, y, z, m; inverted infinities for a dimension without values. */
   readonly ranges: Float64Array;
-  /** Positions without a height in a file of heights. */
+  /** Positions without a height in a file with heights. */
   readonly missingZ: number;
-  /** Geometries with coordinates that are no finite numbers: null shapes. */
+  /** Geometries with non-finite coordinates, written as null shapes. */
   readonly notFinite: number;
-  /** Geometries without a position: null shapes. */
+  /** Geometries without a position, written as null shapes. */
   readonly empty: number;
 }
 
-/** Of fewer positions, writing number by number is cheaper than the call that copies all. */
+/** For fewer positions, writing single numbers is cheaper than a native copy. */
 const minBulkCopyPositions = 40;
 
 const recordHeaderBytes = 8;
@@ -61,14 +61,14 @@ const nullContentBytes = 4;
 const createEmptyRanges = () =>
   Float64Array.from({ length: 8 }, (_, i) => (i % 2 === 0 ? 1 : -1) * Number.POSITIVE_INFINITY);
 
-/** The rings or lines of one shape, used again for the next: positions `from … to` of each. */
+/** The rings or lines of one shape, reused for the next: positions `from … to` of each. */
 class ShapePaths {
   count = 0;
-  /** Positions that the shape will have. */
+  /** Number of positions of the shape. */
   points = 0;
   from = new Uint32Array(16);
   to = new Uint32Array(16);
-  /** Whether a ring runs backwards in the shape, its direction being wrong. */
+  /** Whether a ring has the wrong direction and is written in reverse. */
   reversed = new Uint8Array(16);
   /** Whether a ring's first position is repeated at its end. */
   closed = new Uint8Array(16);
@@ -88,7 +88,7 @@ class ShapePaths {
     this.points += this.size(this.count - 1);
   }
 
-  /** Positions that path `p` has in the shape. */
+  /** Number of positions of path `p` in the shape. */
   size(p: number): number {
     return this.to[p]! - this.from[p]! + this.closed[p]!;
   }
@@ -111,7 +111,7 @@ class ShapeEncoder {
   private readonly view: DataView;
   private readonly contents: Uint32Array;
   private readonly ranges = createEmptyRanges();
-  /** Of all geometries, four numbers each; not used for points. */
+  /** Four numbers per geometry; not used for points. */
   private readonly boxes: Float64Array;
   private readonly paths = new ShapePaths();
   private missingZ = 0;
@@ -137,7 +137,7 @@ class ShapeEncoder {
     let at = 0;
     for (let i = 0; i < this.geometry.length; i++) {
       const content = this.contents[i]!;
-      // Every byte is written, the number too, although the assembler knows it: the memory was used before.
+      // Writes every byte, even the number, which the assembler overwrites: the memory is reused.
       this.view.setInt32(at, 0);
       this.view.setInt32(at + 4, content / 2);
       this.view.setInt32(at + recordHeaderBytes, content > nullContentBytes ? this.shape.type : ShapeType.null, true);
@@ -151,7 +151,7 @@ class ShapeEncoder {
     return { bytes: this.bytes, contents, ranges, missingZ, notFinite, empty };
   }
 
-  /** What the record takes; a geometry with a coordinate that is no number becomes a null shape. */
+  /** The size of the record's content; a geometry with a non-finite coordinate becomes a null shape. */
   private contentBytes(i: number): number {
     const { shape, geometry } = this;
     const { partOffsets, ringOffsets, positionOffsets } = geometry;
@@ -183,7 +183,7 @@ class ShapeEncoder {
     return 44 + 4 * parts + ranges + perPosition * (to - from + added);
   }
 
-  /** Whether all coordinates of feature i are finite; its box is known then. */
+  /** Whether all coordinates of feature i are finite; computes its box. */
   private isFinite(i: number, from: number, to: number): boolean {
     const { boxes, xy } = this.geometry;
     if (boxes) return true;
@@ -261,7 +261,7 @@ class ShapeEncoder {
     if (shape.m) this.writeDimension(end, 3, (k) => this.measureAt(k));
   }
 
-  /** The rings or lines of feature i that have positions; the first ring of a part is its shell. */
+  /** Collects the rings or lines of feature i that have positions; the first ring of a part is its shell. */
   private collectPaths(i: number): void {
     const { paths } = this;
     const { partOffsets, ringOffsets, positionOffsets, xy } = this.geometry;
@@ -318,7 +318,7 @@ class ShapeEncoder {
     }
   }
 
-  /** The range and values of one dimension at `at`; where they end. */
+  /** Writes the range and values of one dimension at `at`; returns their end. */
   private writeDimension(at: number, dimension: number, valueAt: (k: number) => number): number {
     const { view, paths } = this;
     let least = Number.POSITIVE_INFINITY;

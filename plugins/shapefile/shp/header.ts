@@ -5,21 +5,21 @@ export const headerBytes = 100;
 const fileCode = 9994;
 const version = 1000;
 
-/** What the first 100 bytes of a .shp or .shx say (Technical Description, "The Main File Header"). */
+/** The first 100 bytes of a .shp or .shx (Technical Description, "The Main File Header"). */
 export interface ShapeHeader {
-  /** Length that the file says it has, in bytes. */
+  /** The file's length by its header, in bytes. */
   readonly declaredBytes: number;
   readonly shapeType: number;
-  /** Least x, least y, greatest x, greatest y. */
+  /** Minimum x, minimum y, maximum x, maximum y. */
   readonly box: Extent;
 }
 
-/** Whether the bytes start as a .shp or .shx does. */
+/** Whether the bytes start like a .shp or .shx. */
 export function isShapeHeader(head: Buffer): boolean {
   return head.length >= headerBytes && head.readInt32BE(0) === fileCode && head.readInt32LE(28) === version;
 }
 
-/** Whether the bytes are the beginning of a header that ends early. */
+/** Whether the bytes are a truncated header. */
 export function isTruncatedHeader(head: Buffer): boolean {
   const code = Buffer.alloc(4);
   code.writeInt32BE(fileCode);
@@ -27,7 +27,7 @@ export function isTruncatedHeader(head: Buffer): boolean {
 }
 
 export function readShapeHeader(head: Buffer): ShapeHeader | null {
-  // Versions other than 1000 do not exist, but some writers leave the number out.
+  // No version but 1000 exists, but some writers omit the number.
   if (head.length < headerBytes || head.readInt32BE(0) !== fileCode) return null;
   return {
     // Files between 2 and 4 GiB wrap the sign of the 16-bit words.
@@ -37,7 +37,7 @@ export function readShapeHeader(head: Buffer): ShapeHeader | null {
   };
 }
 
-/** Least and greatest of one dimension; the wrong way round where there is no value. */
+/** Minimum and maximum of one dimension; inverted if there is no value. */
 export interface ValueRange {
   least: number;
   greatest: number;
@@ -48,7 +48,10 @@ export const createEmptyRange = (): ValueRange => ({
   greatest: Number.NEGATIVE_INFINITY,
 });
 
-/** The 100 bytes of a .shp or .shx of `fileBytes` bytes; dimensions without a value are 0, as the description asks. */
+/**
+ * The 100-byte header of a .shp or .shx of `fileBytes` bytes; dimensions without a value are 0, as the description
+ * requires.
+ */
 export function writeShapeHeader(
   fileBytes: number,
   shapeType: number,

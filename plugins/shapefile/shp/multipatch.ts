@@ -1,14 +1,14 @@
 /** Part types of a MultiPatch (Technical Description, "MultiPatch"). */
 const PatchPartType = { strip: 0, fan: 1, outerRing: 2, innerRing: 3, firstRing: 4, ring: 5 } as const;
 
-/** Where a MultiPatch's polygons go: shells and holes by the indexes of their positions. */
+/** Receives the polygons of a MultiPatch: shells and holes by the indexes of their positions. */
 export interface PolygonSink {
   shell(): void;
   hole(): void;
   position(index: number): void;
 }
 
-/** Positions that the parts become at most, closing ones included. */
+/** Upper bound of the positions of the resulting polygons, including closing ones. */
 export function maxPatchPositions(partTypes: readonly number[], starts: readonly number[], ends: readonly number[]) {
   let positions = 0;
   let rings = 0;
@@ -27,8 +27,8 @@ export function maxPatchPositions(partTypes: readonly number[], starts: readonly
 }
 
 /**
- * A MultiPatch as polygons: each triangle of a strip or fan is one, an outer or first ring begins one, and the inner
- * rings and rings that follow it are its holes.
+ * Converts a MultiPatch to polygons: each triangle of a strip or fan is one; an outer or first ring begins one, and the
+ * inner rings and rings that follow are its holes.
  */
 export function unfoldPatch(
   partTypes: readonly number[],

@@ -1,8 +1,8 @@
-/** Which ring of a polygon lies around another: the boxes in a tree say which it can be, positions which it is. */
+/** Finds the ring that contains another: a tree of boxes finds the candidates, and the positions decide. */
 import { RingTester } from "./ring-tester.js";
 import type { Rings } from "./rings.js";
 
-/** Boxes are packed: least x, least y, greatest x, greatest y of ring r from `4 * r`. */
+/** Packed boxes: minimum x, minimum y, maximum x, maximum y of ring r from `4 * r`. */
 export function ringBoxes({ xy, starts, ends }: Rings): Float64Array {
   const boxes = new Float64Array(4 * starts.length);
   for (let r = 0; r < starts.length; r++) {
@@ -28,7 +28,7 @@ export function ringBoxes({ xy, starts, ends }: Rings): Float64Array {
   return boxes;
 }
 
-/** Whether the box of ring `inner` lies in that of ring `outer`. */
+/** Whether the box of ring `inner` is within that of ring `outer`. */
 export const isWithin = (boxes: Float64Array, inner: number, outer: number): boolean =>
   boxCovers(boxes, 4 * outer, boxes, 4 * inner);
 
@@ -38,24 +38,24 @@ const boxCovers = (outer: Float64Array, o: number, inner: Float64Array, i: numbe
   inner[i + 2]! <= outer[o + 2]! &&
   inner[i + 3]! <= outer[o + 3]!;
 
-/** Boxes under one node of the tree; also the number of rings up to which none is needed. */
+/** Boxes per node of the tree; also the number of rings up to which no tree is built. */
 const nodeFanOut = 16;
 
-/** One level of the tree: node n is around the nodes `nodeFanOut * n …` of the level below, or around so many rings. */
+/** One level of the tree: node n covers the nodes from `nodeFanOut * n` of the level below, or as many rings. */
 interface Level {
   readonly boxes: Float64Array;
-  /** The least rank in each node. */
+  /** The lowest rank in each node. */
   readonly ranks: Int32Array;
 }
 
-/** Rings that others may lie in, to be asked for the smallest one around a ring. */
+/** An index of rings that returns the smallest one around a given ring. */
 export class RingContainmentIndex {
   private readonly tester: RingTester;
-  /** Ranks of the rings in the order of the leaves: neighbours in the plane stand together. Empty where no tree is needed. */
+  /** Ranks of the rings in leaf order, in which neighbors in the plane are adjacent. Empty if no tree is needed. */
   private readonly leaves: Int32Array;
   private readonly levels: readonly Level[];
 
-  /** @param bySize the rings, smallest first; the place of one here is its rank */
+  /** @param bySize the rings, smallest first; the index of a ring here is its rank */
   constructor(
     rings: Rings,
     private readonly boxes: Float64Array,
@@ -67,7 +67,7 @@ export class RingContainmentIndex {
     this.levels = this.grow();
   }
 
-  /** The smallest of the rings with a higher rank that the ring lies in. */
+  /** The smallest ring with a rank above `after` that contains the ring. */
   smallestAround(ring: number, after = -1): number | undefined {
     const { tester, bySize } = this;
     const least = this.leastRank(ring, after);
@@ -79,8 +79,8 @@ export class RingContainmentIndex {
   }
 
   /**
-   * The ring that a hole belongs to: the smallest one around it, or the only one that it can be in, as holes reach out
-   * of their shells a little here and there.
+   * The ring that a hole belongs to: the smallest one around it, or the only candidate, because holes sometimes extend
+   * slightly beyond their shells.
    */
   holderOf(hole: number): number | undefined {
     const found = this.smallestAround(hole);
@@ -103,7 +103,7 @@ export class RingContainmentIndex {
     }
   }
 
-  /** The levels above the rings, the lowest first. */
+  /** Builds the levels above the rings, the lowest first. */
   private grow(): Level[] {
     const { leaves, boxes, bySize } = this;
     const levels: Level[] = [];
@@ -125,7 +125,7 @@ export class RingContainmentIndex {
     return levels;
   }
 
-  /** The least rank above `after` whose box is around that of the ring, or -1. */
+  /** The lowest rank above `after` whose box contains that of the ring, or -1. */
   private leastRank(ring: number, after: number): number {
     const { boxes, bySize, leaves, levels } = this;
     if (levels.length > 0) {
@@ -136,7 +136,7 @@ export class RingContainmentIndex {
     return -1;
   }
 
-  /** The least rank among the nodes `from …` of a level; `best` where there is none below that. */
+  /** The lowest rank among the nodes from `from` of a level; `best` if none is lower. */
   private leastBelow(ring: number, after: number, depth: number, from: number, best: number): number {
     const { boxes, bySize, leaves, levels } = this;
     const level = levels[depth - 1];
@@ -154,7 +154,7 @@ export class RingContainmentIndex {
     return best;
   }
 
-  /** All ranks above `after` whose boxes are around that of the ring, in order. */
+  /** All ranks above `after` whose boxes contain that of the ring, in order. */
   private ranksAround(ring: number, after: number): number[] {
     const { boxes, bySize, leaves, levels } = this;
     const found: number[] = [];

@@ -1,6 +1,9 @@
 import type { Rings } from "./rings.js";
 
-/** What an edge from a to b says of a point: it is on it, the ray from the point to the right crosses it, or neither. */
+/**
+ * The relation of an edge from a to b to a point: the point is on it, the ray from the point to the right crosses it,
+ * or neither.
+ */
 const EdgeHit = { nothing: 0, ray: 1, point: 2 } as const;
 
 function edgeHit(x: number, y: number, xa: number, ya: number, xb: number, yb: number): number {
@@ -13,29 +16,29 @@ function edgeHit(x: number, y: number, xa: number, ya: number, xb: number, yb: n
   return xb === x && yb === y ? EdgeHit.point : EdgeHit.nothing;
 }
 
-/** Rings of fewer positions are looked through from end to end. */
+/** Smaller rings are tested without an index. */
 const maxUnindexedPositions = 64;
-/** How often a large ring is looked through before its edges are sorted. */
+/** Number of queries of a large ring before its edges are indexed. */
 const queriesBeforeIndexing = 4;
 
-/** The edges of a ring by the slabs of y that they reach into: slab s has `edges[offsets[s] … offsets[s + 1]]`. */
+/** The edges of a ring by the slabs of y that they cross: slab s has `edges[offsets[s] … offsets[s + 1]]`. */
 interface EdgeSlabs {
   readonly minY: number;
-  /** Slabs a unit of y. */
+  /** Slabs per unit of y. */
   readonly scale: number;
   readonly offsets: Uint32Array;
-  /** An edge goes by the position at its end. */
+  /** The index of an edge is that of its end position. */
   readonly edges: Uint32Array;
 }
 
-/** Tells where points lie in rings. A large ring that is asked often gets its edges sorted. */
+/** Tests where points lie relative to rings. Indexes the edges of a large ring after several queries. */
 export class RingTester {
-  /** Of the large rings: how often they were asked, then their slabs. */
+  /** Per large ring: its number of queries, later its slabs. */
   private large: Map<number, number | EdgeSlabs> | null = null;
 
   constructor(private readonly rings: Rings) {}
 
-  /** Whether ring `inner` lies in ring `outer`: the first of its positions that is not on the other's line decides. */
+  /** Whether ring `inner` lies in ring `outer`, decided by its first position that is not on the line of the other. */
   contains(outer: number, inner: number): boolean {
     const { xy, starts, ends } = this.rings;
     const from = starts[inner]!;
@@ -57,7 +60,7 @@ export class RingTester {
     return true;
   }
 
-  /** Where a point lies: 1 inside the ring, -1 outside, 0 on its line. */
+  /** The location of a point: 1 inside the ring, -1 outside, 0 on its line. */
   private side(x: number, y: number, ring: number): number {
     const { xy, starts, ends } = this.rings;
     const from = starts[ring]!;
@@ -97,7 +100,7 @@ export class RingTester {
     return inside;
   }
 
-  /** The slabs of a ring that has been asked often enough. */
+  /** The slabs of a ring, once it has had enough queries. */
   private slabsFor(ring: number): EdgeSlabs | null {
     this.large ??= new Map();
     const known = this.large.get(ring) ?? 0;
@@ -108,7 +111,9 @@ export class RingTester {
   }
 }
 
-/** As many slabs that each has few edges, and that all together have no more than four times as many as the ring. */
+/**
+ * Chooses the number of slabs so that each has few edges, and all together have at most four times as many as the ring.
+ */
 function buildEdgeSlabs({ xy, starts, ends }: Rings, ring: number): EdgeSlabs {
   const from = starts[ring]!;
   const to = ends[ring]!;
@@ -124,16 +129,16 @@ function buildEdgeSlabs({ xy, starts, ends }: Rings, ring: number): EdgeSlabs {
   }
   const height = maxY - minY;
   const wanted = Math.max(1, Math.floor(Math.min(count / 2, (3 * count * height) / climb)) || 1);
-  // The last slab is for the greatest y itself.
+  // The last slab holds the maximum y.
   const scale = wanted / height;
   const total = Number.isFinite(scale) ? wanted + 1 : 1;
   const slabOf = (y: number) => (total === 1 ? 0 : Math.floor((y - minY) * scale));
   const offsets = new Uint32Array(total + 1);
-  const eachSlab = (tell: (slab: number, edge: number) => void) => {
+  const eachSlab = (visit: (slab: number, edge: number) => void) => {
     for (let b = from; b < to; b++) {
       const one = slabOf(xy[2 * b + 1]!);
       const other = slabOf(xy[2 * (b === from ? to - 1 : b - 1) + 1]!);
-      for (let s = Math.min(one, other); s <= Math.max(one, other); s++) tell(s, b);
+      for (let s = Math.min(one, other); s <= Math.max(one, other); s++) visit(s, b);
     }
   };
   eachSlab((slab) => {

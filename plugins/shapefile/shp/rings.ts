@@ -7,7 +7,7 @@ export interface Rings {
   readonly ends: readonly number[];
 }
 
-/** Twice the signed area of a ring: negative for clockwise. Relative to its first position, to keep precision. */
+/** Twice the signed area of a ring: negative for clockwise. Relative to its first position, to preserve precision. */
 export function signedArea(xy: Float64Array, from: number, to: number): number {
   const x0 = xy[2 * from]!;
   const y0 = xy[2 * from + 1]!;
@@ -27,14 +27,14 @@ export function signedArea(xy: Float64Array, from: number, to: number): number {
 /** `owners[r]` is the ring that r is a hole of, or r itself for a shell. */
 export interface RingAssignment {
   readonly owners: Int32Array;
-  /** Rings whose direction is not that of what they are: counter-clockwise shells, and the clockwise holes in them. */
+  /** Rings with the wrong direction: counter-clockwise shells, and the clockwise holes in them. */
   readonly turned: number;
 }
 
 /**
- * Which rings are shells and which are holes of which (Technical Description, "Polygon": shells are clockwise, holes
- * counter-clockwise, in any order). A hole belongs to the smallest shell around it. Counter-clockwise rings that lie
- * in no shell have the wrong direction: among them and the rings inside them nesting decides.
+ * Determines which rings are shells and which are their holes (Technical Description, "Polygon": shells are clockwise,
+ * holes counter-clockwise, in any order). A hole belongs to the smallest shell around it. Counter-clockwise rings in no
+ * shell have the wrong direction; nesting classifies them and the rings inside them.
  */
 export function assignRings(rings: Rings): RingAssignment {
   const { xy, starts, ends } = rings;
@@ -47,9 +47,9 @@ export function assignRings(rings: Rings): RingAssignment {
   if (shells.length === count) return { owners, turned: 0 };
 
   const boxes = ringBoxes(rings);
-  // Only shells can be around a hole unless directions are wrong, so this is enough for nearly every polygon.
+  // A fast path: unless directions are wrong, only a shell can contain a hole.
   const only = shells.length === 1 ? shells[0]! : -1;
-  // The most negative area is that of the largest shell.
+  // The largest shell has the most negative area.
   const around =
     only >= 0
       ? null
@@ -68,7 +68,7 @@ export function assignRings(rings: Rings): RingAssignment {
   return { owners, turned: lost.length === 0 ? 0 : assignUnowned(rings, lost, owners, boxes, areas) };
 }
 
-/** Each shell, in order, with the holes in it behind. */
+/** Each shell, in order, followed by its holes. */
 export function groupByShell(owners: Int32Array): number[][] {
   const groups = new Map<number, number[]>();
   owners.forEach((owner, ring) => {
@@ -80,7 +80,10 @@ export function groupByShell(owners: Int32Array): number[][] {
   return [...groups.values()];
 }
 
-/** Rings without a shell, and all that lies in them: the larger ones are shells, those right inside one of them its holes. */
+/**
+ * Classifies the rings without a shell and all rings inside them: the larger ones are shells, and those directly inside
+ * one are its holes.
+ */
 function assignUnowned(
   rings: Rings,
   lost: number[],
@@ -100,7 +103,7 @@ function assignUnowned(
   return turned;
 }
 
-/** The rings without a shell, the clockwise ones inside them and what was taken for holes of these; smallest first. */
+/** The rings without a shell, the clockwise ones inside them and their presumed holes; smallest first. */
 function collectUnowned(
   rings: Rings,
   lost: readonly number[],

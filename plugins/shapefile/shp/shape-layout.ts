@@ -4,22 +4,24 @@ import { plainShapeType, ShapeType } from "./shape-types.js";
 export const partsOffset = 44;
 const multipointOffset = 40;
 
-/** What one shape has, checked against the bytes that there are (Technical Description, "Main File Record Contents"). */
+/**
+ * The layout of one shape, validated against the available bytes (Technical Description, "Main File Record Contents").
+ */
 export class ShapeLayout {
   plain = 0;
   parts = 0;
   points = 0;
-  /** Where the x and y, z and m of the first position stand; 0 for a dimension that the shape does not have. */
+  /** Offsets of the first position's x and y, z and m; 0 for a dimension that the shape lacks. */
   xyAt = 0;
   zAt = 0;
   mAt = 0;
   type: number = ShapeType.null;
-  /** Bytes of the content that belong to the shape. */
+  /** Bytes of the content that the shape uses. */
   used = 0;
 
   constructor(private readonly view: DataView) {}
 
-  /** Looks at the content `from` … `to`; why it is damaged, or null. */
+  /** Parses the content `from` … `to`; returns why it is damaged, or null. */
   measure(from: number, to: number): string | null {
     const { view } = this;
     const size = to - from;
@@ -69,7 +71,7 @@ export class ShapeLayout {
     this.points = points;
     this.xyAt = from + xyEnd - points * 16;
     if (hasZ) this.zAt = from + xyEnd + 16;
-    // The measures are optional in every shape of many points.
+    // Measures are optional in every shape of many points.
     if (hasM && zEnd + 16 + points * 8 <= size) this.mAt = from + zEnd + 16;
     this.used = this.mAt > 0 ? zEnd + 16 + points * 8 : zEnd;
     return many ? this.checkParts(from + partsOffset, parts, points) : null;

@@ -3,11 +3,14 @@ import type { GeometryType } from "../../../src/model/index.js";
 /** Shape types (Technical Description, table 2). Z types are the plain ones plus 10, M types plus 20. */
 export const ShapeType = { null: 0, point: 1, polyline: 3, polygon: 5, multipoint: 8, multipatch: 31 } as const;
 
-/** What is added to a plain shape type. */
+/** Offset of the Z types from the plain ones. */
 export const zTypeOffset = 10;
 export const mTypeOffset = 20;
 
-/** A shape type's plain form: 15 (PolygonZ) is 5 (Polygon). MultiPatch stays itself; -1 is no shape type. */
+/**
+ * A shape type without its dimensions: 15 (PolygonZ) gives 5 (Polygon). MultiPatch stays unchanged; -1 is an invalid
+ * type.
+ */
 export function plainShapeType(type: number): number {
   if (type === ShapeType.null || type === ShapeType.multipatch) return type;
   if (type < 1 || type > 28) return -1;
@@ -20,7 +23,7 @@ export function plainShapeType(type: number): number {
     : -1;
 }
 
-/** The geometry types that shapes of this type become; null for a type that says nothing. */
+/** The geometry types for shapes of this type; null if the type determines none. */
 export function geometryTypesOf(type: number): readonly GeometryType[] | null {
   switch (plainShapeType(type)) {
     case ShapeType.point:
@@ -40,5 +43,5 @@ export function geometryTypesOf(type: number): readonly GeometryType[] | null {
 
 /** Measures below this mean "no data" (Technical Description, "Numeric types"). */
 export const noDataMeasureLimit = -1e38;
-/** What is written for a position without a measure. */
+/** Written for a position without a measure. */
 export const noDataMeasure = -1e39;

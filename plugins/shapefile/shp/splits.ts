@@ -3,48 +3,48 @@ import { defaultSplitBytes } from "../../shared/split-size.js";
 import { headerBytes } from "./header.js";
 import { plainShapeType } from "./shape-types.js";
 
-/** Rows of a layer and where their shapes are. Rows count from 0. */
+/** Rows of a layer and the location of their shapes. Rows count from 0. */
 export interface ShapeSplit extends Split {
   readonly kind: "run" | "index" | "rows";
   readonly first: number;
   readonly count: number;
-  /** For a run: the bytes of the .shp that hold its records, one behind the other. */
+  /** For a run: the byte range of the .shp with its consecutive records. */
   readonly from: number;
   readonly to: number;
-  /** For rows: which file ends before them; null where they never had a shape. */
+  /** For rows: the file that ends before them; null if they never had a shape. */
   readonly lost: "shp" | "dbf" | null;
-  /** Whether the .shx says where the records are. */
+  /** Whether the .shx locates the records. */
   readonly indexed: boolean;
 }
 
-/** What the splitting has to know of the files. */
+/** The properties of the files that determine the splits. */
 export interface ShapeFiles {
   readonly shp: SourceFile;
   readonly shx: SourceFile | null;
-  /** Records that the index has. */
+  /** Number of records in the index. */
   readonly indexed: number;
-  /** Bytes that the .shp says it has. */
+  /** The length in the header of the .shp, in bytes. */
   readonly declaredBytes: number;
-  /** Rows of the table, null without one, and the bytes of each. */
+  /** Number of rows of the table, null without one, and bytes per row. */
   readonly tableRows: number | null;
   readonly rowBytes: number;
-  /** Whether the table ends before the rows that it promises. */
+  /** Whether the table has fewer rows than its header counts. */
   readonly tableCutOff: boolean;
-  /** Told once when the index and the shapes do not belong together. */
+  /** Called once if the index and the shapes do not match. */
   readonly wrongIndex: (record: number) => void;
-  /** Told when bytes between two records had to be skipped. */
+  /** Called when bytes between two records had to be skipped. */
   readonly gap: (record: number, byte: number) => void;
-  /** Told when records follow those that the index names. */
+  /** Called when records follow those in the index. */
   readonly unindexed: (byte: number) => void;
 }
 
-/** A split ends at this many rows, if not at so many bytes. */
+/** Row limit of a split, beside its byte limit. */
 const maxSplitRows = 20_000;
 const indexBlockEntries = 8192;
 const windowBytes = 1024 * 1024;
-/** How far a lost record is searched for. */
+/** Search range for a lost record. */
 const searchBytes = 65_536;
-/** Records out of order that are looked at before an index is believed. */
+/** Number of out-of-sequence records checked before the index is trusted. */
 const maxOutOfOrderRecords = 64;
 
 const recordHeaderBytes = 8;
@@ -81,7 +81,7 @@ class SplitBuilder {
     return this.count > 0 && (this.count >= maxSplitRows || this.bytes + size + this.rowBytes > defaultSplitBytes);
   }
 
-  /** The rows so far, where the last one is known to end elsewhere than its length says. */
+  /** The rows so far, if the last one is known to end elsewhere than its length indicates. */
   endingAt(to: number): ShapeSplit {
     this.to = to;
     return this.take();
@@ -96,7 +96,7 @@ class SplitBuilder {
   }
 }
 
-/** Bytes of a file around a place, read in large pieces. */
+/** A window of a file's bytes, read in large chunks. */
 class FileWindow {
   private start = 0;
   private buffer: Buffer = Buffer.alloc(0);
@@ -141,7 +141,7 @@ export async function* planShapeSplits(files: ShapeFiles): AsyncGenerator<ShapeS
   yield* walk.splits();
   const cutOff = walk.cutOff || (declaredBytes > shp.size && walk.scanned && walk.row !== tableRows);
   const rest = Math.max(0, (tableRows ?? 0) - walk.row);
-  // A table tells which rows are missing: they are rejected one by one.
+  // The table shows which rows are missing; each is rejected.
   if (cutOff && rest === 0 && (!walk.cutOff || tableRows === null)) yield endOfFileSplit("shp", walk.row);
   yield* planTableSplits(walk.row, rest, rowBytes, cutOff ? "shp" : null);
   if (files.tableCutOff && walk.row <= (tableRows ?? 0)) yield endOfFileSplit("dbf", tableRows ?? 0);
@@ -266,7 +266,7 @@ class RecordWalk {
         continue;
       }
       if (size < 0 && tableRows !== null && record > tableRows) break;
-      // A length that leads astray: the record after it tells where it ends.
+      // The length is wrong: the next record determines the end.
       const begins = size >= 0 || (head.readInt32BE(0) === record && plainShapeType(head.readInt32LE(8)) >= 0);
       const next = begins ? record + 1 : record;
       const found =
