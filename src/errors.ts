@@ -233,6 +233,11 @@ export const errorDefinitions = {
     (e) => `option ${e.option}: "${e.value}" is not ${e.expected}`,
   ),
   "plugin-invalid": defineError<{ plugin: string; reason: string }>("usage", (e) => `plugin ${e.plugin}: ${e.reason}`),
+  /** `install`: the command that installs the package. */
+  "sqlite-unavailable": defineError<{ install: string }>(
+    "unsupported",
+    (e) => `SQLite is not available here: run "${e.install}", or use Node.js 22.16 or later, which includes it`,
+  ),
   unsupported: defineError<SourcePlaceDetails>(
     "unsupported",
     (e) => `${describeLocation(e.source, e.place)}: ${e.reason}`,

@@ -1,13 +1,13 @@
 /**
  * The entry of a process that runs the SQL of views and generated columns. SQL of a stranger may never end or fill the
- * memory, and better-sqlite3 cannot be stopped from within: the process can be, from without.
+ * memory, and SQLite cannot be stopped from within: the process can be, from without.
  */
-import type { Database, Statement } from "better-sqlite3";
+
 import type { FieldType } from "../../src/model/index.js";
+import { type Database, loadSqlite, type Statement } from "../../src/sqlite/index.js";
 import { quoteIdentifier } from "../shared/sql-identifiers.js";
 import { typeOfStoredValue, uniteStoredTypes } from "./read/infer-types.js";
 import type { QueryReply, QueryRequest } from "./sql/query-protocol.js";
-import { loadSqlite } from "./sqlite/library.js";
 import type { SqliteValue } from "./sqlite/values.js";
 
 const replyRows = 512;

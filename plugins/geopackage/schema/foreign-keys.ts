@@ -1,6 +1,7 @@
 /** Rows that refer to rows of a layer must not lose them when the layer is replaced, nor come without them. */
-import type { Database } from "better-sqlite3";
+
 import { createError } from "../../../src/plugin/index.js";
+import type { Database } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 
 /** A row without the row that it refers to, as `PRAGMA foreign_key_check` tells it. */

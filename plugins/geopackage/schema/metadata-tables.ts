@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import type { LayerMetadata } from "../../../src/model/index.js";
+import type { Database } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { createRtreeSql, createTriggersSql } from "../rtree/sql.js";
 import type { SqliteValue } from "../sqlite/values.js";

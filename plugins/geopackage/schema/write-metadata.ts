@@ -1,6 +1,7 @@
 /** Writes what is said of a layer into the tables of the extensions for metadata and schemas. */
-import type { Database } from "better-sqlite3";
+
 import type { ColumnConstraint, ColumnMetadata, MetadataContent, MetadataDocument } from "../../../src/model/index.js";
+import type { Database } from "../../../src/sqlite/index.js";
 
 /** The document's row, which others that say the same share. @returns its id */
 function insertContent(database: Database, { scope, standard, mediaType, text }: MetadataContent): bigint | number {

@@ -1,5 +1,5 @@
-import type { Database, Statement } from "better-sqlite3";
 import { createError } from "../../../src/plugin/index.js";
+import type { Database, Statement } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { decodeValues, type SqliteValue } from "../sqlite/values.js";
 import type { GeoPackageChunk } from "../write/encoder.js";

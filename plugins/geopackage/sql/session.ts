@@ -1,16 +1,13 @@
 import { basename } from "node:path";
-import type { Database } from "better-sqlite3";
 import { GeometryBuilder, positionRange } from "../../../src/model/index.js";
 import { createError, GeoferryError } from "../../../src/plugin/index.js";
+import type { Database, SqliteDriver } from "../../../src/sqlite/index.js";
 import { WkbReader } from "../../shared/wkb/index.js";
 import { findWkbStart, headerBytes } from "../read/geometry-blob.js";
-import { loadSqlite, SqliteMissing } from "../sqlite/library.js";
 
 /** What SQLite says of an output, as an error of the registry. */
 export function toOutputError(output: string, error: unknown): unknown {
   if (error instanceof GeoferryError || !(error instanceof Error)) return error;
-  if (error instanceof SqliteMissing)
-    return createError("unsupported", { source: output, reason: error.message }, error);
   const { code } = error as { code?: unknown };
   if (typeof code !== "string") return error;
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return createError("output-locked", { output }, error);
@@ -95,9 +92,12 @@ export function checkJournalName(path: string, output: string): void {
   throw createError("unsupported", { source: output, reason });
 }
 
-/** Opens a database that is to be changed. @throws whatever SQLite says */
-export async function openDatabase(path: string): Promise<Database> {
-  const Sqlite = await loadSqlite();
+/**
+ * Opens a database for writing.
+ * @param Sqlite takes locks if other processes may use the file
+ * @throws SqliteError
+ */
+export function openDatabase(path: string, Sqlite: SqliteDriver): Database {
   const database = new Sqlite(path, { fileMustExist: true });
   try {
     database.defaultSafeIntegers(true);

@@ -1,4 +1,3 @@
-import type { Database } from "better-sqlite3";
 import { type LayerMetadata, type MetadataTerm, metadataTerms } from "../../../src/model/index.js";
 import {
   type Assembler,
@@ -8,6 +7,7 @@ import {
   type TargetLayer,
   type WriteContext,
 } from "../../../src/plugin/index.js";
+import { type Database, loadNativeSqlite } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { rtreeName } from "../rtree/sql.js";
 import { widenBoxBy } from "../rtree/widen-box.js";
@@ -81,7 +81,7 @@ export class ExistingFileWriter implements Assembler<GeoPackageChunk> {
     const designs = targets.map((target) => designTable(target, options));
     for (const { crs, srsId } of designs) systems.push(crs && (await createSrsRecord(crs, srsId, context)));
     return runOrFail(sink.name, async () => {
-      const database = await openDatabase(path);
+      const database = openDatabase(path, loadNativeSqlite());
       try {
         database.exec("BEGIN IMMEDIATE");
         const registrar = new MetadataTables(database, versionOf(database), context.now);

@@ -1,4 +1,3 @@
-import type { Database } from "better-sqlite3";
 import {
   type Assembler,
   createError,
@@ -6,6 +5,7 @@ import {
   type TargetLayer,
   type WriteContext,
 } from "../../../src/plugin/index.js";
+import { type Database, loadSqlite } from "../../../src/sqlite/index.js";
 import { quoteIdentifier } from "../../shared/sql-identifiers.js";
 import { RtreeBuilder } from "../rtree/builder.js";
 import { rtreeName } from "../rtree/sql.js";
@@ -121,7 +121,7 @@ export class NewFileWriter implements Assembler<GeoPackageChunk> {
   }
 
   private async openDatabase(first?: () => string): Promise<Database> {
-    const database = await openDatabase(this.path);
+    const database = openDatabase(this.path, await loadSqlite());
     this.database = database;
     if (first) database.pragma(first());
     // The host removes the file when anything fails, and syncs it when nothing does.

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Database, Statement } from "better-sqlite3";
+import type { Database, Statement } from "../../sqlite/index.js";
 import type { Properties, RemoteKey } from "../wire.js";
 
 /** Location of a feature's text: a byte range in one of the files of its side. */

@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import type { Spool } from "../../io/input/spool.js";
+import { type Database, loadNativeSqlite } from "../../sqlite/index.js";
 import { createTableSql, FeatureSide } from "./feature-side.js";
 
 /**
@@ -18,7 +18,7 @@ export class Workspace implements Disposable {
   /** @throws output-failed if temporary files cannot be written */
   static async create(spool: Spool): Promise<Workspace> {
     // Loaded lazily: loading takes longer than a small conversion.
-    const { default: Sqlite } = await import("better-sqlite3");
+    const Sqlite = loadNativeSqlite();
     const folder = spool.folder();
     const database = new Sqlite(`${folder}/features.db`);
     // A temporary file: nothing needs to survive a crash.

@@ -5,10 +5,11 @@
  * after its creates, and none deletes the lowest id; so with any number of concurrent writers one copy stays, and the
  * last one to check leaves no other.
  */
-import type { Statement } from "better-sqlite3";
+
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
 import { maxFeaturesPerRequest } from "../../remote/wire.js";
+import type { Statement } from "../../sqlite/index.js";
 import { jitteredPause } from "../jittered-pause.js";
 import { findDuplicateKeys, groupByContent } from "../keys/duplicate-keys.js";
 import { type PlannedCreate, readCreates } from "../plan/plan-creates.js";

@@ -1,8 +1,8 @@
-import type { Database } from "better-sqlite3";
 import type { WriteOutcome } from "../../remote/client/map-client.js";
 import { canonicalFeature, digestText } from "../../remote/snapshot/canonical-feature.js";
 import { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey, WireFailure, WireSuccess } from "../../remote/wire.js";
+import type { Database } from "../../sqlite/index.js";
 import type { ApplyRun, WriteAction } from "./apply-run.js";
 import type { Batch, BatchItem } from "./batches.js";
 import { MapReread } from "./map-reread.js";

@@ -2,10 +2,11 @@
  * Queries for comparing the tables of both sides (src/remote/snapshot/workspace.ts) and the table of rejected keys,
  * after `prepareKeys` has filled them.
  */
-import type { Database, Statement } from "better-sqlite3";
+
 import { createError } from "../../errors.js";
 import { type KeyedRow, type SideName, sideNames, type TextLocation } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { Database, Statement } from "../../sqlite/index.js";
 
 /** A source feature and the map feature with the same key. */
 export interface MatchedPair {

@@ -1,9 +1,9 @@
 /** Finds the map features that a plan created if neither an id nor a key identifies them. */
 import { createHash } from "node:crypto";
-import type { Statement } from "better-sqlite3";
 import type { Rounding } from "../../remote/snapshot/canonical-feature.js";
 import type { KeyedRow } from "../../remote/snapshot/feature-side.js";
 import type { Workspace } from "../../remote/snapshot/workspace.js";
+import type { Statement } from "../../sqlite/index.js";
 import { isLooselyEqual, normalizeLoosely } from "../diff/loose-equality.js";
 import { readMapFeature } from "../diff/read-rows.js";
 import type { OpenPlan, PlannedFeature } from "../plan/plan.js";

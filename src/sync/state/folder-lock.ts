@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Database } from "better-sqlite3";
 import { createError, type GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { type Database, loadNativeSqlite } from "../../sqlite/index.js";
 import { ensurePrivateFile } from "./state-folder.js";
 
 /** The process that holds a lock. */
@@ -33,7 +33,7 @@ export class FolderLock implements Disposable {
    * @throws the error of `createHeldError`; output-failed
    */
   static async acquire(folder: string, createHeldError: (holder: string | null) => GeoferryError): Promise<FolderLock> {
-    const { default: Sqlite } = await import("better-sqlite3");
+    const Sqlite = loadNativeSqlite();
     const holderPath = join(folder, "lock.json");
     let database: Database | undefined;
     try {
@@ -61,7 +61,7 @@ export class FolderLock implements Disposable {
   static async describeHolder(folder: string): Promise<string | null> {
     const path = join(folder, "lock.db");
     if (!existsSync(path)) return null;
-    const { default: Sqlite } = await import("better-sqlite3");
+    const Sqlite = loadNativeSqlite();
     const database = new Sqlite(path, { readonly: true, timeout: 0 });
     try {
       database.prepare("SELECT 1 FROM sqlite_schema").get();

@@ -5,11 +5,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Database, Statement } from "better-sqlite3";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { journalSuffixes } from "../../io/output/temporary-names.js";
 import { canonicalValue } from "../../remote/snapshot/canonical-feature.js";
+import { type Database, loadNativeSqlite, type Statement } from "../../sqlite/index.js";
 import { ensurePrivateFile } from "./state-folder.js";
 
 /** Digests of a feature that was equal on both sides. */
@@ -95,7 +95,7 @@ const emptyState: ReadonlyMapState = {
 export async function openStateReadonly(folder: string): Promise<ReadonlyMapState> {
   const path = join(folder, "state.db");
   if (!existsSync(path)) return emptyState;
-  const { default: Sqlite } = await import("better-sqlite3");
+  const Sqlite = loadNativeSqlite();
   let database: Database | undefined;
   try {
     database = new Sqlite(path, { readonly: true });
@@ -134,7 +134,7 @@ export class MapState implements ReadonlyMapState {
   static async open(folder: string): Promise<OpenedState> {
     const path = join(folder, "state.db");
     try {
-      const { default: Sqlite } = await import("better-sqlite3");
+      const Sqlite = loadNativeSqlite();
       const found = openDatabase(new Sqlite(ensurePrivateFile(path)));
       if (typeof found !== "string") return { state: new MapState(found), notice: null };
       const renamedPath = `${path}.set-aside`;

@@ -3,8 +3,6 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import { afterAll, describe, expect, it } from "vitest";
-import { toOutputError } from "../../../plugins/geopackage/sql/session.js";
-import { SqliteMissing } from "../../../plugins/geopackage/sqlite/library.js";
 import { TemporaryFolder } from "../../../src/testing/index.js";
 import { hasProgram, samples } from "../../support/command.js";
 import { convertFile } from "../../support/host.js";
@@ -338,18 +336,5 @@ describe.runIf(validator !== undefined)("GDAL's validator", () => {
     const check = spawnSync(validator!, ["-m", "osgeo_utils.samples.validate_gpkg", "-k", path], { encoding: "utf8" });
     expect(check.stdout + check.stderr).toBe("");
     expect(check.status).toBe(0);
-  });
-});
-
-describe("a machine without SQLite", () => {
-  it("is told what to do", () => {
-    const missing = toOutputError(
-      "out.gpkg",
-      new SqliteMissing(new Error("Could not locate the bindings file. Tried:")),
-    );
-    expect(missing).toMatchObject({ code: "unsupported", kind: "unsupported" });
-    expect((missing as Error).message).toMatch(
-      /out\.gpkg: needs the package better-sqlite3.*npm rebuild better-sqlite3/,
-    );
   });
 });

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
-import Sqlite, { type Database, type Statement } from "better-sqlite3";
 import { createError } from "../../../errors.js";
+import { type Database, loadNativeSqlite, type Statement, sqliteErrorCode } from "../../../sqlite/index.js";
 import { migrate } from "./migrations.js";
 
 /** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
@@ -54,6 +54,7 @@ export class Connection {
 export function connect(path: string, role: keyof typeof cacheKilobytes): Connection {
   // Passwords' hashes and people's addresses: for no one else. Its journals get the same rights from SQLite.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
+  const Sqlite = loadNativeSqlite();
   const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: busyTimeoutMs });
   try {
     database.pragma(`cache_size = -${cacheKilobytes[role]}`);
@@ -71,7 +72,6 @@ export function connect(path: string, role: keyof typeof cacheKilobytes): Connec
     return new Connection(database);
   } catch (error) {
     database.close();
-    const isNone = error instanceof Sqlite.SqliteError && error.code === "SQLITE_NOTADB";
-    throw isNone ? createError("store-foreign", { store: path }, error) : error;
+    throw sqliteErrorCode(error) === "SQLITE_NOTADB" ? createError("store-foreign", { store: path }, error) : error;
   }
 }

@@ -1,5 +1,5 @@
-import type { Database } from "better-sqlite3";
 import { createError } from "../../../errors.js";
+import type { Database } from "../../../sqlite/index.js";
 
 /**
  * What brings a database from one version of its schema to the next; never changed once it was released. A feature's

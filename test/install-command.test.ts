@@ -1,0 +1,52 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, test } from "vitest";
+import { installCommand } from "../src/install-command.js";
+import { TemporaryFolder } from "../src/testing/index.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+/** A project with these files. @returns the path of a file of geoferry in it */
+function project(name: string, ...files: string[]): string {
+  mkdirSync(scratch.path(name), { recursive: true });
+  for (const file of files) writeFileSync(`${scratch.path(name)}/${file}`, "");
+  return `${scratch.path(name)}/node_modules/geoferry/dist/chunks/load.js`;
+}
+
+describe("the command that installs a missing package", () => {
+  test.each([
+    ["a checkout", "/srv/ada/geoferry/src/install-command.ts", "npm install gdal-async"],
+    ["npm, globally", "/usr/lib/node_modules/geoferry/dist/chunks/load.js", "npm install -g gdal-async"],
+    [
+      "npm on Windows, globally",
+      "C:\\Users\\ada\\AppData\\Roaming\\npm\\node_modules\\geoferry\\dist\\chunks\\load.js",
+      "npm install -g gdal-async",
+    ],
+    ["npx", "/srv/ada/.npm/_npx/1f/node_modules/geoferry/dist/x.js", "npx -p geoferry -p gdal-async geoferry …"],
+    [
+      "pnpm, globally",
+      "/srv/ada/.local/share/pnpm/global/5/.pnpm/geoferry@0.1.0/node_modules/geoferry/dist/x.js",
+      "pnpm add -g gdal-async",
+    ],
+    ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g gdal-async"],
+  ])("of %s", (_case, path, command) => {
+    expect(installCommand("gdal-async", path)).toBe(command);
+  });
+
+  test.each([
+    ["npm", ["package.json", "package-lock.json"], "npm install gdal-async"],
+    ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add gdal-async"],
+    ["yarn", ["package.json", "yarn.lock"], "yarn add gdal-async"],
+    ["bun", ["package.json", "bun.lock"], "bun add gdal-async"],
+  ])("of a project of %s", (name, files, command) => {
+    expect(installCommand("gdal-async", project(name, ...files))).toBe(command);
+  });
+
+  test("of a project of pnpm, which links packages", () => {
+    const path = project("linked", "package.json", "pnpm-lock.yaml").replace(
+      "node_modules/",
+      "node_modules/.pnpm/geoferry@0.1.0/node_modules/",
+    );
+    expect(installCommand("gdal-async", path)).toBe("pnpm add gdal-async");
+  });
+});
