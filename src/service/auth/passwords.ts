@@ -1,31 +1,59 @@
-import { hash, verify } from "@node-rs/argon2";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import pLimit from "p-limit";
+import { type Argon2Parameters, argon2id } from "./argon2.js";
 
 /** Shortest and longest password, in characters (NIST SP 800-63B, 5.1.1.2: at least 8, and 64 must be allowed). */
 export const passwordLength = { least: 8, most: 256 } as const;
 
-/** Argon2id, OWASP's first choice: 19 MiB, two passes, one lane. */
-const argon2Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+/** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane. */
+const parameters: Argon2Parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
+const saltLength = 16;
 
-/** What is compared with where there is no account: of the same cost, from a password that no one knows. */
+/** A hash of the same cost as others, of a password that is not known; checked where there is no account. */
 export const dummyHash =
   "$argon2id$v=19$m=19456,t=2,p=1$r5e2oFD2qV9Yhhx6maw3NQ$gXaREvIt40MDhvxyb6dxz8dNHO0Uy/PDtl1TF2fMax0";
 
-/** Hashing takes a thread and 19 MiB for 20 ms: a crowd at the door must not starve what else needs threads. */
+/** Each hash takes a thread and 19 MiB for 20 to 40 ms. Many logins at once must not take every thread. */
 const hashingLimit = pLimit(2);
 
-/** The same text however it was typed (SP 800-63B: NFKC or NFKD before hashing). */
-const normalizePassword = (password: string): string => password.normalize("NFKC");
+/** Composed and decomposed characters are the same password (NIST SP 800-63B: NFKC or NFKD before hashing). */
+const toMessage = (password: string): Uint8Array => Buffer.from(password.normalize("NFKC"));
 
-/** In the PHC string format: `$argon2id$v=19$…`. */
-export const hashPassword = (password: string): Promise<string> =>
-  hashingLimit(() => hash(normalizePassword(password), argon2Options));
+/** Base64 without padding, as the PHC string format has it. */
+const encode = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64").replace(/=+$/, "");
 
-/** Whether it is the password of an account; of no account where `passwordHash` is null, which takes as long. */
+/** Hashes a password. @returns a PHC string: `$argon2id$v=19$m=…,t=…,p=…$SALT$TAG` */
+export async function hashPassword(password: string): Promise<string> {
+  const nonce = randomBytes(saltLength);
+  const tag = await hashingLimit(() => argon2id({ ...parameters, message: toMessage(password), nonce }));
+  const { memory, passes, parallelism } = parameters;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${encode(nonce)}$${encode(tag)}`;
+}
+
+const phcPattern = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+/** Checks a password against a PHC string. @throws Error if the string is none of Argon2id */
+async function verifyHash(passwordHash: string, password: string): Promise<boolean> {
+  const found = phcPattern.exec(passwordHash);
+  if (!found) throw new Error("The hash of a password is not of Argon2id");
+  const [, memory, passes, parallelism, salt, encodedTag] = found;
+  const expected = Buffer.from(encodedTag!, "base64");
+  const tag = await argon2id({
+    message: toMessage(password),
+    nonce: Buffer.from(salt!, "base64"),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(tag, expected);
+}
+
+/** Checks a password of an account. Takes as long if there is no account (`passwordHash` is null). */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  const possible = passwordHash !== null && password.length <= 2 * passwordLength.most;
+  const possible = passwordHash !== null && password !== "" && password.length <= 2 * passwordLength.most;
   const matches = await hashingLimit(() =>
-    verify(possible ? passwordHash : dummyHash, possible ? normalizePassword(password) : ""),
+    verifyHash(possible ? passwordHash : dummyHash, possible ? password : "no password"),
   );
   return possible && matches;
 }

@@ -1,4 +1,4 @@
-import { parseOptions } from "@node-rs/argon2";
+import { hash, parseOptions, verify } from "@node-rs/argon2";
 import { describe, expect, test } from "vitest";
 import { dummyHash, findPasswordProblem, hashPassword, verifyPassword } from "../../../src/service/auth/passwords.js";
 
@@ -8,6 +8,13 @@ describe("a password", () => {
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await verifyPassword(hash, "a quiet harbour")).toBe(true);
     expect(await verifyPassword(hash, "a quiet harbor")).toBe(false);
+  });
+
+  test("is hashed as another implementation of Argon2id does, both ways", async () => {
+    expect(await verify(await hashPassword("a quiet harbour"), "a quiet harbour")).toBe(true);
+    const foreign = await hash("a quiet harbour", { memoryCost: 8192, timeCost: 3, parallelism: 2 });
+    expect(await verifyPassword(foreign, "a quiet harbour")).toBe(true);
+    expect(await verifyPassword(foreign, "a quiet harbor")).toBe(false);
   });
 
   test("is the same however its accents were typed", async () => {
