@@ -7,7 +7,7 @@ import { isolateName, pluralize } from "../rendering/format.js";
 import { type FieldErrors, findNameProblem, pageTitle, renderErrorSummary, renderField } from "../rendering/forms.js";
 import { type Html, html } from "../rendering/html.js";
 import { checkPassword } from "./check-password.js";
-import { renderCredentials } from "./credentials.js";
+import { type RejectedInput, renderCredentials } from "./credential-section.js";
 
 export const profileRoutes: readonly PageRoute[] = [
   { method: "GET", url: "/profile", handle: (visit) => renderProfilePage(visit) },
@@ -17,13 +17,6 @@ export const profileRoutes: readonly PageRoute[] = [
 
 /** Newest entries of the account's log that are shown. */
 const maxAuditEntries = 20;
-
-/** What was typed into a form of the page and not taken. */
-export interface RejectedInput {
-  readonly name?: string;
-  readonly displayName?: string;
-  readonly errors: FieldErrors;
-}
 
 export async function renderProfilePage(
   visit: SignedInContext,
