@@ -1,5 +1,6 @@
 /** One command of the demo after the other, each shown with what it prints. */
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +15,30 @@ export const to = (name) => join(output, name);
 
 /** Steps that went wrong. */
 export const steps = { failed: 0 };
+
+/** The first feature of a text file as one line; null for other files. */
+function firstFeature(path) {
+  const format = /\.(csv|geojson|kml|gpx)$/.exec(path)?.[1];
+  if (!format || !existsSync(path)) return null;
+  const text = readFileSync(path, "latin1");
+  const found = {
+    csv: /^.*\n(.*)/,
+    geojson: /\{\s*"type"\s*:\s*"Feature"[\s\S]{0,400}/,
+    kml: /<Placemark[\s\S]*?<\/Placemark>/,
+    gpx: /<(wpt|trk)[\s\S]{0,400}/,
+  };
+  const match = found[format].exec(text);
+  const line = Buffer.from(match?.[1] && format === "csv" ? match[1] : (match?.[0] ?? ""), "latin1").toString();
+  const short = line.replace(/\s+/g, " ").trim();
+  return short.length > 110 ? `${short.slice(0, 110)} …` : short || null;
+}
+
+/** Shows a feature before and after a conversion, where both files are text. */
+function showFeature(input, output) {
+  const [before, after] = [firstFeature(join(dirname(samples), input)), firstFeature(output)];
+  if (before) console.log(`  before  ${before}`);
+  if (after) console.log(`  after   ${after}`);
+}
 
 /**
  * Runs one command as a person would type it, and shows both.
@@ -30,6 +55,7 @@ export function geoferry(title, args, expected = 0, { says = [], env = {} } = {}
   });
   process.stdout.write(run.stdout);
   process.stdout.write(run.stderr);
+  if (args[0] === "convert") showFeature(args[1], args[2]);
   const printed = `${run.stdout}${run.stderr}`;
   const missing = says.filter((text) => !printed.includes(text));
   if (run.status === expected && missing.length === 0) return printed;

@@ -68,10 +68,13 @@ export async function syncStory() {
       to("stations.csv"),
       table(features + 10, (n) => temperature(n) + (n % 100 === 0 ? 1 : 0)),
     );
+    step(
+      "30 stations got warmer and 10 are new: the plan, as a page to look at",
+      ["plan", to("stations.csv"), "--map", map, "--html", to("plan.html")],
+      ["create         10", "update         30"],
+    );
     const incremental = ["push", to("stations.csv"), "--map", map, "--backup", to("stations-backup.geojson")];
-    step("30 stations got warmer and 10 are new: only these are sent", incremental, [
-      "created 10, updated 30, deleted 0",
-    ]);
+    step("The push sends only these", incremental, ["created 10, updated 30, deleted 0"]);
 
     for (const format of ["geojson", "csv", "shp", "gpkg", "kml", "gpx"])
       step(`The map as ${format}`, ["pull", to(`pulled.${format}`), "--map", map], ["3,010 features"]);

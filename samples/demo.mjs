@@ -1,5 +1,5 @@
 /**
- * The main job on the samples, in two minutes: looks at a file, converts between formats, reprojects, filters, checks,
+ * The main job on the samples, in half a minute: looks at a file, converts between formats, reprojects, filters, checks,
  * and shows what a target cannot hold; then keeps a map of a service of its own equal to a table, and pulls it back.
  * `npm run demo` runs it; the results stay in `geoferry-demo/` of the temporary folder.
  */
@@ -90,4 +90,5 @@ const list = (folder) => {
 list(output);
 const { failed } = steps;
 console.log(failed === 0 ? "\nThe demo did all it should." : `\n${failed} steps of the demo went wrong.`);
+console.log(`Open in a browser, the changes of the last push on a map: ${to("plan.html")}`);
 process.exit(failed === 0 ? 0 : 1);
