@@ -113,7 +113,7 @@ export * from "./errors.js";
 export type { Job } from "./jobs/job.js";
 export type { RunReport, StepReport } from "./jobs/report/run-report.js";
 export type { JobEvents, RunSettings } from "./jobs/run/run-job.js";
-export type { StepContext } from "./jobs/run/run-step.js";
+export type { StepContext } from "./jobs/run/step-context.js";
 export type {
   BytesReport,
   ConversionRequest,

@@ -26,6 +26,38 @@ function importsOf(path: string): string[] {
   );
 }
 
+/** The files whose values a file imports when it is loaded: neither types alone nor what `import()` loads later. */
+function valueImportsOf(path: string): string[] {
+  const text = textOf(path).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  const statements = text.matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"'`=]*?)\s+from\s+)?["'](\.[^"']+)["']/gm);
+  return [...statements]
+    .filter(([, names = ""]) => !/^\{\s*(type\s+[\w$ ]+,?\s*)+\}$/.test(names.trim()))
+    .map(([, , target]) => posix.join(posix.dirname(path), target!).replace(/\.js$/, ".ts"));
+}
+
+/** Groups of nodes that reach each other (Tarjan, "Depth-first search and linear graph algorithms", 1972). */
+function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (node: string): void => {
+    order.set(node, order.size);
+    lowest.set(node, order.get(node)!);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) visit(next);
+      if (stack.includes(next)) lowest.set(node, Math.min(lowest.get(node)!, lowest.get(next)!));
+    }
+    if (lowest.get(node) !== order.get(node)) return;
+    const group = stack.splice(stack.indexOf(node));
+    if (group.length > 1 || graph.get(node)!.includes(node)) found.push(group);
+  };
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return found;
+}
+
 /** The layer that a file belongs to: "src/model", "plugins/csv". */
 const layerOf = (path: string): string => path.split("/").slice(0, 2).join("/");
 
@@ -41,6 +73,8 @@ const left = [
   "src/format-reader-option.ts",
   "src/escape-control-characters.ts",
   "src/network-settings.ts",
+  "src/install-command.ts",
+  "src/sqlite",
 ];
 const middle = ["src/io", "src/crs", "src/stages"];
 
@@ -52,6 +86,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/format-reader-option.ts": [],
   "src/escape-control-characters.ts": [],
   "src/network-settings.ts": [],
+  "src/install-command.ts": [],
+  "src/sqlite": ["src/install-command.ts", "src/errors.ts"],
   "src/tracing": ["src/version.ts"],
   "src/errors": ["src/format-count.ts"],
   "src/errors.ts": [
@@ -70,7 +106,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "src/remote": [...left, ...middle, "src/pipeline"],
   "src/sync": [...left, ...middle, "src/pipeline", "src/remote"],
   "src/jobs": [...left, ...middle, "src/pipeline", "src/remote", "src/sync"],
-  "src/service": [...left.slice(0, 7), "src/remote/wire.ts"],
+  "src/service": [...left.slice(0, 7), "src/sqlite", "src/remote/wire.ts"],
   "src/cli": [
     ...left,
     ...middle,
@@ -136,15 +172,22 @@ describe("imports", () => {
     expect(wrong.map(({ path, target }) => `${path} → ${target}`)).toEqual([]);
   });
 
+  test("never form a cycle of values, in which a file can run before what it imports", () => {
+    const values = new Map(sources.map((path) => [path, valueImportsOf(path)]));
+    expect([...values.values()].flat().length).toBeGreaterThan(1500);
+    expect(cyclesIn(values)).toEqual([]);
+  });
+
   test("of built-in formats are only made by src/index and src/cli", () => {
     const from = local.filter(({ path, target }) => target.startsWith("plugins/") && !path.startsWith("plugins/"));
     const others = from.filter(({ path }) => path !== "src/index.ts" && !path.startsWith("src/cli/"));
     expect(others).toEqual([]);
   });
 
-  test("of packages are of dependencies, which users install", () => {
+  test("name packages that package.json lists: the bundle contains them, or users install them", () => {
     const manifest = JSON.parse(textOf("package.json")) as Record<string, Record<string, string>>;
-    const dependencies = { ...manifest.dependencies, ...manifest.optionalDependencies };
+    const dependencies = { ...manifest.dependencies, ...manifest.devDependencies, ...manifest.peerDependencies };
+    const tools = ["vitest", "typescript", "rolldown", "playwright-core", "@biomejs/biome"];
     const names = sources.flatMap((path) =>
       importsOf(path)
         .filter((target) => !/^(src|plugins|test)\/|^node:|^#/.test(target))
@@ -159,7 +202,7 @@ describe("imports", () => {
     expect(names.length).toBeGreaterThan(5);
     // What a browser runs comes with the package: MapLibre GL is in dist/assets and dist/plan-page.
     const installed = ({ path, name }: { path: string; name: string }) =>
-      Object.hasOwn(dependencies, name) ||
+      (Object.hasOwn(dependencies, name) && !tools.includes(name)) ||
       (/^src\/(service\/pages|cli\/plan-page)\/browser\//.test(path) && name === "maplibre-gl");
     expect(names.filter((one) => !installed(one))).toEqual([]);
   });

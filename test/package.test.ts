@@ -1,5 +1,6 @@
 /** The package as it is built: few files, of which each thing is in one, and what package.json promises of them. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { geoferry, root } from "./support/command.js";
@@ -9,6 +10,8 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
   exports: Record<string, string | { types: string; default: string }>;
   imports: Record<string, string>;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, { optional: boolean }>;
 };
 
 /** Paths of the built JavaScript, from the root. */
@@ -49,15 +52,34 @@ describe("the package", () => {
     expect(built.flatMap((path) => [...textOf(path).matchAll(definitions)].map(() => path))).toHaveLength(2);
   });
 
-  test("takes its dependencies from where they are installed", () => {
+  test("contains what it needs, but for the packages that package.json names", () => {
     const names = new Set(
       built.flatMap((path) =>
-        [...textOf(path).matchAll(/(?<![-\w"])(?:from|import\() ?"([^."#][^"\n]*)"/g)].map((match) => match[1]!),
+        [...textOf(path).matchAll(/(?:^(?:import|export)\b[^"\n]*? from |^import |\bimport\()"([^."#][^"\n]*)"/gm)].map(
+          (match) => match[1]!,
+        ),
       ),
     );
-    const foreign = [...names].filter((name) => !name.startsWith("node:"));
-    expect(foreign).toContain("fastify");
-    expect(foreign.filter((name) => !Object.hasOwn(manifest.dependencies, name))).toEqual([]);
+    const foreign = [...names].filter((name) => !name.startsWith("node:") && !builtinModules.includes(name));
+    const installed = { ...manifest.dependencies, ...manifest.peerDependencies };
+    expect(foreign).toContain("geos-wasm");
+    expect(foreign.filter((name) => !Object.hasOwn(installed, name))).toEqual([]);
+    // What is not installed by itself must be optional.
+    expect(Object.keys(manifest.peerDependencies)).toEqual(Object.keys(manifest.peerDependenciesMeta));
+    expect(Object.values(manifest.peerDependenciesMeta)).toEqual([{ optional: true }, { optional: true }]);
+  });
+
+  test("lists the licence of each library that it contains", () => {
+    const notices = textOf("dist/THIRD-PARTY-NOTICES.txt");
+    for (const name of ["fastify", "pg", "ioredis", "@aws-sdk/client-s3", "yauzl", "@sqlite.org/sqlite-wasm"])
+      expect(notices).toContain(`\n${name} `);
+    expect(notices).not.toContain("UNKNOWN");
+    const { components } = JSON.parse(textOf("dist/sbom.json")) as { components: { name: string; purl: string }[] };
+    expect(components.length).toBeGreaterThan(100);
+    for (const { name } of components) expect(notices, name).toContain(`\n${name} `);
+    expect(components.map(({ purl }) => purl)).toContainEqual(
+      expect.stringMatching(/^pkg:npm\/%40aws-sdk\/client-s3@3\./),
+    );
   });
 });
 
@@ -86,7 +108,7 @@ describe("a command", () => {
     expect(core.filter((name) => name.includes("/service/"))).toEqual([]);
     expect(textOf("dist/chunks/core.js")).toMatch(/import\("\.\.\/src\/service\/serve\.js"\)/);
     const managing = [...loadedWith("dist/src/service/admin.js")];
-    expect(managing.filter((name) => /^(fastify|prom-client)$|pages|serve\.js$/.test(name))).toEqual([]);
+    expect(managing.filter((name) => /pages|serve\.js$/.test(name))).toEqual([]);
   });
 
   test("names functions in a stack as the sources do", () => {

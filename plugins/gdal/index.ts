@@ -24,7 +24,7 @@ function findMember(name: string): Format {
 
 function listMembers(): { readonly formats: readonly Format[]; readonly unavailable: string | null } {
   const catalogue = loadCatalog();
-  if ("missing" in catalogue) return { formats: [], unavailable: `${installHint}; ${catalogue.missing}` };
+  if ("missing" in catalogue) return { formats: [], unavailable: `${installHint()}; ${catalogue.missing}` };
   const drivers = catalogue.drivers.filter(({ reads, writes }) => reads || writes);
   return { formats: drivers.map(createDriverFormat), unavailable: null };
 }

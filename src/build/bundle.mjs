@@ -3,13 +3,17 @@
  * convert a small table. What the sources load on demand (`import()`) stays apart. What two files share is there once,
  * so that the classes of errors and batches are the same for the command, the library and a plugin.
  */
-import { readdirSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { dirname, relative, sep } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { bundleAssets } from "./bundle-assets.mjs";
+import { listLibraries } from "./libraries.mjs";
 
 const root = dirname(dirname(import.meta.dirname));
 const formats = readdirSync(`${root}/plugins`).filter((name) => name !== "shared" && name !== "index.ts");
+
+/** Packages that are installed beside geoferry, always or on request. */
+const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
 
 /** What package.json names under `bin`, `exports` and `imports`. */
 const entries = [
@@ -22,13 +26,15 @@ const entries = [
   "plugins/geopackage/query-process",
   "plugins/gdal/gdal-process",
   "src/service/store/sqlite/thread",
+  "src/service/auth/password-hasher",
   ...formats.map((name) => `plugins/${name}/index`),
 ];
 
-/** What is loaded on demand has the name of its source. */
+/** What is loaded on demand has the name of its source; npm leaves folders called `node_modules` out of packages. */
 function chunkName({ facadeModuleId }) {
   if (!facadeModuleId) return "chunks/[name].js";
-  return relative(root, facadeModuleId).replaceAll(sep, "/").replace(/ts$/, "js");
+  const path = relative(root, facadeModuleId).replaceAll(sep, "/");
+  return path.replace(/^node_modules\//, "libraries/").replace(/\.(ts|mjs|cjs)$/, ".js");
 }
 
 const { rolldown } = await import("rolldown").catch((error) => {
@@ -42,7 +48,8 @@ const bundle = await rolldown({
   cwd: root,
   input: Object.fromEntries(entries.map((path) => [path, `${path}.ts`])),
   platform: "node",
-  external: [/^#/, ...Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies })],
+  // The rest is part of the bundle (docs/decisions/2026-11-24-one-package.md). pg asks for its native half and does without.
+  external: [/^#/, ...installed, "pg-native"],
   tsconfig: "tsconfig.json",
   // The oldest Node that `engines` in package.json allows.
   transform: { target: "node20.19" },
@@ -50,7 +57,7 @@ const bundle = await rolldown({
   // An import that leads nowhere, or one on demand that is loaded at once all the same.
   onLog: (level, log, report) => report(level === "warn" ? "error" : level, log),
 });
-await bundle.write({
+const written = await bundle.write({
   dir: `${root}/dist`,
   cleanDir: true,
   entryFileNames: "[name].js",
@@ -81,4 +88,10 @@ await bundle.write({
   },
 });
 await bundle.close();
+listLibraries(
+  `${root}/dist`,
+  written.output.flatMap(({ moduleIds = [] }) => moduleIds),
+  ["maplibre-gl", "world-atlas", ...Object.keys(manifest.dependencies)].map((name) => `${root}/node_modules/${name}`),
+);
+copyFileSync(`${root}/node_modules/@sqlite.org/sqlite-wasm/dist/sqlite3.wasm`, `${root}/dist/sqlite3.wasm`);
 await bundleAssets(rolldown);

@@ -1,12 +1,14 @@
 /** What the GDAL of this machine has. It is asked once, and only for what a person names: that takes another process. */
+
+import { installCommand } from "../../../src/install-command.js";
 import { createError } from "../../../src/plugin/index.js";
 import { missingPrefix } from "../process/library.js";
 import { resolveGdalProcess } from "../process/process-path.js";
 import type { DriverCatalog, DriverInfo } from "../process/protocol.js";
 
 /** What to do where GDAL is not there. */
-export const installHint =
-  "it needs GDAL: install the package gdal-async (npm install gdal-async; where no prebuilt one fits, it is built on GDAL's own files, on Debian those of libgdal-dev)";
+export const installHint = (): string =>
+  `it needs GDAL: run "${installCommand("gdal-async")}"; to use the GDAL of this machine, install its headers first (Debian: libgdal-dev) and set npm_config_shared_gdal=true`;
 
 const timeoutMs = 60_000;
 
@@ -36,7 +38,7 @@ export function findDriver(name: string): DriverInfo {
   const catalogue = loadCatalog();
   const source = `gdal:${name}`;
   if ("missing" in catalogue)
-    throw createError("unsupported", { source, reason: `${installHint}; ${catalogue.missing}` });
+    throw createError("unsupported", { source, reason: `${installHint()}; ${catalogue.missing}` });
   const found = catalogue.drivers.find((driver) => driver.name.toLowerCase() === name.toLowerCase());
   if (found) return found;
   throw createError("unsupported", {

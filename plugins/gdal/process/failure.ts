@@ -12,7 +12,7 @@ const cleanMessage = (message: string): string =>
 /** A failure of GDAL while reading, as an error of the registry; any other error as it is. */
 export function toReadError(error: unknown, source: string, driver: string | null): unknown {
   if (!(error instanceof GdalError)) return error;
-  if (error.missing) return createError("unsupported", { source, reason: `${installHint}; ${error.message}` }, error);
+  if (error.missing) return createError("unsupported", { source, reason: `${installHint()}; ${error.message}` }, error);
   const reader = driver === null ? "GDAL" : `GDAL's driver ${driver}`;
   return createError(
     "input-corrupt",
@@ -25,7 +25,7 @@ export function toReadError(error: unknown, source: string, driver: string | nul
 export function toWriteError(error: unknown, output: string, driver: string): unknown {
   if (!(error instanceof GdalError)) return error;
   if (error.missing)
-    return createError("unsupported", { source: output, reason: `${installHint}; ${error.message}` }, error);
+    return createError("unsupported", { source: output, reason: `${installHint()}; ${error.message}` }, error);
   const reason = `GDAL's driver ${driver} cannot write it: ${cleanMessage(error.message)}`;
   return createError("output-failed", { output, reason }, error);
 }

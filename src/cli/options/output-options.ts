@@ -3,7 +3,7 @@ import { createError } from "../../errors.js";
 import type { ConvertRequest, OutputMember, WithUndefined } from "../../pipeline/request.js";
 import type { CommonArguments, Flag } from "../command.js";
 import { outputOf } from "../parse/arguments.js";
-import { camelCase } from "../parse/parse-command-line.js";
+import { camelCase } from "../parse/camel-case.js";
 import { oneOf, pairs } from "../parse/values.js";
 import { flag, several, text } from "./source-options.js";
 

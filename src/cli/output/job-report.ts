@@ -2,7 +2,7 @@
 
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount, groupDigits } from "../../format-count.js";
-import type { DistributedProgress } from "../../jobs/queue/dispatcher/distributed-run.js";
+import type { DistributedProgress } from "../../jobs/queue/dispatcher/settings.js";
 import type { Finding, FindingLists, Regression } from "../../jobs/report/findings.js";
 import type { Counts, ItemReport, Result, RunReport, StepReport } from "../../jobs/report/run-report.js";
 import type { CommonArguments } from "../command.js";

@@ -1,9 +1,7 @@
 import { type Command, type CommonArguments, common, type Flag } from "../command.js";
+import { camelCase } from "./camel-case.js";
 
 type Value = string | boolean | readonly string[];
-
-/** `--target-crs` is `targetCrs` in the arguments of a command. */
-export const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** How many positional arguments a command takes, and their name. */
 export interface PositionalCount {

@@ -4,7 +4,7 @@ import { redactUrl } from "../../io/redact.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import { isWebAddress } from "../../pipeline/input/expand-inputs.js";
 import type { Command, CommonArguments } from "../command.js";
-import { camelCase } from "./parse-command-line.js";
+import { camelCase } from "./camel-case.js";
 
 /** @throws usage */
 export function refuseAddresses(

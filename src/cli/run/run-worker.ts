@@ -35,7 +35,7 @@ export interface WorkerNumbers {
   readonly concurrency: number | undefined;
 }
 
-const handPath = createRequire(import.meta.url).resolve("#hand");
+const workerProcessPath = createRequire(import.meta.url).resolve("#worker-process");
 
 /** @returns the exit status, when it was told to stop */
 export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): Promise<number> {
@@ -56,7 +56,7 @@ export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): 
     splitAbove: numbers.splitAbove,
   });
   const hands = new WorkerPool(
-    () => fork(handPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
+    () => fork(workerProcessPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
     concurrency,
   );
   const settings = { address, prefix, name, concurrency, stalledAfter: numbers.stalledAfter * 1000 };

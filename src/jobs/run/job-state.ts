@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Database } from "better-sqlite3";
 import { createError, GeoferryError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { toAbsolute } from "../../io/s3/bucket-address.js";
+import { type Database, loadNativeSqlite } from "../../sqlite/index.js";
 import { ensurePrivateFile, ensurePrivateFolder } from "../../sync/state/state-folder.js";
 import type { Findings } from "../report/findings.js";
 import { emptyFindingLists, type RunReport } from "../report/run-report.js";
@@ -71,7 +71,7 @@ export class JobState implements Disposable {
     const path = join(folder, "job.db");
     let database: Database | undefined;
     try {
-      const { default: Sqlite } = await import("better-sqlite3");
+      const Sqlite = loadNativeSqlite();
       database = new Sqlite(ensurePrivateFile(path));
       const version = database.pragma("user_version", { simple: true }) as number;
       if (version > schemaVersion) throw createError("job-state-newer", { path });

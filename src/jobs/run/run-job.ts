@@ -6,12 +6,14 @@ import type { Registry } from "../../plugin/registry.js";
 import { withSpan } from "../../tracing/span.js";
 import { version } from "../../version.js";
 import type { Job, Step, SyncStep } from "../job.js";
-import type { DistributedProgress, DistributedRun, QueueSettings } from "../queue/dispatcher/distributed-run.js";
+import type { DistributedRun } from "../queue/dispatcher/distributed-run.js";
+import type { DistributedProgress, QueueSettings } from "../queue/dispatcher/settings.js";
 import { replaceFlagsByKeys } from "../report/job-keys.js";
 import { type RunReport, type StepReport, worstResult } from "../report/run-report.js";
 import { lockJob } from "./job-lock.js";
 import { JobState, jobFolder } from "./job-state.js";
-import { runStep, type StepContext, skippedStep } from "./run-step.js";
+import { runStep, skippedStep } from "./run-step.js";
+import type { StepContext } from "./step-context.js";
 
 export interface RunSettings {
   /** The job's file, by which it is known from run to run. */

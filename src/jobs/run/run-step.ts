@@ -3,12 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createError, type GeoferryError } from "../../errors.js";
 import { redact, redactInputs } from "../../io/redact.js";
 import { networkSettings, withNetworkSettings } from "../../network-settings.js";
-import type { Host } from "../../pipeline/request.js";
 import type { Registry } from "../../plugin/registry.js";
-import type { ServiceClient, Traffic } from "../../remote/client/map-client.js";
 import { maxDurationMs } from "../file/value-kinds.js";
 import type { Step, SyncStep } from "../job.js";
-import type { DistributedRun } from "../queue/dispatcher/distributed-run.js";
 import { type Findings, findRegressions, mergeFindingLists, mergeRegressions } from "../report/findings.js";
 import { replaceFlagsByKeys, replaceFlagsInItem } from "../report/job-keys.js";
 import {
@@ -23,29 +20,15 @@ import {
 import { convertStep } from "../steps/convert-step.js";
 import { isRepeatable, transientKinds } from "../steps/repeatable.js";
 import { runSyncStep } from "../steps/sync-step.js";
+import type { DispatchContext } from "./dispatch-context.js";
 import type { JobState } from "./job-state.js";
-
-/** What the steps of a job work with. */
-export interface StepContext {
-  readonly host: Host;
-  /** The service of the job's maps; asked for when a step needs it. @throws remote-unknown … */
-  readonly service: (signal: AbortSignal) => Promise<ServiceClient>;
-  readonly traffic: Traffic;
-  /** The folder of all states (`stateRoot`). */
-  readonly stateRoot: string;
-  /** Nothing is written; the reports say what would be. */
-  readonly dryRun: boolean;
-  /** Where workers do what is to be done. */
-  readonly distributedRun?: DistributedRun;
-  /** What a person should know. */
-  readonly onNotice: (sentence: string) => void;
-}
+import type { StepContext } from "./step-context.js";
 
 /** @param rider the step that may be handed to workers with this one */
 export async function runStep(
   step: Step,
   state: JobState,
-  tools: StepContext,
+  tools: DispatchContext,
   rider: SyncStep | null,
 ): Promise<StepReport> {
   const [began, start] = [new Date(), performance.now()];
@@ -116,7 +99,7 @@ interface AttemptResult {
 async function attempt(
   step: Step,
   state: JobState,
-  tools: StepContext,
+  tools: DispatchContext,
   settled: Set<string>,
   rider: SyncStep | null,
 ): Promise<AttemptResult> {

@@ -8,8 +8,8 @@ import { hashOfSettings } from "../../sync/state/map-state.js";
 import type { ConversionStep, SyncStep } from "../job.js";
 import { emptyFindings, type Findings, findRegressions } from "../report/findings.js";
 import { type ErrorReport, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
+import type { DispatchContext } from "../run/dispatch-context.js";
 import type { JobState, OutputRecord } from "../run/job-state.js";
-import type { StepContext } from "../run/run-step.js";
 import { type ConversionRecord, stampFiles, toConversionRecord, toFindings } from "./conversion-record.js";
 import { isUnchanged, readStamp, type SourceStat, statSources } from "./source-stat.js";
 import { listStaleOutputs } from "./stale-outputs.js";
@@ -42,7 +42,7 @@ export interface OutputRecords {
 export async function convertStep(
   step: ConversionStep,
   state: JobState,
-  tools: StepContext,
+  tools: DispatchContext,
   settled: Set<string>,
   rider: SyncStep | null,
 ): Promise<ItemReport[]> {

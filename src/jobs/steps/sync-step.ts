@@ -15,10 +15,10 @@ import { openReadonlySyncRun, SyncRun } from "../../sync/sync-run.js";
 import type { SyncStep } from "../job.js";
 import { type FindingLists, toFindingLists } from "../report/findings.js";
 import { type Counts, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
-import type { StepContext } from "../run/run-step.js";
+import type { DispatchContext } from "../run/dispatch-context.js";
 
 /** No one is asked: guards alone decide. @throws what stops it before the first write */
-export async function runSyncStep(step: SyncStep, tools: StepContext): Promise<ItemReport> {
+export async function runSyncStep(step: SyncStep, tools: DispatchContext): Promise<ItemReport> {
   const { request: asked, backup: backupPath } = step;
   const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = tools;
   if (distributedRun && !dryRun) return distributedRun.synchronise(step, host);

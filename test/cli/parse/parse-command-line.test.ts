@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { commandNameIn, commands } from "../../../src/cli/command.js";
 import { protectArguments } from "../../../src/cli/parse/arguments.js";
+import { camelCase } from "../../../src/cli/parse/camel-case.js";
 import { explainMistake } from "../../../src/cli/parse/command-line-errors.js";
-import { camelCase, parseCommandLine } from "../../../src/cli/parse/parse-command-line.js";
+import { parseCommandLine } from "../../../src/cli/parse/parse-command-line.js";
 
 function read(line: readonly string[]): Record<string, unknown> | null {
   const name = commandNameIn(line)!;

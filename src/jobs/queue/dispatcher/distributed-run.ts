@@ -18,24 +18,9 @@ import { withAbort } from "../with-abort.js";
 import { describeWorkers } from "./connected-workers.js";
 import { dispatchConversion } from "./dispatch-conversion.js";
 import { dispatchSync } from "./dispatch-sync.js";
-import { type DispatcherSettings, JobDispatcher, type JobEntry, type JobOutcome } from "./job-dispatcher.js";
+import { JobDispatcher, type JobEntry, type JobOutcome } from "./job-dispatcher.js";
 import { keepFinished, recoverStalledJobs } from "./recover-stalled-jobs.js";
-
-export interface QueueSettings extends DispatcherSettings {
-  /** Of two runs the files of the one with the lower number are first; from 1. */
-  readonly priority: number;
-  /** Where the maps are; asked for when a step needs it. @throws remote-unknown … */
-  readonly service: () => Promise<{ readonly url: string; readonly insecureHttp: boolean }>;
-}
-
-/** How far a step is. */
-export interface DistributedProgress {
-  readonly step: string;
-  readonly done: number;
-  readonly total: number;
-  /** Names of those at work. */
-  readonly workers: readonly string[];
-}
+import type { DistributedProgress, QueueSettings } from "./settings.js";
 
 export interface DistributedRunOptions {
   readonly job: Job;

@@ -15,10 +15,10 @@ import {
   readFailure,
   toJobFailure,
 } from "../job-payload.js";
-import type { QueueAddress } from "../queue-address.js";
 import { type Cancellation, cancelChannel, isMapQueue, queuesKey } from "../queue-names.js";
 import { withAbort } from "../with-abort.js";
 import { type ConnectedWorker, describeWorkers, listConnectedWorkers } from "./connected-workers.js";
+import type { DispatcherSettings } from "./settings.js";
 
 export type DispatchedJob = Job<JobPayload, JobAnswer>;
 
@@ -45,11 +45,6 @@ interface PendingJob {
 interface OpenQueue {
   readonly queue: Queue<JobPayload, JobAnswer>;
   readonly events: QueueEvents;
-}
-
-export interface DispatcherSettings {
-  readonly address: QueueAddress;
-  readonly prefix: string;
 }
 
 /** Told of what workers do. */

@@ -6,7 +6,7 @@ import type { Redis } from "ioredis";
 import { version } from "../../../version.js";
 import { connectionOptions, noop, openReconnectingRedis, openRedis } from "../connection.js";
 import { connectionName, listConnectedWorkers } from "../dispatcher/connected-workers.js";
-import type { DispatcherSettings } from "../dispatcher/job-dispatcher.js";
+import type { DispatcherSettings } from "../dispatcher/settings.js";
 import {
   type Cancellation,
   cancelChannel,

@@ -9,7 +9,7 @@ import { fileSize, isSingleThreadFaster } from "../../../pipeline/execute/choose
 import { isAddress } from "../../../pipeline/input/expand-inputs.js";
 import type { ConvertRequest, Host } from "../../../pipeline/request.js";
 import type { ConversionStep, Step } from "../../job.js";
-import type { StepContext } from "../../run/run-step.js";
+import type { StepContext } from "../../run/step-context.js";
 import { type ConversionRecord, stampFiles, toConversionRecord, withFiles } from "../../steps/conversion-record.js";
 import { areUnmodified } from "../../steps/convert-step.js";
 import { digestFile, statSources } from "../../steps/source-stat.js";

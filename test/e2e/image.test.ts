@@ -1,0 +1,136 @@
+/** The container image of samples/deploy, built and run without a daemon, from small base images made of this system. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../../src/testing/index.js";
+import { hasProgram, root } from "../support/command.js";
+import { canChangeRoot, createMinimalRoot } from "../support/minimal-root.js";
+import { nodeVersion } from "../support/node-versions.js";
+
+const canRun = canChangeRoot("the container image") && hasProgram("buildah");
+if (!canRun) console.warn("NOT TESTED: the container image, which needs buildah");
+
+const scratch = new TemporaryFolder();
+const store = scratch.path("images");
+const env = { ...process.env, BUILDAH_ISOLATION: "chroot", STORAGE_DRIVER: "vfs" };
+
+const buildah = (...args: string[]): string =>
+  execFileSync("buildah", ["--root", store, "--runroot", `${store}-run`, ...args], {
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+    cwd: scratch.path("context"),
+  }).trim();
+
+function createImage(name: string, folder: string): void {
+  const container = buildah("from", "scratch");
+  buildah("copy", "--quiet", container, folder, "/");
+  buildah("commit", "--quiet", container, name);
+}
+
+describe.skipIf(!canRun)("the container image", () => {
+  let container: string;
+  const run = (...args: string[]) => buildah("run", container, "--", ...args);
+
+  beforeAll(async () => {
+    const node = (await nodeVersion(24))!;
+    const context = scratch.path("context");
+    cpSync(join(root, "samples/deploy/compose"), context, { recursive: true });
+    execFileSync("npm", ["pack", "--ignore-scripts", "--pack-destination", context], { cwd: root, stdio: "pipe" });
+    const npm = dirname(
+      dirname(realpathSync(execFileSync("sh", ["-c", "command -v npm"], { encoding: "utf8" }).trim())),
+    );
+    const programs = ["sh", "ln", "install", "rm", "env", "mkdir", "id", "touch"];
+    createMinimalRoot(scratch.path("base"), programs, { [node]: null });
+    createMinimalRoot(scratch.path("node"), programs, { [node]: "/usr/local/bin/node" });
+    cpSync(npm, scratch.path("node/usr/local/lib/node_modules/npm"), { recursive: true });
+    writeFileSync(
+      scratch.path("node/usr/local/bin/npm"),
+      '#!/bin/sh\nexec /usr/local/bin/node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n',
+      { mode: 0o755 },
+    );
+    createImage("node-base", scratch.path("node"));
+    createImage("small-base", scratch.path("base"));
+    // How this machine reaches the registry.
+    const npmSettings = [join(homedir(), ".npmrc"), "/usr/etc/npmrc"].filter(existsSync);
+    writeFileSync(scratch.path("npmrc"), npmSettings.map((path) => readFileSync(path, "utf8")).join("\n"));
+    const settings = [
+      [scratch.path("npmrc"), "/usr/local/etc/npmrc"],
+      ["/etc/resolv.conf", "/etc/resolv.conf"],
+      ["/etc/hosts", "/etc/hosts"],
+      ["/etc/ssl/certs", "/etc/ssl/certs"],
+    ].filter(([path]) => existsSync(path!));
+    buildah(
+      "build",
+      "--format=docker",
+      "--build-arg=NODE_IMAGE=localhost/node-base",
+      "--build-arg=BASE_IMAGE=localhost/small-base",
+      "--build-arg=GEOFERRY=./geoferry-0.1.0.tgz",
+      ...settings.map(([from, to]) => `--volume=${from}:${to}:ro`),
+      "--tag=geoferry",
+      ".",
+    );
+    container = buildah("from", "geoferry");
+  }, 180_000);
+
+  afterAll(() => {
+    if (canRun) buildah("rmi", "--all", "--force");
+    scratch.remove();
+  });
+
+  test("runs geoferry as a user without rights", () => {
+    expect(run("geoferry", "--version")).toBe("0.1.0");
+    expect(run("id", "-u")).toBe("1000");
+    expect(run("sh", "-c", "touch /opt/geoferry/x 2>/dev/null || echo refused")).toBe("refused");
+  });
+
+  test("has no npm, no tarball and a bill of materials; Node and geoferry take under 150 MB", () => {
+    const mounted = buildah("mount", container);
+    expect(existsSync(join(mounted, "usr/local/lib/node_modules/npm"))).toBe(false);
+    expect(existsSync(join(mounted, "opt/geoferry/geoferry-0.1.0.tgz"))).toBe(false);
+    const bill = JSON.parse(readFileSync(join(mounted, "opt/geoferry/node_modules/geoferry/dist/sbom.json"), "utf8"));
+    expect(bill.bomFormat).toBe("CycloneDX");
+    const [kilobytes] = execFileSync("du", ["-skc", join(mounted, "opt"), join(mounted, "usr/local")], {
+      encoding: "utf8",
+    })
+      .trim()
+      .split("\n")
+      .at(-1)!
+      .split("\t");
+    expect(Number(kilobytes) / 1024).toBeLessThan(150);
+  });
+
+  test("serves, and answers its own health check", async () => {
+    const { Config } = JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config
+      ? { Config: JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config }
+      : { Config: {} };
+    expect(Config).toMatchObject({
+      User: "1000:1000",
+      Entrypoint: ["geoferry"],
+      Cmd: expect.arrayContaining(["serve"]),
+    });
+    const [, ...check] = Config.Healthcheck.Test as string[];
+    const service = spawn(
+      "buildah",
+      ["--root", store, "--runroot", `${store}-run`, "run", container, "--", "geoferry", ...Config.Cmd],
+      { env, stdio: ["ignore", "ignore", "pipe"] },
+    );
+    try {
+      for (let tries = 0; ; tries++) {
+        const args = ["--root", store, "--runroot", `${store}-run`, "run", container, "--", ...check];
+        const { status } = spawnSync("buildah", args, { env });
+        if (status === 0) break;
+        expect(tries).toBeLessThan(20);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+      const answer = await fetch("http://127.0.0.1:8080/healthz");
+      expect(await answer.json()).toEqual({ status: "alive" });
+    } finally {
+      spawnSync("pkill", ["-f", "geoferry serve --host 0.0.0.0"]);
+      await once(service, "exit");
+    }
+  }, 60_000);
+});

@@ -1,0 +1,152 @@
+/** The package as users install it: packed, installed globally without a compiler, and used with each version of Node. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../../src/testing/index.js";
+import { root, samples } from "../support/command.js";
+import { nodeVersion } from "../support/node-versions.js";
+
+const scratch = new TemporaryFolder();
+afterAll(() => scratch.remove());
+
+let tarball: string;
+beforeAll(() => {
+  // The build is there already; other tests run from it.
+  const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
+}, 60_000);
+
+/** Bytes of all files in a folder. */
+const sizeOf = (folder: string): number =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => statSync(join(folder, name)))
+    .reduce((sum, file) => sum + (file.isFile() ? file.size : 0), 0);
+
+interface Installation {
+  readonly folder: string;
+  readonly modules: string;
+  run(
+    args: readonly string[],
+    options?: { input?: string; env?: NodeJS.ProcessEnv },
+  ): { status: number | null; stdout: string; stderr: string };
+  start(args: readonly string[]): ReturnType<typeof spawn>;
+}
+
+function install(node: string, name: string): Installation {
+  const prefix = scratch.path(name);
+  // As where no compiler is: a package that needs one fails.
+  const env = { ...process.env, CC: "false", CXX: "false", npm_config_build_from_source: "true" };
+  execFileSync("npm", ["install", "--global", "--prefix", prefix, tarball], { env, stdio: "pipe" });
+  const folder = join(prefix, "work");
+  mkdirSync(folder);
+  const modules = join(prefix, "lib", "node_modules");
+  const main = join(modules, "geoferry", "dist", "src", "cli", "main.js");
+  const variables = { ...process.env, GEOFERRY_STATE: join(folder, "state"), NO_COLOR: "1" };
+  return {
+    folder,
+    modules,
+    run: (args, { input = "", env = {} } = {}) =>
+      spawnSync(node, [main, ...args], {
+        cwd: folder,
+        env: { ...variables, ...env },
+        encoding: "utf8",
+        input,
+        timeout: 60_000,
+      }),
+    start: (args) => spawn(node, [main, ...args], { cwd: folder, env: variables, stdio: ["ignore", "pipe", "ignore"] }),
+  };
+}
+
+describe.each([20, 22, 24] as const)("installed globally under Node %s", (version) => {
+  let installed: Installation | null = null;
+
+  beforeAll(async () => {
+    const node = await nodeVersion(version);
+    if (node) installed = install(node, `node-${version}`);
+  }, 120_000);
+
+  test("takes few megabytes, and no package of it has an install script", () => {
+    if (!installed) return;
+    expect(sizeOf(installed.modules) / 2 ** 20).toBeLessThan(40);
+    const manifests = readdirSync(installed.modules, { recursive: true, encoding: "utf8" })
+      .filter((name) => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(name))
+      .map((name) => JSON.parse(readFileSync(join(installed!.modules, name), "utf8")));
+    expect(manifests.map(({ name }) => name)).toContain("geoferry");
+    const scripts = manifests.flatMap(({ name, scripts = {} }) =>
+      ["preinstall", "install", "postinstall"].filter((script) => script in scripts).map((script) => [name, script]),
+    );
+    expect(scripts).toEqual([]);
+  });
+
+  test("converts from and to all six formats", () => {
+    if (!installed) return;
+    const formats = ["gpkg", "shp", "csv", "kml", "gpx", "geojson"];
+    for (const format of formats) {
+      const to = installed.run(["convert", `${samples}/capitals.geojson`, `capitals.${format}`, "--quiet"]);
+      expect(to, format).toMatchObject({ status: 0, stderr: "" });
+      const back = installed.run(["convert", `capitals.${format}`, `${format}.geojson`, "--quiet"]);
+      expect(back, format).toMatchObject({ status: 0, stderr: "" });
+      const { features } = JSON.parse(readFileSync(join(installed.folder, `${format}.geojson`), "utf8"));
+      expect(features.length, format).toBe(195);
+    }
+  });
+
+  test("changes a GeoPackage in place, or says what to install", () => {
+    if (!installed) return;
+    installed.run(["convert", `${samples}/capitals.geojson`, "changed.gpkg", "--quiet"]);
+    const { status, stderr } = installed.run(["convert", `${samples}/rivers.geojson`, "changed.gpkg", "--append"]);
+    if (version === 20) {
+      expect(status).toBe(4);
+      expect(stderr).toContain('run "npm install -g better-sqlite3", or use Node.js 22.16 or later');
+      return;
+    }
+    expect(status).toBe(0);
+    const { stdout } = installed.run(["info", "changed.gpkg"]);
+    expect(stdout).toMatch(/capitals[\s\S]*rivers/);
+  });
+
+  test("serves a map and keeps it in sync, or says what to install", async () => {
+    if (!installed) return;
+    const service = installed.start(["serve", "--data", "data", "--port", "0", "--json"]);
+    if (version === 20) {
+      expect(await once(service, "exit")).toEqual([4, null]);
+      expect(installed.run(["serve", "--data", "data", "--port", "0"]).stderr).toContain(
+        "npm install -g better-sqlite3",
+      );
+      return;
+    }
+    try {
+      const [line] = (await once(service.stdout!, "data")) as [Buffer];
+      const { url } = JSON.parse(line.toString().split("\n", 1)[0]!) as { url: string };
+      const admin = (args: string[], input = "") => {
+        const { status, stdout, stderr } = installed!.run(["admin", ...args, "--data", "data", "--json"], { input });
+        expect(stderr).toBe("");
+        expect(status).toBe(0);
+        return JSON.parse(stdout) as Record<string, string>;
+      };
+      admin(["user", "add", "ada@example.org"], "a quiet harbour\n");
+      const { id: map } = admin(["map", "add", "Capitals", "--owner", "ada@example.org"]);
+      const credential = admin(["credential", "add", "--owner", "ada@example.org"]);
+      const env = {
+        GEOFERRY_URL: url,
+        GEOFERRY_CLIENT_ID: credential.client_id,
+        GEOFERRY_CLIENT_SECRET: credential.client_secret,
+      };
+      const push = ["push", `${samples}/capitals.geojson`, "--map", map!, "--mode", "full"];
+      const pushed = installed.run(push, { env });
+      expect(pushed.stdout + pushed.stderr).toContain("created 195, updated 0, deleted 0");
+      const again = installed.run(push, { env });
+      expect(again.stdout + again.stderr).toContain("nothing to do");
+      expect(installed.run(["pull", "pulled.gpkg", "--map", map!], { env })).toMatchObject({ status: 0 });
+    } finally {
+      service.kill();
+      await once(service, "exit");
+    }
+  });
+});

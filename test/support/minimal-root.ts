@@ -1,0 +1,45 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Whether this process may make another folder the root of a system: Linux x64, as root. Under CI it must. */
+export function canChangeRoot(what: string): boolean {
+  const can = process.platform === "linux" && process.arch === "x64" && process.getuid?.() === 0;
+  if (!can && process.env.CI) throw new Error(`${what} needs Linux x64 and root, and CI must not leave its tests out`);
+  if (!can) console.warn(`NOT TESTED: ${what}, which needs Linux x64 and root`);
+  return can;
+}
+
+const pathOf = (program: string): string =>
+  execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).trim();
+
+/** Files that a binary loads, as `ldd` lists them. */
+const librariesOf = (path: string): string[] =>
+  [...spawnSync("ldd", [path], { encoding: "utf8" }).stdout.matchAll(/(\/\S+)/g)].map(([found]) => found);
+
+function copyInto(root: string, path: string, target = path): void {
+  mkdirSync(join(root, dirname(target)), { recursive: true });
+  copyFileSync(path, join(root, target));
+}
+
+/**
+ * Fills a folder with some programs of this machine and the libraries that they need, as the root of a small system.
+ * @param binaries files whose libraries are copied, too: path here → path there, or null to leave the file itself out
+ */
+export function createMinimalRoot(
+  root: string,
+  programs: readonly string[],
+  binaries: Readonly<Record<string, string | null>> = {},
+): void {
+  for (const folder of ["tmp", "home", "dev", "etc", "usr/bin", "usr/local/bin"])
+    mkdirSync(join(root, folder), { recursive: true });
+  symlinkSync("usr/bin", join(root, "bin"));
+  for (const program of programs) {
+    const path = pathOf(program);
+    for (const file of [path, ...librariesOf(path)]) copyInto(root, file);
+  }
+  for (const [path, target] of Object.entries(binaries)) {
+    for (const file of librariesOf(path)) copyInto(root, file);
+    if (target !== null) copyInto(root, path, target);
+  }
+}
