@@ -123,11 +123,11 @@ class KmlLayer implements Layer {
   }
 
   async *batches(split?: Split, fetched?: unknown): AsyncGenerator<Batch> {
-    let passed = 0;
+    let records = 0;
     for (const piece of split ? [split as KmlSplit] : this.plan.splits) {
       if (piece.gap) {
-        passed++;
-        this.context.reject({ ...piece.gap, place: { ...piece.gap.place, record: passed }, feature: null });
+        records++;
+        this.context.reject({ ...piece.gap, place: { ...piece.gap.place, record: records }, feature: null });
         continue;
       }
       await using opened = await this.openEntry(piece);
@@ -143,11 +143,11 @@ class KmlLayer implements Layer {
         this.tuning,
         fetched as Buffer | undefined,
       );
-      reader.number = passed;
+      reader.number = records;
       yield* reader.batches();
-      passed = reader.number;
+      records = reader.number;
     }
-    this.context.splitFinished(passed, 0);
+    this.context.splitFinished(records, 0);
   }
 
   /** Opens the document of a split. An archive may have thousands, so that each is open only while it is read. */

@@ -90,7 +90,7 @@ const field = (action: TextAction): ElementRule =>
     },
   });
 
-/** An element in a text: only its own text counts. */
+/** An element in a text: its text belongs to the text around it. */
 const markup = elements(Content.field, { text: TextHandling.collect, isRepeatable: false });
 
 const feature = (kind: number, content: number): ElementRule =>

@@ -422,11 +422,11 @@ export class DocumentReader {
     const { containers, findings } = this.settings;
     const container = containers.at(-1);
     if (wanted && container) {
-      const said = this.text.toString();
-      if (this.isDescription) findings?.described(said);
+      const text = this.text.toString();
+      if (this.isDescription) findings?.described(text);
       else {
         this.knownPath = null;
-        if (said !== "") container.name = said;
+        if (text !== "") container.name = text;
         findings?.named(container);
       }
     }

@@ -432,13 +432,13 @@ export class DocumentScanner implements DocumentVisitor {
     this.context.reportLoss("element-left-out", undefined, example, count);
   }
 
-  private planLayer(layer: LayerScan, name: string, said: LayerMetadata | undefined): LayerPlan {
-    const own = this.settings.byFolder ? name : null;
-    const fields = layer.fields.fields(own, (field, declared, type) => {
+  private planLayer(layer: LayerScan, name: string, described: LayerMetadata | undefined): LayerPlan {
+    const schemaName = this.settings.byFolder ? name : null;
+    const fields = layer.fields.fields(schemaName, (field, declared, type) => {
       const example = `its Schema declares ${declared}, and there are values that need ${type}`;
       this.context.reportNotice("type-widened", field, example);
     });
-    const ids = layer.fields.ids(own);
+    const ids = layer.fields.ids(schemaName);
     const summary = {
       ...layer.summariser.summary(),
       fields: layer.fields.summaries(fields),
@@ -446,8 +446,8 @@ export class DocumentScanner implements DocumentVisitor {
       maxIdBytes: layer.fields.longestId(ids),
     };
     const { folder, rejects, splits } = layer;
-    const columns = layer.fields.titles(own, fields);
-    const metadata = columns.length > 0 ? { ...said, columns } : said;
+    const columns = layer.fields.titles(schemaName, fields);
+    const metadata = columns.length > 0 ? { ...described, columns } : described;
     const plan = {
       name,
       folder: folder?.path,
@@ -539,8 +539,8 @@ export class DocumentScanner implements DocumentVisitor {
     if (known) this.lastSchema = known;
     else this.schemas.set(key, this.lastSchema);
     // Geoferry's declarations of fields come first.
-    const said = this.ownFields.get(key);
-    if (said) for (const each of said) this.sayOwn(this.lastSchema, each);
+    const declarations = this.ownFields.get(key);
+    if (declarations) for (const each of declarations) this.addDeclaration(this.lastSchema, each);
   }
 
   private readonly ownFields = new Map<string, { role: string; name: string; type: string }[]>();
@@ -570,7 +570,10 @@ export class DocumentScanner implements DocumentVisitor {
     this.ownFields.set(key, list);
   }
 
-  private sayOwn(schema: DocumentSchema, { role, name, type }: { role: string; name: string; type: string }): void {
+  private addDeclaration(
+    schema: DocumentSchema,
+    { role, name, type }: { role: string; name: string; type: string },
+  ): void {
     if (!isFieldType(type)) return;
     if (role === "id") schema.ids = { field: name, type };
     else if (role === "field") schema.own.set(name, type);

@@ -252,24 +252,24 @@ export class FieldScan {
       return use.hasLists && use.looks === 0 ? undeclaredJson : undeclaredText;
     const { name } = use;
     const own = new Set(schemas.flatMap((schema) => schema.own.get(name) ?? []));
-    const said = schemas.flatMap((schema) => schema.fields.get(name) ?? []);
+    const declaredTypes = schemas.flatMap((schema) => schema.fields.get(name) ?? []);
     const elementTypes = use.alone > 0 ? use.elementTypes : noTypes;
     const elements = commonType(elementTypes);
     const [only] = own;
     if (own.size === 1 && only && fitsGeoferryType(use, elementTypes, only))
       return { both: only, elements: only, data: only };
     // Without a declaration of geoferry's, a field of an element has the element's usual type, where all values fit it.
-    if (said.length > 0 && isElementField(name) && own.size === 0) {
+    if (declaredTypes.length > 0 && isElementField(name) && own.size === 0) {
       const usual = elementFields[name][0];
-      const fits = said.every((type) => type === usual) && widenType(usual, use.looks) === usual;
+      const fits = declaredTypes.every((type) => type === usual) && widenType(usual, use.looks) === usual;
       if (fits) return { both: usual, elements: usual, data: usual };
     }
-    const declared = said.length > 0 ? commonType(said) : "text";
+    const declared = declaredTypes.length > 0 ? commonType(declaredTypes) : "text";
     const arrays = use.looks === 0 ? "json" : "text";
     const data = use.hasLists ? arrays : widenType(declared, use.looks);
     if (data !== declared && !use.hasLists) widening(name, declared, data);
     const both: FieldType[] = [...elementTypes];
-    if (use.inData || said.length > 0) both.push(data);
+    if (use.inData || declaredTypes.length > 0) both.push(data);
     return { both: commonType(both), elements, data };
   }
 

@@ -1,4 +1,4 @@
-/** Elements in extensions as programs write them: without a namespace of their own, several times, in each other. */
+/** Elements in extensions as programs write them: without a namespace of their own, repeated, nested. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../../src/testing/index.js";
@@ -24,7 +24,7 @@ const gpx = "http://www.topografix.com/GPX/1/1";
 const gpxtpx = "http://www.garmin.com/xmlschemas/TrackPointExtension/v1";
 const gpxx = "http://www.garmin.com/xmlschemas/GpxExtensions/v3";
 const attributes = `xmlns="${gpx}" xmlns:gpxtpx="${gpxtpx}" xmlns:gpxx="${gpxx}" xmlns:x="urn:x" xmlns:xlink="http://www.w3.org/1999/xlink"`;
-/** The insides of all extensions but those of the file. */
+/** Returns the contents of all extensions except those of the file. */
 const extensionsIn = (text: string): string[] =>
   [...text.matchAll(/<extensions>(?!<gf:)(.*?)<\/extensions>/gs)].map(([, inner]) =>
     inner!.replace(/ xmlns(:\w+)?="(?!")[^"]*"/g, "").replace(/>\s+</g, "><"),
@@ -34,7 +34,7 @@ const track = (...points: string[]) => `<trk><trkseg>${points.map(trkpt).join(""
 const wpt = (extensions: string) => `<wpt lat="1" lon="2"><extensions>${extensions}</extensions></wpt>`;
 
 describe("elements of GPX's own namespace, or of none", () => {
-  // As Strava and watches write them; GPX 1.1, extensionsType, wants another namespace.
+  // As Strava and watches write them; GPX 1.1, extensionsType, requires another namespace.
   const power = ["<power>75</power>", "<power>80</power><hAcc>3.5</hAcc>"];
 
   test.each([
@@ -63,7 +63,7 @@ describe("elements of GPX's own namespace, or of none", () => {
     const options = { shortLines: "yes" };
     expect(await featuresIn(text, options)).toEqual(await featuresIn(document, options));
     if (isTestable) {
-      // Only what GPX 1.1 does not allow in the source, either.
+      // The source has the same violation of GPX 1.1.
       const errors = validateDocument(text, "gpx-1.1.xsd").match(/: element \S+: /g) ?? [];
       for (const error of errors) expect(error).toMatch(/^: element (power|hAcc|a|hr): $/);
     }

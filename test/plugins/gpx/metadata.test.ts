@@ -1,4 +1,4 @@
-/** What a GPX says of itself (GPX 1.1, metadataType) goes where the target has a place for it, and is a loss elsewhere. */
+/** The metadata of a GPX (GPX 1.1, metadataType) are kept where the target can hold them, and are a loss elsewhere. */
 import { readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";

@@ -44,7 +44,7 @@ export async function readGpx(
 export const gpxDocument = (content: string, attributes = 'xmlns="http://www.topografix.com/GPX/1/1"') =>
   `<?xml version="1.0"?>\n<gpx version="1.1" creator="x" ${attributes}>${content}</gpx>\n`;
 
-/** The features of the only layer. */
+/** Reads the features of a document with one layer. */
 export async function featuresIn(document: string, options: Record<string, string> = {}): Promise<readonly Feature[]> {
   return (await readGpx(document, options)).layers[0]!.features;
 }

@@ -306,7 +306,7 @@ test("agrees with @tmcw/togeojson where that is right", async () => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(feature, { maxLength: 5 }), async (features) => {
-      // togeojson gives tracks first.
+      // togeojson returns tracks first.
       const document = gpxDocument([...features].sort((a, b) => (a < b ? 1 : -1)).join(""));
       const dom = new DOMParser().parseFromString(document, "text/xml") as unknown as Parameters<typeof togeojson>[0];
       const expected = togeojson(dom).features.map(({ geometry, properties }) => {

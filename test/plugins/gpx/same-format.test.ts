@@ -1,4 +1,4 @@
-/** What GPX says of routes, segments and points stays what it was from GPX to GPX (GPX 1.1, rteType, trksegType, wptType). */
+/** Values of routes, segments and points are the same from GPX to GPX (GPX 1.1, rteType, trksegType, wptType). */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../../src/testing/index.js";
@@ -11,7 +11,7 @@ afterAll(() => scratch.remove());
 const isTestable = canValidate("gpx-1.1.xsd");
 let count = 0;
 
-/** What a document becomes when it is converted to a format, and the codes of what is lost. */
+/** Converts a document to a format. @returns the output and the codes of losses */
 async function rewritten(document: string, extension = "gpx"): Promise<{ text: string; losses: string[] }> {
   const folder = scratch.path(`s${count++}`);
   mkdirSync(folder, { recursive: true });
@@ -25,7 +25,7 @@ async function rewritten(document: string, extension = "gpx"): Promise<{ text: s
 const v1 = "http://www.garmin.com/xmlschemas/TrackPointExtension/v1";
 const gpxx = "http://www.garmin.com/xmlschemas/GpxExtensions/v3";
 const attributes = `xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="${v1}" xmlns:gpxx="${gpxx}" xmlns:opencpn="http://www.opencpn.org"`;
-/** The elements of a namespace's prefix, in their order, with what is in them. */
+/** Returns the elements with a prefix, in order, with their contents. */
 const elementsOf = (text: string, name: string): string[] =>
   [...text.matchAll(new RegExp(`<(${name})[ >].*?</\\1>`, "gs"))].map(([element]) =>
     element.replace(/ xmlns:\w+="[^"]*"/g, ""),

@@ -1,4 +1,4 @@
-/** Segments of one point, which GPX has and other formats have not: kept on the way from GPX to GPX. */
+/** Segments of one point, which only GPX can hold, are kept from GPX to GPX. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { TemporaryFolder } from "../../../src/testing/index.js";
@@ -17,7 +17,7 @@ writeFileSync(
     <trk><name>stop</name><trkseg><trkpt lat="5" lon="6"/></trkseg></trk>`),
 );
 
-/** The segments of each track in a file, as the latitudes in them. */
+/** Returns the segments of each track in a file, as lists of latitudes. */
 const segmentsIn = (path: string) =>
   [...readFileSync(path, "utf8").matchAll(/<trk>.*?<\/trk>/gs)].map(([track]) =>
     [...track.matchAll(/<trkseg>.*?<\/trkseg>/gs)].map(([segment]) =>
@@ -64,7 +64,7 @@ describe("segments of one point", () => {
     ]);
   });
 
-  test("are kept in other formats with shortLines=yes", async () => {
+  test("are left out of a GPX with shortLines=no", async () => {
     const output = scratch.path("short.gpx");
     const report = await convertFile(walk, output, { readerOptions: { "short-lines": "no" } });
     expect(report.losses).toMatchObject([{ code: "degenerate-part", count: 1 }]);

@@ -5,7 +5,7 @@ import gpx from "../../../plugins/gpx/index.js";
 import { type Batch, type Feature, type Loss, packFeatures } from "../../../src/model/index.js";
 import { writeFile } from "../../../src/testing/write-file.js";
 
-/** What the writer makes of features, and what it says is lost. */
+/** Writes features. @returns the output and the reported losses */
 export async function writeGpx(
   given: Batch | readonly Feature[],
   options: Record<string, string> = {},
@@ -20,7 +20,7 @@ export async function writeGpx(
   }
 }
 
-/** The elements between the head of the file and its declarations. */
+/** Returns the elements between the head of the file and its declarations. */
 export function bodyOf(text: string): string {
   const from = text.indexOf("</metadata>") + "</metadata>".length + 1;
   const to = text.lastIndexOf("<extensions><gf:fields>");

@@ -277,7 +277,7 @@ test("features of a GPX are the same after writing and reading", async () => {
       const { text: written, losses } = await writeGpx(first.features);
       expect(losses).toEqual([]);
       const second = (await readGpx(written, { shortLines: "yes" })).layers[0]!;
-      // The fields are declared then, and a feature without a value has null.
+      // The output declares the fields, so that a feature without a value has null.
       const found = second.features.map(({ properties, ...rest }) => {
         const values = Object.entries(properties).filter(([, value]) => value !== null);
         return { ...rest, properties: Object.fromEntries(values) };

@@ -1,4 +1,4 @@
-/** What a document and its folders say of themselves (OGC 07-147r2, 9.1 to 9.12) is kept from KML to KML, and a loss elsewhere. */
+/** Metadata of a document and its folders (OGC 07-147r2, 9.1 to 9.12) are kept from KML to KML, and are a loss elsewhere. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
@@ -18,7 +18,7 @@ interface Rewritten {
   readonly losses: readonly string[];
 }
 
-/** What a document becomes in a format, and what is lost: codes, fields and counts. */
+/** Converts a document to a format. @returns the output and the losses: codes, fields and counts */
 async function rewritten(
   inner: string,
   name = "out.kml",

@@ -14,7 +14,7 @@ afterAll(() => scratch.remove());
 const schema = "ogckml22.xsd";
 const isTestable = canValidate(schema);
 
-/** Values that elements can say, and values nearly like them. */
+/** Values that elements can hold, and similar ones that they cannot. */
 const values: Readonly<Record<FieldType, readonly Value[]>> = {
   boolean: [true, false],
   int32: [0, 1, 3, -5, 361],
@@ -72,7 +72,7 @@ const field = fc.constantFrom(...Object.keys(elementFields)).chain((name) => {
     { weight: 4, arbitrary: fc.constantFrom(...usual) },
     fc.constantFrom(...(Object.keys(values) as FieldType[])),
   );
-  // A color comes with an opacity, which is told by a notice where the feature has none.
+  // A color is written with an opacity; a notice reports it where the feature has none.
   const gaps = name.endsWith("-opacity") ? [] : [null, undefined];
   return type.chain((chosen) =>
     fc.record({
@@ -107,7 +107,7 @@ test("fields with names of elements are restored for all values, or reported", {
       const [read] = await readFile(kml, file!.path);
       expect(read!.rejects).toEqual([]);
       const names = new Set(layer.fields.map(({ name }) => name));
-      // Fields that a style or a mode adds are told by notices; here they are only left out.
+      // Notices report fields that a style or mode adds; they are ignored here.
       const batches = read!.batches.map((each) => {
         const kept = each.fields.map(({ name }, f) => (names.has(name) ? f : -1)).filter((f) => f >= 0);
         const columns = kept.map((f) => each.columns[f]!);

@@ -1,4 +1,4 @@
-/** Features that each have a few of very many fields. */
+/** Features with a few of very many fields each. */
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import kml from "../../../plugins/kml/index.js";

@@ -23,7 +23,7 @@ export interface ReadKml {
 
 let count = 0;
 
-/** Reads a document, by splits, and gives its layers. */
+/** Reads the layers of a document, by splits. */
 export async function readLayers(
   text: string | Buffer,
   options: Record<string, string> = {},
@@ -47,7 +47,7 @@ export async function read(text: string | Buffer, options: Record<string, string
   return (await readLayers(text, options))[0]!;
 }
 
-/** The properties and geometry of the only feature. */
+/** Reads the properties and geometry of a document with one feature. */
 export async function readOne(inner: string, outside = ""): Promise<Feature> {
   const { features } = await read(kmlDocument(outside + placemarkXml(inner)));
   if (features.length !== 1) throw new Error(`${features.length} features`);

@@ -133,7 +133,7 @@ describe("reads geometries that deviate from KML", () => {
     ],
     ["a polygon of coordinates", "<Polygon><coordinates>0,0 1,0 1,1 0,0</coordinates></Polygon>", "Polygon", rings(0)],
   ])("%s", async (_, inner, type, coordinates) => {
-    // The same several times: what is read the first time is a stencil for the others.
+    // Repeated, so that the first feature is the template for the others.
     const { features } = await read(kmlDocument(placemarkXml(inner).repeat(3)));
     for (const { geometry } of features) {
       expect(geometry).toMatchObject({ type, ...(coordinates ? { coordinates } : {}) });
@@ -583,7 +583,7 @@ describe("geometries", () => {
       ],
     });
     const turned = (await overlay("<rotation>90</rotation>")).features[0]!.geometry as { coordinates: number[][][] };
-    // The north-west corner of the picture goes to the south-west.
+    // The rotation moves the north-west corner of the picture to the south-west.
     const [x, y] = turned.coordinates[0]![0]!;
     expect(x).toBeCloseTo(-1, 12);
     expect(y).toBeCloseTo(-2, 12);

@@ -1,4 +1,4 @@
-/** Parts of a KML that features show only in part, or not at all: each is kept, or named in the report. */
+/** Parts of a KML that features cannot hold: each is kept in another form, or named in the report. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { afterAll, describe, expect, test } from "vitest";

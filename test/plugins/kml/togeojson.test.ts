@@ -5,7 +5,7 @@ import { kmlDocument, placemarkXml, read, scratch } from "./read-kml.js";
 
 afterAll(() => scratch.remove());
 
-/** What togeojson makes of a document. */
+/** Converts a document with togeojson. */
 function oracle(text: string): { geometry: unknown; properties: Record<string, unknown> }[] {
   const dom = new DOMParser().parseFromString(text, "text/xml") as unknown as Parameters<typeof togeojson>[0];
   const { features } = togeojson(dom) as { features: { geometry: unknown; properties: Record<string, unknown> }[] };

@@ -33,7 +33,7 @@ async function writtenBatch(batch: Batch, options: Record<string, string> = {}):
   return { path: file!.path, text: readFileSync(file!.path, "utf8"), losses: file!.losses, notices: [] };
 }
 
-/** Converts features by the whole pipeline. */
+/** Converts features with the whole pipeline. */
 async function written(features: readonly Partial<Feature>[], options: Record<string, string> = {}): Promise<Written> {
   const stem = scratch.path(`c${count++}`);
   const whole = features.map((feature) => ({ type: "Feature", properties: {}, geometry: null, ...feature }));
@@ -200,7 +200,7 @@ describe.runIf(hasOgr)("GDAL opens documents without a word", () => {
     const done = spawnSync("ogrinfo", args, { encoding: "utf8" });
     expect(done.stderr).toBe("");
     expect(done.stdout.match(/Layer name: \w+/g)).toEqual(["Layer name: one", "Layer name: two"]);
-    // The driver KML knows names and descriptions only.
+    // The driver KML reads only names and descriptions.
     if (driver === "KML") return;
     expect(done.stdout).toContain("first (Integer) = 5");
     expect(done.stdout).toContain("second (Real) = 2.5");

@@ -19,7 +19,7 @@ const element = (name: string, text = textArbitrary, attributes = ""): fc.Arbitr
       arbitrary: fc.constantFrom("", `<${name}/>`, `<${name}></${name}>`, `<${name} xmlns="urn:x">1</${name}>`),
     },
   );
-/** Becomes what stands between the elements of a kind of points. */
+/** Replaced by the white space between the elements of one kind of points. */
 const separator = "\v";
 const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.tuple(...parts).map((each) => each.join(separator));
@@ -62,7 +62,7 @@ const rare = fc.oneof(
   element("hdop"),
 );
 
-/** Points of one kind, as a program writes them, with what goes wrong here and there. */
+/** Points of one kind, as a program writes them, with occasional deviations. */
 const points = (name: string) =>
   fc
     .record({
@@ -94,7 +94,7 @@ const points = (name: string) =>
         );
       return fc.array(point, { minLength: 1, maxLength: 40 }).map((all) => all.join(""));
     });
-/** Points that say nothing but their place, as most of a track's do, with what goes wrong here and there. */
+/** Points with a position only, like most of a track, with occasional deviations. */
 const places = (name: string) =>
   fc
     .record({
@@ -119,7 +119,7 @@ const places = (name: string) =>
         });
       return fc.array(place, { minLength: 1, maxLength: 60 }).map((all) => all.join(""));
     });
-/** Points of lines, now and then of those of the other kind. */
+/** Points of lines, sometimes with the tags of the other kind. */
 const linePoints = fc.oneof(
   { weight: 4, arbitrary: fc.constant(["rtept", "trkpt"]) },
   { weight: 1, arbitrary: fc.constant(["trkpt", "rtept"]) },

@@ -3,7 +3,7 @@ import { classifyValue, fittingType, guessType, ValueForm } from "../../../../pl
 
 describe("the form of a value", () => {
   test("depends only on its own bytes, not on those after it", () => {
-    // A window on a file holds what was in it before.
+    // A window still contains bytes that it held before.
     for (const behind of ["I", "INF", ".0", "e", "0", "-"])
       expect(classifyValue(Buffer.from(`7${behind}`), 0, 1)).toBe(ValueForm.int32);
     expect(classifyValue(Buffer.from("-INF"), 0, 1)).toBe(ValueForm.text);

@@ -10,7 +10,7 @@ afterAll(() => scratch.remove());
 const isTestable = canValidate("gpx-1.1.xsd");
 let count = 0;
 
-/** What a document becomes when it is converted to GPX. */
+/** Converts a document to GPX. */
 async function rewritten(document: string, name = "in.gpx"): Promise<string> {
   const folder = scratch.path(`v${count++}`);
   mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CoordinateParser, PositionBuffer } from "../../../../plugins/kml/read/coordinates.js";
 
-/** The numbers of the positions that a text is read as, three each. */
+/** Parses a text. @returns the numbers of the positions, three each */
 function read(text: string): number[] {
   const positions = new PositionBuffer();
   const repairs = { surplus: 0, sloppy: 0 };

@@ -107,7 +107,7 @@ describe("XML attacks", () => {
   });
 });
 
-/** A zip of one entry, whose central directory may say another size than there is. */
+/** Returns a zip with one entry, whose central directory may declare a wrong size. */
 function zipOf(name: string, content: Buffer, saidSize = content.length): Buffer {
   const packed = deflateRawSync(content);
   const path = Buffer.from(name);

@@ -18,7 +18,7 @@ const element = (name: string, attributes = ""): fc.Arbitrary<string> =>
   );
 const joined = (...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
   fc.tuple(...parts).map((each) => each.join(separator));
-/** Becomes what stands between the elements of a kind of features. */
+/** Replaced by the white space between the elements of one kind of features. */
 const separator = "\v";
 const spaces = fc.constantFrom("\n\t", "", " ", "\r\n");
 const oddSpace = weighted(separator, "", "\n\n", "<!-- c -->", "stray", "<?p i?>", "<![CDATA[x]]>");
@@ -129,7 +129,7 @@ const placemarkTag = weighted(
 );
 const id = fc.integer({ min: 0, max: 99 }).map((n) => `<Placemark id="p.${n}">`);
 
-/** Features of one kind, as a program writes them, with what goes wrong here and there. */
+/** Features of one kind, as a program writes them, with occasional deviations. */
 const kindOfFeatures = fc
   .record({
     tag: fc.constantFrom(id, fc.constant("<Placemark>"), placemarkTag),

@@ -1,4 +1,4 @@
-/** KML documents that NetworkLinks of the same KMZ lead to (OGC 07-147r2, 9.9 and annex C). */
+/** KML documents that NetworkLinks of the same KMZ refer to (OGC 07-147r2, 9.9 and annex C). */
 import { createWriteStream, readFileSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { afterAll, describe, expect, test } from "vitest";

@@ -16,7 +16,7 @@ function templateOf(end?: string): XmlRecordTemplate<string> {
   return template;
 }
 
-/** The pairs at the beginning of `text`, and the text that is left behind them. */
+/** Returns the pairs at the beginning of `text`, and the rest of the text. */
 function passed(text: string, wantsNumbers = true, end = text.length): { pairs: number[][]; rest: string } {
   const pairs = new NumberPairScanner<string>(wantsNumbers);
   expect(pairs.takes(templateOf())).toBe(true);

@@ -13,7 +13,7 @@ export function sourceFileOf(bytes: Buffer): SourceFile {
   };
 }
 
-/** What was read, a line each: `<name a="1">`, `text`, `</name>`; text of one element that comes in pieces is one. */
+/** Reads the tokens, one per line: `<name a="1">`, `text`, `</name>`. Consecutive texts are joined. */
 export async function readXmlEvents(
   document: string | Buffer,
   settings: Partial<XmlReaderSettings> = {},

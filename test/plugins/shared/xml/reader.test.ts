@@ -5,7 +5,7 @@ import { XmlReader, XmlToken } from "../../../../plugins/shared/xml/reader.js";
 import { RecordingContext } from "../../../../src/testing/recording-context.js";
 import { readXmlEvents, sourceFileOf } from "./read-xml.js";
 
-/** What saxes makes of the same document, in the same form. */
+/** Reads the tokens of a document with saxes, in the same form. */
 function bySaxes(document: string): string[] {
   const events: string[] = [];
   let text = "";
