@@ -453,7 +453,7 @@ export class DocumentScanner implements DocumentVisitor {
       folder: folder?.path,
       fields,
       ids,
-      declared: layer.fields.declared(own),
+      declared: layer.fields.declared(schemaName),
       summary,
       rejects,
       splits,
