@@ -178,7 +178,7 @@ describe("docs/command-line.md", () => {
     "docs/service.md",
     "docs/sync.md",
     "docs/jobs.md",
-    "docs/watching.md",
+    "docs/monitoring.md",
   ])("knows every flag that %s speaks of", (name) => {
     const known = [common, ...Object.values(commands).map(({ options }) => options)].flatMap(Object.keys);
     const text = textOf(name).replace(/^(npm|npx|node) .*$|`(docker|systemctl) .*?`/gm, "");
@@ -227,7 +227,7 @@ const members = ({ schema }: { readonly schema: unknown }): string => {
   return table(["member", "takes", ""], rows);
 };
 
-describe("docs/watching.md", () => {
+describe("docs/monitoring.md", () => {
   const metricTable = (metrics: readonly MetricObject[], labels: (name: string) => readonly string[]) =>
     table(
       ["metric", "labels", ""],
@@ -245,7 +245,7 @@ describe("docs/watching.md", () => {
       "job-metrics": metricTable(ofRun, (name) => labelsOfRun[name.replace("geoferry_", "")]!.labels),
       "worker-metrics": metricTable(ofWorker, (name) => (/duration/.test(name) ? ["outcome"] : [])),
     };
-    await expect(fillSections(page("watching.md"), parts)).toMatchFileSnapshot("../docs/watching.md");
+    await expect(fillSections(page("monitoring.md"), parts)).toMatchFileSnapshot("../docs/monitoring.md");
   });
 
   test("the rules and the dashboard ask for metrics that there are", () => {

@@ -132,7 +132,7 @@ describe.each([
   "docs/command-line.md",
   "docs/sync.md",
   "docs/jobs.md",
-  "docs/watching.md",
+  "docs/monitoring.md",
 ])("%s", (page) => {
   const markdown = readFileSync(join(root, page), "utf8");
   const blocks = parseCodeBlocks(markdown);
