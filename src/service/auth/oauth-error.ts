@@ -37,7 +37,7 @@ export const invalidClientError = (): OAuthError =>
   });
 
 export const tooManyAttemptsError = (seconds: number): OAuthError =>
-  new OAuthError(429, "temporarily_unavailable", `Too many attempts; go on in ${seconds} s.`, {
+  new OAuthError(429, "temporarily_unavailable", `Too many attempts; retry in ${seconds} s.`, {
     "retry-after": String(seconds),
   });
 

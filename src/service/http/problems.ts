@@ -87,7 +87,7 @@ export const problems = {
   "keys-unusable": defineProblem<{ count: number; key: string }>(
     422,
     (e) =>
-      `Nothing was changed: ${e.count === 1 ? "a feature has" : `${e.count} features have`} no usable ${e.key}, so what is to be deleted cannot be told.`,
+      `Nothing was changed: ${e.count === 1 ? "a feature has" : `${e.count} features have`} no usable ${e.key}, so the features to delete are unknown.`,
   ),
   "all-failed": fixedProblem(422, "None of the features could be written; nothing was changed."),
   refused: defineProblem<{ count: number }>(
@@ -98,18 +98,18 @@ export const problems = {
     422,
     "This Idempotency-Key was used for another request; take a new key for each request.",
   ),
-  "rate-limited": defineProblem<{ seconds: number }>(429, (e) => `Too many requests; go on in ${e.seconds} s.`),
+  "rate-limited": defineProblem<{ seconds: number }>(429, (e) => `Too many requests; retry in ${e.seconds} s.`),
   "headers-too-large": fixedProblem(431, "The headers of the request are too large."),
-  internal: fixedProblem(500, "The service failed at this request; its log tells more under the request's id."),
-  ending: fixedProblem(503, "This process of the service is about to end; ask again, and another answers."),
+  internal: fixedProblem(500, "The service failed to handle this request; its log has details under the request id."),
+  ending: fixedProblem(503, "This process of the service is shutting down; repeat the request, and another process answers."),
   "reading-keys": defineProblem<{ percent: number }>(
     503,
     (e) =>
-      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Send the request again; the reading goes on meanwhile.`,
+      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Repeat the request later; reading continues.`,
   ),
   "disk-full": fixedProblem(
     507,
-    "The disk of the service's database is full: nothing of this request was written. Reading goes on; whoever runs the service must make room.",
+    "The disk of the service's database is full: this request wrote nothing. Reading still works; the operator must free space.",
   ),
   overloaded: fixedProblem(
     503,
