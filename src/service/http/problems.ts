@@ -101,7 +101,10 @@ export const problems = {
   "rate-limited": defineProblem<{ seconds: number }>(429, (e) => `Too many requests; retry in ${e.seconds} s.`),
   "headers-too-large": fixedProblem(431, "The headers of the request are too large."),
   internal: fixedProblem(500, "The service failed to handle this request; its log has details under the request id."),
-  ending: fixedProblem(503, "This process of the service is shutting down; repeat the request, and another process answers."),
+  ending: fixedProblem(
+    503,
+    "This process of the service is shutting down; repeat the request, and another process answers.",
+  ),
   "reading-keys": defineProblem<{ percent: number }>(
     503,
     (e) =>
