@@ -1,4 +1,4 @@
-/** The formats that come with geoferry, and the modules that a worker loads them from. */
+/** The built-in formats, and the modules from which workers load them. */
 import type { Format } from "../src/plugin/format.js";
 import csv from "./csv/index.js";
 import gdal from "./gdal/index.js";

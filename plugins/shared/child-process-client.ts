@@ -1,13 +1,13 @@
 /**
- * A process of its own for native code over the files of strangers, which may crash, hang, or take all memory, and which
- * no thread can be kept from taking the others along: it is asked one thing after the other, and can be ended.
+ * Runs native code on untrusted files in a child process. Such code may crash, hang, or exhaust memory, and a thread
+ * would take the whole process down with it. The process handles one request at a time and can be killed.
  */
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Why the process has no answer: it refused, died, or went beyond its limits. */
+/** Thrown if the process refuses a request, dies, or exceeds its limits. */
 export class ChildProcessError extends Error {
-  /** @param said what its standard error ends with, where it is gone */
+  /** @param said the last output on stderr, if the process has ended */
   constructor(
     message: string,
     readonly said: string = "",
@@ -17,27 +17,27 @@ export class ChildProcessError extends Error {
 }
 
 export interface ChildProcessOptions<Reply> {
-  /** The built file: another process cannot run TypeScript. */
+  /** The built file, because a child process cannot run TypeScript. */
   readonly path: string;
-  /** What runs in it, for messages: `SQLite`. */
+  /** The name of the native code in messages: `SQLite`. */
   readonly label: string;
   readonly environment?: NodeJS.ProcessEnv;
-  /** Mebibytes of JavaScript's heap. */
+  /** Limit of the JavaScript heap in MiB. */
   readonly heap: number;
-  /** Mebibytes that the process may take in all, where the system tells it (Linux). */
+  /** Limit of the memory of the process in MiB, where the system reports it (Linux). */
   readonly memory: number;
-  /** The option that allows more. */
+  /** The option that raises the memory limit. */
   readonly memoryOption: string;
-  /** Seconds that an answer may take; absent: as long as it takes. */
+  /** Timeout of a reply in seconds; absent: none. */
   readonly seconds?: number;
   readonly signal: AbortSignal;
-  /** Sees every reply, refusals too, before it is answered. */
+  /** Called with every reply, including refusals, before the request settles. */
   readonly onReply?: (reply: Reply) => void;
 }
 
-/** Milliseconds between two looks at the memory of the process. */
+/** Interval of the memory checks in milliseconds. */
 const memoryPollIntervalMs = 250;
-/** Milliseconds for which the end of a killed process is waited for: where its disk hangs, it stays for longer. */
+/** Maximum wait for the end of a killed process in milliseconds; a hanging disk can delay it further. */
 const killTimeoutMs = 5000;
 const pageBytes = 4096;
 const maxStderrBytes = 4096;
@@ -55,7 +55,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
 
   constructor(private readonly options: ChildProcessOptions<Reply>) {
     const { path, environment, heap } = options;
-    // Loaded here: hardly a file needs a process.
+    // Loaded lazily, because few files need a process.
     const { fork } = process.getBuiltinModule("node:child_process");
     this.child = fork(path, [], {
       serialization: "advanced",
@@ -68,7 +68,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
     this.child.stderr?.on("data", (text: Buffer) => {
       this.said = (this.said + text.toString("utf8")).slice(-maxStderrBytes);
     });
-    // Once its pipes are closed: what it said last is there then.
+    // Waits until the pipes are closed, so that the last output is available.
     this.child.on("close", (code, killed) => {
       clearInterval(this.watch);
       this.end(`${options.label} ended with ${killed ?? `status ${code}`}`);
@@ -102,7 +102,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
     void this.close();
   }
 
-  /** @throws ChildProcessError; the process is gone then */
+  /** @throws ChildProcessError after the process has ended */
   async ask<K extends Request["kind"]>(request: Request & { readonly kind: K }): Promise<Reply & { readonly kind: K }> {
     const { signal, seconds, onReply } = this.options;
     signal.throwIfAborted();
@@ -118,7 +118,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
     try {
       const reply = await new Promise<Reply>((resolve, reject) => {
         this.waiting = { resolve, reject };
-        // Where the channel is gone, why it is gone is told when the process is closed.
+        // If the channel is closed, the `close` event reports the cause.
         this.child.send(request, () => {});
       });
       onReply?.(reply);
@@ -136,7 +136,7 @@ export class ChildProcessClient<Request extends { readonly kind: string }, Reply
     }
   }
 
-  /** Ends the process, and waits until it has: then its files are its own no more. At most five seconds. */
+  /** Kills the process and waits until it has released its files, at most five seconds. */
   async close(): Promise<void> {
     clearInterval(this.watch);
     this.child.kill("SIGKILL");

@@ -1,9 +1,9 @@
 import type { GeometryBuilder } from "../../src/model/geometry-builder.js";
 
-/** Positions of a curve before they become a ring: x, y, z, m, four numbers each, NaN for what one has not. */
+/** Positions of a curve: x, y, z, m, four numbers each, NaN for a missing dimension. */
 export type CurvePoints = number[];
 
-/** The greatest angle between two neighbours on a linearised arc, 4°: what GDAL and GEOS-based tools take. */
+/** Maximum angle between adjacent positions on a linearized arc, 4°, the value that GDAL and GEOS-based tools use. */
 const maxArcStep = Math.PI / 45;
 
 export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
@@ -13,9 +13,9 @@ export function addPoints(builder: GeometryBuilder, points: CurvePoints): void {
 }
 
 /**
- * A CIRCULARSTRING (SQL/MM part 3, 7.3) as a line: every two segments are an arc through three positions, of which
- * the middle one is kept. Three positions on one line stay a line; where the first is the last, the middle one is
- * opposite on a whole circle.
+ * Linearizes a CIRCULARSTRING (SQL/MM part 3, 7.3): every two segments are an arc through three positions, of which the
+ * middle one is kept. Three collinear positions stay a line; if the first equals the last, the middle one is opposite
+ * on a full circle.
  */
 export function linearizeArcs(points: CurvePoints): CurvePoints {
   const line = points.slice(0, 4);
@@ -23,7 +23,7 @@ export function linearizeArcs(points: CurvePoints): CurvePoints {
   return line;
 }
 
-/** Whether so many positions make a circular string: none, or arcs of two more each (ISO 13249-3, 7.3.1). */
+/** Whether this number of positions forms a circular string: none, or one plus two per arc (ISO 13249-3, 7.3.1). */
 export function isArcString(count: number): boolean {
   return count === 0 || (count > 2 && count % 2 === 1);
 }
@@ -33,7 +33,7 @@ function addArc(line: CurvePoints, points: CurvePoints, k: number): void {
   const [x1, y1] = [points[k + 4]!, points[k + 5]!];
   const [x2, y2] = [points[k + 8]!, points[k + 9]!];
   const whole = x0 === x2 && y0 === y2;
-  // Relative to the first position, so that eastings in the millions lose no digits.
+  // Relative to the first position, so that large eastings lose no digits.
   const [ax, ay, bx, by] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
   const cross = 2 * (ax * by - ay * bx);
   const a = ax * ax + ay * ay;
@@ -54,7 +54,7 @@ function addArc(line: CurvePoints, points: CurvePoints, k: number): void {
   addArcPositions(line, points, k + 4, cx, cy, radius, middle, sweep(middle, whole ? from : to));
 }
 
-/** The positions between the points at `k` and `k + 4`, and the latter; z and m change evenly along the way. */
+/** The positions after the point at `k` up to the point at `k + 4`; z and m are interpolated linearly. */
 function addArcPositions(
   line: CurvePoints,
   points: CurvePoints,
@@ -75,14 +75,14 @@ function addArcPositions(
   line.push(...points.slice(k + 4, k + 8));
 }
 
-/** Appends a segment of a compound curve, leaving out its first position where it repeats the last. */
+/** Appends a segment of a compound curve, without its first position if that repeats the last. */
 export function appendCurveSegment(line: CurvePoints, segment: CurvePoints): void {
   const last = line.length - 4;
   const repeats = last >= 0 && line[last] === segment[0] && line[last + 1] === segment[1];
   for (let k = repeats ? 4 : 0; k < segment.length; k++) line.push(segment[k]!);
 }
 
-/** Whether a ring was open and has been closed by repeating its first position. */
+/** Closes an open ring by repeating its first position; returns whether it was open. */
 export function closeRing(ring: CurvePoints): boolean {
   const last = ring.length - 4;
   if (last < 4 || Number.isNaN(ring[0]) || (ring[0] === ring[last] && ring[1] === ring[last + 1])) return false;

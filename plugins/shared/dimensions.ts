@@ -7,7 +7,7 @@ export interface Dimensions {
 
 export const xyOnly: Dimensions = { z: false, m: false };
 
-/** Whether any position of feature i has a height or measure, members of collections included. */
+/** Whether any position of feature i, including members of collections, has a height or measure. */
 export function dimensionsOf(column: GeometryColumn, i: number): Dimensions {
   if (!column.z && !column.m && !column.members) return xyOnly;
   let [z, m] = [false, false];

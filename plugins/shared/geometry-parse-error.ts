@@ -1,4 +1,4 @@
-/** Why a text or a blob is no geometry, and where in it. */
+/** Thrown for text or a blob that is not a geometry, with the reason and the offset. */
 export class GeometryParseError extends Error {
   constructor(
     reason: string,

@@ -1,15 +1,17 @@
 import { type Column, Presence } from "../../src/model/index.js";
 
-/** From so many columns on it is looked at which of them rows have at all. */
+/** The minimum number of columns for which the index is built. */
 const minColumnsForIndex = 256;
 
-/** Which columns each row has a value or null in: those of row i are `columns[starts[i] … starts[i + 1]]`. */
+/** The columns in which each row has a value or null: those of row i are `columns[starts[i] … starts[i + 1]]`. */
 export interface PresentCells {
   readonly starts: Uint32Array;
   readonly columns: Uint32Array;
 }
 
-/** Gives the cells that are not absent, where there are many columns; null where each row looks at all of few. */
+/**
+ * Indexes the cells that are not absent if there are many columns; null otherwise, when each row checks all columns.
+ */
 export function indexPresentCells(columns: readonly Column[], rows: number): PresentCells | null {
   if (columns.length < minColumnsForIndex) return null;
   const starts = new Uint32Array(rows + 1);
@@ -25,7 +27,7 @@ export function indexPresentCells(columns: readonly Column[], rows: number): Pre
   return { starts, columns: found };
 }
 
-/** The indexes of the columns that a row has. Columns that none has may be one and the same, which is looked at once. */
+/** The indexes of the columns that any row has. Absent columns may share one object, which is checked once. */
 export function presentColumns(columns: readonly Column[]): number[] {
   const within: number[] = [];
   const absent = new Set<Column>();

@@ -1,18 +1,21 @@
 import { type GeometryColumn, Kind } from "../../src/model/geometry.js";
 import type { PluginContext } from "../../src/plugin/format.js";
 
-/** What rounding does to the geometries of a column. */
+/** The effect of rounding on the geometries of a column. */
 export interface CollapsedGeometries {
-  /** Features with a line that becomes one place, or a ring that becomes a line or a place. */
+  /** Features with a line that collapses to one position, or a ring that collapses to a line or a position. */
   readonly count: number;
-  /** The first of them, in words; empty where there is none. */
+  /** Describes the first of them; empty if there is none. */
   readonly example: string;
 }
 
 const isRing = (kind: number): boolean => kind === Kind.Polygon || kind === Kind.MultiPolygon;
 const isLine = (kind: number): boolean => kind === Kind.LineString || kind === Kind.MultiLineString;
 
-/** Which features lose their extent when x and y are written with so many decimals; those without any do not count. */
+/**
+ * Finds the features that lose their extent when x and y are written with this number of decimals; ignores those
+ * without an extent.
+ */
 export function findCollapsedGeometries(column: GeometryColumn, decimals: number): CollapsedGeometries {
   const rounding = new RoundingGrid(decimals);
   let count = 0;
@@ -25,7 +28,7 @@ export function findCollapsedGeometries(column: GeometryColumn, decimals: number
   return { count, example };
 }
 
-/** Tells the loss `rounded-away` of a batch that is written so. */
+/** Reports the loss `rounded-away` for a batch. */
 export function reportCollapsedGeometries(
   column: GeometryColumn,
   decimals: number,
@@ -36,14 +39,14 @@ export function reportCollapsedGeometries(
 }
 
 class RoundingGrid {
-  /** How far apart two numbers are at least that stay two for certain. */
+  /** Minimum distance at which two numbers certainly stay different. */
   private readonly unit: number;
 
   constructor(private readonly decimals: number) {
     this.unit = 10 ** -decimals * (1 + 1e-6);
   }
 
-  /** The first line or ring of the feature that collapses, in words; null where none does. */
+  /** Describes the first line or ring of the feature that collapses; null if none does. */
   collapsed(column: GeometryColumn, row: number): string | null {
     const kind = column.kinds[row]!;
     if (kind === Kind.GeometryCollection) return this.collapsedMember(column, row);
@@ -71,7 +74,7 @@ class RoundingGrid {
     return null;
   }
 
-  /** Most often the second position is far enough from the first. */
+  /** In most lines, the second position is already far enough from the first. */
   private lineCollapses(xy: Float64Array, from: number, to: number): boolean {
     const { unit } = this;
     const x = xy[2 * from]!;
@@ -96,14 +99,14 @@ class RoundingGrid {
   }
 
   /**
-   * Whether all positions are on one line then. Most often the first three show that they are not: rounding changes
-   * the cross product of two differences by less than `unit` times their lengths.
+   * Whether rounding places all positions on one line. In most rings the first three positions show that it does not:
+   * rounding changes the cross product of two differences by less than `unit` times their lengths.
    */
   private ringCollapses(xy: Float64Array, from: number, to: number): boolean {
     const { unit } = this;
     const x = xy[2 * from]!;
     const y = xy[2 * from + 1]!;
-    // The side from the first position, the longest so far: the base of the triangles that are looked at.
+    // The longest side from the first position so far: the base of the triangles tested.
     let ax = 0;
     let ay = 0;
     let area = 0;
@@ -122,7 +125,7 @@ class RoundingGrid {
         ay = by;
       }
     }
-    // What had no area but for the last digits of its numbers has lost none.
+    // A ring whose area is only noise in the last digits has no area to lose.
     return area > 1e-12 * span * span && this.isOnOneLine(xy, from, to);
   }
 
@@ -140,7 +143,7 @@ class RoundingGrid {
     return true;
   }
 
-  /** The number as it is written, counted in its last decimal. */
+  /** The number as written, in units of its last decimal. */
   private units(value: number): bigint {
     return Math.abs(value) < 1e21 ? BigInt(value.toFixed(this.decimals).replace(".", "")) : BigInt(value);
   }

@@ -2,10 +2,10 @@ import { acquireBuffer, releaseBuffer } from "../../src/model/index.js";
 import type { SourceFile } from "../../src/plugin/format.js";
 import { defaultSplitBytes } from "./split-size.js";
 
-/** A split of one huge feature is read piece by piece. */
+/** A larger split, for example of one huge feature, is read in chunks. */
 const maxPrefetchBytes = 4 * defaultSplitBytes;
 
-/** The bytes of a split, in memory that `release` takes back; undefined where they are too many. */
+/** Reads a split into memory that `releaseSplitBytes` returns; undefined if it is too large. */
 export async function readSplitBytes(file: SourceFile, from: number, to: number): Promise<Buffer | undefined> {
   if (to - from > maxPrefetchBytes) return undefined;
   const place = acquireBuffer(to - from);
@@ -14,7 +14,7 @@ export async function readSplitBytes(file: SourceFile, from: number, to: number)
   return bytes;
 }
 
-/** Ends the use of what was fetched. */
+/** Returns the memory of a fetched split. */
 export function releaseSplitBytes(fetched: Buffer | undefined): void {
   if (fetched) releaseBuffer(fetched.buffer);
 }

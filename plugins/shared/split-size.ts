@@ -1,5 +1,5 @@
 /**
- * Bytes of input in a piece that a worker reads alone, about: so many that handing it over costs nothing beside the
- * work, so few that those under way at once hardly count.
+ * Approximate size in bytes of the input that a worker reads as one unit: large enough that the cost of dispatching it
+ * is negligible, small enough that the splits in progress need little memory.
  */
 export const defaultSplitBytes = 1 << 21;

@@ -1,7 +1,7 @@
 export const dataViewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
-/** The view of the bytes that were looked at last, for what looks at the same ones again and again. */
+/** Caches the view of the last bytes, for callers that use the same bytes repeatedly. */
 export class DataViewCache {
   private bytes: Uint8Array = new Uint8Array();
   private view = dataViewOf(this.bytes);

@@ -1,12 +1,11 @@
 /**
- * Text that is written again and again, in eight bytes at a time: as doubles, which are the widest that are written in
- * one go. None of them is a NaN, whose bits might not be kept: in UTF-8 no byte 0x7f follows one from 0xf0 on, and 0xff
- * does not occur.
+ * Text that is written repeatedly, stored as doubles, the widest unit of a single write. None of them is a NaN, whose
+ * bits might not be preserved: in UTF-8 no byte 0x7f follows one from 0xf0 on, and 0xff does not occur.
  */
 export class EncodedText {
-  /** Little-endian; the last one is filled up with zeros. */
+  /** Little-endian; the last one is padded with zeros. */
   readonly words: Float64Array;
-  /** Bytes of UTF-8. */
+  /** Length in UTF-8 bytes. */
   readonly size: number;
 
   constructor(text: string) {

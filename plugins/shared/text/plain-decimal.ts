@@ -3,39 +3,44 @@ import { DataViewCache } from "./data-view.js";
 import { powersOfTen } from "./exact-doubles.js";
 
 const [minus, point, zero] = [0x2d, 0x2e, 0x30];
-/** As many digits, and powers of ten, are exact in a double, so that their quotient is the nearest one. */
+/**
+ * Numbers of this many digits, and powers of ten up to this exponent, are exact in a double, so their quotient is the
+ * nearest double.
+ */
 const maxExactDigits = 15;
-/** As many digits are exact in 32 bits, in which a digit is added in fewer cycles than in a double. */
+/** Number of digits that 32 bits hold exactly; adding a digit is faster in 32 bits than in a double. */
 const maxInt32Digits = 9;
 /** By whether there is a minus. */
 const signFactors = Float64Array.of(1, -1);
-/** A digit's byte without these bits is its number, four times. */
+/** Without these bits, the byte of a digit is its value; four times. */
 const zeros = 0x30303030;
 /** Added to numbers up to 9 it leaves the highest bits of four bytes as they are. */
 const digitCheckMask = 0x76767676;
-/** Bytes that are looked at of a short decimal: a minus, up to three digits, the point, and eight more. */
+/** Bytes of a short decimal: a minus, up to three digits, the point, and eight more. */
 const maxShortBytes = 13;
 
 const viewCache = new DataViewCache();
 
-/** How many digits a word of four bytes begins with; `zeros` are taken off it. */
+/** The number of leading digits in a word of four bytes; `zeros` have been subtracted from the word. */
 function countLeadingDigits(word: number): number {
   const others = (word | (word + digitCheckMask)) & highBits;
   return others === 0 ? 4 : firstMarkedByte(others);
 }
 
-/** The first `count` of the four digits in a word, as a number. */
+/** The number formed by the first `count` digits in a word. */
 function digitsToNumber(word: number, count: number): number {
-  // The first digit is in the lowest byte: zeros come before it. A shift by 32 would be none.
+  // The first digit is in the lowest byte, so zeros are shifted in before it. A shift by 32 would have no effect.
   const digits = count === 0 ? 0 : word << (32 - 8 * count);
   const pairs = (Math.imul(digits, 10) + (digits >>> 8)) & 0x00ff00ff;
   return Math.imul(pairs & 0xff, 100) + (pairs >>> 16);
 }
 
 /**
- * Puts the decimal at `bytes[from]`, such as most coordinates are, into `numbers[at]`, which makes no object of it. It
- * ends at `to` or at the first byte that is no part of it, which may be an exponent's.
- * @returns where it ends; 0 where it is none, begins with a zero too many, or has more digits than are exact
+ * Parses the decimal at `bytes[from]` into `numbers[at]`, which avoids allocating a number object; most coordinates
+ * have this form. The decimal ends at `to` or at the first byte that does not belong to it, which may start an
+ * exponent.
+ * @returns the end of the decimal; 0 if there is none, if it has a superfluous leading zero, or if it has more digits
+ * than are exact
  */
 export function parsePlainDecimal(
   bytes: Uint8Array,
@@ -46,7 +51,8 @@ export function parsePlainDecimal(
 ): number {
   if (from + maxShortBytes > bytes.length) return parseLongDecimal(bytes, from, to, numbers, at);
   const view = viewCache.of(bytes);
-  // Neither the sign of a coordinate nor its length can be foreseen: four digits at once, and no branch for either.
+  // The sign and length of a coordinate are unpredictable, so the code reads four digits at once, without a branch for
+  // either.
   const negative = ((bytes[from]! ^ minus) - 1) >>> 31;
   const start = from + negative;
   const first = view.getInt32(start, true) ^ zeros;
@@ -76,7 +82,7 @@ export function parsePlainDecimal(
   return end;
 }
 
-/** As `parsePlainDecimal`, digit by digit. */
+/** Like `parsePlainDecimal`, digit by digit. */
 function parseLongDecimal(bytes: Uint8Array, from: number, to: number, numbers: Float64Array, at: number): number {
   const start = bytes[from] === minus ? from + 1 : from;
   let i = start;
