@@ -144,14 +144,14 @@ const cases: [what: string, extension: string, text: string, left: Geometry[], w
     "kml",
     kml(`<MultiGeometry>${kmlPolygon(kmlSquare(0))}${kmlPolygon("no,where 1,2 3,4")}</MultiGeometry>`),
     onlySquare,
-    /is no number/,
+    /is not a number/,
   ],
   [
     "a hole of words in a polygon of KML",
     "kml",
     kml(kmlPolygon(kmlSquare(0), "0.1,0.1 no,where 0.3,0.3 0.1,0.1")),
     onlySquare,
-    /is no number/,
+    /is not a number/,
   ],
   [
     "a polygon without an outer boundary in a MultiGeometry of KML",
@@ -169,7 +169,7 @@ const cases: [what: string, extension: string, text: string, left: Geometry[], w
       `<MultiGeometry>${["1,2", "no,where", "3,4"].map((at) => `<Point><coordinates>${at}</coordinates></Point>`).join("")}</MultiGeometry>`,
     ),
     [twoPoints],
-    /is no number/,
+    /is not a number/,
   ],
 ];
 
