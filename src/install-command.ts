@@ -2,36 +2,41 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Lock files of a project, and the commands that add a package to it. */
-const lockFiles: readonly (readonly [file: string, command: string])[] = [
-  ["pnpm-lock.yaml", "pnpm add"],
-  ["yarn.lock", "yarn add"],
-  ["bun.lock", "bun add"],
+/** Writes the command that adds a package and allows it to compile: npm 12, pnpm 10 and bun refuse that by default. */
+type CommandWriter = (name: string, isGlobal: boolean) => string;
+
+const npm: CommandWriter = (name, isGlobal) => `npm install ${isGlobal ? "-g " : ""}--allow-scripts=${name} ${name}`;
+const pnpm: CommandWriter = (name, isGlobal) => `pnpm add ${isGlobal ? "-g " : ""}--allow-build=${name} ${name}`;
+const yarn: CommandWriter = (name, isGlobal) => `yarn ${isGlobal ? "global " : ""}add ${name}`;
+const bun: CommandWriter = (name, isGlobal) => `bun add ${isGlobal ? "-g " : ""}--trust ${name}`;
+
+/** Lock files of a project. */
+const lockFiles: readonly (readonly [file: string, command: CommandWriter])[] = [
+  ["pnpm-lock.yaml", pnpm],
+  ["yarn.lock", yarn],
+  ["bun.lock", bun],
 ];
 
-/** Folders of global installations, and the commands that add a package there. */
-const globalFolders: readonly (readonly [pattern: RegExp, command: string])[] = [
-  [/\/pnpm\/(.*\/)?global\//, "pnpm add -g"],
-  [/\/\.bun\/install\/global\//, "bun add -g"],
-  [/\/yarn\/(.*\/)?global\//, "yarn global add"],
+/** Folders of global installations. */
+const globalFolders: readonly (readonly [pattern: RegExp, command: CommandWriter])[] = [
+  [/\/pnpm\/(.*\/)?global\//, pnpm],
+  [/\/\.bun\/install\/global\//, bun],
+  [/\/yarn\/(.*\/)?global\//, yarn],
 ];
 
 /**
  * The command that adds a package to this installation of geoferry, for messages: `npm install -g NAME` for a global
- * installation, `npm install NAME` in a project, the same of pnpm, yarn and bun, and both packages where npx runs it.
+ * installation, `npm install NAME` in a project, the same of pnpm, yarn and bun, and both packages where npx runs it,
+ * each with permission to compile.
  * @param path of a file of the installation
  */
 export function installCommand(name: string, path: string = fileURLToPath(import.meta.url)): string {
   const parts = path.replaceAll("\\", "/").split("/node_modules/");
-  if (parts.length > 1 && parts[0]!.includes("/_npx/")) return `npx -p geoferry -p ${name} geoferry …`;
-  const command = parts.length > 1 ? commandFor(parts[0]!) : "npm install";
-  return `${command} ${name}`;
-}
-
-function commandFor(project: string): string {
+  if (parts.length === 1) return npm(name, false);
+  const project = parts[0]!;
+  if (project.includes("/_npx/")) return `npx --allow-scripts=${name} -p geoferry -p ${name} geoferry …`;
   const found = globalFolders.find(([pattern]) => pattern.test(`${project}/`));
-  if (found) return found[1];
+  if (found) return found[1](name, true);
   const lock = lockFiles.find(([file]) => existsSync(join(project, file)));
-  if (lock) return lock[1];
-  return existsSync(join(project, "package.json")) ? "npm install" : "npm install -g";
+  return lock ? lock[1](name, false) : npm(name, !existsSync(join(project, "package.json")));
 }

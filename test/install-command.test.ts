@@ -15,29 +15,37 @@ function project(name: string, ...files: string[]): string {
 
 describe("the command that installs a missing package", () => {
   test.each([
-    ["a checkout", "/srv/ada/geoferry/src/install-command.ts", "npm install gdal-async"],
-    ["npm, globally", "/usr/lib/node_modules/geoferry/dist/chunks/load.js", "npm install -g gdal-async"],
+    ["a checkout", "/srv/ada/geoferry/src/install-command.ts", "npm install --allow-scripts=gdal-async gdal-async"],
+    [
+      "npm, globally",
+      "/usr/lib/node_modules/geoferry/dist/chunks/load.js",
+      "npm install -g --allow-scripts=gdal-async gdal-async",
+    ],
     [
       "npm on Windows, globally",
       "C:\\Users\\ada\\AppData\\Roaming\\npm\\node_modules\\geoferry\\dist\\chunks\\load.js",
-      "npm install -g gdal-async",
+      "npm install -g --allow-scripts=gdal-async gdal-async",
     ],
-    ["npx", "/srv/ada/.npm/_npx/1f/node_modules/geoferry/dist/x.js", "npx -p geoferry -p gdal-async geoferry …"],
+    [
+      "npx",
+      "/srv/ada/.npm/_npx/1f/node_modules/geoferry/dist/x.js",
+      "npx --allow-scripts=gdal-async -p geoferry -p gdal-async geoferry …",
+    ],
     [
       "pnpm, globally",
       "/srv/ada/.local/share/pnpm/global/5/.pnpm/geoferry@0.1.0/node_modules/geoferry/dist/x.js",
-      "pnpm add -g gdal-async",
+      "pnpm add -g --allow-build=gdal-async gdal-async",
     ],
-    ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g gdal-async"],
+    ["bun, globally", "/srv/ada/.bun/install/global/node_modules/geoferry/dist/x.js", "bun add -g --trust gdal-async"],
   ])("of %s", (_case, path, command) => {
     expect(installCommand("gdal-async", path)).toBe(command);
   });
 
   test.each([
-    ["npm", ["package.json", "package-lock.json"], "npm install gdal-async"],
-    ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add gdal-async"],
+    ["npm", ["package.json", "package-lock.json"], "npm install --allow-scripts=gdal-async gdal-async"],
+    ["pnpm", ["package.json", "pnpm-lock.yaml"], "pnpm add --allow-build=gdal-async gdal-async"],
     ["yarn", ["package.json", "yarn.lock"], "yarn add gdal-async"],
-    ["bun", ["package.json", "bun.lock"], "bun add gdal-async"],
+    ["bun", ["package.json", "bun.lock"], "bun add --trust gdal-async"],
   ])("of a project of %s", (name, files, command) => {
     expect(installCommand("gdal-async", project(name, ...files))).toBe(command);
   });
@@ -47,6 +55,6 @@ describe("the command that installs a missing package", () => {
       "node_modules/",
       "node_modules/.pnpm/geoferry@0.1.0/node_modules/",
     );
-    expect(installCommand("gdal-async", path)).toBe("pnpm add gdal-async");
+    expect(installCommand("gdal-async", path)).toBe("pnpm add --allow-build=gdal-async gdal-async");
   });
 });

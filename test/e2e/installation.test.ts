@@ -103,7 +103,9 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     const { status, stderr } = installed.run(["convert", `${samples}/rivers.geojson`, "changed.gpkg", "--append"]);
     if (version === 20) {
       expect(status).toBe(4);
-      expect(stderr).toContain('run "npm install -g better-sqlite3", or use Node.js 22.16 or later');
+      expect(stderr).toContain(
+        'run "npm install -g --allow-scripts=better-sqlite3 better-sqlite3", or use Node.js 22.16 or later',
+      );
       return;
     }
     expect(status).toBe(0);
@@ -117,7 +119,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     if (version === 20) {
       expect(await once(service, "exit")).toEqual([4, null]);
       expect(installed.run(["serve", "--data", "data", "--port", "0"]).stderr).toContain(
-        "npm install -g better-sqlite3",
+        "npm install -g --allow-scripts=better-sqlite3 better-sqlite3",
       );
       return;
     }
