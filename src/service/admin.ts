@@ -1,4 +1,7 @@
-/** What `geoferry admin` does to a store, whether or not a service has it open. All of it is written to the audit log. */
+/**
+ * The operations of `geoferry admin` on a store, which a running service may have open at the same time. Each change is
+ * written to the audit log.
+ */
 import { Check } from "typebox/value";
 import { createError } from "../errors.js";
 import { changeAccountName, changePassword, createAccount } from "./auth/accounts.js";
@@ -11,7 +14,7 @@ import { MapName } from "./maps/map-routes.js";
 import type { Account, Credential, Store, StoredMap } from "./store/contract.js";
 import { describeLocation, openExistingStore, openStore, type StoreLocation } from "./store/open-store.js";
 
-/** A client id with the secret that no one is told again. */
+/** A client id and its secret. The secret cannot be retrieved later. */
 export interface NewCredential {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -23,7 +26,7 @@ export interface RemovedMap {
 }
 
 export class Admin implements AsyncDisposable {
-  /** For messages. */
+  /** Name of the store in messages. */
   readonly place: string;
 
   private constructor(
@@ -35,11 +38,11 @@ export class Admin implements AsyncDisposable {
   }
 
   /**
-   * @param make whether a store is made where there is none
+   * @param create whether to create the store if it does not exist
    * @throws store-folder-missing, folder-not-writable, store-unavailable, store-newer, store-foreign
    */
-  static async open(location: StoreLocation, make: boolean, now: () => number = Date.now): Promise<Admin> {
-    return new Admin(await (make ? openStore(location) : openExistingStore(location)), location, now);
+  static async open(location: StoreLocation, create: boolean, now: () => number = Date.now): Promise<Admin> {
+    return new Admin(await (create ? openStore(location) : openExistingStore(location)), location, now);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -57,33 +60,33 @@ export class Admin implements AsyncDisposable {
     return account;
   }
 
-  /** In the order of their creation. */
+  /** By creation time. */
   async accounts(): Promise<readonly Account[]> {
     return (await this.store.accounts()).toSorted((one, other) => one.created - other.created);
   }
 
-  /** Signs the person out everywhere; credentials stay. @throws account-unknown, password-invalid */
+  /** Ends all sessions of the account; its credentials stay valid. @throws account-unknown, password-invalid */
   async setPassword(email: string, password: string): Promise<void> {
     const account = await this.account(email);
     const passwordHash = await hashValidPassword(password, account.email);
     await changePassword(this.store, { account: account.id, passwordHash, now: this.now(), address: null });
   }
 
-  /** Chooses the name that other accounts see; an empty one removes it. @throws option-invalid, account-unknown */
+  /** Sets the name that other accounts see; an empty name removes it. @throws option-invalid, account-unknown */
   async setName(email: string, name: string): Promise<void> {
     checkPersonName(name);
     const { id: account } = await this.account(email);
     await changeAccountName(this.store, { account, name, now: this.now(), address: null });
   }
 
-  /** @returns its id. @throws option-invalid, account-unknown */
+  /** @returns the id of the map. @throws option-invalid, account-unknown */
   async addMap(name: string, owner: string, hidden: boolean): Promise<string> {
     checkName("NAME", name);
     const { id: account } = await this.account(owner);
     return createMap(this.store, { name, private: hidden }, this.auditContext(account));
   }
 
-  /** All maps, or those of one account; by name. @throws account-unknown */
+  /** All maps, or those of one account, by name. @throws account-unknown */
   async maps(owner: string | null): Promise<readonly StoredMap[]> {
     const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
     const maps: StoredMap[] = [];
@@ -92,7 +95,7 @@ export class Admin implements AsyncDisposable {
   }
 
   /**
-   * @param withFeatures whether a map that is not empty may go
+   * @param withFeatures whether a map with features may be deleted
    * @throws map-unknown, guard-map
    */
   async removeMap(id: string, withFeatures: boolean): Promise<RemovedMap> {
@@ -109,11 +112,11 @@ export class Admin implements AsyncDisposable {
   async addCredential(owner: string, name: string): Promise<NewCredential> {
     checkName("--name", name);
     const { id: account } = await this.account(owner);
-    const made = await createCredential(this.store, { account, name, now: this.now(), address: null });
-    return { clientId: made.credential.clientId, clientSecret: made.clientSecret };
+    const created = await createCredential(this.store, { account, name, now: this.now(), address: null });
+    return { clientId: created.credential.clientId, clientSecret: created.clientSecret };
   }
 
-  /** All credentials, or those of one account; newest first. @throws account-unknown */
+  /** All credentials, or those of one account, newest first. @throws account-unknown */
   async credentials(owner: string | null): Promise<readonly (Credential & { readonly email: string })[]> {
     const accounts = owner === null ? await this.store.accounts() : [await this.account(owner)];
     const credentials: (Credential & { readonly email: string })[] = [];
@@ -124,7 +127,7 @@ export class Admin implements AsyncDisposable {
     return credentials.sort((one, other) => other.created - one.created);
   }
 
-  /** Ends its tokens, too. False where that was done before. @throws credential-unknown */
+  /** Revokes a credential and its tokens. Returns false if it is already revoked. @throws credential-unknown */
   async revokeCredential(clientId: string): Promise<boolean> {
     const credential = await this.store.credentialByClientId(clientId);
     if (!credential) throw createError("credential-unknown", { store: this.place, client: clientId });
@@ -138,7 +141,7 @@ export class Admin implements AsyncDisposable {
     throw createError("account-unknown", { store: this.place, email, known });
   }
 
-  /** As if it were the account itself; without an address, as it came from this machine, not from a client. */
+  /** Records the account as the actor. The address is null because the command runs on this machine. */
   private auditContext(account: string): AuditContext {
     return { account, now: this.now(), address: null };
   }
@@ -166,7 +169,7 @@ function checkName(option: string, name: string): void {
   });
 }
 
-/** A person may go without one. @throws option-invalid */
+/** The name is optional. @throws option-invalid */
 function checkPersonName(name: string): void {
   if (name !== "") checkName("--name", name);
 }

@@ -1,4 +1,4 @@
-/** The service as a function of its store: everything but listening, so that tests need no port. */
+/** Builds the service without listening on a port, so that tests can inject requests. */
 import { tmpdir } from "node:os";
 import type { SecureContextOptions } from "node:tls";
 import fastify, { type FastifyInstance, type FastifyServerOptions, LogController } from "fastify";
@@ -21,20 +21,20 @@ import { defaultSettings, type Settings } from "./settings.js";
 import type { Store } from "./store/contract.js";
 
 export interface AppDependencies {
-  /** Called for each connection that is closed for want of room. */
+  /** Called for each connection that is closed because a connection limit is reached. */
   readonly onConnectionClosed?: () => void;
   readonly store: Store;
   readonly settings?: Partial<Settings>;
-  /** Where pages over 1 MiB are while they are read; the system's folder for temporary files by default. */
+  /** Folder for pages over 1 MiB while clients read them; the temporary folder of the system by default. */
   readonly spoolFolder?: string;
-  /** Of memory and of the spool folder, where somebody else looks at them, too. */
+  /** Budgets of memory and of the spool folder; pass them in to monitor them from outside. */
   readonly budgets?: Budgets;
   /**
-   * As clients see it, behind a proxy: `https://maps.example.org`, or `https://example.org/maps` where the proxy passes
-   * paths on as they come. Else what each request says.
+   * Public URL behind a proxy: `https://maps.example.org`, or `https://example.org/maps` if the proxy forwards paths
+   * unchanged. If null, the URL is taken from each request.
    */
   readonly publicUrl?: string | null;
-  /** Whose `X-Forwarded-*` headers are believed. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustProxy?: FastifyServerOptions["trustProxy"];
   readonly tls?: SecureContextOptions | null;
   readonly logger?: FastifyServerOptions["logger"];
@@ -51,13 +51,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const app = fastify(serverOptions(dependencies, settings, basePath(publicUrl))) as unknown as FastifyInstance;
   const notFound = trackRouteMethods(app);
   installErrorHandler(app);
-  // Each part takes the bodies that it understands, and no other.
+  // Each plugin registers parsers only for the content types it accepts.
   app.removeAllContentTypeParsers();
-  const guard = new ConnectionLimiter(settings);
-  if (dependencies.onConnectionClosed) guard.onClosed = dependencies.onConnectionClosed;
+  const connectionLimiter = new ConnectionLimiter(settings);
+  if (dependencies.onConnectionClosed) connectionLimiter.onClosed = dependencies.onConnectionClosed;
   serializePipelinedRequests(app.server);
-  guard.watch(app);
-  const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) => guard.markSignedIn(request, account);
+  connectionLimiter.watch(app);
+  const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) => connectionLimiter.markSignedIn(request, account);
   const pages = createPages({ store, bodies, settings, publicUrl, now, markSignedIn });
   app.setNotFoundHandler((request, reply) => {
     const refused = rejectOtherMethods(request, reply);
@@ -70,9 +70,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest("map", null);
   app.decorateRequest("bytes", null);
   app.decorateRequest("response", null);
-  // Before the body arrives, which may take long.
+  // Runs before the body arrives, which may take long.
   app.addHook("preParsing", async (request, _reply, payload) => {
-    if (request.bearer) guard.markSignedIn(request, request.bearer.account);
+    if (request.bearer) connectionLimiter.markSignedIn(request, request.bearer.account);
     return payload;
   });
   installSendTimeout(app, settings.sendSeconds);
@@ -107,7 +107,7 @@ function serverOptions(dependencies: AppDependencies, settings: Settings, path: 
     requestIdHeader: false as const,
     // `installRequestLog` writes one line instead of two.
     logController: new LogController({ disableRequestLogging: true }),
-    // What comes on a connection that was open is answered, too.
+    // Requests that arrive on open connections during shutdown still get a response.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 100 },
     frameworkErrors: ((error, request, reply) =>

@@ -1,15 +1,17 @@
 import { newUuidV7 } from "../identifiers/uuid-v7.js";
 import type { Account, AccountStore, StoredMap } from "../store/contract.js";
 
-/** The name that other accounts see: the one that was chosen, else a part of the account's id. Never the email. */
+/**
+ * The name that other accounts see: the chosen name, or `Account` and six digits of the id. Never the email address.
+ */
 export const displayName = ({ id, name }: { readonly id: string; readonly name: string }): string =>
   name === "" ? `Account ${id.slice(-6)}` : name;
 
-/** The name that others see for the owner of a map. */
+/** The name that other accounts see for the owner of a map. */
 export const ownerDisplayName = ({ owner, ownerName }: Pick<StoredMap, "owner" | "ownerName">): string =>
   displayName({ id: owner, name: ownerName });
 
-/** Makes an account; null where there is one with that email. */
+/** Creates an account; returns null if the email address is taken. */
 export async function createAccount(
   store: Pick<AccountStore, "addAccount" | "audit">,
   {
@@ -26,7 +28,7 @@ export async function createAccount(
   return account;
 }
 
-/** Signs the person out everywhere; credentials stay. */
+/** Changes the password and ends all sessions of the account; its credentials stay valid. */
 export async function changePassword(
   store: Pick<AccountStore, "setPassword" | "audit">,
   {
@@ -40,7 +42,7 @@ export async function changePassword(
   await store.audit({ at: now, account, map: null, action: "password-changed", detail: {}, address });
 }
 
-/** Chooses the name that other accounts see; an empty one removes it. */
+/** Sets the name that other accounts see; an empty name removes it. */
 export async function changeAccountName(
   store: Pick<AccountStore, "setAccountName" | "audit">,
   { account, name, now, address }: { account: string; name: string; now: number; address: string | null },

@@ -1,6 +1,6 @@
 /**
- * Who may do what: bearer tokens (RFC 6750; Map Features Service Interface, 5) and the owner of a map. These hooks run
- * before a body is read, in the order 401, 404, 403, 429.
+ * Authentication with bearer tokens (RFC 6750; Map Features Service Interface, 5) and authorization by map owner. These
+ * hooks run before the body is read, and fail in the order 401, 404, 403, 429.
  */
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { problem } from "../http/problems.js";
@@ -10,18 +10,21 @@ import { hashSecret } from "./secrets.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Set by the hooks of the API. */
+    /** Set by the authentication hook of the API. */
     bearer: Bearer | null;
     map: StoredMap | null;
   }
 }
 
-/** What RFC 6750 lets a token be (2.1, `b64token`). */
+/** Syntax of a bearer token (RFC 6750, 2.1, `b64token`). */
 const bearerPattern = /^bearer +([\w.~+/-]+=*) *$/i;
 
 const emptyHash = new Uint8Array(32);
 
-/** Finds who sends the request and which map it is about; throws 401, and 404 for a map that is not to be seen. */
+/**
+ * Sets `request.bearer` and `request.map`. Throws 401 without a valid token, and 404 for a map that the account cannot
+ * read.
+ */
 export function createAuthenticationHook(
   store: Pick<MapStore, "access">,
   now: () => number,
@@ -43,7 +46,7 @@ export function createAuthenticationHook(
   };
 }
 
-/** RFC 6750, 3: no error code where no token was sent. */
+/** Without a token, the challenge has no error code (RFC 6750, 3). */
 function unauthenticatedProblem(header: string | undefined) {
   const realm = 'Bearer realm="geoferry"';
   return header !== undefined && /^bearer\b/i.test(header)
@@ -51,16 +54,16 @@ function unauthenticatedProblem(header: string | undefined) {
     : problem("not-authenticated", {}, { headers: { "www-authenticate": realm } });
 }
 
-/** Only the owner of a map may write (section 5.6). */
+/** Only the owner of a map may write to it (section 5.6). */
 export const requireOwner: onRequestAsyncHookHandler = async (request) => {
   if (getRequestMap(request).owner !== getBearer(request).account) throw problem("not-owner", {});
 };
 
-/** Of a request that `authenticate` let pass. */
+/** Available after the authentication hook. */
 export const getBearer = (request: FastifyRequest): Bearer => request.bearer!;
 export const getRequestMap = (request: FastifyRequest): StoredMap => request.map!;
 
-/** How many requests are left to somebody (what `@fastify/rate-limit` counts). */
+/** Result of the counter of `@fastify/rate-limit`. */
 type RateLimitCheck = (request: FastifyRequest) => Promise<
   | { readonly isAllowed: true }
   | {
@@ -73,7 +76,7 @@ type RateLimitCheck = (request: FastifyRequest) => Promise<
     }
 >;
 
-/** Tells how many requests are left (draft-ietf-httpapi-ratelimit-headers-10), and throws 429 where none is. */
+/** Sets the RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10), and throws 429 if the limit is exceeded. */
 export function createRateLimitHook(name: string, check: RateLimitCheck): onRequestAsyncHookHandler {
   return async (request, reply: FastifyReply) => {
     const limit = await check(request);

@@ -26,18 +26,18 @@ type NodeArgon2 = (
   callback: (error: Error, tag: Buffer) => void,
 ) => void;
 
-/** Computes a tag of Argon2id off the main thread. Same result on every version of Node. */
+/** Computes an Argon2id tag off the main thread, with the same result on every version of Node.js. */
 export const argon2id: (request: Argon2Request) => Promise<Uint8Array> = createArgon2();
 
 function createArgon2(): (request: Argon2Request) => Promise<Uint8Array> {
-  // Since Node 24.7; the types of Node 20 lack it.
+  // Available since Node.js 24.7; the types of Node.js 20 lack it.
   const { argon2 } = crypto as { argon2?: NodeArgon2 };
   if (!argon2) return (request) => thread.compute(request);
   const compute = promisify(argon2);
   return (request) => compute("argon2id", request);
 }
 
-/** A worker thread with the WebAssembly implementation, started with the first request. */
+/** Worker thread with the WebAssembly implementation; starts with the first request. */
 class HashingThread {
   private worker: Worker | null = null;
   private readonly waiting: { resolve(tag: Uint8Array): void; reject(error: Error): void }[] = [];
@@ -46,7 +46,7 @@ class HashingThread {
     return new Promise((resolve, reject) => {
       this.worker ??= this.start();
       this.waiting.push({ resolve, reject });
-      // Only a request in progress keeps the process alive.
+      // Only a pending request keeps the process alive.
       this.worker.ref();
       this.worker.postMessage(request);
     });

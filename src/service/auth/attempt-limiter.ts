@@ -1,7 +1,7 @@
 /**
- * Limits guesses at passwords and secrets: by the name that is guessed at from one address, and by the address. No one
- * who comes from elsewhere is kept out by them. Counts are the store's, for all processes of the service; who has too
- * many is turned away by memory, without asking it.
+ * Limits attempts to guess passwords and secrets, by name and address together, and by address alone. A client with
+ * another address is not affected. The store counts failures for all processes of the service; this process rejects
+ * known offenders from memory, without a query.
  */
 
 import { sha256 } from "../identifiers/sha256.js";
@@ -10,32 +10,32 @@ import type { Settings } from "../settings.js";
 import type { AccountStore } from "../store/contract.js";
 
 export interface Attempt {
-  /** What is guessed at: a password, a client's secret. */
+  /** What is guessed: a password, or a client secret. */
   readonly kind: "login" | "token";
-  /** Whose: an email, a client id. Any text. */
+  /** Email address or client id; any text. */
   readonly name: string;
-  /** Where from. */
+  /** Address of the client. */
   readonly address: string;
 }
 
-/** What a guess came to. */
+/** Outcome of an attempt. */
 export type AttemptResult<T> =
   | { readonly kind: "right"; readonly value: T }
   | { readonly kind: "wrong" }
-  /** There were too many: seconds until another is possible. */
+  /** Too many failures; the next attempt is allowed after `seconds`. */
   | { readonly kind: "wait"; readonly seconds: number };
 
-/** What this process knows of a name. */
+/** Counter of this process for one name. */
 interface AttemptCounter {
-  /** Guesses being checked now. */
+  /** Attempts being checked now. */
   active: number;
-  /** Failures that the store counted last, and the window in which they count. */
+  /** Failures in the window from `since` to `until`, as last reported by the store. */
   failures: number;
   since: number;
   until: number;
 }
 
-/** Names that are remembered before those whose windows are over are looked for. */
+/** Number of counters above which expired ones are removed. */
 const pruneThreshold = 10_000;
 
 export class AttemptLimiter {
@@ -43,8 +43,8 @@ export class AttemptLimiter {
   readonly #settings: Settings;
   readonly #now: () => number;
   readonly #counters = new Map<string, AttemptCounter>();
-  /** Guesses that wait until others are checked. */
-  readonly #waitingCount = new Set<() => void>();
+  /** Resumes attempts that wait for a concurrent check to finish. */
+  readonly #waiters = new Set<() => void>();
 
   constructor(store: Pick<AccountStore, "countAttempt" | "forgetAttempts">, settings: Settings, now: () => number) {
     this.#store = store;
@@ -53,9 +53,9 @@ export class AttemptLimiter {
   }
 
   /**
-   * Checks a guess, unless there were too many. Of guesses that arrive together no more are checked at a time than may
-   * fail: the others wait for what those come to.
-   * @param guess answers null where it is wrong
+   * Checks an attempt unless the limit is reached. No more attempts run concurrently than may still fail; the others
+   * wait for their results.
+   * @param guess returns null if the password or secret is wrong
    */
   async check<T>(attempt: Attempt, guess: () => Promise<T | null>): Promise<AttemptResult<T>> {
     const limits = this.#limitsOf(attempt);
@@ -63,7 +63,7 @@ export class AttemptLimiter {
       const seconds = this.#remainingSeconds(limits);
       if (seconds > 0) return { kind: "wait", seconds };
       if (limits.every(([name, limit]) => this.#hasCapacity(name, limit))) break;
-      await new Promise<void>((resolve) => this.#waitingCount.add(resolve));
+      await new Promise<void>((resolve) => this.#waiters.add(resolve));
     }
     const known = limits.map(([name]) => this.#getCounter(name));
     for (const one of known) one.active++;
@@ -75,13 +75,13 @@ export class AttemptLimiter {
     } finally {
       for (const one of known) one.active--;
       this.#prune();
-      const waiting = [...this.#waitingCount];
-      this.#waitingCount.clear();
+      const waiting = [...this.#waiters];
+      this.#waiters.clear();
       for (const resume of waiting) resume();
     }
   }
 
-  /** Forgets what failed for this name; what failed for others from the same address still counts. */
+  /** Resets the failures of this name; failures of other names from the same address still count. */
   async succeeded(attempt: Attempt): Promise<void> {
     const { one } = counterNames(attempt);
     this.#getCounter(one).failures = 0;
@@ -96,7 +96,7 @@ export class AttemptLimiter {
     ];
   }
 
-  /** Seconds until another attempt is possible; 0 for at once. */
+  /** Seconds until the next attempt is allowed; 0 if it is allowed now. */
   #remainingSeconds(limits: readonly (readonly [name: string, limit: number])[]): number {
     const now = this.#now();
     const ends = limits.map(([name, limit]) => {
@@ -122,7 +122,7 @@ export class AttemptLimiter {
     const window = this.#settings.attemptSeconds * 1000;
     const { count, until } = await this.#store.countAttempt({ names: [name], now, window });
     const known = this.#getCounter(name);
-    // Answers of the store may overtake each other.
+    // Replies of the store may arrive out of order.
     const failures = known.until === until ? Math.max(known.failures, count) : count;
     Object.assign(known, { failures, since: now, until });
   }
@@ -136,11 +136,14 @@ export class AttemptLimiter {
   }
 }
 
-/** A clock that was set back is before the window: what was counted then must not block for longer than the window. */
+/**
+ * If the clock was set back to before the window, the count is ignored, so that it cannot block for longer than the
+ * window.
+ */
 const currentFailures = ({ failures, since, until }: AttemptCounter, now: number): number =>
   since <= now && now < until ? failures : 0;
 
-/** Names of one length, whatever was sent. */
+/** Names of fixed length, whatever the client sent. */
 function counterNames({ kind, name, address }: Attempt): { readonly one: string; readonly all: string } {
   const network = clientNetwork(address);
   const digest = sha256(name.toLowerCase()).toString("base64url");

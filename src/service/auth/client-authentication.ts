@@ -1,4 +1,4 @@
-/** Tells which client sends a request to the token endpoint (RFC 6749, 2.3.1). */
+/** Authenticates the client of a request to the token endpoint (RFC 6749, 2.3.1). */
 import type { FastifyRequest } from "fastify";
 import type { AccountStore, Credential } from "../store/contract.js";
 import type { AttemptLimiter } from "./attempt-limiter.js";
@@ -15,7 +15,7 @@ interface ClientCredentials {
   readonly secret: string;
 }
 
-/** Throws `invalid_request` where a client names itself twice, or not at all. */
+/** Throws `invalid_request` if the client identifies itself twice, or not at all. */
 function readClientCredentials(authorization: string | undefined, form: ClientForm): ClientCredentials {
   const { client_id: id, client_secret: secret } = form;
   if (authorization !== undefined && /^basic\b/i.test(authorization)) {
@@ -30,7 +30,7 @@ function readClientCredentials(authorization: string | undefined, form: ClientFo
   return { id, secret };
 }
 
-/** Id and secret are form-encoded inside (RFC 6749, 2.3.1). */
+/** Id and secret are form-encoded within Basic credentials (RFC 6749, 2.3.1). */
 function parseBasicAuthorization(authorization: string): ClientCredentials {
   const text = Buffer.from(authorization.replace(/^basic +/i, ""), "base64").toString("utf8");
   const colon = text.indexOf(":");
@@ -45,14 +45,14 @@ function parseBasicAuthorization(authorization: string): ClientCredentials {
 
 const decodeFormValue = (text: string): string => decodeURIComponent(text.replaceAll("+", " "));
 
-/** What a client id is made of (RFC 6749, A.1); others are no one's, and are not looked for. */
+/** Characters of a client id (RFC 6749, A.1); other ids are not looked up. */
 const clientIdPattern = /^[\x20-\x7e]{1,200}$/;
 
 const emptyHash = new Uint8Array(32);
 
 /**
- * Throws `invalid_client`; nothing in it tells, by words or by work, whether the client is unknown, revoked or gave
- * another secret.
+ * Throws `invalid_client`. Neither the message nor the time reveals whether the client is unknown, is revoked, or sent
+ * a wrong secret.
  */
 export async function authenticateClient(
   store: Pick<AccountStore, "credentialByClientId">,

@@ -2,7 +2,10 @@ import { newUuidV7 } from "../identifiers/uuid-v7.js";
 import type { AccountStore, Credential } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
-/** Makes a client id and a secret, which is told here and never again (Map Features Service Interface, 4.1). */
+/**
+ * Creates a client id and a secret. Only this result contains the secret; the store keeps its hash (Map Features
+ * Service Interface, 4.1).
+ */
 export async function createCredential(
   store: Pick<AccountStore, "addCredential" | "audit">,
   { account, name, now, address }: { account: string; name: string; now: number; address: string | null },
@@ -23,7 +26,7 @@ export async function createCredential(
   return { credential, clientSecret };
 }
 
-/** Ends a credential and its tokens. False where that was done before. */
+/** Revokes a credential and its tokens. Returns false if it is already revoked. */
 export async function revokeCredential(
   store: Pick<AccountStore, "revokeCredential" | "audit">,
   { id, account, name, clientId }: Credential,

@@ -1,30 +1,33 @@
-/** Forms that only this service's own pages can send: a token that is bound to the browser's, and where it came from. */
+/** CSRF protection: a form token bound to the browser's session token, and a check of the request's origin. */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
 const computeMac = (browserToken: string, salt: Buffer): Buffer =>
   createHmac("sha256", browserToken).update("form").update(salt).digest();
 
-/** What a form carries. It differs every time, so that compressed pages do not give it away (BREACH). */
+/** The token of a form. It differs each time, so that compression does not reveal it (BREACH). */
 export function createCsrfToken(browserToken: string): string {
   const salt = randomBytes(16);
   return Buffer.concat([salt, computeMac(browserToken, salt)]).toString("base64url");
 }
 
-/** Whether a form was made for this browser. */
+/** Whether the token was created for this browser. */
 export function verifyCsrfToken(browserToken: string, token: string): boolean {
   const bytes = Buffer.from(token, "base64url");
   if (bytes.length !== 48) return false;
   return timingSafeEqual(bytes.subarray(16), computeMac(browserToken, bytes.subarray(0, 16)));
 }
 
-/** What browsers say about where a request comes from. */
+/** Headers with which browsers state the origin of a request. */
 export interface OriginHeaders {
   readonly origin?: string | undefined;
   readonly referer?: string | undefined;
   readonly "sec-fetch-site"?: string | string[] | undefined;
 }
 
-/** False where the browser says that another site's page sent it. Where it says nothing, the token decides. */
+/**
+ * Returns false if the browser states that another site sent the request. Without these headers, only the token
+ * protects.
+ */
 export function isSameOrigin(headers: OriginHeaders, ownOrigin: string): boolean {
   const site = headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") return false;

@@ -1,4 +1,4 @@
-/** Errors of the token endpoint: in the shape of RFC 6749, 5.2, and no other. */
+/** Errors of the token endpoint, in the format of RFC 6749, 5.2. */
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 
 type OAuthErrorCode =
@@ -30,7 +30,7 @@ export class OAuthError extends Error {
 
 export const invalidRequestError = (message: string): OAuthError => new OAuthError(400, "invalid_request", message);
 
-/** The same for whoever is not known, was revoked or has another secret. */
+/** The same error for an unknown client, a revoked client, and a wrong secret. */
 export const invalidClientError = (): OAuthError =>
   new OAuthError(401, "invalid_client", "The client id or its secret is wrong.", {
     "www-authenticate": 'Basic realm="geoferry", charset="UTF-8"',
@@ -50,9 +50,9 @@ function toOAuthError(error: unknown): OAuthError {
     });
   }
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
-    return invalidRequestError("The body of the request is application/x-www-form-urlencoded.");
+    return invalidRequestError("The body must be application/x-www-form-urlencoded.");
   }
-  if (statusCode >= 500) return new OAuthError(500, "server_error", "The service failed at this request.");
+  if (statusCode >= 500) return new OAuthError(500, "server_error", "The service failed to handle this request.");
   return new OAuthError(statusCode, "invalid_request", (error as Error).message);
 }
 

@@ -1,4 +1,7 @@
-/** Worker thread that computes Argon2id where `node:crypto` lacks it: 40 ms that would block the service. */
+/**
+ * Worker thread that computes Argon2id if `node:crypto` lacks it. A hash takes 40 ms, which would block the main
+ * thread.
+ */
 import { parentPort } from "node:worker_threads";
 import { argon2id } from "hash-wasm";
 import type { Argon2Reply, Argon2Request } from "./argon2.js";
@@ -27,7 +30,7 @@ async function compute({
   }
 }
 
-// One after the other: replies come in the order of the requests.
+// Requests run one at a time, so that replies arrive in order.
 let last: Promise<void> = Promise.resolve();
 parentPort!.on("message", (request: Argon2Request) => {
   last = last.then(async () => parentPort!.postMessage(await compute(request)));

@@ -1,8 +1,11 @@
-/** Secrets: 256 random bits with a prefix that tells what leaked where one is found. Kept as SHA-256 alone. */
+/**
+ * Secrets have 256 random bits and a prefix that identifies the kind of a leaked secret. Stores keep only SHA-256
+ * hashes.
+ */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { sha256 } from "../identifiers/sha256.js";
 
-/** What each kind begins with. */
+/** Prefix of each kind. */
 const secretPrefixes = {
   clientId: "gfc_",
   clientSecret: "gfs_",
@@ -15,12 +18,12 @@ export function newSecret(kind: keyof typeof secretPrefixes): string {
   return secretPrefixes[kind] + randomBytes(kind === "clientId" ? 16 : 32).toString("base64url");
 }
 
-/** 32 bytes. One round is enough for what is random: there is nothing to guess. */
+/** 32 bytes. One round of SHA-256 is enough for random secrets, which cannot be guessed. */
 export function hashSecret(secret: string): Uint8Array {
   return sha256(secret);
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 export function equalHashes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,21 +1,21 @@
 import type { AccountStore, Session } from "../store/contract.js";
 import { hashSecret, newSecret } from "./secrets.js";
 
-/** How long a person stays signed in, in milliseconds: while nothing is done, and at most. */
+/** Lifetime of a session in milliseconds: since the last request, and in total. */
 export interface SessionLimits {
   readonly idle: number;
   readonly absolute: number;
 }
 
-/** What a browser is known by: 256 random bits. A store knows the SHA-256 of those that are signed in. */
+/** The token in the browser's cookie: 256 random bits. The store keeps the SHA-256 of tokens with a session. */
 export const newBrowserToken = (): string => newSecret("session");
 
 export const isBrowserToken = (text: string | undefined): text is string =>
   text !== undefined && /^gfn_[\w-]{43}$/.test(text);
 
 /**
- * Signs in, under a token that no one has seen before: the one that the browser came with may have been planted there
- * (session fixation).
+ * Starts a session with a new token, since an attacker may have planted the previous one in the browser (session
+ * fixation).
  */
 export async function startSession(
   store: AccountStore,
@@ -29,7 +29,7 @@ export async function startSession(
   return token;
 }
 
-/** Who is signed in under a token; null where no one is, or not any longer. That somebody asks keeps the session up. */
+/** The session of a token; null if there is none or it has expired. Each lookup may extend the session. */
 export async function currentSession(
   store: AccountStore,
   token: string,
@@ -45,7 +45,7 @@ export async function currentSession(
     return null;
   }
   const expires = Math.min(now + limits.idle, end);
-  // Not with every request: a write costs more than the question.
+  // Not extended on every request, since a write costs more than a read.
   if (expires - session.expires > limits.idle / 20) await store.extendSession({ hash, expires });
   return session;
 }

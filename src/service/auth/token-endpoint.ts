@@ -1,6 +1,6 @@
 /**
- * Access tokens (Map Features Service Interface, 4.1 and 5; RFC 6749), their end (RFC 7009), and where to find both
- * (RFC 8414).
+ * Issues access tokens (Map Features Service Interface, 4.1 and 5; RFC 6749), revokes them (RFC 7009), and publishes
+ * the metadata of both endpoints (RFC 8414).
  */
 import formbody from "@fastify/formbody";
 import rateLimit from "@fastify/rate-limit";
@@ -59,7 +59,7 @@ const OAuthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 /** RFC 6749, 5.1. */
 const noStoreHeaders = { "cache-control": "no-store", pragma: "no-cache" };
 
-/** Bytes of a form: ids, secrets and tokens are short. */
+/** Maximum bytes of a form; ids, secrets and tokens are short. */
 const maxFormBytes = 16 * 1024;
 
 export async function registerTokenEndpoint(scope: FastifyInstance, options: TokenEndpointOptions): Promise<void> {
@@ -105,7 +105,7 @@ export async function registerTokenEndpoint(scope: FastifyInstance, options: Tok
     },
   });
 
-  // Of an issuer with a path the metadata is not below it, but its path below theirs (RFC 8414, 3.1); some look below.
+  // If the issuer has a path, the metadata path precedes it (RFC 8414, 3.1); some clients append it instead.
   for (const url of new Set([endpointPaths.metadata, endpointPaths.metadata + basePath(publicUrl)])) {
     scope.get(url, { schema: { hide: true } }, async (request, reply) => {
       reply.headers({ "cache-control": "private, max-age=3600" }).removeHeader("pragma");
@@ -125,37 +125,37 @@ const authorizationServerMetadata = (issuer: string) => ({
   revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
 });
 
-/** A request without a body is not validated. */
+/** A request without a body skips validation. */
 function requireBody<T>(body: T | undefined): T {
-  if (body === undefined) throw invalidRequestError("The request needs a form as its body.");
+  if (body === undefined) throw invalidRequestError("The request has no body; send a form.");
   return body;
 }
 
-/** A parameter without a value counts as none; one that is there twice is refused (RFC 6749, 3.2). */
+/** A parameter without a value counts as absent; a repeated parameter is rejected (RFC 6749, 3.2). */
 function createFormValidator(schema: TSchema) {
   const validator = Compile(schema);
   return (form: Readonly<Record<string, unknown>>) => {
     const value = Object.fromEntries(Object.entries(form).filter(([, text]) => text !== ""));
     const twice = Object.keys(value).find((name) => Array.isArray(value[name]));
-    if (twice !== undefined) return { error: invalidRequestError("A parameter is there more than once.") };
+    if (twice !== undefined) return { error: invalidRequestError("A parameter is repeated.") };
     if (validator.Check(value)) return { value };
     const { required } = schema as { required?: string[] };
     const missing = required?.find((name) => !Object.hasOwn(value, name));
-    return { error: invalidRequestError(missing ? `${missing} is missing.` : "A parameter is wrong.") };
+    return { error: invalidRequestError(missing ? `${missing} is missing.` : "A parameter is invalid.") };
   };
 }
 
-/** Even what is wrong in the method is told as RFC 6749 tells things, whatever the method is called. */
+/** Responds to wrong methods on the token endpoints in the format of RFC 6749. */
 export function rejectOtherMethods({ url }: FastifyRequest, reply: FastifyReply): FastifyReply | null {
   const path = requestPath(url);
   if (path !== endpointPaths.token && path !== endpointPaths.revocation) return null;
   return sendOAuthError(
     reply.headers(noStoreHeaders),
-    new OAuthError(405, "invalid_request", "The method here is POST.", { allow: "POST" }),
+    new OAuthError(405, "invalid_request", "Use POST.", { allow: "POST" }),
   );
 }
 
-function tokenRouteSchema(operationId: string, summary: string, form: TSchema, answer: TSchema | null): FastifySchema {
+function tokenRouteSchema(operationId: string, summary: string, form: TSchema, responseBody: TSchema | null): FastifySchema {
   const json = (schema: TSchema) => ({ content: { "application/json": { schema } } });
   return {
     operationId,
@@ -164,7 +164,7 @@ function tokenRouteSchema(operationId: string, summary: string, form: TSchema, a
     security: [{}, { client: [] }],
     body: { content: { "application/x-www-form-urlencoded": { schema: form } } },
     response: {
-      200: { description: "Done", ...(answer ? json(answer) : { type: "null" }) },
+      200: { description: "Done", ...(responseBody ? json(responseBody) : { type: "null" }) },
       400: { description: "invalid_request, unsupported_grant_type", ...json(OAuthErrorBody) },
       401: { description: "invalid_client", ...json(OAuthErrorBody) },
       429: { description: "Too many attempts", ...json(OAuthErrorBody) },

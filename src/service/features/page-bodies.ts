@@ -1,7 +1,7 @@
 /**
- * Pages as they are sent, large ones included: a page that is larger than a piece of memory is written to a file at the
- * speed of the database, and its readers take it from there at their own. So no transaction and no connection of a
- * database waits for a reader, and a reader takes no more memory than a piece.
+ * Bodies of feature pages. A page above `maxMemoryPageBytes` is spooled to an unnamed file at the speed of the
+ * database, and each client reads it from there at its own speed. A slow client therefore holds no transaction, no
+ * database connection, and no more memory than a few chunks.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, open, unlink } from "node:fs/promises";
@@ -14,40 +14,43 @@ import { problem } from "../http/problems.js";
 import type { ByteBudget, Release } from "../limits/byte-budget.js";
 import type { FeaturePage, FeatureStore, PageMetadata, PageRequest } from "../store/contract.js";
 
-/** Bytes of the largest page that is in memory as a whole. */
+/** Maximum size of a page that is held in memory, in bytes. */
 export const maxMemoryPageBytes = 1 << 20;
 
-/** Smaller ones are not counted: so small a request is always answered, and connections limit how many there are. */
+/**
+ * Smaller bodies do not count against the budget: small requests always get a response, and the connection limit bounds
+ * their number.
+ */
 const minBudgetedBytes = 64 << 10;
 
-/** Bytes that are read from a file at once. */
+/** Bytes per read of a spooled file. */
 const chunkBytes = 64 << 10;
-/** What a reader of a file holds: a piece that is read, one that waits, and one in the socket. */
+/** Memory per reader of a spooled file: a chunk being read, one that waits, and those in the socket. */
 const spoolReaderBytes = 4 * chunkBytes;
 
-/** How often a page is written again that grew meanwhile. */
+/** Maximum number of attempts to spool a page that grows in the meantime. */
 const maxSpoolAttempts = 3;
 
 export interface PageBody extends PageMetadata {
-  /** Version of the map at which its place was found; a large page may be of a later one. */
+  /** Version of the map when the page was located; a spooled page may have a later version. */
   readonly measuredVersion: string;
-  /** Bytes with what stands around them. */
+  /** Bytes of the body, with prefix and suffix. */
   readonly length: number;
-  /** Whether it is read from a file. */
+  /** Whether the body is read from a spooled file. */
   readonly isLarge: boolean;
-  /** The whole text, or a stream of it; `response` gives back what it holds when it closes. */
+  /** The body, or a stream of it. */
   send(): Buffer | Readable;
-  /** To be called when nothing of it is needed any more. */
+  /** Releases memory and file; call it when the body is no longer needed. */
   readonly release: Release;
 }
 
-/** What stands before the features of a page. */
+/** Bytes before the features. */
 const pagePrefix = Buffer.from('{"type":"FeatureCollection","features":[');
 
-/** What stands behind them: JSON from `]` on. */
+/** Bytes after the features: JSON from `]` on. */
 export type PageSuffix = (facts: PageMetadata) => Buffer;
 
-/** Calls it once the response has ended, in whatever way, or has already. */
+/** Calls `release` when the response closes, or at once if it is already closed. */
 export function onResponseClosed(response: ServerResponse, release: Release): void {
   if (response.closed) release();
   else response.once("close", release);
@@ -55,7 +58,7 @@ export function onResponseClosed(response: ServerResponse, release: Release): vo
 
 export const releaseOnClose = ({ raw }: FastifyReply, { release }: PageBody): void => onResponseClosed(raw, release);
 
-/** Its length is known, so that a reader sees where it breaks off. */
+/** Sets Content-Length for a stream, so that clients detect truncation. */
 export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
   if (!page.isLarge) return reply.send(page.send());
   reply.header("content-length", page.length);
@@ -87,7 +90,7 @@ function isDiskFullError(error: unknown): boolean {
   return code === "disk-full" || isDiskFull(code);
 }
 
-/** A page in a file without a name, for as long as it has readers. */
+/** A page in an unnamed file, which exists as long as it has readers. */
 interface SpooledPage {
   readonly metadata: PageMetadata;
   readonly file: FileHandle;
@@ -97,7 +100,7 @@ interface SpooledPage {
 
 export interface PageBodyReaderOptions {
   readonly store: Pick<FeatureStore, "page" | "spool">;
-  /** Where files are made, which have no name and are gone with the process. */
+  /** Folder for the unnamed files, which disappear with the process. */
   readonly folder: string;
   readonly memory: ByteBudget;
   readonly disk: ByteBudget;
@@ -105,7 +108,7 @@ export interface PageBodyReaderOptions {
 
 export class PageBodyReader {
   readonly #options: PageBodyReaderOptions;
-  /** Of pages that are being read, by what they are of: many readers of one page have one file. */
+  /** Spooled pages by map, version and range; readers of the same page share a file. */
   readonly #spools = new Map<string, Promise<SpooledPage>>();
 
   constructor(options: PageBodyReaderOptions) {
@@ -113,9 +116,9 @@ export class PageBodyReader {
   }
 
   /**
-   * Null where there is no such map.
-   * @param method of HEAD, a large page is measured and not read
-   * @throws overloaded where there is no room in memory or on the disk; bad-query where the page is too large
+   * Returns null if the map does not exist.
+   * @param method HEAD measures a large page without reading it
+   * @throws overloaded if memory or disk budget is exhausted; bad-query if the page is too large
    */
   async read(question: PageRequest, account: string, method: string, tail: PageSuffix): Promise<PageBody | null> {
     const page = await this.#options.store.page({ ...question, maxBytes: maxMemoryPageBytes });
@@ -128,7 +131,7 @@ export class PageBodyReader {
     });
   }
 
-  /** Without its text. Null where there is no such map. */
+  /** Measures a page without its text. Returns null if the map does not exist. */
   measure(question: PageRequest): Promise<PageMetadata | null> {
     return this.#options.store.page({ ...question, maxBytes: -1 });
   }
@@ -142,8 +145,8 @@ export class PageBodyReader {
   }
 
   /**
-   * As a whole in memory, where the disk is full: reads go on then.
-   * @param cause why there is no file
+   * Reads the page into memory if the disk is full, so that reads still work.
+   * @param cause why the page was not spooled
    */
   async #withoutFile(
     { bytes }: PageMetadata,
@@ -153,7 +156,7 @@ export class PageBodyReader {
     cause: unknown,
   ): Promise<PageBody | null> {
     const { store, memory } = this.#options;
-    // The text, and the body that it is copied to.
+    // The text, and the copy in the body.
     const release = memory.take(account, 2 * bytes);
     if (!release) throw memory.refuse(cause);
     try {
@@ -203,14 +206,14 @@ export class PageBodyReader {
     }
   }
 
-  /** With one reader more. */
+  /** Finds or creates the spooled page, and counts one more reader. */
   async #spoolOf(page: PageMetadata, question: PageRequest, account: string): Promise<SpooledPage> {
     const name = [question.map, page.version, page.first, page.last, question.size].join(" ");
     for (;;) {
       const known = this.#spools.get(name);
       if (!known) break;
       const spool = await known.catch(() => null);
-      // Closed, or failed, in the meantime.
+      // The file was closed, or creating it failed, in the meantime.
       if (spool === null || this.#spools.get(name) !== known) continue;
       spool.readers++;
       return spool;

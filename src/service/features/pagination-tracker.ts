@@ -1,6 +1,6 @@
 /**
- * Clients that read a map page by page, by numbers (Map Features Service Interface, 4.2). A page that follows one which
- * was read a moment ago begins where that one ended, so that features which others delete meanwhile shift nothing.
+ * Keeps pagination by page number stable (Map Features Service Interface, 4.2). A page that follows one which the same
+ * client read recently starts after the last feature of that page, so that concurrent deletions shift nothing.
  */
 import type {
   Bearer,
@@ -12,12 +12,12 @@ import type {
 } from "../store/contract.js";
 import { chooseCursor } from "../store/pagination-cursors.js";
 
-/** A page as it is read in a loop. */
+/** A page request in a pagination session. */
 export interface TrackedPage {
   readonly request: PageRequest;
   readonly page: number;
   readonly session: PaginationSession;
-  /** Of the page before; null where it was not read lately. */
+  /** Cursor of the previous page; null if it was not read recently. */
   readonly end: PaginationCursor | null;
 }
 
@@ -26,14 +26,14 @@ export class PaginationTracker {
   readonly #milliseconds: number;
   readonly #now: () => number;
 
-  /** @param seconds for so long the end of a page counts */
+  /** @param seconds lifetime of a cursor */
   constructor(store: PaginationCursorStore, seconds: number, now: () => number) {
     this.#store = store;
     this.#milliseconds = seconds * 1000;
     this.#now = now;
   }
 
-  /** Where the page of a number begins for a client. */
+  /** Resolves a page number to a position for this client. */
   async find(map: string, size: number, page: number, { credential, expires }: Bearer): Promise<TrackedPage> {
     const session = { map, size, credential, token: expires };
     const byNumber = { request: { map, size, page }, page, session, end: null };
@@ -44,7 +44,10 @@ export class PaginationTracker {
     return end ? { ...byNumber, request: { map, size, after: end.after }, end } : byNumber;
   }
 
-  /** After a page was read: where the next one begins. A page alone, not the first, begins nothing. */
+  /**
+   * Saves the end of a page as the start of the next. A page other than the first without a known predecessor saves
+   * nothing.
+   */
   async save({ page, session, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
     const now = this.#now();
     if (page > 1 && end === null) return;
@@ -57,9 +60,9 @@ export class PaginationTracker {
 }
 
 /**
- * The place behind which a page begins where it is another one than its number alone gives in its state of the map;
- * null where it is the same.
- * @param measured version of the map at which its place was found
+ * The position after which the page starts if it differs from the position that its number alone gives in this version
+ * of the map; null otherwise.
+ * @param measured version of the map when the page was located
  */
 export function continuationPosition({ page, end }: TrackedPage, facts: PageMetadata, measured: string): number | null {
   if (page === 1) return null;

@@ -1,7 +1,8 @@
 /**
- * Reads the collection of a request (Map Features Service Interface, 2.3) feature by feature. Most come as they are
- * kept: their texts are checked, and neither parsed nor written again. All others are parsed one after the other, and
- * none stays parsed: what 10 MiB of JSON become in memory is fifteen times as much, and many bodies come at once.
+ * Parses the feature collection of a request (Map Features Service Interface, 2.3) feature by feature. Most features
+ * arrive in canonical form: their texts are validated, but neither parsed nor serialized again. The others are parsed
+ * one at a time and not kept parsed: parsed JSON takes fifteen times the memory of its text, and many bodies arrive
+ * concurrently.
  */
 
 import { canonicalGeometryEnd } from "../json/canonical-geometry.js";
@@ -17,7 +18,7 @@ import { stringEnd, valueEnd } from "../json/object-members.js";
 import { TimeSlice } from "../limits/time-slice.js";
 import { validateFeature } from "./validate-feature.js";
 
-/** A feature with nothing wrong in it, whose texts are as they are kept. */
+/** A valid feature with its texts as they are stored. */
 export class ValidFeature {
   constructor(
     readonly id: string | null | undefined,
@@ -26,7 +27,7 @@ export class ValidFeature {
   ) {}
 }
 
-/** One with something missing or wrong in it, or no feature at all: JSON. */
+/** An invalid or incomplete feature, or a value that is not a feature, as JSON text. */
 export class UnparsedFeature {
   constructor(private readonly text: string) {}
 
@@ -40,12 +41,12 @@ const [comma, colon, quote] = [0x2c, 0x3a, 0x22];
 const [space, lineFeed, carriageReturn, tab] = [0x20, 0x0a, 0x0d, 0x09];
 
 /**
- * What JSON.parse makes of a text, but with a `ValidFeature` or an `UnparsedFeature` in place of every member of
- * `features`, where that is a list. What else a collection has stays parsed.
- * @throws SyntaxError of JSON.parse; the problems nested-too-deeply, too-many-members before anything of it is parsed
+ * Like JSON.parse, but with a `ValidFeature` or an `UnparsedFeature` in place of each element of the array `features`.
+ * Other members are parsed.
+ * @throws SyntaxError of JSON.parse; the problems nested-too-deeply and too-many-members before anything is parsed
  */
 export async function parseCollection(text: string, limits: JsonLimits): Promise<unknown> {
-  // A limit that no collection of features keeps.
+  // No feature collection satisfies such a limit.
   if (limits.bodyDepth <= featureDepth) enforceJsonLimits(text, limits);
   const collection = await new CollectionParser(text, limits).read();
   if (collection) return collection;
@@ -53,7 +54,7 @@ export async function parseCollection(text: string, limits: JsonLimits): Promise
   return JSON.parse(text);
 }
 
-/** A MultiPolygon. */
+/** Nesting of a MultiPolygon. */
 const maxGeometryDepth = 5;
 
 const geometryPrefix = '{"type":"Feature","geometry":';
@@ -65,9 +66,9 @@ class CollectionParser {
   private readonly names: NameCache = createNameCache();
   private readonly timeSlice = new TimeSlice();
 
-  /** Of the collection itself. */
+  /** Members of the collection itself. */
   private members = 0;
-  /** Inside of a feature, which is one itself. */
+  /** Nesting levels left inside a feature, which is a level itself. */
   private readonly levels: number;
 
   constructor(
@@ -77,7 +78,7 @@ class CollectionParser {
     this.levels = limits.bodyDepth - featureDepth - 1;
   }
 
-  /** Null where it is no object, or no JSON. */
+  /** Returns null if the text is not an object, or not JSON. */
   async read(): Promise<object | null> {
     const members = new Map<string, unknown>();
     if (!this.accept(openBrace)) return null;
@@ -116,17 +117,17 @@ class CollectionParser {
     return this.accept(closeBracket) ? features : undefined;
   }
 
-  /** Undefined where it is no JSON. */
+  /** Returns undefined if the text is not JSON. */
   private feature(): ValidFeature | UnparsedFeature | undefined {
     const start = this.at;
-    let plain = this.parseCommonFeature();
-    if (!plain) {
+    let canonical = this.parseCommonFeature();
+    if (!canonical) {
       this.at = start;
-      plain = this.parsePlainFeature();
+      canonical = this.parseCanonicalFeature();
     }
-    if (plain) {
+    if (canonical) {
       if (!isBelowMemberLimit(this.at - start, this.limits)) this.checkMemberCount(this.text.slice(start, this.at));
-      return plain;
+      return canonical;
     }
     this.at = start;
     const text = this.textOfValue();
@@ -153,7 +154,7 @@ class CollectionParser {
     }
   }
 
-  /** What `parsePlainFeature` reads, as most programs write it. */
+  /** A fast path of `parseCanonicalFeature` for the member order that most programs write. */
   private parseCommonFeature(): ValidFeature | null {
     const { text, at: start, levels } = this;
     if (levels < maxGeometryDepth || !text.startsWith(geometryPrefix, start)) return null;
@@ -171,7 +172,7 @@ class CollectionParser {
     return new ValidFeature(id, text.slice(geometry, geometryEnd), text.slice(properties, end));
   }
 
-  private parsePlainFeature(): ValidFeature | null {
+  private parseCanonicalFeature(): ValidFeature | null {
     let type: string | null | undefined;
     let id: string | null | undefined;
     let geometry: string | null = null;
@@ -194,7 +195,7 @@ class CollectionParser {
     return new ValidFeature(id, geometry, properties);
   }
 
-  /** A text without escapes; null for all else. */
+  /** A string without escapes; null for all other values. */
   private sentText(): string | null {
     const quoted = this.readUntil(canonicalStringEnd(this.text, this.at));
     return quoted === null || quoted.includes("\\") ? null : quoted.slice(1, -1);
@@ -207,7 +208,7 @@ class CollectionParser {
     return passed;
   }
 
-  /** Of a member, with the colon behind it; null where there is none, or one with escapes. */
+  /** A member name and its colon; null if there is none, or if it contains escapes. */
   private name(): string | null {
     this.skipBlanks();
     if (this.text.charCodeAt(this.at) !== quote) return null;
@@ -215,7 +216,7 @@ class CollectionParser {
     return this.accept(colon) ? name : null;
   }
 
-  /** The same of any name, undefined where there is none. */
+  /** Any member name and its colon; undefined if there is none. */
   private anyName(): string | undefined {
     this.skipBlanks();
     const start = this.at;
@@ -241,7 +242,7 @@ class CollectionParser {
   }
 }
 
-/** What is kept of a feature that was not sent so; null where it is unfit. */
+/** Validates and serializes a feature that is not in canonical form; null if it is invalid. */
 function normalizeFeature(feature: unknown): ValidFeature | null {
   const { geometry, properties } = validateFeature(feature, "whole");
   if (geometry === undefined || properties === undefined) return null;

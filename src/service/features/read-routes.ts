@@ -16,7 +16,7 @@ export interface ReadRouteOptions {
   readonly bodies: PageBodyReader;
   readonly pagination: PaginationTracker;
   readonly publicUrl: string | null;
-  /** Hooks for who reads. */
+  /** Hooks that authorize readers. */
   readonly admit: readonly onRequestAsyncHookHandler[];
 }
 
@@ -54,7 +54,7 @@ export function registerReadRoutes(
         reply.code(304).header("etag", formatEntityTag(version, follows)).send();
 
       if (matchesIfNoneMatch(headers["if-none-match"], version)) {
-        // There is nothing behind it, or it is asked for by its place.
+        // The page needs no cursor, or has a position already.
         if (!inLoop || (number === 1 && features < size)) return unchanged(null);
         const facts = await bodies.measure(question);
         const follows = facts && continuationPosition(inLoop, facts, facts.version);
@@ -77,7 +77,7 @@ export function registerReadRoutes(
   });
 }
 
-/** No map has so many pages; their features are still counted by safe integers. */
+/** More pages than any map has, and small enough that feature counts stay safe integers. */
 const maxPageNumber = 2 ** 40;
 
 function normalizePageQuery({ page, per_page, after }: PageQueryParameters): PageQueryParameters {
@@ -90,7 +90,10 @@ function normalizePageQuery({ page, per_page, after }: PageQueryParameters): Pag
   };
 }
 
-/** RFC 8288. By the place of the last feature: no feature is missed or seen twice where others come and go. */
+/**
+ * RFC 8288. The link has the position of the last feature, so that concurrent changes neither skip nor repeat a
+ * feature.
+ */
 const nextLink = (address: string, { last }: PageMetadata, { size }: PageRequest): string =>
   `<${address}?after=${last}&per_page=${size}>; rel="next"`;
 

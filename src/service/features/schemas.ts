@@ -1,7 +1,7 @@
 /**
- * What requests and answers look like (Map Features Service Interface, 2): JSON Schemas that validate requests and
- * that /openapi.json shows. Features are validated one by one by `validate-feature.ts`, which tells the place of a mistake; a
- * test holds it against the schemas here.
+ * JSON Schemas of requests and responses (Map Features Service Interface, 2), used for validation and in /openapi.json.
+ * Features are validated individually by `validate-feature.ts`, which reports the path of an error; a test compares it
+ * with these schemas.
  */
 import { type TSchema, Type } from "typebox";
 import { maxFeaturesPerRequest, pageSize } from "../../remote/wire.js";
@@ -27,7 +27,7 @@ const emptyArray = Type.Unsafe<never[]>({ type: "array", items: false, maxItems:
 const arrayOfAtLeast = (items: TSchema, minItems: number) => Type.Array(items, { minItems });
 const ring = arrayOfAtLeast(position, 4);
 
-/** `coordinates` by the type of geometry (RFC 7946, 3.1.2 – 3.1.7); an empty array is a geometry without positions. */
+/** `coordinates` by geometry type (RFC 7946, 3.1.2 – 3.1.7); an empty array is an empty geometry. */
 const coordinates = {
   Point: Type.Union([position, emptyArray]),
   MultiPoint: Type.Array(position),
@@ -62,7 +62,7 @@ const Properties = Type.Record(Type.String(textSchema), Type.Unknown(), {
 
 const geometryOrNull = Type.Union([Geometry, Type.Null()]);
 
-/** As it is sent (2.2). */
+/** A feature in a request (2.2). */
 export const Feature = Type.Object(
   {
     type: Type.Literal("Feature"),
@@ -73,7 +73,7 @@ export const Feature = Type.Object(
   { title: "Feature" },
 );
 
-/** As it is given back. */
+/** A feature in a response. */
 export const StoredFeature = Type.Object(
   {
     type: Type.Literal("Feature"),
@@ -84,7 +84,7 @@ export const StoredFeature = Type.Object(
   { title: "StoredFeature" },
 );
 
-/** As PATCH takes it. */
+/** A feature in a PATCH request. */
 export const FeatureChange = Type.Object(
   {
     type: Type.Optional(Type.Literal("Feature")),
@@ -95,7 +95,7 @@ export const FeatureChange = Type.Object(
   { title: "FeatureChange" },
 );
 
-/** What PATCH does with a property whose value is null (RFC 7396 removes it). */
+/** How PATCH handles a property whose value is null (RFC 7396 removes it). */
 const nullHandling = Type.Optional(
   Type.Union([Type.Literal("remove"), Type.Literal("set")], {
     default: "remove",
@@ -103,13 +103,13 @@ const nullHandling = Type.Optional(
   }),
 );
 
-/** The body of a PATCH of one feature. */
+/** The body of a PATCH of a single feature. */
 export const SingleFeatureChange = Type.Object(
   { ...FeatureChange.properties, nulls: nullHandling },
   { title: "OneFeatureChange" },
 );
 
-/** As DELETE takes it. */
+/** A feature in a DELETE request. */
 export const FeatureSelector = Type.Object(
   {
     id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
@@ -118,7 +118,7 @@ export const FeatureSelector = Type.Object(
   { title: "FeatureName" },
 );
 
-/** The wrapper of section 2.3, around features of one kind. */
+/** The request body of section 2.3. */
 export const collectionSchema = (feature: TSchema) =>
   Type.Object({
     ...(feature === FeatureChange ? { nulls: nullHandling } : {}),
@@ -163,7 +163,7 @@ export const OperationResult = Type.Object(
   { title: "OperationResult" },
 );
 
-/** Section 4.2; `after` is what `Link: rel="next"` has in it. */
+/** Section 4.2; `Link: rel="next"` contains `after`. */
 export const PageQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize.most, default: pageSize.default })),

@@ -1,13 +1,13 @@
 /**
- * Validates a feature (RFC 7946, and what both stores give back unchanged) and makes the JSON text that is kept. The
- * first mistake is told with its path below the feature.
+ * Validates a feature (RFC 7946, and the values that both stores return unchanged) and serializes the JSON text to
+ * store. Reports the first error with its path below the feature.
  */
 import { memberPath } from "../json/member-path.js";
 import type { FeatureFailure } from "../store/contract.js";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Which parts must be there: all for a new feature; for a change only what is changed. */
+/** `whole` requires all members of a new feature; `change` only validates the members that are present. */
 export type ValidationMode = "whole" | "change";
 
 export type FeatureCheck = {
@@ -42,7 +42,7 @@ export function validateFeature(feature: unknown, demand: ValidationMode): Featu
 
 // ---- geometry -------------------------------------------------------------------------------------------------------
 
-/** How deep positions lie in `coordinates`, and how many positions the innermost array has at least. */
+/** Nesting of positions in `coordinates`, and minimum number of positions in the innermost array. */
 const geometryShapes: Readonly<
   Record<string, { readonly depth: number; readonly positions: number; readonly ring?: true }>
 > = {
@@ -69,7 +69,7 @@ function validateGeometry(geometry: unknown, path: string): FeatureFailure | nul
   }
   const shape = typeof type === "string" && Object.hasOwn(geometryShapes, type) ? geometryShapes[type] : undefined;
   if (!shape) return createFailure(`${path}.type`, `The type of a geometry is one of ${geometryNames}.`);
-  // RFC 7946, 3.1: a geometry without positions has an empty array.
+  // An empty geometry has an empty array (RFC 7946, 3.1).
   if (Array.isArray(coordinates) && coordinates.length === 0) return null;
   return validateCoordinates(coordinates, shape.depth, shape, `${path}.coordinates`);
 }
@@ -95,7 +95,7 @@ function validateCoordinates(value: unknown, depth: number, shape: GeometryShape
   return null;
 }
 
-/** The hot path: every position of every feature. */
+/** Hot path: runs for each position of each feature. */
 function isValidPosition(value: unknown): boolean {
   if (!Array.isArray(value) || value.length < 2 || value.length > 3) return false;
   const [longitude, latitude, height] = value;
@@ -138,17 +138,19 @@ function samePosition(one: unknown, other: unknown): boolean {
   return a.length === b.length && a.every((number, i) => number === b[i]);
 }
 
-/** JSON as it is kept. A point of two numbers, as most features have, is put together by hand: a third of the time. */
+/**
+ * JSON text to store. A point with two coordinates, the most common geometry, is concatenated in a third of the time.
+ */
 function serializeGeometry(geometry: JsonObject | null): string {
   if (geometry?.type === "Point") {
     const coordinates = geometry.coordinates as readonly number[];
-    // A number's text is the same in JSON and in a template.
+    // Numbers have the same text in JSON and in a template literal.
     if (coordinates.length === 2) return `{"type":"Point","coordinates":[${coordinates[0]},${coordinates[1]}]}`;
   }
   return JSON.stringify(withoutForeignMembers(geometry));
 }
 
-/** Without foreign members, `bbox` and `crs`; type first. */
+/** Drops foreign members, `bbox` and `crs`; writes `type` first. */
 function withoutForeignMembers(geometry: JsonObject | null): object | null {
   if (geometry === null) return null;
   const { type, coordinates, geometries } = geometry;
@@ -160,12 +162,12 @@ function withoutForeignMembers(geometry: JsonObject | null): object | null {
 // ---- properties -----------------------------------------------------------------------------------------------------
 
 /**
- * What JSON text has where a value may not be kept: an escape by number for a text, sixteen digits for an integer of
- * 2^53 and more, and null for a number that is not finite. Most texts have none, and need not be gone through.
+ * Matches JSON text that may contain an unstorable value: a \\u escape in a string, sixteen digits of an integer from
+ * 2^53 on, or null for a non-finite number. Most texts do not match and need no traversal.
  */
 const needsValueCheck = /\\u|\d{16}|null/;
 
-/** `text`: the properties as JSON. */
+/** @param text the properties as JSON */
 function validateProperties(properties: unknown, text = ""): FeatureFailure | null {
   if (!isObject(properties)) return createFailure("properties", "The properties of a feature are an object.");
   return needsValueCheck.test(text) ? validateValue(properties, "properties") : null;
@@ -190,7 +192,10 @@ function validateValue(value: unknown, path: string): FeatureFailure | null {
 const failureAt = (message: string | null, path: string): FeatureFailure | null =>
   message === null ? null : createFailure(path, message);
 
-/** PostgreSQL cannot hold U+0000; a lone surrogate is no character (Unicode 3.9, D75) and UTF-8 has no form for it. */
+/**
+ * PostgreSQL cannot store U+0000; a lone surrogate is not a character (Unicode 3.9, D75) and cannot be encoded in
+ * UTF-8.
+ */
 const unstorableCharacters = /[\0\p{Surrogate}]/u;
 
 function findTextProblem(text: string): string | null {
@@ -201,7 +206,7 @@ function findTextProblem(text: string): string | null {
     : "A text with half of a surrogate pair is not Unicode.";
 }
 
-/** JSON's numbers are doubles here: what was rounded in reading can only be told by its size (RFC 7493, 2.2). */
+/** JSON numbers are parsed as doubles: only the magnitude shows that a value may have been rounded (RFC 7493, 2.2). */
 function findNumberProblem(number: number): string | null {
   if (!Number.isFinite(number)) return "The number is larger than a double can be; send it as text.";
   if (Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21) {

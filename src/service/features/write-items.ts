@@ -1,4 +1,4 @@
-/** Makes what a store writes out of the features of a request (Map Features Service Interface, 4.3 – 4.6). */
+/** Converts the features of a request to items that a store writes (Map Features Service Interface, 4.3 – 4.6). */
 import type { RemoteKey } from "../../remote/wire.js";
 import { digestRemoteKey, isRemoteKey } from "../identifiers/remote-key.js";
 import { isUuid } from "../identifiers/uuid.js";
@@ -13,7 +13,7 @@ import { type FeatureCheck, isObject, type ValidationMode, validateFeature } fro
 interface FeatureIdentity {
   readonly id: string | null;
   readonly key: string | null;
-  /** Why it is none, or one that cannot be used. */
+  /** Why the identifier is missing or invalid. */
   readonly failure?: FeatureFailure;
 }
 
@@ -22,7 +22,7 @@ const contentCheckers: Readonly<Record<WriteKind, (feature: unknown) => FeatureC
   upsert: (feature) => checkContent(feature, "whole"),
   synchronise: (feature) => checkContent(feature, "whole"),
   update: (feature) => checkContent(feature, "change"),
-  // Nothing but its name matters.
+  // Only the identifier matters.
   delete: (feature) => (isObject(feature) ? {} : validateFeature(feature, "change")),
 };
 
@@ -31,7 +31,7 @@ const checkContent = (feature: unknown, demand: ValidationMode): FeatureCheck =>
 
 export interface WriteItems {
   readonly items: readonly WriteItem[];
-  /** Those that cannot be told from others: places in the request. */
+  /** Indexes of features in the request without a usable identifier. */
   readonly withoutId: readonly number[];
 }
 
@@ -42,20 +42,20 @@ export async function toWriteItems(
 ): Promise<WriteItems> {
   const withoutId: number[] = [];
   const items: WriteItem[] = [];
-  const turn = new TimeSlice();
+  const timeSlice = new TimeSlice();
   for (const [index, sent] of features.entries()) {
     const feature = sent instanceof UnparsedFeature ? sent.parse() : sent;
     const { id, key, failure: unusable } = identifyFeature(feature, kind, remoteField);
     if (unusable) withoutId.push(index);
     const { geometry, properties, failure } = contentCheckers[kind](feature);
     items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
-    if (turn.isOverAfter(index)) await turn.pass();
+    if (timeSlice.isOverAfter(index)) await timeSlice.pass();
   }
   return { items, withoutId };
 }
 
 function identifyFeature(feature: unknown, kind: WriteKind, remoteField: string | null): FeatureIdentity {
-  // POST ignores an id that is sent: the service gives one.
+  // POST ignores ids in the request: the service assigns new ones.
   if (kind === "create") return { id: null, key: null };
   if (remoteField !== null) return identifyByKey(feature, kind, remoteField);
   const id = isObject(feature) ? (feature.id ?? null) : null;
@@ -75,7 +75,7 @@ function identifyByKey(feature: unknown, kind: WriteKind, remoteField: string): 
   return { id: sent, key: null, failure: { path: memberPath("properties", remoteField), message } };
 }
 
-/** A name is a name, never a path, and what objects inherit is no property. */
+/** `remoteField` is a property name, not a path; inherited members are not properties. */
 function readKeyValue(feature: unknown, remoteField: string): unknown {
   if (feature instanceof ValidFeature) return readMember(feature.properties, remoteField);
   const properties = isObject(feature) ? feature.properties : undefined;

@@ -1,4 +1,4 @@
-/** What a request asks of a store, by its headers and its body. */
+/** Builds the store's write request from the headers and the body of an HTTP request. */
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { getBearer, getRequestMap } from "../auth/api-authorization.js";
@@ -8,7 +8,7 @@ import type { WriteItem, WriteKind, WriteRequest } from "../store/contract.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The body as it was sent, decompressed. */
+    /** The body of the request, decompressed. */
     bytes: Buffer | null;
   }
 }
@@ -46,15 +46,15 @@ export function isStrict({ headers }: FastifyRequest): boolean {
   return /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:$|[,;])/i.test(prefer);
 }
 
-/** Where requests that are not idempotent in themselves can be made so (draft-ietf-httpapi-idempotency-key-header). */
+/** Methods that are not idempotent by definition (draft-ietf-httpapi-idempotency-key-header). */
 const idempotencyKeyMethods: readonly string[] = ["POST", "PATCH"];
 
-/** A text as in RFC 8941, 3.3.3, or without its quotes as most send it. */
+/** A string of RFC 8941, 3.3.3, or without quotes as most clients send it. */
 function readIdempotencyKey({ headers }: FastifyRequest): string | null {
   const name = "Idempotency-Key";
   const header = headers["idempotency-key"];
   if (header === undefined) return null;
-  if (Array.isArray(header)) throw problem("bad-header", { name, reason: "it is there more than once" });
+  if (Array.isArray(header)) throw problem("bad-header", { name, reason: "it is repeated" });
   const key = /^"([\x20-\x21\x23-\x7e]+)"$/.exec(header)?.[1] ?? header;
   if (!/^[\x21\x23-\x7e]{1,255}$/.test(key)) {
     throw problem("bad-header", { name, reason: "a key has 1 to 255 visible characters of ASCII" });
@@ -74,8 +74,8 @@ function buildIdempotency(request: FastifyRequest, scope: string): WriteRequest[
 }
 
 /**
- * 412 comes before what is wrong with the features. A request that may be the repetition of one that was carried out
- * is not held against what came after it: the store knows.
+ * Fails with 412 before the features are validated. A request that may repeat an earlier one is not checked here, since
+ * the map has changed since then; the store decides.
  */
 export function checkWritePrecondition(request: FastifyRequest): void {
   const { version } = getRequestMap(request);

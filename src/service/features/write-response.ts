@@ -1,4 +1,4 @@
-/** What a write answers (Map Features Service Interface, 2.4 and 7). */
+/** Responses to writes (Map Features Service Interface, 2.4 and 7). */
 import { nilId, type WireFailure } from "../../remote/wire.js";
 import { problem } from "../http/problems.js";
 import type { FailedFeature, WriteItem, WriteOutcome } from "../store/contract.js";
@@ -10,7 +10,7 @@ export function toWireFailure({ index, id, path, message }: FailedFeature): Wire
   return { id, path: `features[${index}]${below}`, message };
 }
 
-/** Features that were refused before a store was asked. */
+/** Features that were rejected before the store was called. */
 export const toWireFailures = (items: readonly WriteItem[]): readonly WireFailure[] =>
   items.flatMap(({ index, id, failure }) => (failure ? [toWireFailure({ index, id: id ?? nilId, ...failure })] : []));
 
@@ -22,7 +22,7 @@ export interface WriteResponse {
   readonly replayed: boolean;
 }
 
-/** Throws the problem of an outcome that is none. */
+/** Throws the problem of a failed outcome. */
 export function toWriteResponse(method: string, outcome: WriteOutcome): WriteResponse {
   if (outcome.kind === "no-map") throw problem("map-not-found", {});
   if (outcome.kind === "other-version") throw problem("precondition-failed", {});

@@ -14,7 +14,7 @@ import { toWireFailures, toWriteResponse } from "./write-response.js";
 export interface WriteRouteOptions {
   readonly store: Pick<FeatureStore, "write">;
   readonly now: () => number;
-  /** Hooks for who writes. */
+  /** Hooks that authorize writers. */
   readonly admit: readonly onRequestAsyncHookHandler[];
 }
 
@@ -122,7 +122,7 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
       if (nulls !== undefined && nulls !== "remove" && nulls !== "set")
         throw problem("invalid-body", { reason: 'nulls must be "remove" or "set"' });
       if (typeof id !== "string" || id.toLowerCase() !== featureId.toLowerCase()) {
-        throw problem("invalid-body", { reason: "its id is not that of the address" });
+        throw problem("invalid-body", { reason: "its id differs from the id in the path" });
       }
       const outcome = await write(request, "update", [{ ...request.body, id }], null, nulls);
       if (isFeatureMissing(outcome)) throw problem("feature-not-found", {});
@@ -131,7 +131,10 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
   });
 }
 
-/** Of a PATCH of one, whose id is a UUID: a store finds nothing else wrong with an id. */
+/**
+ * Applies to a PATCH of a single feature with a valid UUID: the only id error that a store reports is a missing
+ * feature.
+ */
 const isFeatureMissing = (outcome: WriteOutcome): boolean =>
   (outcome.kind === "done" || outcome.kind === "refused") && outcome.failed[0]?.path === "id";
 
@@ -139,7 +142,8 @@ function sendWriteResponse(request: FastifyRequest, reply: FastifyReply, outcome
   const { status, body, version, replayed } = toWriteResponse(request.method, outcome);
   if (isStrict(request)) reply.header("preference-applied", "handling=strict");
   if (replayed) reply.header("idempotency-replayed", "true");
-  // What a PUT sent is not what is kept, as features get ids: it may not be answered with a tag (RFC 9110, 9.3.4).
+  // The stored representation differs from what PUT sent, since features get ids; the response must not have an ETag
+  // (RFC 9110, 9.3.4).
   if (request.method !== "PUT") reply.header("etag", formatEntityTag(version));
   return reply.code(status).type("application/json; charset=utf-8").send(body);
 }

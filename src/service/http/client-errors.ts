@@ -3,14 +3,14 @@ import type { Socket } from "node:net";
 import { newUuidV7 } from "../identifiers/uuid-v7.js";
 import { type Problem, problem } from "./problems.js";
 
-/** What Node tells of a request that never became one. */
+/** Errors of Node.js before a request is complete. */
 const problemsByErrorCode: Readonly<Record<string, () => Problem>> = {
   HPE_HEADER_OVERFLOW: () => problem("headers-too-large", {}),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: () => problem("headers-too-large", {}),
   ERR_HTTP_REQUEST_TIMEOUT: () => problem("request-timeout", {}),
 };
 
-/** Answers where there is no request to answer to: headers too large, too slow, or no HTTP. */
+/** Responds to input that is not a valid request: headers too large, too slow, or not HTTP. */
 export function respondToClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
@@ -25,9 +25,9 @@ export function respondToClientError(error: Error & { code?: string }, socket: S
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  // A client that does not close its side would hold the connection for ever. One that does gets the answer first.
+  // A client that never closes its side would hold the connection open. One that does receives the response first.
   setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
-/** Milliseconds that a client has to take the answer and to close its side. */
+/** How long a client may take to read the response and close its side, in milliseconds. */
 const lingerMs = 2000;

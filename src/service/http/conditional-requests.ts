@@ -1,21 +1,20 @@
 /**
- * Conditional requests (RFC 9110, 13) by the version of a map. Its strong tag is the version; a compressed answer is
- * other bytes, so it has another tag (8.8.3.3) of the same version.
+ * Conditional requests (RFC 9110, 13) on the version of a map. The strong entity tag is the version; a compressed
+ * response has different bytes, and therefore another tag (8.8.3.3) of the same version.
  */
 import { problem } from "./problems.js";
 
 const gzipSuffix = "-gzip";
 
 /**
- * Of a version. A page that goes on behind a place, in a loop that was begun in an earlier state, is another one than
- * its number alone gives: its tag has the place.
+ * The tag of a version. A page whose start differs from what its number alone gives has the start position in its tag.
  */
 export const formatEntityTag = (version: string, follows: number | null = null): string =>
   follows === null ? `"${version}"` : `"${version}-after-${follows}"`;
 
 export const gzipEntityTag = (tag: string): string => tag.replace(/"$/, `${gzipSuffix}"`);
 
-/** `*`, or the tags of a list, each with its weakness; null is the version of a tag that is not ours. */
+/** `*`, or a list of tags; `version` is null for a tag of another format. */
 type EntityTags = "*" | readonly EntityTag[];
 interface EntityTag {
   readonly weak: boolean;
@@ -34,8 +33,8 @@ function parseEntityTags(header: string): EntityTags {
 }
 
 /**
- * Whether the client has what it asks for: If-None-Match, weak comparison (13.1.2).
- * @param follows of the page; any where it is left out
+ * Whether If-None-Match matches, by weak comparison (13.1.2): the client already has this version.
+ * @param startsAfter start position of the page; if left out, any matches
  */
 export function matchesIfNoneMatch(header: string | undefined, version: string, follows?: number | null): boolean {
   if (header === undefined) return false;
@@ -44,7 +43,7 @@ export function matchesIfNoneMatch(header: string | undefined, version: string, 
   return tags.some((tag) => tag.version === version && (follows === undefined || tag.follows === follows));
 }
 
-/** The versions that If-Match allows, by strong comparison (13.1.1); null for any. */
+/** The versions that If-Match allows, by strong comparison (13.1.1); null allows any. */
 export function parseIfMatch(header: string | undefined): readonly string[] | null {
   if (header === undefined) return null;
   const tags = parseEntityTags(header);
@@ -52,14 +51,14 @@ export function parseIfMatch(header: string | undefined): readonly string[] | nu
   return tags.flatMap(({ weak, version }) => (weak || version === null ? [] : [version]));
 }
 
-/** Throws 412 where the version is not allowed. */
+/** Throws 412 if the version is not allowed. */
 export function checkIfMatch(allowed: readonly string[] | null, version: string): void {
   if (allowed && !allowed.includes(version)) {
     throw problem("precondition-failed", {}, { headers: { etag: formatEntityTag(version) } });
   }
 }
 
-/** Throws 412 where a write is asked for only unless the map is there, or in a state that is named (RFC 9110, 13.1.2). */
+/** Throws 412 for a write if If-None-Match matches the version (RFC 9110, 13.1.2). */
 export function checkIfNoneMatch(header: string | undefined, version: string): void {
   if (matchesIfNoneMatch(header, version))
     throw problem("precondition-failed", {}, { headers: { etag: formatEntityTag(version) } });

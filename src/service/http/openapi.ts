@@ -1,4 +1,4 @@
-/** /openapi.json (OpenAPI 3.1), from the schemas of the routes: those that validate. */
+/** Serves /openapi.json (OpenAPI 3.1), generated from the route schemas that validate requests. */
 import swagger from "@fastify/swagger";
 import type { FastifyInstance } from "fastify";
 
@@ -7,11 +7,11 @@ interface OpenApiOptions {
 }
 
 const description = [
-  "Stores maps of GeoJSON features. Clients read, create, synchronise, update and delete the features of a map.",
-  "What is tagged `extension` is this service's own, on top of the Map Features Service Interface.",
+  "Stores maps of GeoJSON features. Clients read, create, synchronize, update and delete the features of a map.",
+  "Operations tagged `extension` extend the Map Features Service Interface.",
 ].join(" ");
 
-/** To be registered before any route is made. */
+/** Must be called before routes are added. */
 export function registerOpenApi(app: FastifyInstance, { publicUrl }: OpenApiOptions): void {
   app.register(swagger, {
     hideUntagged: true,
@@ -42,7 +42,7 @@ export function serveOpenApi(app: FastifyInstance): void {
   });
 }
 
-/** Schemas with a title become components that the others refer to. */
+/** Moves schemas with a title to `components`, and references them. */
 function hoistTitledSchemas(document: object): object {
   const schemas: Record<string, unknown> = {};
   const hoisted = (value: unknown): unknown => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-/** Requests of a connection that wait, from which on no more are read from it. */
+/** Number of queued requests at which a connection is paused. */
 const maxQueuedRequests = 16;
 
 interface Exchange {
@@ -10,12 +10,11 @@ interface Exchange {
 }
 
 /**
- * Hands over the requests of a connection one after the other, where a client sends several without waiting for answers
- * (pipelining; RFC 9112, 9.3.2). Node.js hands over all of them at once, and when the connection is gone, it tells this
- * of the response that is being sent and of no other: all that the others hold would be held for ever, and each would
- * be worked off for no one. Those that wait are forgotten with their connection.
+ * Processes pipelined requests of a connection (RFC 9112, 9.3.2) one at a time. Node.js emits all of them at once, and
+ * on disconnect emits `close` only on the response being sent: the others would hold their resources forever and be
+ * processed without a client. Queued requests are dropped with their connection.
  *
- * To be called once the server has its listener for requests, and before it listens.
+ * Call this after the server has its `request` listener and before it listens.
  */
 export function serializePipelinedRequests(server: Server): void {
   const listeners = server.listeners("request") as RequestListener[];
@@ -23,7 +22,7 @@ export function serializePipelinedRequests(server: Server): void {
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     for (const listener of listeners) listener.call(server, request, response);
   };
-  /** Of connections with a request that is being answered. */
+  /** Queue of each connection with a request in progress. */
   const waiting = new WeakMap<Socket, Exchange[]>();
 
   const answer = (socket: Socket, { request, response }: Exchange, queue: Exchange[]): void => {

@@ -1,6 +1,6 @@
 /**
- * Every error that the service answers with, in one registry: a code that programs can test, the status of HTTP, and
- * a message that says what to do next. They travel as problem details (RFC 9457).
+ * Registry of all error responses: a code for programs, the HTTP status, and a message that states what to do next.
+ * Sent as problem details (RFC 9457).
  */
 import { STATUS_CODES } from "node:http";
 import type { WireFailure, WireProblem } from "../../remote/wire.js";
@@ -145,7 +145,7 @@ export class Problem extends Error {
     this.failed = rest.failed;
   }
 
-  /** RFC 9457, 3. With `about:blank` the title is the phrase of the status (4.2.1). */
+  /** RFC 9457, 3. With `about:blank` the title is the reason phrase of the status (4.2.1). */
   toWire(requestId: string): WireProblem {
     return {
       type: "about:blank",

@@ -1,19 +1,19 @@
 import type { FastifyRequest } from "fastify";
 
-/** Where the service is, as its clients see it, without a slash at the end: `https://maps.example.org`. */
+/** Base URL of the service for clients, without a trailing slash: `https://maps.example.org`. */
 export function baseUrl(request: FastifyRequest, publicUrl: string | null): string {
   return publicUrl ?? `${request.protocol}://${request.host}`;
 }
 
-/** The path under which clients reach the service: `/maps` of `https://example.org/maps`; empty where it has the host for itself. */
+/** Path of the public URL: `/maps` for `https://example.org/maps`; empty if the service has the host to itself. */
 export const basePath = (publicUrl: string | null): string =>
   publicUrl === null ? "" : new URL(publicUrl).pathname.replace(/\/+$/, "");
 
-/** Interfaces are found with a slash at their end, too: `/token/`, `/api/v1/maps/…/features/?page=2`. */
+/** API and token endpoints accept a trailing slash: `/token/`, `/api/v1/maps/…/features/?page=2`. */
 export const stripTrailingSlash = (url: string): string =>
   /^\/(?:api|token|revoke)\b/.test(url) ? url.replace(/\/(?=\?|$)/, "") : url;
 
-/** The address of a request as the routes know it. What does not come under the path, such as a probe, is as it is. */
+/** Path of a request relative to the base path. A path outside it, such as of a health probe, stays unchanged. */
 export function stripBasePath(url: string, path: string): string {
   if (!url.startsWith(path)) return url;
   const rest = url.slice(path.length);

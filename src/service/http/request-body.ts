@@ -1,6 +1,6 @@
 /**
- * Reads the body of a request: gzip or not, JSON (RFC 8259) in UTF-8. Sizes are measured after decompression, and what
- * is too large is not read further.
+ * Reads a request body: optional gzip, then JSON (RFC 8259) in UTF-8. Size limits apply after decompression, and
+ * reading stops at the limit.
  */
 import { pipeline } from "node:stream";
 import { constants, createGunzip } from "node:zlib";
@@ -8,7 +8,7 @@ import { parseCollection } from "../features/parse-collection.js";
 import type { Settings } from "../settings.js";
 import { Problem, problem } from "./problems.js";
 
-/** What the service takes as JSON (RFC 8259, RFC 7946). */
+/** Accepted media types (RFC 8259, RFC 7946). */
 const mediaTypes: readonly string[] = ["application/json", "application/geo+json"];
 
 interface BodyHeaders {
@@ -18,12 +18,12 @@ interface BodyHeaders {
 }
 
 export interface ParsedBody {
-  /** As they were sent, decompressed. */
+  /** The body of the request, decompressed. */
   readonly bytes: Buffer;
   readonly json: unknown;
 }
 
-/** Throws 415, 413 and 400 problems, in this order. */
+/** Throws 415, 413 and 400 problems, checked in this order. */
 export async function readJson(
   headers: BodyHeaders,
   stream: AsyncIterable<Buffer>,
@@ -36,21 +36,21 @@ export async function readJson(
   return { bytes, json: await parseJsonBytes(bytes, settings) };
 }
 
-/** Whether it is compressed. */
+/** Returns whether the body is compressed. */
 function checkHeaders(headers: BodyHeaders, limit: number): boolean {
   const type = headers["content-type"];
   if (type !== undefined && !isJson(type)) throw problem("unsupported-media-type", { type });
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
   const gzip = encoding === "gzip" || encoding === "x-gzip";
   if (!gzip && encoding !== "identity") {
-    // RFC 9110, 15.5.16: what would be understood.
+    // Lists the supported encodings (RFC 9110, 15.5.16).
     throw problem("unsupported-encoding", { encoding }, { headers: { "accept-encoding": "gzip" } });
   }
   if (Number(headers["content-length"]) > limit) throw problem("body-too-large", { limit });
   return gzip;
 }
 
-/** JSON is UTF-8 wherever it is exchanged (RFC 8259, 8.1): another charset is another type. */
+/** JSON is always exchanged in UTF-8 (RFC 8259, 8.1): another charset is an unsupported type. */
 function isJson(contentType: string): boolean {
   const [type = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith("charset="));
@@ -63,10 +63,10 @@ async function readAllBytes(stream: AsyncIterable<Buffer>, limit: number): Promi
   return Buffer.concat(chunks);
 }
 
-/** A bomb is put out at the limit: no more than a chunk behind it is inflated. */
+/** Stops decompression bombs: inflates at most one chunk beyond the limit. */
 async function inflate(stream: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: 64 * 1024 });
-  // What goes wrong on the way in comes out where it is read.
+  // Errors of the input stream surface while reading the output.
   pipeline(limitBytes(limit, stream), gunzip, () => undefined);
   try {
     return await readAllBytes(gunzip, limit);
@@ -91,7 +91,7 @@ function toGzipProblem(error: unknown): Problem | unknown {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON.parse keeps `__proto__` and `constructor` as the ordinary members that they are. */
+/** JSON.parse keeps `__proto__` and `constructor` as ordinary members. */
 async function parseJsonBytes(bytes: Buffer, settings: Settings): Promise<unknown> {
   try {
     return await parseCollection(utf8.decode(bytes), settings);

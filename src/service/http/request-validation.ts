@@ -1,4 +1,4 @@
-/** Validates requests by the schemas of their routes, the same that /openapi.json shows. */
+/** Validates requests with the schemas of their routes, which /openapi.json also shows. */
 import type { FastifySchemaCompiler } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { Compile } from "typebox/compile";
@@ -8,7 +8,7 @@ import { SingleFeatureChange } from "../features/schemas.js";
 import { isObject } from "../features/validate-feature.js";
 import { type Problem, problem } from "./problems.js";
 
-/** Of path and headers nothing is refused: what they name is there or not, and each header is read where it is used. */
+/** Path and headers always pass: handlers look up path parameters, and each header is parsed where it is used. */
 const acceptAny = (value: unknown) => ({ value });
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
@@ -28,7 +28,7 @@ function bodyValidator(schema: TSchema) {
   const validator = Compile(collectionEnvelope(schema));
   const takesFeatures = Object.hasOwn((schema as { properties?: object }).properties ?? {}, "features");
   return (value: unknown) => {
-    // Before all else: to look for what is wrong goes through them one by one, and millions fit into a body.
+    // Must come first: listing validation errors visits each feature, and a body may have millions.
     const count = takesFeatures && isObject(value) && Array.isArray(value.features) ? value.features.length : 0;
     if (count > maxFeaturesPerRequest) {
       return { error: problem("too-many-features", { count, limit: maxFeaturesPerRequest }) };
@@ -37,7 +37,7 @@ function bodyValidator(schema: TSchema) {
   };
 }
 
-/** Features are validated one by one (`features/feature.ts`): the mistakes of one are no reason to refuse the others. */
+/** Features are validated individually (`features/validate-feature.ts`): an invalid one must not reject the others. */
 function collectionEnvelope(schema: TSchema): TSchema {
   if (schema === SingleFeatureChange) return Type.Object({});
   const { properties } = schema as { properties?: { features?: object } };
@@ -45,13 +45,13 @@ function collectionEnvelope(schema: TSchema): TSchema {
   return { ...schema, properties: { ...properties, features: { ...properties.features, items: {} } } } as TSchema;
 }
 
-/** Texts of a query that are integers or booleans, where the schema asks for them: `1`, not `1.0` or `1e2`. */
+/** Converts query strings to integers or booleans if the schema requires them: `1`, not `1.0` or `1e2`. */
 function convertQueryTypes(schema: TSchema, query: unknown): unknown {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
   const convert = (name: string, text: unknown): unknown => {
     const type = Object.hasOwn(properties, name) ? properties[name]!.type : undefined;
     if (type === "integer" && typeof text === "string" && /^-?\d+$/.test(text)) return Number(text);
-    // `?page=`, as forms send a field that was left empty.
+    // Forms send `?page=` for an empty field.
     if (type === "integer" && text === "") return undefined;
     if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
     return text;

@@ -3,8 +3,8 @@ import { requestPath } from "./error-handler.js";
 import { type Problem, problem } from "./problems.js";
 
 /**
- * Remembers the paths of all routes, so that a wrong method can be told from a wrong path: 405 with Allow (RFC 9110,
- * 15.5.6), or 404. To be called before any route is made.
+ * Records the paths of all routes to distinguish a wrong method (405 with Allow; RFC 9110, 15.5.6) from a wrong path
+ * (404). Call it before routes are added.
  */
 export function trackRouteMethods(app: FastifyInstance): (request: { method: string; url: string }) => Problem {
   const methods = new Map<string, Set<string>>();
@@ -21,7 +21,7 @@ export function trackRouteMethods(app: FastifyInstance): (request: { method: str
     const path = requestPath(url);
     const allowed = [...methods].filter(([route]) => pattern(route).test(path)).flatMap(([, of]) => [...of]);
     if (allowed.length === 0) return problem("not-found", { path });
-    // Only there scripts of other sites are answered.
+    // Only these paths support CORS preflight requests.
     const preflights = path.startsWith("/api/") ? ["OPTIONS"] : [];
     const allow = [...new Set([...allowed, ...preflights])].sort().join(", ");
     return problem("method-not-allowed", { method, allow }, { headers: { allow } });

@@ -1,4 +1,4 @@
-/** What a route tells about itself: to the validator, and to readers of /openapi.json. */
+/** Builds the schema of a route for the validator and for /openapi.json. */
 import type {} from "@fastify/swagger";
 import type { FastifySchema } from "fastify";
 import type { TSchema } from "typebox";
@@ -11,11 +11,11 @@ export interface RouteDescription {
   readonly params?: TSchema;
   readonly querystring?: TSchema;
   readonly headers?: TSchema;
-  /** As JSON; `application/geo+json` is taken, too. */
+  /** JSON schema; `application/geo+json` is accepted, too. */
   readonly body?: TSchema;
   readonly responses: Readonly<Record<number, { readonly type?: string; readonly schema?: TSchema }>>;
   readonly problems: readonly number[];
-  /** Ours, on top of the Map Features Service Interface. */
+  /** Whether the route extends the Map Features Service Interface. */
   readonly extension?: boolean;
 }
 

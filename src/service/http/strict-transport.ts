@@ -1,13 +1,13 @@
 import type { FastifyRequest } from "fastify";
 import { isLoopback } from "../process/listen.js";
 
-/** A year; for this host alone, as others under its name may not speak https. */
+/** One year, for this host only: hosts below it may not support HTTPS. */
 const hstsHeader = { "strict-transport-security": "max-age=31536000" };
 const noHeaders = {};
 
 /**
- * Tells browsers to come by https only (RFC 6797), where clients do. Not on names of this machine: it would hold for
- * every port, and take other programs' pages away.
+ * Sends Strict-Transport-Security (RFC 6797) if clients use HTTPS. Not for loopback names, as it would apply to every
+ * port and block other local programs.
  */
 export function hstsHeaders(publicUrl: string | null): (request: FastifyRequest) => Readonly<Record<string, string>> {
   const strict = (protocol: string, host: string) =>

@@ -1,6 +1,6 @@
 import { canonicalNumberEnd } from "./canonical-json.js";
 
-/** How deep positions lie in `coordinates`, and how many of them the innermost array has at least. */
+/** Nesting of positions in `coordinates`, and minimum number of positions in the innermost array. */
 interface CoordinateShape {
   readonly depth: number;
   readonly positions: number;
@@ -12,7 +12,7 @@ const coordinateShape = (depth: number, positions: number, ring = false): Coordi
   ring,
 });
 
-/** By what stands before the coordinates. */
+/** By the text before the coordinates. */
 const geometryHeads: readonly (readonly [head: string, CoordinateShape])[] = (
   [
     ["Point", coordinateShape(0, 0)],
@@ -28,8 +28,8 @@ const [openBracket, closeBracket, comma, closeBrace] = [0x5b, 0x5d, 0x2c, 0x7d];
 const [minus, point, zero] = [0x2d, 0x2e, 0x30];
 
 /**
- * Where a geometry ends that is as it is kept and that may be kept: `type` and `coordinates`, plain numbers, positions
- * on the earth, rings that are closed (RFC 7946, 3.1). -1 for all others, which have to be looked at by `validateFeature`.
+ * End of a geometry that is valid and in stored form: `type` and `coordinates`, plain numbers, positions within range,
+ * closed rings (RFC 7946, 3.1). Returns -1 for all others, which `validateFeature` must check.
  */
 export function canonicalGeometryEnd(text: string, at: number): number {
   if (text.startsWith("null", at)) return at + 4;
@@ -56,7 +56,7 @@ function coordinatesEnd(text: string, at: number, depth: number, of: CoordinateS
   }
   if (depth > 1) return i + 1;
   if (count < of.positions) return -1;
-  // What is the same number is the same text.
+  // In canonical form, equal numbers have equal texts.
   if (of.ring && !text.startsWith(`${text.slice(last, i)},`, at + 1)) return -1;
   return i + 1;
 }
@@ -74,7 +74,7 @@ function positionEnd(text: string, at: number): number {
   return height >= 0 && text.charCodeAt(height) === closeBracket ? height + 1 : -1;
 }
 
-/** By its whole degrees, where they tell: to parse a number takes longer. */
+/** Compares the integer part first, since parsing a number takes longer. */
 function isWithinDegrees(text: string, from: number, to: number, most: number): boolean {
   let whole = 0;
   for (let i = text.charCodeAt(from) === minus ? from + 1 : from; i < to; i++) {

@@ -1,14 +1,14 @@
 /**
- * JSON as JSON.stringify writes it, and as the service keeps it: such a text need not be parsed and written again. All
- * functions take a place in a text and answer where what begins there ends, or -1 where it is not plain: it may be
- * right nevertheless, and has to be parsed. Nothing plain is a value that may not be kept (a lone surrogate, U+0000, an
- * integer of 2^53 and more, a number beyond a double). Hot loops: plain and long.
+ * Recognizes canonical JSON, the form that JSON.stringify writes and the service stores, so that it need not be parsed
+ * and serialized again. Each function takes an offset and returns the end of the value that starts there, or -1 if it
+ * is not canonical; such a value may still be valid and must be parsed. Canonical text contains no unstorable value
+ * (lone surrogate, U+0000, integer from 2^53 on, number beyond a double). These are hot loops, written plainly.
  */
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 const [minus, point, zero, nine] = [0x2d, 0x2e, 0x30, 0x39];
-/** What stands behind a backslash in the escapes that JSON.stringify writes, but for those by number. */
+/** Characters after a backslash in the escapes of JSON.stringify, except \\u. */
 const escapeLetters: ReadonlySet<number> = new Set([...'"\\bfnrt'].map((letter) => letter.charCodeAt(0)));
 
 export function canonicalStringEnd(text: string, at: number): number {
@@ -24,9 +24,9 @@ export function canonicalStringEnd(text: string, at: number): number {
 
 const isDigit = (unit: number): boolean => unit >= zero && unit <= nine;
 
-/** Decimals of so many digits are different doubles, so that each is the shortest of its own. */
+/** Decimals with up to this many digits are distinct doubles, so that each is already the shortest form. */
 const maxExactDigits = 15;
-/** JSON.stringify writes smaller numbers with an exponent: those with more zeros behind the point. */
+/** JSON.stringify writes numbers with more zeros after the point with an exponent. */
 const maxLeadingZeros = 5;
 
 export function canonicalNumberEnd(text: string, at: number): number {
@@ -56,17 +56,17 @@ function isShortestForm(digits: string): boolean {
   return String(number) === digits && (!Number.isInteger(number) || Number.isSafeInteger(number));
 }
 
-/** Names of an object in their order; what comes after it often has the same ones. */
+/** Member names of an object, in order; the next object often has the same. */
 export interface NameCache {
-  /** As they stand in JSON, with the colon behind them. */
+  /** Quoted as in JSON, with the trailing colon. */
   names: readonly string[];
 }
 
 export const createNameCache = (): NameCache => ({ names: [] });
 
 /**
- * An object whose names are all different, and none a whole number, which JavaScript would put first.
- * @param levels how deep it may nest, itself the first
+ * An object without duplicate names and without integer names, which JavaScript would move to the front.
+ * @param levels maximum nesting, including this object
  */
 export function canonicalObjectEnd(text: string, at: number, names: NameCache, levels: number): number {
   if (levels < 1 || text.charCodeAt(at) !== openBrace) return -1;
@@ -75,8 +75,8 @@ export function canonicalObjectEnd(text: string, at: number, names: NameCache, l
   let seen: Set<string> | null = null;
   let i = at + 1;
   for (let count = 0; ; count++) {
-    const like = seen === null ? known[count] : undefined;
-    if (like !== undefined && text.startsWith(like, i)) i += like.length;
+    const expected = seen === null ? known[count] : undefined;
+    if (expected !== undefined && text.startsWith(expected, i)) i += expected.length;
     else {
       seen ??= new Set(known.slice(0, count));
       const end = canonicalStringEnd(text, i);
@@ -96,7 +96,7 @@ export function canonicalObjectEnd(text: string, at: number, names: NameCache, l
   }
 }
 
-/** Of a name in quotes, with its colon: only digits. */
+/** Whether a quoted name with its colon has only digits. */
 function isIntegerName(name: string): boolean {
   for (let i = 1; i < name.length - 2; i++) if (!isDigit(name.charCodeAt(i))) return false;
   return name.length > 3;

@@ -1,3 +1,3 @@
-/** A member of what stands at `path`: `properties.ref`, `properties["a b"]`. */
+/** The path of a member: `properties.ref`, `properties["a b"]`. */
 export const memberPath = (path: string, name: string): string =>
   /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`;

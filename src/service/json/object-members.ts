@@ -1,9 +1,12 @@
-/** The members of an object in a text that is JSON without blanks, as stores keep it: what is not asked for is not parsed. */
+/**
+ * Splits the members of an object in minified JSON, the form that stores keep, without parsing values that are not
+ * needed.
+ */
 
 const [quote, backslash] = [0x22, 0x5c];
 const [openBrace, closeBrace, openBracket, closeBracket, comma] = [0x7b, 0x7d, 0x5b, 0x5d, 0x2c];
 
-/** Behind the quotation mark that ends what begins with one. */
+/** Offset after the closing quotation mark of the string that starts at `at`. */
 export function stringEnd(text: string, at: number): number {
   for (let i = at + 1; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -13,7 +16,10 @@ export function stringEnd(text: string, at: number): number {
   return text.length;
 }
 
-/** Where a value ends: before the comma, brace or bracket that is not its own. Also of what is no JSON; no further than the text. */
+/**
+ * End of a value: before the next comma, brace or bracket that does not belong to it. Does not fail on invalid JSON,
+ * and returns at most the length of the text.
+ */
 export function valueEnd(text: string, at: number): number {
   let depth = 0;
   for (let i = at; i < text.length; i++) {
@@ -28,7 +34,7 @@ export function valueEnd(text: string, at: number): number {
   return text.length;
 }
 
-/** Names as they stand in the text, in their quotation marks, with the texts of their values. */
+/** Names with their quotation marks, mapped to the texts of their values. */
 export function splitMembers(text: string): Map<string, string> {
   const members = new Map<string, string>();
   for (let at = 1; at < text.length - 1; ) {
@@ -40,10 +46,10 @@ export function splitMembers(text: string): Map<string, string> {
   return members;
 }
 
-/** The value of one name; undefined where it is not there. */
+/** The value of a member; undefined if it is missing. */
 export function readMember(text: string, name: string): unknown {
   const sought = encodeName(name);
-  // A name stands in JSON as JSON writes it: where it does not, there is nothing to look for.
+  // The text is canonical: a name that is not found in this form does not occur.
   if (!text.includes(sought)) return undefined;
   for (let at = 1; at < text.length - 1; ) {
     if (text.startsWith(sought, at)) return parseValueAt(text, at + sought.length);
@@ -52,7 +58,7 @@ export function readMember(text: string, name: string): unknown {
   return undefined;
 }
 
-/** The name that was looked for last, as it stands before a value: one request asks a thousand features for the same. */
+/** Cached because one request looks up the same name in a thousand features. */
 let lastEncodedName = { name: "", written: '"":' };
 
 function encodeName(name: string): string {
@@ -69,12 +75,12 @@ function parseValueAt(text: string, at: number): unknown {
   return JSON.parse(text.slice(at, valueEnd(text, at)));
 }
 
-/** Of a name in quotation marks: one that JavaScript takes for an index of an array (ECMA-262, 6.1.7). */
+/** Whether a quoted name is an array index in JavaScript (ECMA-262, 6.1.7). */
 const isArrayIndexName = (name: string): boolean =>
   /^"(0|[1-9]\d{0,9})"$/.test(name) && arrayIndexOf(name) < 2 ** 32 - 1;
 const arrayIndexOf = (name: string): number => Number(name.slice(1, -1));
 
-/** Puts together what `membersOf` took apart, in the order in which JavaScript has members: indexes first, ascending. */
+/** Inverse of `splitMembers`, in the member order of JavaScript: array indexes first, ascending. */
 export function joinMembers(members: ReadonlyMap<string, string>): string {
   const indexes = [...members.keys()].filter(isArrayIndexName);
   if (indexes.length === 0) return encodeObject([...members]);

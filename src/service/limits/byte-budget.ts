@@ -1,10 +1,10 @@
 import { type Problem, problem } from "../http/problems.js";
 import type { Settings } from "../settings.js";
 
-/** Gives the bytes back; once is enough. */
+/** Returns the bytes to the budget; further calls have no effect. */
 export type Release = () => void;
 
-/** Requests of one account that may wait for room at once; each has a connection, and none of its body is read. */
+/** Maximum number of waiting requests per account; each holds a connection, but none of its body. */
 const maxWaitersPerAccount = 256;
 
 interface Waiter {
@@ -13,34 +13,34 @@ interface Waiter {
 }
 
 /**
- * Bytes that requests hold at once, in memory or on a disk. Each account may hold half of what the others leave free, so
- * that there is always room for one more account (dynamic thresholds, as switches use them for queues). An account that
- * holds nothing gets what it asks for where that is free, however much it is.
+ * Bounds the bytes that concurrent requests hold in memory or on disk. Each account may hold half of what the others
+ * leave free, so that there is always room for another account (dynamic thresholds, as in switch buffers). An account
+ * that holds nothing may take all free bytes.
  */
 export class ByteBudget {
   readonly #total: number;
   readonly #held = new Map<string, number>();
-  /** By account, in the order in which they came. */
+  /** By account, first in, first out. */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #used = 0;
-  /** Called for each request that is refused. */
+  /** Called for each rejected request. */
   onRefused: () => void = () => {};
 
   constructor(total: number) {
     this.#total = total;
   }
 
-  /** Bytes that are held now. */
+  /** Bytes held now. */
   get used(): number {
     return this.#used;
   }
 
-  /** Null where there is no room for so many bytes now. */
+  /** Returns null if the budget has no room. */
   take(account: string, bytes: number): Release | null {
     const held = this.#held.get(account) ?? 0;
     const free = this.#total - this.#used;
     const isFair = held === 0 || held + bytes <= (free + held) / 2;
-    // Alone, one request is carried out that is larger than the whole.
+    // A request larger than the whole budget is admitted when nothing else is held.
     if (!isFair || (bytes > free && this.#used > 0)) return null;
     this.#change(account, bytes);
     let isReleased = false;
@@ -53,16 +53,15 @@ export class ByteBudget {
   }
 
   /**
-   * Those of one account get room in the order in which they came.
-   * @param whenGone called with what ends the waiting, where who waits may go away
-   * @throws overloaded where there is no room for so many bytes within so many milliseconds, or too many of the account
-   * wait for some
+   * Waits for room; requests of one account are admitted in order of arrival.
+   * @param onCancelable receives a function that cancels the wait, for example when the client disconnects
+   * @throws overloaded if the wait exceeds `milliseconds`, or if too many requests of the account wait
    */
   wait(
     account: string,
     bytes: number,
     milliseconds: number,
-    whenGone: (leave: () => void) => void = () => {},
+    onCancelable: (cancel: () => void) => void = () => {},
   ): Promise<Release> {
     const queue = this.#waiting.get(account) ?? new Set<Waiter>();
     const release = queue.size === 0 ? this.take(account, bytes) : null;
@@ -70,13 +69,13 @@ export class ByteBudget {
     if (queue.size >= maxWaitersPerAccount || milliseconds <= 0) return Promise.reject(this.refuse());
     this.#waiting.set(account, queue);
     return new Promise((resolve, reject) => {
-      const leave = () => {
+      const dequeue = () => {
         clearTimeout(timer);
         if (queue.delete(waiter) && queue.size === 0) this.#waiting.delete(account);
       };
-      const giveUp = () => {
+      const cancel = () => {
         if (!queue.has(waiter)) return;
-        leave();
+        dequeue();
         reject(this.refuse());
         // Those behind may need less.
         this.#admit();
@@ -84,13 +83,13 @@ export class ByteBudget {
       const waiter: Waiter = {
         bytes,
         admit: (admitted) => {
-          leave();
+          dequeue();
           resolve(admitted);
         },
       };
-      const timer = setTimeout(giveUp, milliseconds);
+      const timer = setTimeout(cancel, milliseconds);
       queue.add(waiter);
-      whenGone(giveUp);
+      onCancelable(cancel);
     });
   }
 
@@ -106,7 +105,7 @@ export class ByteBudget {
     else this.#held.set(account, held);
   }
 
-  /** Gives room to those who wait, as far as there is some. */
+  /** Admits waiting requests while there is room. */
   #admit(): void {
     for (const [account, queue] of this.#waiting) {
       for (const { bytes, admit } of queue) {
@@ -120,7 +119,7 @@ export class ByteBudget {
 
 export interface Budgets {
   readonly memory: ByteBudget;
-  /** Of the folder of large pages. */
+  /** Of the spool folder. */
   readonly disk: ByteBudget;
 }
 

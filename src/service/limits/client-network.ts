@@ -1,8 +1,8 @@
 import { isIPv6 } from "node:net";
 
 /**
- * What limits for an address count by: itself, or the network of an IPv6 address, as who has one has its 64 bits of others,
- * too (RFC 6177). An IPv4 address in IPv6 (RFC 4291, 2.5.5.2) is that IPv4 address.
+ * The unit of address limits: the IPv4 address, or the /64 network of an IPv6 address, since one client usually has all
+ * of its addresses (RFC 6177). An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) counts as IPv4.
  */
 export function clientNetwork(address: string): string {
   if (!isIPv6(address)) return address;
