@@ -7,7 +7,7 @@ import type { Geometry } from "../model/geometry.js";
 /** Maximum features in one request (section 8). */
 export const maxFeaturesPerRequest = 1000;
 /** Features per page: default and maximum (section 8). */
-export const pageSize = { default: 200, most: 500 } as const;
+export const pageSize = { default: 200, max: 500 } as const;
 /** Lifetime of an access token in seconds (section 5). */
 export const tokenLifetimeSeconds = 3600;
 

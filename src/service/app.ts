@@ -57,7 +57,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   if (dependencies.onConnectionClosed) connectionLimiter.onClosed = dependencies.onConnectionClosed;
   serializePipelinedRequests(app.server);
   connectionLimiter.watch(app);
-  const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) => connectionLimiter.markSignedIn(request, account);
+  const markSignedIn: ConnectionLimiter["markSignedIn"] = (request, account) =>
+    connectionLimiter.markSignedIn(request, account);
   const pages = createPages({ store, bodies, settings, publicUrl, now, markSignedIn });
   app.setNotFoundHandler((request, reply) => {
     const refused = rejectOtherMethods(request, reply);

@@ -1,4 +1,4 @@
-/** The service as a process: opens its store, listens, looks after itself, and ends without losing what it was asked. */
+/** Runs the service as a process: opens the store, listens, purges expired data, and shuts down gracefully. */
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import type { Server as TlsServer } from "node:tls";
@@ -34,18 +34,21 @@ import { openStore, prepareFolder, type StoreLocation } from "./store/open-store
 
 export interface ServiceOptions {
   readonly store: StoreLocation;
-  /** Folder of pages over 1 MiB while they are read; null for that of the data, or the system's temporary one. */
+  /**
+   * Spool folder for pages over 1 MiB; null for the data folder, or the temporary folder of the system if there is
+   * none.
+   */
   readonly spoolFolder: string | null;
   /** A name or an IP address of this machine. */
   readonly host: string;
-  /** 0 takes one that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly tls: TlsFiles | null;
-  /** Origin as clients see it, where a proxy stands between. */
+  /** Origin seen by clients, if a proxy forwards requests. */
   readonly publicUrl: string | null;
-  /** Addresses and networks of proxies whose `X-Forwarded-*` headers are believed. */
+  /** Addresses and networks of proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustProxy: readonly string[];
-  /** Whether an address that others can reach may do without https. */
+  /** Whether to allow plain HTTP on an address that other machines can reach. */
   readonly insecureHttp: boolean;
   readonly settings: Partial<Settings>;
   /** Days to keep audit log entries; 0 keeps them forever. */
@@ -55,19 +58,19 @@ export interface ServiceOptions {
 }
 
 export interface RunningService {
-  /** Where people reach it: `https://maps.example.org`. */
+  /** URL of the service for users: `https://maps.example.org`. */
   readonly url: string;
-  /** A link that makes the first account, while there is none. */
+  /** The link that creates the first account; null if an account exists. */
   readonly setupUrl: string | null;
-  /** Takes the certificate that lies in the files now; does nothing without TLS. @throws certificate-invalid */
+  /** Reloads the certificate from its files; does nothing without TLS. @throws certificate-invalid */
   reloadCertificate(): void;
-  /** Answers what was asked, within a limit, and lets go of port and store. */
+  /** Finishes requests in progress within a time limit, then releases the port and the store. */
   close(): Promise<void>;
 }
 
 /**
- * @throws option-invalid, http-insecure, certificate-invalid, address-in-use, address-unavailable, folder-not-writable, store-unavailable,
- * store-newer, store-foreign
+ * @throws option-invalid, http-insecure, certificate-invalid, address-in-use, address-unavailable, folder-not-writable,
+ * store-unavailable, store-newer, store-foreign
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   const { host, tls, publicUrl } = options;
@@ -78,10 +81,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const metrics = new Metrics(version);
   let log: FastifyBaseLogger | undefined;
   const opened = await openStore(options.store, {
-    onThreadExit: (end) => log && logThreadExit(log, end),
-    onKeyIndex(news) {
-      metrics.countKeys(news);
-      if (log) logKeyIndexProgress(log, news);
+    onThreadExit: (exit) => log && logThreadExit(log, exit),
+    onKeyIndex(event) {
+      metrics.countKeys(event);
+      if (log) logKeyIndexProgress(log, event);
     },
   });
   const store = metrics.timed(traceStoreCalls(opened));
@@ -110,7 +113,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const listening = await listen(app, options);
     const url = publicUrl ?? listening;
     const setupUrl = await createSetupUrl(store, url);
-    const purging = schedulePurge(store, options.auditDays, app.log);
+    const purgeSchedule = schedulePurge(store, options.auditDays, app.log);
     app.log.info({ store: store.name, listening, url }, "started");
     return {
       url,
@@ -120,7 +123,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       async close() {
         ending = true;
         await closeWithTimeout(app, settings.endSeconds);
-        await purging.stop();
+        await purgeSchedule.stop();
         await store[Symbol.asyncDispose]();
         app.log.info("ended");
       },
@@ -139,7 +142,7 @@ function resolveSpoolFolder({ store, spoolFolder }: ServiceOptions): string {
   return folder;
 }
 
-/** @returns the address, where programs of this machine reach it */
+/** @returns the origin, as reachable from this machine */
 async function listen(app: FastifyInstance, { host, port, tls }: ServiceOptions): Promise<string> {
   await app.ready();
   try {

@@ -1,48 +1,48 @@
-/** What the service allows, with defaults that a first push of a million features does not meet. */
+/** Limits of the service. The defaults allow an initial push of a million features. */
 export interface Settings {
-  /** Bytes of a request's body, after decompression. */
+  /** Bytes of a request body, after decompression. */
   readonly bodyBytes: number;
-  /** Levels of objects and arrays in a body. */
+  /** Nesting of objects and arrays in a body. */
   readonly bodyDepth: number;
-  /** Members of a feature in a body, with those of objects in its properties. */
+  /** Members of a feature in a body, including nested ones in its properties. */
   readonly featureMembers: number;
-  /** Bytes of a request's headers. */
+  /** Bytes of request headers. */
   readonly headerBytes: number;
-  /** Seconds until the headers of a request must have arrived. */
+  /** Seconds within which the headers of a request must arrive. */
   readonly headerSeconds: number;
-  /** Seconds until the whole request must have arrived. */
+  /** Seconds within which the whole request must arrive. */
   readonly requestSeconds: number;
-  /** Seconds after which a client is cut off that takes nothing of its answer. */
+  /** Seconds without progress after which a client that does not read its response is disconnected. */
   readonly sendSeconds: number;
-  /** Seconds that a connection is kept open between requests. */
+  /** Seconds to keep an idle connection open. */
   readonly idleSeconds: number;
-  /** Requests a minute that one account may send to the API, to each process of the service. */
+  /** API requests per minute and account, in each process of the service. */
   readonly requestsPerMinute: number;
-  /** Requests a minute that one address may send to the token endpoint, to each process of the service. */
+  /** Token requests per minute and address, in each process of the service. */
   readonly tokensPerMinute: number;
-  /** Failed attempts to sign in or to get a token with one name from one address, within `attemptSeconds`. */
+  /** Failed attempts with one name from one address within `attemptSeconds`, to sign in or to get a token. */
   readonly attemptsPerName: number;
-  /** Failed attempts from one address, whatever the name, within `attemptSeconds`. */
+  /** Failed attempts from one address within `attemptSeconds`, with any names. */
   readonly attemptsPerAddress: number;
-  /** Seconds in which failed attempts are counted, from the first on. */
+  /** Seconds for which failed attempts are counted, starting with the first. */
   readonly attemptSeconds: number;
-  /** Seconds that a person stays signed in to the pages without doing anything. */
+  /** Seconds of inactivity after which a user is signed out of the web pages. */
   readonly sessionIdleSeconds: number;
-  /** Seconds that a person stays signed in to the pages at most. */
+  /** Seconds after which a user is signed out of the web pages in any case. */
   readonly sessionSeconds: number;
-  /** Answers of so many bytes on are compressed for who accepts it. */
+  /** Minimum bytes of a response to be compressed, if the client accepts gzip. */
   readonly gzipBytes: number;
-  /** Connections at a time; for each one more, one is closed of the address or account that holds most. */
+  /** Concurrent connections; above it, each new one closes a connection of the address or account with the most. */
   readonly connections: number;
-  /** Connections at a time from one address that is no trusted proxy. */
+  /** Concurrent connections from one address, except for trusted proxies. */
   readonly connectionsPerAddress: number;
-  /** Seconds after a page of a map in which the next one by number begins where it ended. */
+  /** Seconds for which the end of a page is remembered, so that the next page number continues there. */
   readonly loopSeconds: number;
-  /** Bytes of bodies and pages that are in memory at once; a body counts four times, for what is made of it. */
+  /** Bytes of request bodies and pages in memory; a body counts four times, including parsed copies. */
   readonly memoryBytes: number;
-  /** Bytes of pages over 1 MiB that are on the disk at once, for as long as somebody reads them. */
+  /** Bytes of pages over 1 MiB on disk, while clients read them. */
   readonly spoolBytes: number;
-  /** Seconds that requests have to end when the service ends. */
+  /** Seconds for requests in progress to finish during shutdown. */
   readonly endSeconds: number;
 }
 
@@ -72,8 +72,8 @@ export const defaultSettings: Settings = {
 };
 
 /**
- * No timer of Node.js runs longer than 2^31 − 1 ms: one that is set for more ends at once. Deeper bodies than the
- * greatest depth would exhaust the stack, longer ones than a text can be could not be read.
+ * Timers of Node.js are limited to 2^31 − 1 ms; longer ones fire at once. Deeper bodies would exhaust the stack, and
+ * longer ones would exceed the maximum length of a string.
  */
 const maxSettings: Partial<Settings> = {
   bodyBytes: 2 ** 28,
@@ -88,5 +88,5 @@ const maxSettings: Partial<Settings> = {
   endSeconds: 2_147_483,
 };
 
-/** The most that a setting may be. */
+/** Maximum value of a setting. */
 export const maxSetting = (name: keyof Settings): number => maxSettings[name] ?? 2 ** 31 - 1;

@@ -73,6 +73,6 @@ const ofFeatures = (body, schemas, id) => {
 
 const bodies = {
   createFeatures: (body, schemas) => ofFeatures(body, schemas),
-  synchroniseFeatures: (body, schemas) => ofFeatures(body, schemas, uuidOrNull),
+  synchronizeFeatures: (body, schemas) => ofFeatures(body, schemas, uuidOrNull),
   updateFeature: (body, schemas) => withoutGeometry(referred(body, schemas)),
 };

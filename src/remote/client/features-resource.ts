@@ -27,7 +27,7 @@ export class FeaturesResource implements MapClient {
   }
 
   async page(number: number, tag?: string | null): Promise<MapPage | null> {
-    const response = await this.get(number, pageSize.most, ifNoneMatchHeader(tag));
+    const response = await this.get(number, pageSize.max, ifNoneMatchHeader(tag));
     if (response.status === 304 && tag) return null;
     if (response.status === 404 || response.status === 410 || response.status === 403) throw this.notFound();
     if (!response.isSuccess) throw this.protocolError(this.transport.describe(response));

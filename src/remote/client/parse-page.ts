@@ -15,11 +15,11 @@ export function parsePage({ json, headers }: ServiceResponse): WireFeature[] {
   if (!isObject(json) || json.type !== "FeatureCollection" || !Array.isArray(json.features))
     throw new InvalidPage("is not a FeatureCollection");
   const features: readonly unknown[] = json.features;
-  if (features.length > pageSize.most)
-    throw new InvalidPage(`has ${features.length} features, more than the ${pageSize.most} requested`);
+  if (features.length > pageSize.max)
+    throw new InvalidPage(`has ${features.length} features, more than the ${pageSize.max} requested`);
   // Clients treat a short page as the last one (4.2).
-  if (features.length < pageSize.most && /\brel="?next\b/.test(headers.link?.toString() ?? ""))
-    throw new InvalidPage(`has ${features.length} features, not ${pageSize.most}, although another page follows`);
+  if (features.length < pageSize.max && /\brel="?next\b/.test(headers.link?.toString() ?? ""))
+    throw new InvalidPage(`has ${features.length} features, not ${pageSize.max}, although another page follows`);
   const ids = new Set<string>();
   return features.map((feature, i) => {
     const read = parseFeature(feature, i + 1);

@@ -66,7 +66,7 @@ export class MapPageReader {
       const page = await inFlight.shift()!;
       this.pages = number;
       this.record(page.etag, number);
-      const isLast = page.features.length < pageSize.most;
+      const isLast = page.features.length < pageSize.max;
       repeated = !isLast && this.isRepeated(page.features) ? repeated + 1 : 0;
       if (repeated === 2) return;
       if (!isLast && requestedPages === number) requestNext();
@@ -81,7 +81,7 @@ export class MapPageReader {
   private async maxPages(): Promise<number> {
     const reportedCount = await this.client.pageCount?.();
     if (typeof reportedCount !== "number") return maxPages;
-    return Math.max(featureCountCheckPage, Math.ceil((reportedCount * 2) / pageSize.most)) + featureCountCheckPage;
+    return Math.max(featureCountCheckPage, Math.ceil((reportedCount * 2) / pageSize.max)) + featureCountCheckPage;
   }
 
   private endlessPagesError(number: number) {

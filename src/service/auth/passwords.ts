@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import { type Argon2Parameters, argon2id } from "./argon2.js";
 
 /** Password length in characters (NIST SP 800-63B, 5.1.1.2: at least 8, and 64 must be allowed). */
-export const passwordLength = { least: 8, most: 256 } as const;
+export const passwordLength = { min: 8, max: 256 } as const;
 
 /** OWASP's first recommendation for Argon2id: 19 MiB, two passes, one lane. */
 const parameters: Argon2Parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
@@ -56,7 +56,7 @@ async function verifyHash(passwordHash: string, password: string): Promise<boole
 
 /** Verifies the password of an account. Takes the same time if the account does not exist (`passwordHash` is null). */
 export async function verifyPassword(passwordHash: string | null, password: string): Promise<boolean> {
-  const possible = passwordHash !== null && password !== "" && password.length <= 2 * passwordLength.most;
+  const possible = passwordHash !== null && password !== "" && password.length <= 2 * passwordLength.max;
   const matches = await hashingLimit(() =>
     verifyHash(possible ? passwordHash : dummyHash, possible ? password : "no password"),
   );
@@ -66,8 +66,8 @@ export async function verifyPassword(passwordHash: string | null, password: stri
 /** Why a new password is rejected, as a sentence for the user; null if it is accepted. */
 export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length;
-  if (length < passwordLength.least) return `The password needs at least ${passwordLength.least} characters`;
-  if (length > passwordLength.most) return `The password may have at most ${passwordLength.most} characters`;
+  if (length < passwordLength.min) return `The password needs at least ${passwordLength.min} characters`;
+  if (length > passwordLength.max) return `The password may have at most ${passwordLength.max} characters`;
   if (/^(.)\1*$/su.test(password)) return "The password must not repeat a single character";
   const [typed, address] = [password.toLowerCase(), email.toLowerCase()];
   if (typed === address || typed === address.split("@")[0]) return "The password must not be the email address";

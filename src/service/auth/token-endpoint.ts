@@ -155,7 +155,12 @@ export function rejectOtherMethods({ url }: FastifyRequest, reply: FastifyReply)
   );
 }
 
-function tokenRouteSchema(operationId: string, summary: string, form: TSchema, responseBody: TSchema | null): FastifySchema {
+function tokenRouteSchema(
+  operationId: string,
+  summary: string,
+  form: TSchema,
+  responseBody: TSchema | null,
+): FastifySchema {
   const json = (schema: TSchema) => ({ content: { "application/json": { schema } } });
   return {
     operationId,

@@ -48,7 +48,7 @@ export interface PageBody extends PageMetadata {
 const pagePrefix = Buffer.from('{"type":"FeatureCollection","features":[');
 
 /** Bytes after the features: JSON from `]` on. */
-export type PageSuffix = (facts: PageMetadata) => Buffer;
+export type PageSuffix = (metadata: PageMetadata) => Buffer;
 
 /** Calls `release` when the response closes, or at once if it is already closed. */
 export function onResponseClosed(response: ServerResponse, release: Release): void {
@@ -65,23 +65,23 @@ export function sendPage(reply: FastifyReply, page: PageBody): FastifyReply {
   return reply.send(page.send());
 }
 
-const measuredPage = (facts: PageMetadata, tail: PageSuffix): PageBody => ({
-  ...facts,
-  measuredVersion: facts.version,
-  length: pagePrefix.length + facts.bytes + tail(facts).length,
+const measuredPage = (metadata: PageMetadata, suffix: PageSuffix): PageBody => ({
+  ...metadata,
+  measuredVersion: metadata.version,
+  length: pagePrefix.length + metadata.bytes + suffix(metadata).length,
   isLarge: true,
   send: () => Readable.from([]),
   release: () => {},
 });
 
-function memoryPage({ text, ...facts }: FeaturePage, tail: PageSuffix): Omit<PageBody, "release"> {
-  const end = tail(facts);
+function memoryPage({ text, ...metadata }: FeaturePage, suffix: PageSuffix): Omit<PageBody, "release"> {
+  const suffixBytes = suffix(metadata);
   return {
-    ...facts,
-    measuredVersion: facts.version,
-    length: pagePrefix.length + text.length + end.length,
+    ...metadata,
+    measuredVersion: metadata.version,
+    length: pagePrefix.length + text.length + suffixBytes.length,
     isLarge: false,
-    send: () => Buffer.concat([pagePrefix, text, end]),
+    send: () => Buffer.concat([pagePrefix, text, suffixBytes]),
   };
 }
 
@@ -120,25 +120,25 @@ export class PageBodyReader {
    * @param method HEAD measures a large page without reading it
    * @throws overloaded if memory or disk budget is exhausted; bad-query if the page is too large
    */
-  async read(question: PageRequest, account: string, method: string, tail: PageSuffix): Promise<PageBody | null> {
-    const page = await this.#options.store.page({ ...question, maxBytes: maxMemoryPageBytes });
+  async read(request: PageRequest, account: string, method: string, suffix: PageSuffix): Promise<PageBody | null> {
+    const page = await this.#options.store.page({ ...request, maxBytes: maxMemoryPageBytes });
     if (page === null) return null;
-    if (page.text.length === page.bytes) return this.#fromMemory(page, account, tail);
-    if (method === "HEAD") return measuredPage(page, tail);
-    return this.#fromFile(page, question, account, tail).catch((error: unknown) => {
+    if (page.text.length === page.bytes) return this.#fromMemory(page, account, suffix);
+    if (method === "HEAD") return measuredPage(page, suffix);
+    return this.#fromFile(page, request, account, suffix).catch((error: unknown) => {
       if (!isDiskFullError(error)) throw error;
-      return this.#withoutFile(page, question, account, tail, error);
+      return this.#fromMemoryUnspooled(page, request, account, suffix, error);
     });
   }
 
   /** Measures a page without its text. Returns null if the map does not exist. */
-  measure(question: PageRequest): Promise<PageMetadata | null> {
-    return this.#options.store.page({ ...question, maxBytes: -1 });
+  measure(request: PageRequest): Promise<PageMetadata | null> {
+    return this.#options.store.page({ ...request, maxBytes: -1 });
   }
 
-  #fromMemory(page: FeaturePage, account: string, tail: PageSuffix): PageBody {
+  #fromMemory(page: FeaturePage, account: string, suffix: PageSuffix): PageBody {
     const { memory } = this.#options;
-    const body = memoryPage(page, tail);
+    const body = memoryPage(page, suffix);
     const release = body.length < minBudgetedBytes ? () => {} : memory.take(account, body.length);
     if (!release) throw memory.refuse();
     return { ...body, release };
@@ -148,11 +148,11 @@ export class PageBodyReader {
    * Reads the page into memory if the disk is full, so that reads still work.
    * @param cause why the page was not spooled
    */
-  async #withoutFile(
+  async #fromMemoryUnspooled(
     { bytes }: PageMetadata,
-    question: PageRequest,
+    request: PageRequest,
     account: string,
-    tail: PageSuffix,
+    suffix: PageSuffix,
     cause: unknown,
   ): Promise<PageBody | null> {
     const { store, memory } = this.#options;
@@ -160,9 +160,9 @@ export class PageBodyReader {
     const release = memory.take(account, 2 * bytes);
     if (!release) throw memory.refuse(cause);
     try {
-      const page = await store.page({ ...question, maxBytes: bytes });
+      const page = await store.page({ ...request, maxBytes: bytes });
       if (page !== null && page.text.length < page.bytes) throw memory.refuse(cause);
-      if (page !== null) return { ...memoryPage(page, tail), release };
+      if (page !== null) return { ...memoryPage(page, suffix), release };
     } catch (error) {
       release();
       throw error;
@@ -171,14 +171,14 @@ export class PageBodyReader {
     return null;
   }
 
-  async #fromFile(page: PageMetadata, question: PageRequest, account: string, tail: PageSuffix): Promise<PageBody> {
+  async #fromFile(page: PageMetadata, request: PageRequest, account: string, suffix: PageSuffix): Promise<PageBody> {
     const { memory } = this.#options;
     const releaseMemory = memory.take(account, spoolReaderBytes);
     if (!releaseMemory) throw memory.refuse();
     try {
-      const spool = await this.#spoolOf(page, question, account);
+      const spool = await this.#spoolOf(page, request, account);
       const { metadata, file } = spool;
-      const end = tail(metadata);
+      const suffixBytes = suffix(metadata);
       let isReleased = false;
       const release = () => {
         if (isReleased) return;
@@ -186,19 +186,19 @@ export class PageBodyReader {
         releaseMemory();
         if (--spool.readers === 0) spool.close();
       };
-      async function* pieces(): AsyncGenerator<Buffer> {
+      async function* chunks(): AsyncGenerator<Buffer> {
         yield pagePrefix;
         for (let at = 0; at < metadata.bytes; ) {
-          const piece = Buffer.allocUnsafeSlow(Math.min(chunkBytes, metadata.bytes - at));
-          const { bytesRead } = await file.read(piece, 0, piece.length, at);
+          const chunk = Buffer.allocUnsafeSlow(Math.min(chunkBytes, metadata.bytes - at));
+          const { bytesRead } = await file.read(chunk, 0, chunk.length, at);
           if (bytesRead === 0) throw new Error(`a page of ${metadata.bytes} bytes ends after ${at}`);
-          yield piece.subarray(0, bytesRead);
+          yield chunk.subarray(0, bytesRead);
           at += bytesRead;
         }
-        yield end;
+        yield suffixBytes;
       }
-      const length = pagePrefix.length + metadata.bytes + end.length;
-      const send = () => Readable.from(pieces(), { objectMode: false, highWaterMark: 1 });
+      const length = pagePrefix.length + metadata.bytes + suffixBytes.length;
+      const send = () => Readable.from(chunks(), { objectMode: false, highWaterMark: 1 });
       return { ...metadata, measuredVersion: page.version, length, isLarge: true, send, release };
     } catch (error) {
       releaseMemory();
@@ -207,8 +207,8 @@ export class PageBodyReader {
   }
 
   /** Finds or creates the spooled page, and counts one more reader. */
-  async #spoolOf(page: PageMetadata, question: PageRequest, account: string): Promise<SpooledPage> {
-    const name = [question.map, page.version, page.first, page.last, question.size].join(" ");
+  async #spoolOf(page: PageMetadata, request: PageRequest, account: string): Promise<SpooledPage> {
+    const name = [request.map, page.version, page.first, page.last, request.size].join(" ");
     for (;;) {
       const known = this.#spools.get(name);
       if (!known) break;
@@ -218,19 +218,24 @@ export class PageBodyReader {
       spool.readers++;
       return spool;
     }
-    const made = this.#make(page, question, account, () => this.#spools.delete(name));
-    this.#spools.set(name, made);
-    made.catch(() => this.#spools.get(name) === made && this.#spools.delete(name));
-    return made;
+    const created = this.#createSpool(page, request, account, () => this.#spools.delete(name));
+    this.#spools.set(name, created);
+    created.catch(() => this.#spools.get(name) === created && this.#spools.delete(name));
+    return created;
   }
 
-  async #make(page: PageMetadata, question: PageRequest, account: string, onClose: () => void): Promise<SpooledPage> {
+  async #createSpool(
+    page: PageMetadata,
+    request: PageRequest,
+    account: string,
+    onClose: () => void,
+  ): Promise<SpooledPage> {
     const { store, disk } = this.#options;
     let maxBytes = page.bytes;
     for (let n = 0; n < maxSpoolAttempts; n++) {
       const release = disk.take(account, maxBytes);
       if (!release) throw disk.refuse();
-      const file = await this.#newFile().catch((error: unknown) => {
+      const file = await this.#openUnnamedFile().catch((error: unknown) => {
         release();
         throw error;
       });
@@ -240,8 +245,8 @@ export class PageBodyReader {
         void file.close();
       };
       try {
-        const asked = { map: question.map, size: question.size, after: page.first! - 1, maxBytes };
-        const metadata = await store.spool(asked, file.fd);
+        const spoolRequest = { map: request.map, size: request.size, after: page.first! - 1, maxBytes };
+        const metadata = await store.spool(spoolRequest, file.fd);
         if (metadata && metadata.bytes <= maxBytes) return { metadata, file, readers: 1, close };
         if (!metadata) throw problem("map-not-found", {});
         maxBytes = metadata.bytes;
@@ -254,7 +259,7 @@ export class PageBodyReader {
     throw disk.refuse();
   }
 
-  async #newFile(): Promise<FileHandle> {
+  async #openUnnamedFile(): Promise<FileHandle> {
     const path = join(this.#options.folder, `.page-${randomUUID()}`);
     const file = await open(path, "wx+", 0o600);
     await unlink(path);

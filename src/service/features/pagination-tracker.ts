@@ -39,7 +39,7 @@ export class PaginationTracker {
     const byNumber = { request: { map, size, page }, page, session, end: null };
     if (page === 1) return byNumber;
     const now = this.#now();
-    const ends = await this.#store.findCursors({ loop: session, page: page - 1, since: now - this.#milliseconds });
+    const ends = await this.#store.findCursors({ session, page: page - 1, since: now - this.#milliseconds });
     const end = chooseCursor(ends, session, now);
     return end ? { ...byNumber, request: { map, size, after: end.after }, end } : byNumber;
   }
@@ -48,14 +48,14 @@ export class PaginationTracker {
    * Saves the end of a page as the start of the next. A page other than the first without a known predecessor saves
    * nothing.
    */
-  async save({ page, session, end }: TrackedPage, facts: PageMetadata, follows: number | null): Promise<void> {
+  async save({ page, session, end }: TrackedPage, metadata: PageMetadata, startsAfter: number | null): Promise<void> {
     const now = this.#now();
     if (page > 1 && end === null) return;
-    const isFull = facts.count === session.size;
+    const isFull = metadata.count === session.size;
     if (page === 1 && !isFull) return;
-    const { version, last } = facts;
-    const kept = isFull && { token: session.token, after: last!, version, isExact: follows === null, at: now };
-    await this.#store.saveCursor({ loop: session, page, end: kept || null, now });
+    const { version, last } = metadata;
+    const kept = isFull && { token: session.token, after: last!, version, isExact: startsAfter === null, at: now };
+    await this.#store.saveCursor({ session, page, end: kept || null, now });
   }
 }
 
@@ -64,8 +64,12 @@ export class PaginationTracker {
  * of the map; null otherwise.
  * @param measured version of the map when the page was located
  */
-export function continuationPosition({ page, end }: TrackedPage, facts: PageMetadata, measured: string): number | null {
+export function continuationPosition(
+  { page, end }: TrackedPage,
+  metadata: PageMetadata,
+  measured: string,
+): number | null {
   if (page === 1) return null;
-  if (end) return end.isExact && end.version === facts.version ? null : end.after;
-  return measured === facts.version || facts.first === null ? null : facts.first - 1;
+  if (end) return end.isExact && end.version === metadata.version ? null : end.after;
+  return measured === metadata.version || metadata.first === null ? null : metadata.first - 1;
 }

@@ -112,7 +112,7 @@ class CollectionParser {
       const feature = this.feature();
       if (feature === undefined) return undefined;
       features.push(feature);
-      if (this.timeSlice.isOverAfter(features.length)) await this.timeSlice.pass();
+      if (this.timeSlice.isOverAfter(features.length)) await this.timeSlice.yield();
     } while (this.accept(comma));
     return this.accept(closeBracket) ? features : undefined;
   }

@@ -45,32 +45,32 @@ export function registerReadRoutes(
       const { page: number = 1, per_page: size = pageSize.default, after } = normalizePageQuery(query);
       reply.headers({ "cache-control": "private, no-cache", vary: "Accept-Encoding" });
       checkIfMatch(parseIfMatch(headers["if-match"]), version);
-      const inLoop = after === undefined ? await pagination.find(id, size, number, getBearer(request)) : null;
-      const question = inLoop?.request ?? { map: id, size, after: after! };
-      const keep = async (facts: PageMetadata, follows: number | null) => {
-        if (inLoop && method === "GET") await pagination.save(inLoop, facts, follows);
+      const tracked = after === undefined ? await pagination.find(id, size, number, getBearer(request)) : null;
+      const pageRequest = tracked?.request ?? { map: id, size, after: after! };
+      const saveCursor = async (metadata: PageMetadata, startsAfter: number | null) => {
+        if (tracked && method === "GET") await pagination.save(tracked, metadata, startsAfter);
       };
-      const unchanged = (follows: number | null) =>
-        reply.code(304).header("etag", formatEntityTag(version, follows)).send();
+      const sendNotModified = (startsAfter: number | null) =>
+        reply.code(304).header("etag", formatEntityTag(version, startsAfter)).send();
 
       if (matchesIfNoneMatch(headers["if-none-match"], version)) {
         // The page needs no cursor, or has a position already.
-        if (!inLoop || (number === 1 && features < size)) return unchanged(null);
-        const facts = await bodies.measure(question);
-        const follows = facts && continuationPosition(inLoop, facts, facts.version);
-        if (facts?.version === version && matchesIfNoneMatch(headers["if-none-match"], version, follows)) {
-          await keep(facts, follows);
-          return unchanged(follows);
+        if (!tracked || (number === 1 && features < size)) return sendNotModified(null);
+        const metadata = await bodies.measure(pageRequest);
+        const startsAfter = metadata && continuationPosition(tracked, metadata, metadata.version);
+        if (metadata?.version === version && matchesIfNoneMatch(headers["if-none-match"], version, startsAfter)) {
+          await saveCursor(metadata, startsAfter);
+          return sendNotModified(startsAfter);
         }
       }
-      const page = await bodies.read(question, getBearer(request).account, method, () => pageSuffix);
+      const page = await bodies.read(pageRequest, getBearer(request).account, method, () => pageSuffix);
       if (!page) throw problem("map-not-found", {});
       releaseOnClose(reply, page);
-      const follows = inLoop && continuationPosition(inLoop, page, page.measuredVersion);
-      await keep(page, follows);
-      reply.header("etag", formatEntityTag(page.version, follows));
+      const startsAfter = tracked && continuationPosition(tracked, page, page.measuredVersion);
+      await saveCursor(page, startsAfter);
+      reply.header("etag", formatEntityTag(page.version, startsAfter));
       if (page.more)
-        reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, question));
+        reply.header("link", nextLink(`${baseUrl(request, publicUrl)}/api/v1/maps/${id}/features`, page, pageRequest));
       reply.type("application/geo+json");
       return sendPage(reply, page);
     },

@@ -166,7 +166,7 @@ export const OperationResult = Type.Object(
 /** Section 4.2; `Link: rel="next"` contains `after`. */
 export const PageQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
-  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize.most, default: pageSize.default })),
+  per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize.max, default: pageSize.default })),
   after: Type.Optional(Type.Integer({ minimum: 0, description: "Goes on behind an earlier page; not with `page`" })),
 });
 

@@ -21,10 +21,10 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const createFailure = (path: string, message: string): FeatureFailure => ({ path, message });
 
-export function validateFeature(feature: unknown, demand: ValidationMode): FeatureCheck {
+export function validateFeature(feature: unknown, mode: ValidationMode): FeatureCheck {
   if (!isObject(feature)) return { failure: createFailure("", "A feature is an object of GeoJSON.") };
   const { type, geometry, properties } = feature;
-  const change = demand === "change";
+  const change = mode === "change";
   if (type !== "Feature" && !(change && type === undefined))
     return { failure: createFailure("type", 'The type of a feature is "Feature".') };
   const checkGeometry = !(change && geometry === undefined);
@@ -111,9 +111,9 @@ function isValidPosition(value: unknown): boolean {
 }
 
 const positionAxes = [
-  { name: "longitude", most: 180 },
-  { name: "latitude", most: 90 },
-  { name: "height", most: Number.MAX_VALUE },
+  { name: "longitude", max: 180 },
+  { name: "latitude", max: 90 },
+  { name: "height", max: Number.MAX_VALUE },
 ] as const;
 
 function validatePosition(value: unknown, path: string): FeatureFailure | null {
@@ -122,14 +122,14 @@ function validatePosition(value: unknown, path: string): FeatureFailure | null {
   if (value.length < 2 || value.length > 3)
     return createFailure(path, `A position has two or three numbers, not ${value.length}.`);
   return firstFailure(value, (number: unknown, i) => {
-    const { name, most } = positionAxes[i]!;
+    const { name, max } = positionAxes[i]!;
     const place = `${path}[${i}]`;
     if (typeof number !== "number") return createFailure(place, `The ${name} is a number.`);
     if (!Number.isFinite(number)) return createFailure(place, `The ${name} is finite.`);
-    if (Math.abs(number) > most)
-      return createFailure(place, `The ${name} ${number} is not between -${most} and ${most} degrees.`);
-    const mistake = findNumberProblem(number);
-    return mistake === null ? null : createFailure(place, mistake);
+    if (Math.abs(number) > max)
+      return createFailure(place, `The ${name} ${number} is not between -${max} and ${max} degrees.`);
+    const problem = findNumberProblem(number);
+    return problem === null ? null : createFailure(place, problem);
   });
 }
 
@@ -217,10 +217,10 @@ function findNumberProblem(number: number): string | null {
 
 function firstFailure<T>(
   values: readonly T[],
-  mistakeIn: (value: T, index: number) => FeatureFailure | null,
+  validate: (value: T, index: number) => FeatureFailure | null,
 ): FeatureFailure | null {
   for (let i = 0; i < values.length; i++) {
-    const found = mistakeIn(values[i]!, i);
+    const found = validate(values[i]!, i);
     if (found) return found;
   }
   return null;

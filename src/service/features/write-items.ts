@@ -20,14 +20,14 @@ interface FeatureIdentity {
 const contentCheckers: Readonly<Record<WriteKind, (feature: unknown) => FeatureCheck>> = {
   create: (feature) => checkContent(feature, "whole"),
   upsert: (feature) => checkContent(feature, "whole"),
-  synchronise: (feature) => checkContent(feature, "whole"),
+  synchronize: (feature) => checkContent(feature, "whole"),
   update: (feature) => checkContent(feature, "change"),
   // Only the identifier matters.
   delete: (feature) => (isObject(feature) ? {} : validateFeature(feature, "change")),
 };
 
-const checkContent = (feature: unknown, demand: ValidationMode): FeatureCheck =>
-  feature instanceof ValidFeature ? feature : validateFeature(feature, demand);
+const checkContent = (feature: unknown, mode: ValidationMode): FeatureCheck =>
+  feature instanceof ValidFeature ? feature : validateFeature(feature, mode);
 
 export interface WriteItems {
   readonly items: readonly WriteItem[];
@@ -49,7 +49,7 @@ export async function toWriteItems(
     if (unusable) withoutId.push(index);
     const { geometry, properties, failure } = contentCheckers[kind](feature);
     items.push({ index, id, key, geometry, properties, failure: unusable ?? failure });
-    if (timeSlice.isOverAfter(index)) await timeSlice.pass();
+    if (timeSlice.isOverAfter(index)) await timeSlice.yield();
   }
   return { items, withoutId };
 }
@@ -60,7 +60,7 @@ function identifyFeature(feature: unknown, kind: WriteKind, remoteField: string 
   if (remoteField !== null) return identifyByKey(feature, kind, remoteField);
   const id = isObject(feature) ? (feature.id ?? null) : null;
   if (isUuid(id)) return { id: id.toLowerCase(), key: null };
-  if (id === null && kind === "synchronise" && isObject(feature)) return { id: null, key: null };
+  if (id === null && kind === "synchronize" && isObject(feature)) return { id: null, key: null };
   return { id: null, key: null, failure: { path: "id", message: "A UUID must tell which feature is meant." } };
 }
 

@@ -38,10 +38,10 @@ const writeRoutes: Readonly<Record<"POST" | "PUT" | "PATCH" | "DELETE", WriteRou
     kind: (remoteField) => (remoteField === null ? "create" : "upsert"),
   },
   PUT: {
-    id: "synchroniseFeatures",
-    summary: "Full synchronisation: what is not sent is deleted",
+    id: "synchronizeFeatures",
+    summary: "Full synchronization: what is not sent is deleted",
     feature: schemas.Feature,
-    kind: () => "synchronise",
+    kind: () => "synchronize",
   },
   PATCH: {
     id: "updateFeatures",
@@ -70,7 +70,7 @@ export function registerWriteRoutes(scope: FastifyInstance, { store, now, admit 
     nulls?: WriteRequest["nulls"],
   ) => {
     const { items, withoutId } = await toWriteItems(kind, features, remoteField);
-    if (kind === "synchronise" && withoutId.length > 0) {
+    if (kind === "synchronize" && withoutId.length > 0) {
       const key = remoteField === null ? "id" : `property ${JSON.stringify(remoteField)}`;
       throw problem(
         "keys-unusable",

@@ -9,8 +9,8 @@ const gzipSuffix = "-gzip";
 /**
  * The tag of a version. A page whose start differs from what its number alone gives has the start position in its tag.
  */
-export const formatEntityTag = (version: string, follows: number | null = null): string =>
-  follows === null ? `"${version}"` : `"${version}-after-${follows}"`;
+export const formatEntityTag = (version: string, startsAfter: number | null = null): string =>
+  startsAfter === null ? `"${version}"` : `"${version}-after-${startsAfter}"`;
 
 export const gzipEntityTag = (tag: string): string => tag.replace(/"$/, `${gzipSuffix}"`);
 
@@ -19,7 +19,7 @@ type EntityTags = "*" | readonly EntityTag[];
 interface EntityTag {
   readonly weak: boolean;
   readonly version: string | null;
-  readonly follows: number | null;
+  readonly startsAfter: number | null;
 }
 
 const ownTagPattern = /^(\d{1,16}-[0-9a-f]{16})(?:-after-(\d{1,16}))?(?:-gzip)?$/;
@@ -28,7 +28,7 @@ function parseEntityTags(header: string): EntityTags {
   if (header.trim() === "*") return "*";
   return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, tag]) => {
     const [, version = null, place] = ownTagPattern.exec(tag!) ?? [];
-    return { weak: weak !== undefined, version, follows: place === undefined ? null : Number(place) };
+    return { weak: weak !== undefined, version, startsAfter: place === undefined ? null : Number(place) };
   });
 }
 
@@ -36,11 +36,11 @@ function parseEntityTags(header: string): EntityTags {
  * Whether If-None-Match matches, by weak comparison (13.1.2): the client already has this version.
  * @param startsAfter start position of the page; if left out, any matches
  */
-export function matchesIfNoneMatch(header: string | undefined, version: string, follows?: number | null): boolean {
+export function matchesIfNoneMatch(header: string | undefined, version: string, startsAfter?: number | null): boolean {
   if (header === undefined) return false;
   const tags = parseEntityTags(header);
   if (tags === "*") return true;
-  return tags.some((tag) => tag.version === version && (follows === undefined || tag.follows === follows));
+  return tags.some((tag) => tag.version === version && (startsAfter === undefined || tag.startsAfter === startsAfter));
 }
 
 /** The versions that If-Match allows, by strong comparison (13.1.1); null allows any. */

@@ -1,15 +1,15 @@
 /**
- * Decides which connections stay when more arrive than the service holds, so that clients that only keep connections
- * open cannot lock others out. A new connection is accepted, and one is closed of whoever holds most: of an address,
- * for clients that never signed in, or of an account, which may hold eight times as many. Of these, the first that is
- * there:
+ * Chooses which connection to close when a limit is reached, so that clients that only hold connections open cannot
+ * lock others out. A new connection is accepted, and one of the largest owner is closed. Owners are addresses, for
+ * clients that never signed in, and accounts, which may hold eight times as many. The connection to close is the first
+ * found of:
  *
- * 1. one of an account that is slow to send its request or to take its answer;
- * 2. one that waits for a request, the oldest first;
- * 3. one with a request of a client that never signed in.
+ * 1. a connection of an account that is slow to send its request or to read its response;
+ * 2. an idle connection, the oldest first;
+ * 3. a connection with a request of a client that never signed in.
  *
- * Requests that the service works on for signed-in clients are never cut off: where there is nothing else, the new
- * connection is closed. The same holds for the connections of one address, unless it is a trusted proxy.
+ * Requests of signed-in clients in progress are never interrupted: if nothing else is left, the new connection is
+ * closed. The limit per address works the same way, except for trusted proxies.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -17,20 +17,20 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Settings } from "../settings.js";
 import { clientNetwork } from "./client-network.js";
 
-/** Connections that an account may hold for each one of an address whose clients never signed in. */
+/** An account may hold this many connections for each one of an anonymous address. */
 const accountWeight = 8;
 
 interface Connection {
-  /** What the kernel accepted; below TLS where there is any. */
+  /** The accepted socket, below TLS. */
   readonly socket: Socket;
-  /** Of the client, or its network (`clientNetwork`). */
+  /** The client's address or network (`clientNetwork`). */
   readonly address: string;
   account: string | null;
-  /** Those that are being answered: several where a client sends requests without waiting (pipelining). */
+  /** Requests in progress; several if the client pipelines requests. */
   readonly exchanges: Map<ServerResponse, IncomingMessage>;
 }
 
-/** Connections of one address, or of one account, in the order in which they came to wait or to be served. */
+/** Connections of one address or account, in the order in which they became idle or active. */
 class ConnectionOwner {
   readonly #idle = new Set<Connection>();
   readonly #active = new Set<Connection>();
@@ -41,7 +41,7 @@ class ConnectionOwner {
     return this.#idle.size + this.#active.size;
   }
 
-  /** How much it holds of what it may. */
+  /** Connections relative to the weight of the owner. */
   get share(): number {
     return this.size / (this.isAccount ? accountWeight : 1);
   }
@@ -54,7 +54,7 @@ class ConnectionOwner {
     return this.#idle.delete(connection) || this.#active.delete(connection);
   }
 
-  /** The one to close; undefined where all are in use for an account. */
+  /** The connection to close; undefined if all serve requests of an account. */
   leastImportant(): Connection | undefined {
     if (this.isAccount) for (const connection of this.#active) if (isSlow(connection)) return connection;
     return firstOf(this.#idle) ?? (this.isAccount ? undefined : firstOf(this.#active));
@@ -63,34 +63,34 @@ class ConnectionOwner {
 
 const firstOf = <T>([one]: Iterable<T>): T | undefined => one;
 
-/** All connections, or those of one address, by who holds them. */
+/** All connections, or those of one address, grouped by owner. */
 class ConnectionPool {
   readonly #owners = new Map<string, ConnectionOwner>();
   size = 0;
 
   add(connection: Connection): void {
     const name = ownerKey(connection);
-    const holder = this.#owners.get(name) ?? new ConnectionOwner(connection.account !== null);
-    this.#owners.set(name, holder);
-    holder.add(connection);
+    const owner = this.#owners.get(name) ?? new ConnectionOwner(connection.account !== null);
+    this.#owners.set(name, owner);
+    owner.add(connection);
     this.size++;
   }
 
   delete(connection: Connection): void {
     const name = ownerKey(connection);
-    const holder = this.#owners.get(name);
-    if (!holder?.delete(connection)) return;
+    const owner = this.#owners.get(name);
+    if (!owner?.delete(connection)) return;
     this.size--;
-    if (holder.size === 0) this.#owners.delete(name);
+    if (owner.size === 0) this.#owners.delete(name);
   }
 
-  /** The one to close for a new one; undefined where all are in use for accounts. */
+  /** The connection to close for a new one; undefined if all serve requests of accounts. */
   leastImportant(): Connection | undefined {
     const busy = new Set<ConnectionOwner>();
     for (;;) {
       let largest: ConnectionOwner | undefined;
-      for (const holder of this.#owners.values()) {
-        if (!busy.has(holder) && (!largest || holder.share > largest.share)) largest = holder;
+      for (const owner of this.#owners.values()) {
+        if (!busy.has(owner) && (!largest || owner.share > largest.share)) largest = owner;
       }
       const found = largest?.leastImportant();
       if (found || !largest) return found;
@@ -99,17 +99,17 @@ class ConnectionPool {
   }
 }
 
-/** Addresses have no blank in them. */
+/** Addresses contain no space, so that the two kinds of keys differ. */
 const ownerKey = ({ address, account }: Connection): string => (account === null ? address : `account ${account}`);
 
-/** Whether the client has not sent all of a request, or the service has said more than the client has taken. */
+/** Whether the client has not sent a whole request, or has not read all that was sent. */
 const isSlow = ({ exchanges }: Connection): boolean =>
   [...exchanges].some(
     ([response, request]) =>
       !request.complete || response.writableNeedDrain || (response.writableEnded && !response.writableFinished),
   );
 
-/** The two sockets of a connection with TLS have these in common. */
+/** Both sockets of a TLS connection share these values. */
 const socketKey = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 export class ConnectionLimiter {
@@ -117,27 +117,27 @@ export class ConnectionLimiter {
   readonly #connections = new Map<string, Connection>();
   readonly #all = new ConnectionPool();
   readonly #byAddress = new Map<string, ConnectionPool>();
-  /** Addresses that pass on requests of others. */
+  /** Addresses of trusted proxies. */
   readonly #proxies = new Set<string>();
-  /** Called for each connection that is closed for want of room. */
+  /** Called for each connection that is closed because a limit is reached. */
   onClosed: () => void = () => {};
 
   constructor(limits: Pick<Settings, "connections" | "connectionsPerAddress">) {
     this.#limits = limits;
   }
 
-  /** To be called before the server listens, and before any route is made. */
+  /** Call it before the server listens, and before routes are added. */
   watch(app: FastifyInstance): void {
     app.server.on("connection", (socket: Socket) => this.#accept(socket));
     app.server.on("request", (request: IncomingMessage, response: ServerResponse) => this.#serve(request, response));
     app.addHook("onRequest", async (request) => {
       const { remoteAddress } = request.raw.socket;
-      // Another address than the connection's: a proxy that is trusted has named its client.
+      // The addresses differ if a trusted proxy has named its client.
       if (remoteAddress !== undefined && request.ip !== remoteAddress) this.#proxies.add(clientNetwork(remoteAddress));
     });
   }
 
-  /** Of a request whose token or session is valid. @param account id of whom it belongs to */
+  /** Assigns a connection to an account after its token or session was validated. @param account id of the account */
   markSignedIn({ raw }: FastifyRequest, account: string): void {
     const connection = this.#connections.get(socketKey(raw.socket));
     if (connection && connection.account !== account) {
@@ -146,15 +146,15 @@ export class ConnectionLimiter {
   }
 
   #accept(socket: Socket): void {
-    // It is gone already.
+    // Already disconnected.
     if (socket.remoteAddress === undefined) return;
     const address = clientNetwork(socket.remoteAddress);
-    const ofAddress = this.#byAddress.get(address) ?? new ConnectionPool();
-    const isCrowded = !this.#proxies.has(address) && ofAddress.size >= this.#limits.connectionsPerAddress;
+    const addressPool = this.#byAddress.get(address) ?? new ConnectionPool();
+    const isCrowded = !this.#proxies.has(address) && addressPool.size >= this.#limits.connectionsPerAddress;
     const isFull = this.#all.size >= this.#limits.connections;
     if (isCrowded || isFull) {
       this.onClosed();
-      const closed = (isCrowded ? ofAddress : this.#all).leastImportant();
+      const closed = (isCrowded ? addressPool : this.#all).leastImportant();
       if (!closed) {
         socket.destroy();
         return;
@@ -164,8 +164,8 @@ export class ConnectionLimiter {
     }
     const connection: Connection = { socket, address, account: null, exchanges: new Map() };
     this.#connections.set(socketKey(socket), connection);
-    this.#byAddress.set(address, ofAddress);
-    for (const pool of [this.#all, ofAddress]) pool.add(connection);
+    this.#byAddress.set(address, addressPool);
+    for (const pool of [this.#all, addressPool]) pool.add(connection);
     const name = socketKey(socket);
     socket.once("close", () => {
       if (this.#connections.get(name) === connection) this.#forget(connection, name);
@@ -180,7 +180,7 @@ export class ConnectionLimiter {
   }
 
   #change(connection: Connection, change: () => void): void {
-    // One that was closed for another is in no pool.
+    // A connection that was closed to make room is in no pool.
     const pools = this.#isKept(connection) ? [this.#all, this.#byAddress.get(connection.address)!] : [];
     for (const pool of pools) pool.delete(connection);
     change();
@@ -194,8 +194,8 @@ export class ConnectionLimiter {
   #forget(connection: Connection, name = socketKey(connection.socket)): void {
     this.#connections.delete(name);
     this.#all.delete(connection);
-    const ofAddress = this.#byAddress.get(connection.address)!;
-    ofAddress.delete(connection);
-    if (ofAddress.size === 0) this.#byAddress.delete(connection.address);
+    const addressPool = this.#byAddress.get(connection.address)!;
+    addressPool.delete(connection);
+    if (addressPool.size === 0) this.#byAddress.delete(connection.address);
   }
 }

@@ -2,19 +2,19 @@ import { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /**
- * Cuts off who asks and then takes nothing of the answer for so many seconds: each would hold a connection for ever, and
- * an answer in memory. To be called before any route is made.
+ * Disconnects clients that request a response but do not read it for `seconds`; otherwise each would hold a connection
+ * and a response in memory forever. Call it before routes are added.
  */
 export function installSendTimeout(app: FastifyInstance, seconds: number): void {
-  const allowSilence = ({ raw: { socket } }: FastifyRequest, milliseconds: number): void => {
-    // A request that was injected has no connection.
+  const setSocketTimeout = ({ raw: { socket } }: FastifyRequest, milliseconds: number): void => {
+    // Injected requests have no socket.
     if (socket instanceof Socket) socket.setTimeout(milliseconds);
   };
-  // While a request is carried out there may be silence, however long it takes.
-  app.addHook("onRequest", async (request) => allowSilence(request, 0));
-  // Whatever is taken begins the time again; after the answer the server sets that of a connection that idles.
+  // No timeout while the request is processed.
+  app.addHook("onRequest", async (request) => setSocketTimeout(request, 0));
+  // Each read by the client restarts the timeout; after the response the server sets the keep-alive timeout.
   app.addHook("onSend", async (request, _reply, payload) => {
-    allowSilence(request, seconds * 1000);
+    setSocketTimeout(request, seconds * 1000);
     return payload;
   });
 }

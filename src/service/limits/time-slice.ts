@@ -1,12 +1,12 @@
 import { setImmediate as others } from "node:timers/promises";
 
-/** Milliseconds of work after which others have their turn in this thread. */
+/** Milliseconds of work before other requests run in this thread. */
 const sliceMs = 10;
 
-/** So many pieces between two looks at the clock: a look takes a tenth of the time of a small feature. */
+/** Steps between clock checks: a check takes a tenth of the time of a small feature. */
 const piecesPerClockCheck = 8;
 
-/** Long work on one request, in pieces: `if (turn.isOverAfter(i)) await turn.pass();` behind the `i`th. */
+/** Splits long work on one request into slices: `if (slice.isOverAfter(i)) await slice.pass();` after step `i`. */
 export class TimeSlice {
   private end = performance.now() + sliceMs;
 
@@ -14,7 +14,7 @@ export class TimeSlice {
     return piece % piecesPerClockCheck === 0 && performance.now() > this.end;
   }
 
-  async pass(): Promise<void> {
+  async yield(): Promise<void> {
     await others();
     this.end = performance.now() + sliceMs;
   }

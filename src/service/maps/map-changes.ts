@@ -1,10 +1,10 @@
-/** Maps as a whole are made, changed and deleted here, and nowhere without an entry in the audit log. */
+/** Creates, changes and deletes maps, each with an entry in the audit log. */
 import { newUuidV7 } from "../identifiers/uuid-v7.js";
 import type { AccountStore, AuditEntry, MapStore, StoredMap } from "../store/contract.js";
 
 type MapChangeStore = Pick<MapStore, "addMap" | "changeMap" | "deleteMap"> & Pick<AccountStore, "audit">;
 
-/** Who does it, when and from where; no address where it is done on the service's own machine. */
+/** Who makes a change, when and from where; `address` is null for changes made on the machine of the service. */
 export interface AuditContext {
   readonly account: string;
   readonly now: number;
@@ -13,38 +13,40 @@ export interface AuditContext {
 
 export type MapAttributes = Pick<StoredMap, "name" | "private">;
 
-/** Makes a map of one's own. Answers its id. */
+/** Creates a map and returns its id. */
 export async function createMap(
   store: MapChangeStore,
   { name, private: hidden }: MapAttributes,
-  doing: AuditContext,
+  context: AuditContext,
 ): Promise<string> {
   const id = newUuidV7();
-  await store.addMap({ id, owner: doing.account, name, private: hidden, created: doing.now });
-  await recordMapAudit(store, id, "map-created", { name, private: hidden }, doing);
+  await store.addMap({ id, owner: context.account, name, private: hidden, created: context.now });
+  await recordMapAudit(store, id, "map-created", { name, private: hidden }, context);
   return id;
 }
 
-/** Null where it was deleted meanwhile. What is as it was is not told. */
+/** Returns null if the map was deleted in the meantime. The audit entry lists only changed values. */
 export async function changeMap(
   store: MapChangeStore,
   map: StoredMap,
   change: Partial<MapAttributes>,
-  doing: AuditContext,
+  context: AuditContext,
 ): Promise<StoredMap | null> {
   const changed = await store.changeMap({ id: map.id, ...change });
   if (changed === null) return null;
   const detail = Object.fromEntries(
-    (["name", "private"] as const).flatMap((fact) => (changed[fact] === map[fact] ? [] : [[fact, changed[fact]]])),
+    (["name", "private"] as const).flatMap((member) =>
+      changed[member] === map[member] ? [] : [[member, changed[member]]],
+    ),
   );
-  if (Object.keys(detail).length > 0) await recordMapAudit(store, map.id, "map-changed", detail, doing);
+  if (Object.keys(detail).length > 0) await recordMapAudit(store, map.id, "map-changed", detail, context);
   return changed;
 }
 
-/** With everything on it. False where it was deleted meanwhile. */
-export async function deleteMap(store: MapChangeStore, map: StoredMap, doing: AuditContext): Promise<boolean> {
+/** Deletes a map with its features. Returns false if it was deleted in the meantime. */
+export async function deleteMap(store: MapChangeStore, map: StoredMap, context: AuditContext): Promise<boolean> {
   if (!(await store.deleteMap(map.id))) return false;
-  await recordMapAudit(store, map.id, "map-deleted", { name: map.name, features: map.features }, doing);
+  await recordMapAudit(store, map.id, "map-deleted", { name: map.name, features: map.features }, context);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/** Maps themselves: an extension of the Map Features Service Interface. */
+/** Routes for maps themselves, an extension of the Map Features Service Interface. */
 import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import { type Static, Type } from "typebox";
 import { nilId, pageSize, type WireMap, type WireMaps } from "../../remote/wire.js";
@@ -16,14 +16,14 @@ export interface MapRouteOptions {
   readonly store: Store;
   readonly publicUrl: string | null;
   readonly now: () => number;
-  /** Hooks for who reads a map and who changes it. */
+  /** Hooks that authorize readers and owners of a map. */
   readonly readers: readonly onRequestAsyncHookHandler[];
   readonly owners: readonly onRequestAsyncHookHandler[];
 }
 
 /**
- * Inside a class of a pattern; JSON Schema advises against looking around (Core, 6.4). Both sets of control characters:
- * some terminals, where operators list maps, take the second (C1) for commands, too.
+ * A character class; JSON Schema advises against lookaround (Core, 6.4). Includes both sets of control characters, as
+ * some terminals also interpret C1 as commands when operators list maps.
  */
 const controlCharacters = "\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff";
 export const MapName = Type.String({
@@ -35,7 +35,7 @@ export const MapName = Type.String({
 const NewMap = Type.Object({
   name: MapName,
   private: Type.Optional(
-    Type.Boolean({ default: true, description: "Readable by its owner alone; false: by every account" }),
+    Type.Boolean({ default: true, description: "true: only the owner can read the map; false: every account can" }),
   ),
 });
 const MapChange = Type.Object(
@@ -46,11 +46,12 @@ const MapQuery = Type.Object({
   page: PageQuery.properties.page,
   per_page: PageQuery.properties.per_page,
   after: Type.Optional(
-    Type.String({ maxLength: 2000, description: "Goes on behind an earlier page, as its Link says; not with `page`" }),
+    Type.String({
+      maxLength: 2000,
+      description: "Continues after an earlier page, from its Link header; not with `page`",
+    }),
   ),
-  readable: Type.Optional(
-    Type.Boolean({ default: false, description: "Those of other accounts that are not private, too" }),
-  ),
+  readable: Type.Optional(Type.Boolean({ default: false, description: "Include public maps of other accounts" })),
 });
 const MapBody = Type.Object(
   {
@@ -58,11 +59,11 @@ const MapBody = Type.Object(
     name: Type.String(),
     private: Type.Boolean(),
     owner: Type.Object({
-      name: Type.String({ description: "The name that the owner chose to show, or a part of the account's id" }),
-      email: Type.Optional(Type.String({ description: "Of the account's own maps" })),
+      name: Type.String({ description: "The owner's display name, or a part of the account's id" }),
+      email: Type.Optional(Type.String({ description: "Only for the account's own maps" })),
     }),
     features: Type.Integer({ minimum: 0 }),
-    revision: Type.Integer({ minimum: 0, description: "Grows with every write that changed something" }),
+    revision: Type.Integer({ minimum: 0, description: "Incremented by each write that changes something" }),
     created: Type.String({ format: "date-time" }),
   },
   { title: "Map" },
@@ -81,7 +82,7 @@ const toWireMap = (map: MapDetails, reader: string): WireMap => ({
   created: new Date(map.created).toISOString(),
 });
 
-/** Where a map is in the order of the list: a place that stays when the map goes. */
+/** A position in the list that stays valid if the map is deleted. */
 const encodeMapCursor = ({ name, id }: StoredMap): string => Buffer.from(`${id}${name}`).toString("base64url");
 const uuidLength = nilId.length;
 
@@ -93,13 +94,14 @@ function decodeMapStart(
   if (page !== undefined) throw problem("bad-query", { reason: "page and after exclude each other" });
   const place = Buffer.from(after, "base64url").toString();
   const [id, name] = [place.slice(0, uuidLength), place.slice(uuidLength)];
-  if (!isUuid(id) || name.includes("\0")) throw problem("bad-query", { reason: "after is none that a Link has" });
+  if (!isUuid(id) || name.includes("\0"))
+    throw problem("bad-query", { reason: "after is not a value from a Link header" });
   return { after: { id, name } };
 }
 
 export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptions): void {
   const { store, publicUrl, now, readers, owners } = options;
-  const doing = (request: FastifyRequest): AuditContext => ({
+  const auditContext = (request: FastifyRequest): AuditContext => ({
     account: getBearer(request).account,
     now: now(),
     address: request.ip,
@@ -110,7 +112,7 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     schema: routeSchema({
       id: "getMaps",
       summary: "The account's maps, by name",
-      description: "In pages as features are. `Link: rel=next` leads on.",
+      description: "Paginated like features. `Link: rel=next` is the next page.",
       querystring: MapQuery,
       responses: { 200: { schema: MapList } },
       problems: [400, 401, 429],
@@ -143,7 +145,7 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     handler: async (request, reply) => {
       const { name, private: hidden = true } = request.body;
       const { account } = getBearer(request);
-      const id = await createMap(store, { name, private: hidden }, doing(request));
+      const id = await createMap(store, { name, private: hidden }, auditContext(request));
       const map = await store.map(id);
       if (map === null) throw problem("map-not-found", {});
       reply.code(201).header("location", `${baseUrl(request, publicUrl)}/api/v1/maps/${id}`);
@@ -178,7 +180,7 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     handler: async (request) => {
       const { name, private: hidden } = request.body;
       const change = { ...(name !== undefined && { name }), ...(hidden !== undefined && { private: hidden }) };
-      const changed = await changeMap(store, getRequestMap(request), change, doing(request));
+      const changed = await changeMap(store, getRequestMap(request), change, auditContext(request));
       if (!changed) throw problem("map-not-found", {});
       return toWireMap(changed, getBearer(request).account);
     },
@@ -188,7 +190,7 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     onRequest: [...owners],
     schema: routeSchema({
       id: "deleteMap",
-      summary: "Delete a map with all its features; answers with what it was",
+      summary: "Delete a map with all its features; returns the deleted map",
       params: MapParams,
       responses: { 200: { schema: MapBody } },
       problems: [401, 403, 404, 429],
@@ -196,7 +198,7 @@ export function registerMapRoutes(scope: FastifyInstance, options: MapRouteOptio
     }),
     handler: async (request) => {
       const map = getRequestMap(request);
-      if (!(await deleteMap(store, map, doing(request)))) throw problem("map-not-found", {});
+      if (!(await deleteMap(store, map, auditContext(request)))) throw problem("map-not-found", {});
       return toWireMap(map, getBearer(request).account);
     },
   });

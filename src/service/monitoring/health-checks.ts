@@ -1,4 +1,4 @@
-/** What those who look after the service ask: does the process live, can it answer, how is it. */
+/** Endpoints for monitoring: liveness, readiness and metrics. */
 import type { FastifyInstance } from "fastify";
 import { Problem, problem } from "../http/problems.js";
 import type { Store } from "../store/contract.js";
@@ -7,15 +7,15 @@ import type { Metrics } from "./metrics.js";
 export interface HealthCheckOptions {
   readonly store: Pick<Store, "ping">;
   readonly metrics: Metrics;
-  /** Whether the service is about to end. */
+  /** Whether the service is shutting down. */
   readonly isEnding: () => boolean;
 }
 
-/** Milliseconds that the store has to answer a probe. */
+/** How long the store may take to answer a probe, in milliseconds. */
 const storeTimeoutMs = 3000;
 
 export function registerHealthChecks(app: FastifyInstance, { store, metrics, isEnding }: HealthCheckOptions): void {
-  // A line every few seconds for each of them would bury the others.
+  // Probes every few seconds would flood the log.
   const route = { logLevel: "warn" } as const;
 
   app.get("/healthz", route, async (_request, reply) => {

@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object a line, with the id that an answer has in `X-Request-Id`. No line has a secret: members that
- * hold one are left out, and whatever looks like one is taken away at the end, wherever it came from.
+ * The log: one JSON object per line, with the request id of the header `X-Request-Id`. Lines contain no secrets:
+ * members that hold one are redacted, and each line is searched for texts that look like a secret.
  */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from "fastify";
 import type { KeyIndexEvent } from "../store/key-index-builder.js";
@@ -9,16 +9,16 @@ import type { ThreadExit } from "../store/sqlite/supervised-thread.js";
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** A place that lines go to. */
+/** Destination of log lines. */
 export interface LogTarget {
   write(line: string): void;
 }
 
-const redactedText = "[taken away]";
+const redactedText = "[redacted]";
 const redactedMembers = ["authorization", "cookie", "set-cookie", "password", "client_secret", "access_token", "token"];
 
-/** What a secret looks like, and what stands in its place. */
-const secretPatterns: readonly (readonly [looks: RegExp, instead: string])[] = [
+/** Patterns of secrets, and their replacements. */
+const secretPatterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // Client secrets, access tokens, sessions, setup links.
   [/\bgf[stnu]_[\w-]+/g, redactedText],
   [/\$argon2\w*\$[^\s"\\]+/g, redactedText],
@@ -29,9 +29,9 @@ const secretPatterns: readonly (readonly [looks: RegExp, instead: string])[] = [
   [/(:\/\/[^\s"\\/@:]*:)[^\s"\\/@]+(?=@)/g, `$1${redactedText}`],
 ];
 
-/** A line without what looks like a secret. */
+/** Replaces everything in a line that looks like a secret. */
 export const redactSecrets = (line: string): string =>
-  secretPatterns.reduce((text, [looks, instead]) => text.replace(looks, instead), line);
+  secretPatterns.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
 
 export function loggerOptions(level: LogLevel, target: LogTarget): FastifyServerOptions["logger"] {
   const paths = redactedMembers.map((name) => `["${name}"]`);
@@ -49,34 +49,34 @@ export function loggerOptions(level: LogLevel, target: LogTarget): FastifyServer
   } as FastifyServerOptions["logger"];
 }
 
-/** Longest address that is logged, in characters. */
+/** Maximum length of a logged URL, in characters. */
 const maxLoggedUrlLength = 500;
 
 function describeRequest(request: FastifyRequest): object {
   return { method: request.method, url: request.url.slice(0, maxLoggedUrlLength), address: request.ip };
 }
 
-/** Tells that a thread of the store ended by itself, and what comes of it. */
+/** Logs that a thread of the store ended unexpectedly. */
 export function logThreadExit(log: FastifyBaseLogger, { role, cause, restartDelay }: ThreadExit): void {
-  log.error(
-    { err: cause, thread: role, pause: restartDelay },
-    "a thread of the store ended; a new one takes its place",
-  );
+  log.error({ err: cause, thread: role, pause: restartDelay }, "a thread of the store ended and is restarted");
 }
 
-/** Tells how far the keys of a large map are read: at the beginning, now and then, and at the end. */
+/** Logs the progress of building a key index: start, each tenth, and end. */
 export function logKeyIndexProgress(
   log: FastifyBaseLogger,
   { map, read, total, features, isFinished }: KeyIndexEvent,
 ): void {
   const tenth = (count: number) => Math.floor((10 * count) / total);
   if (isFinished)
-    log.info({ map }, read === total ? "the keys of a map are read" : "the reading of a map's keys was broken off");
+    log.info(
+      { map },
+      read === total ? "the key index of a map is complete" : "building the key index of a map was interrupted",
+    );
   else if (features === 0 || tenth(read) > tenth(read - features))
-    log.info({ map, percent: Math.floor((100 * read) / total) }, "the keys of a map are being read");
+    log.info({ map, percent: Math.floor((100 * read) / total) }, "building the key index of a map");
 }
 
-/** Writes a line for every request that was answered. Those of probes are left out unless something is wrong. */
+/** Logs each request. Successful probes are not logged. */
 export function installRequestLog(app: FastifyInstance): void {
   app.addHook("onResponse", async (request: FastifyRequest, reply: FastifyReply) => {
     const line = {
@@ -88,9 +88,9 @@ export function installRequestLog(app: FastifyInstance): void {
     else request.log.info(line, "request");
   });
   app.addHook("onRequest", async (request, { raw }) => {
-    // No hook tells of a client that goes away once its body was read.
+    // No hook runs when a client disconnects after its body was read.
     raw.once("close", () => {
-      if (!raw.writableFinished) request.log.info(describeRequest(request), "request broken off");
+      if (!raw.writableFinished) request.log.info(describeRequest(request), "request aborted by the client");
     });
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What Prometheus asks for: requests, questions to the store, and the process with the lag of its event loop. Labels are
- * of few values: routes, not addresses, and no id of a map or a person.
+ * Prometheus metrics of requests, store calls, and the process, including event loop lag. Labels have few values:
+ * routes instead of paths, and no ids of maps or accounts.
  */
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
@@ -16,19 +16,19 @@ export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = new Histogram({
     name: "geoferry_http_request_duration_seconds",
-    help: "Time from a request's headers to the end of its answer",
+    help: "Time from the headers of a request to the end of its response",
     labelNames: ["method", "route", "status"],
     buckets: durationBuckets,
     registers: [this.registry],
   });
   private readonly inFlight = new Gauge({
     name: "geoferry_http_requests_in_flight",
-    help: "Requests that are being answered",
+    help: "Requests in progress",
     registers: [this.registry],
   });
   private readonly calls = new Histogram({
     name: "geoferry_store_call_duration_seconds",
-    help: "Time that the store takes to answer",
+    help: "Duration of store calls",
     labelNames: ["call", "outcome"],
     buckets: durationBuckets,
     registers: [this.registry],
@@ -40,25 +40,25 @@ export class Metrics {
   });
   private readonly heldBytes: Gauge & { collect?: () => void } = new Gauge({
     name: "geoferry_budget_bytes",
-    help: "Bytes that requests hold: of memory (memoryBytes), and of large pages on the disk (spoolBytes)",
+    help: "Bytes held by requests: in memory (memoryBytes), and in spooled pages on disk (spoolBytes)",
     labelNames: ["budget"],
     registers: [this.registry],
   });
   private readonly refusals = new Counter({
     name: "geoferry_budget_refusals_total",
-    help: "Requests that were answered 503 because there was no room in memory or on the disk for large pages",
+    help: "Requests rejected with 503 because the memory or spool budget was exhausted",
     labelNames: ["budget"],
     registers: [this.registry],
   });
 
   private readonly keyIndexBuilds = new Gauge({
     name: "geoferry_key_readings_in_progress",
-    help: "Maps of which the keys of a remoteField are being read, at its first use",
+    help: "Maps whose keys of a new remoteField are being indexed",
     registers: [this.registry],
   });
   private readonly keysRead = new Counter({
     name: "geoferry_key_features_read_total",
-    help: "Features whose keys were read at the first use of a remoteField",
+    help: "Features indexed for a new remoteField",
     registers: [this.registry],
   });
   private readonly mapsRead = new Set<string>();
@@ -80,7 +80,7 @@ export class Metrics {
     this.keyIndexBuilds.set(this.mapsRead.size);
   }
 
-  /** Shows what requests hold of memory and of the spool folder, and how many found no room. */
+  /** Exports the bytes in use and the rejected requests of each budget. */
   watchBudgets(budgets: Budgets): void {
     for (const [budget, of] of Object.entries(budgets) as [keyof Budgets, ByteBudget][]) {
       of.onRefused = () => this.refusals.inc({ budget });
@@ -96,11 +96,11 @@ export class Metrics {
     this.closedConnections.inc();
   }
 
-  /** Counts the requests of an app; to be called before its routes are made. */
+  /** Counts the requests of an app; call it before routes are added. */
   watch(app: FastifyInstance): void {
     app.addHook("onRequest", async (_request, { raw }) => {
       this.inFlight.inc();
-      // Also where the client goes away before the end.
+      // Also runs if the client disconnects early.
       raw.once("close", () => this.inFlight.dec());
     });
     app.addHook("onResponse", async (request, reply) => {
@@ -113,7 +113,7 @@ export class Metrics {
     });
   }
 
-  /** The same store, whose answers are timed. */
+  /** Wraps a store so that its calls are timed. */
   timed(store: Store): Store {
     return wrapStoreCalls(store, (name, call) => this.timedCall(name, call));
   }
@@ -136,7 +136,7 @@ export class Metrics {
     return this.registry.contentType;
   }
 
-  /** In Prometheus' text format. */
+  /** In the Prometheus text format. */
   text(): Promise<string> {
     return this.registry.metrics();
   }

@@ -1,6 +1,6 @@
 /**
- * Requests as spans, by OpenTelemetry's Semantic Conventions for HTTP Server Spans: children of what asked, with what they
- * ask of the store as their own children.
+ * Traces requests as spans (OpenTelemetry Semantic Conventions for HTTP server spans), children of the caller's span;
+ * store calls are their children.
  */
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -8,7 +8,7 @@ import { hasActiveSpan, isTracingEnabled, type OpenSpan, startSpan, withSpan } f
 import type { Store } from "../store/contract.js";
 import { wrapStoreCalls } from "../store/store-wrapper.js";
 
-/** To be called before the routes of the app are made; does nothing where nothing is traced. */
+/** Call it before routes are added; does nothing if tracing is disabled. */
 export function traceRequests(app: FastifyInstance): void {
   if (!isTracingEnabled()) return;
   const spans = new WeakMap<FastifyRequest, OpenSpan>();
@@ -27,10 +27,10 @@ export function traceRequests(app: FastifyInstance): void {
     const name = route === undefined ? request.method : `${request.method} ${route}`;
     const span = startSpan(name, { kind: "server", attributes, parent });
     spans.set(request, span);
-    // Also where the client goes away before the end, of which no hook tells once its body was read.
+    // Also runs if the client disconnects early; no hook runs for this after the body was read.
     raw.once("close", () => endSpan(span, raw));
   });
-  // After the body, whose bytes come from a stream that belongs to no request.
+  // Runs after the body is parsed, whose stream events have no request context.
   app.addHook("preHandler", (request, _reply, done) => spans.get(request)!.run(done));
 }
 
@@ -44,7 +44,7 @@ function endSpan(span: OpenSpan, { headersSent, statusCode, writableFinished }: 
 const firstHeader = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header;
 
-/** The same store, whose answers are spans; itself where nothing is traced. */
+/** Wraps a store so that its calls are traced; returns it unchanged if tracing is disabled. */
 export function traceStoreCalls(store: Store): Store {
   if (!isTracingEnabled()) return store;
   const attributes = { "db.system.name": store.name };

@@ -1,4 +1,4 @@
-/** What pages load besides themselves, read at start and served from memory under names that have a hash in them. */
+/** Static assets of the pages, loaded at start and served from memory under names with a content hash. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, extname, join } from "node:path";
@@ -42,7 +42,7 @@ export class PageAssets {
     }
   }
 
-  /** Its address on this service. */
+  /** URL path of an asset. */
   address(name: PageAssetName): string {
     return this.#addresses.get(name)!;
   }

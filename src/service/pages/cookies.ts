@@ -1,11 +1,11 @@
-/** The two cookies of the pages: what a browser is known by, and a notice for the next page. */
+/** The two cookies of the pages: the browser token, and a notice for the next page. */
 import { parseCookie, serializeCookie } from "cookie-es";
 
 export type CookieName = "browser" | "notice";
 
 /**
- * Over https with the prefix `__Host-`: only this very host can have set it (RFC 6265bis, 4.1.3.2). Cookies do not
- * know ports, and with that prefix no paths, so that two services on one machine need names of their own.
+ * Over HTTPS, the prefix `__Host-` proves that this host set the cookie (RFC 6265bis, 4.1.3.2). Cookies ignore ports,
+ * and with this prefix also paths, so that two services on one host need different names.
  */
 function cookieName(name: CookieName, base: URL): string {
   const path = base.pathname.replace(/\/+$/, "").replaceAll("/", "!");
@@ -17,7 +17,7 @@ export function readCookie(header: string | undefined, name: CookieName, base: U
   return header === undefined ? undefined : parseCookie(header)[cookieName(name, base)];
 }
 
-/** The header `Set-Cookie`. Kept until the browser is closed; taken away where `value` is null. */
+/** The `Set-Cookie` header of a session cookie; removes the cookie if `value` is null. */
 export function serializePageCookie(name: CookieName, value: string | null, base: URL): string {
   return serializeCookie(cookieName(name, base), value ?? "", {
     path: "/",

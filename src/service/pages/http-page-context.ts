@@ -1,4 +1,4 @@
-/** A visit, made from a request of the server and the cookies that came with it. */
+/** Implements `PageContext` for a request and its cookies. */
 import type { FastifyRequest } from "fastify";
 import { createCsrfToken, isSameOrigin, verifyCsrfToken } from "../auth/csrf.js";
 import { currentSession, endSession, isBrowserToken, newBrowserToken, startSession } from "../auth/sessions.js";
@@ -9,7 +9,7 @@ import type { PageContext, PageServices, SignedInUser } from "./page-context.js"
 import { type Html, html } from "./rendering/html.js";
 
 export class HttpPageContext implements PageContext {
-  readonly site: PageServices;
+  readonly services: PageServices;
   readonly now: number;
   readonly baseUrl: string;
   readonly address: string;
@@ -18,18 +18,18 @@ export class HttpPageContext implements PageContext {
   readonly query: URLSearchParams;
   readonly form: URLSearchParams;
   readonly notice: Notice | null;
-  visitor: SignedInUser | null = null;
+  user: SignedInUser | null = null;
   readonly #request: FastifyRequest;
   readonly #base: URL;
-  /** What the browser is known by; a new one is told to it with the answer. */
+  /** The browser token; a new one is set with the response. */
   #token: string;
   #tokenIsNew: boolean;
 
-  /** Of no one, until `recognise`. */
-  constructor(request: FastifyRequest, site: PageServices) {
+  /** Not signed in before `restoreSession`. */
+  constructor(request: FastifyRequest, services: PageServices) {
     this.#request = request;
-    this.baseUrl = baseUrl(request, site.publicUrl);
-    // A header Host that names no host is no one's own origin: no form will be taken.
+    this.baseUrl = baseUrl(request, services.publicUrl);
+    // An invalid Host header matches no origin, so that all forms are rejected.
     this.#base = new URL(URL.canParse(this.baseUrl) ? this.baseUrl : "http://host.invalid");
     const { cookie: cookies } = request.headers;
     const token = readCookie(cookies, "browser", this.#base);
@@ -37,8 +37,8 @@ export class HttpPageContext implements PageContext {
     this.#token = isBrowserToken(token) ? token : newBrowserToken();
     const sealed = readCookie(cookies, "notice", this.#base);
     this.notice = sealed ? decryptNotice(sealed, this.#token) : null;
-    this.site = site;
-    this.now = site.now();
+    this.services = services;
+    this.now = services.now();
     this.address = request.ip;
     this.path = request.url;
     this.parameters = (request.params ?? {}) as Record<string, string>;
@@ -47,33 +47,33 @@ export class HttpPageContext implements PageContext {
     this.form = request.body instanceof URLSearchParams ? request.body : new URLSearchParams();
   }
 
-  /** Finds out who is signed in. */
+  /** Looks up the signed-in user. */
   async restoreSession(): Promise<void> {
-    const { site, now } = this;
-    if (!this.#tokenIsNew) this.visitor = await currentSession(site.store, this.#token, now, site.sessions);
+    const { services, now } = this;
+    if (!this.#tokenIsNew) this.user = await currentSession(services.store, this.#token, now, services.sessions);
   }
 
   formToken(): Html {
     return html`<input type="hidden" name="token-of-form" value="${createCsrfToken(this.#token)}">`;
   }
 
-  /** Whether the form that was sent is one of this site's, made for this browser. */
+  /** Whether the form was created by this site for this browser. */
   isOwnForm(): boolean {
     if (!isSameOrigin(this.#request.headers, this.#base.origin)) return false;
     return verifyCsrfToken(this.#token, this.form.get("token-of-form") ?? "");
   }
 
   async signIn(account: string): Promise<void> {
-    const { site, now } = this;
+    const { services, now } = this;
     const old = this.#token;
-    this.#rotateToken(await startSession(site.store, account, now, site.sessions));
-    await endSession(site.store, old);
+    this.#rotateToken(await startSession(services.store, account, now, services.sessions));
+    await endSession(services.store, old);
   }
 
   async signOut(): Promise<void> {
-    await endSession(this.site.store, this.#token);
+    await endSession(this.services.store, this.#token);
     this.#rotateToken(newBrowserToken());
-    this.visitor = null;
+    this.user = null;
   }
 
   #rotateToken(token: string): void {
@@ -81,7 +81,7 @@ export class HttpPageContext implements PageContext {
     this.#tokenIsNew = true;
   }
 
-  /** What the browser is to keep: what it is known by, if that is new, and the notice for the page after this answer. */
+  /** Cookies of the response: the browser token if it is new, and the notice for the next page. */
   cookies(next: Notice | null | undefined): string[] {
     const notice =
       next === undefined ? [] : [serializePageCookie("notice", next && encryptNotice(next, this.#token), this.#base)];

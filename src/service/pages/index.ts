@@ -1,4 +1,4 @@
-/** The pages as a plugin of the server: a request becomes a visit, and what a page answers becomes the reply. */
+/** The web pages as a Fastify plugin: maps requests to page handlers, and their results to responses. */
 import compress from "@fastify/compress";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AttemptLimiter } from "../auth/attempt-limiter.js";
@@ -27,18 +27,18 @@ export interface PagesOptions {
   readonly publicUrl: string | null;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Keeps the connection of a person who is signed in (`ConnectionLimiter`). */
+  /** Marks the connection of a signed-in user (`ConnectionLimiter`). */
   readonly markSignedIn: (request: FastifyRequest, account: string) => void;
 }
 
-/** Bytes of a form; the longest field has some hundred characters. */
+/** Maximum bytes of a form; the longest field has some hundred characters. */
 const maxFormBytes = 64 * 1024;
 
 const rootRoute: PageRoute = {
   method: "GET",
   url: "/",
   isPublic: true,
-  handle: async ({ visitor }) => redirectTo(visitor === null ? "/sign-in" : "/maps"),
+  handle: async ({ user }) => redirectTo(user === null ? "/sign-in" : "/maps"),
 };
 
 const routes: readonly PageRoute[] = [
@@ -53,32 +53,32 @@ const routes: readonly PageRoute[] = [
 ];
 
 export interface PagesPlugin {
-  /** The plugin. */
+  /** The Fastify plugin. */
   register(app: FastifyInstance): Promise<void>;
-  /** For where there is nothing: whether a page is to say so. */
+  /** Whether a 404 response to this request is an HTML page. */
   wantsPage(request: FastifyRequest): boolean;
   renderNotFound(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
 }
 
-/** Reads what pages load, once. */
+/** Loads the assets once. */
 export function createPages({ store, bodies, settings, publicUrl, now, markSignedIn }: PagesOptions): PagesPlugin {
   const sessions = { idle: settings.sessionIdleSeconds * 1000, absolute: settings.sessionSeconds * 1000 };
   const attempts = new AttemptLimiter(store, settings, now);
-  const site: PageServices = { store, bodies, assets: new PageAssets(), now, publicUrl, sessions, attempts };
+  const services: PageServices = { store, bodies, assets: new PageAssets(), now, publicUrl, sessions, attempts };
   return {
-    register: (app) => registerPages(app, site, settings, markSignedIn),
+    register: (app) => registerPages(app, services, settings, markSignedIn),
     wantsPage: ({ method, headers }) => /^(GET|HEAD)$/.test(method) && /\btext\/html\b/.test(headers.accept ?? ""),
     async renderNotFound(request, reply) {
-      const visit = new HttpPageContext(request, site);
-      await visit.restoreSession();
-      return sendPageResult(reply.headers(securityHeaders), visit, renderErrorPage(pageNotFound(), request.id));
+      const context = new HttpPageContext(request, services);
+      await context.restoreSession();
+      return sendPageResult(reply.headers(securityHeaders), context, renderErrorPage(pageNotFound(), request.id));
     },
   };
 }
 
 async function registerPages(
   app: FastifyInstance,
-  site: PageServices,
+  services: PageServices,
   settings: Settings,
   markSignedIn: PagesOptions["markSignedIn"],
 ): Promise<void> {
@@ -90,15 +90,15 @@ async function registerPages(
     { parseAs: "string", bodyLimit: maxFormBytes },
     async (_request: FastifyRequest, text: string) => new URLSearchParams(text),
   );
-  /** So that a page of a fault, too, knows who is signed in. */
-  const visits = new WeakMap<FastifyRequest, HttpPageContext>();
+  /** Keeps the signed-in user for error pages. */
+  const contexts = new WeakMap<FastifyRequest, HttpPageContext>();
   app.setErrorHandler<FastifyError | PageError>((error, request, reply) => {
-    const fault = error instanceof PageError ? error : pageErrorForStatus(statusOfError(error));
-    if (fault.status >= 500) request.log.error({ err: error }, fault.title);
+    const pageError = error instanceof PageError ? error : pageErrorForStatus(statusOfError(error));
+    if (pageError.status >= 500) request.log.error({ err: error }, pageError.title);
     return sendPageResult(
       reply,
-      visits.get(request) ?? new HttpPageContext(request, site),
-      renderErrorPage(fault, request.id),
+      contexts.get(request) ?? new HttpPageContext(request, services),
+      renderErrorPage(pageError, request.id),
     );
   });
   for (const route of routes) {
@@ -106,48 +106,48 @@ async function registerPages(
       method: route.method,
       url: route.url,
       handler: async (request, reply) => {
-        const visit = new HttpPageContext(request, site);
-        visits.set(request, visit);
-        await visit.restoreSession();
-        if (visit.visitor) markSignedIn(request, visit.visitor.account);
-        return sendPageResult(reply, visit, await runRoute(route, visit));
+        const context = new HttpPageContext(request, services);
+        contexts.set(request, context);
+        await context.restoreSession();
+        if (context.user) markSignedIn(request, context.user.account);
+        return sendPageResult(reply, context, await runRoute(route, context));
       },
     });
   }
-  site.assets.serve(app);
+  services.assets.serve(app);
 }
 
-/** A store that is away says so by its code. */
+/** An unavailable store is recognized by its error code. */
 const statusOfError = ({ statusCode, code }: FastifyError): number =>
   statusCode ?? (code === "store-unavailable" ? 503 : 500);
 
-async function runRoute(route: PageRoute, visit: HttpPageContext): Promise<PageResult> {
-  if (route.method === "POST" && !visit.isOwnForm()) throw csrfRejected();
-  if (route.isPublic) return route.handle(visit);
-  const { visitor } = visit;
-  if (visitor !== null) return route.handle(Object.assign(visit, { visitor }));
-  if (route.method === "GET") return redirectTo(signInAddress(visit.path));
-  return redirectTo("/sign-in", "You were signed out meanwhile. Nothing was changed: sign in, and do it once more.");
+async function runRoute(route: PageRoute, context: HttpPageContext): Promise<PageResult> {
+  if (route.method === "POST" && !context.isOwnForm()) throw csrfRejected();
+  if (route.isPublic) return route.handle(context);
+  const { user } = context;
+  if (user !== null) return route.handle(Object.assign(context, { user }));
+  if (route.method === "GET") return redirectTo(signInAddress(context.path));
+  return redirectTo("/sign-in", "You were signed out, and nothing was changed. Sign in and try again.");
 }
 
-function sendPageResult(reply: FastifyReply, visit: HttpPageContext, answer: PageResult): FastifyReply {
+function sendPageResult(reply: FastifyReply, context: HttpPageContext, result: PageResult): FastifyReply {
   reply.header("cache-control", "no-store");
-  // What was said once is taken away; data for a script says nothing.
-  const said = visit.notice === null ? undefined : null;
-  if (answer.kind === "data") {
-    releaseOnClose(reply, answer.page);
-    return sendPage(reply.type("application/json"), answer.page);
+  // A notice is removed after it was shown; a data response shows none.
+  const clearedNotice = context.notice === null ? undefined : null;
+  if (result.kind === "data") {
+    releaseOnClose(reply, result.page);
+    return sendPage(reply.type("application/json"), result.page);
   }
-  if (answer.kind === "redirect") {
+  if (result.kind === "redirect") {
     return reply
-      .header("set-cookie", visit.cookies(answer.notice))
-      .redirect(basePath(visit.site.publicUrl) + answer.to, 303);
+      .header("set-cookie", context.cookies(result.notice))
+      .redirect(basePath(context.services.publicUrl) + result.to, 303);
   }
-  const text = renderLayout(answer, visit);
-  if (answer.retryAfter !== undefined) reply.header("retry-after", String(answer.retryAfter));
-  reply.header("set-cookie", visit.cookies(said));
+  const text = renderLayout(result, context);
+  if (result.retryAfter !== undefined) reply.header("retry-after", String(result.retryAfter));
+  reply.header("set-cookie", context.cookies(clearedNotice));
   return reply
-    .status(answer.status ?? 200)
+    .status(result.status ?? 200)
     .type("text/html; charset=utf-8")
     .send(text);
 }

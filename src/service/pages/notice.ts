@@ -1,6 +1,6 @@
 /**
- * What the next page says at its top, after a form was sent and the browser led on. It travels in a cookie, sealed for
- * this browser: a secret is shown once and kept nowhere, and no one else can put words there.
+ * A message shown once at the top of the next page after a redirect. It travels in a cookie that is encrypted for this
+ * browser: a client secret is shown once and stored nowhere, and others cannot forge messages.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
 
@@ -18,7 +18,7 @@ export function encryptNotice(notice: Notice, browserToken: string): string {
   return Buffer.concat([nonce, sealing.getAuthTag(), text]).toString("base64url");
 }
 
-/** Null for what was not sealed for this browser. */
+/** Returns null if the text was not encrypted for this browser. */
 export function decryptNotice(sealed: string, browserToken: string): Notice | null {
   const bytes = Buffer.from(sealed, "base64url");
   if (bytes.length < 28) return null;

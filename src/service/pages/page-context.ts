@@ -1,4 +1,4 @@
-/** A request to a page, and what a page answers. Nothing here knows the server that carries both. */
+/** Requests to pages and their results, independent of the web framework. */
 import type { AttemptLimiter } from "../auth/attempt-limiter.js";
 import type { SessionLimits } from "../auth/sessions.js";
 import type { PageBody, PageBodyReader } from "../features/page-bodies.js";
@@ -8,14 +8,14 @@ import type { PageAssets } from "./assets.js";
 import type { Notice } from "./notice.js";
 import type { Html } from "./rendering/html.js";
 
-/** What all pages share. */
+/** Services shared by all pages. */
 export interface PageServices {
   readonly store: Store;
   readonly bodies: PageBodyReader;
   readonly assets: PageAssets;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Where people reach the service; null where requests tell. */
+  /** Public URL of the service; null if it is taken from each request. */
   readonly publicUrl: string | null;
   readonly sessions: SessionLimits;
   readonly attempts: AttemptLimiter;
@@ -27,53 +27,53 @@ export interface SignedInUser {
 }
 
 export interface PageContext {
-  readonly site: PageServices;
+  readonly services: PageServices;
   readonly now: number;
-  /** Who is signed in. */
-  readonly visitor: SignedInUser | null;
-  /** Where the service is, without a slash at the end: `https://maps.example.org`. */
+  /** The signed-in user. */
+  readonly user: SignedInUser | null;
+  /** URL of the service without a trailing slash: `https://maps.example.org`. */
   readonly baseUrl: string;
   /** IP address of the browser. */
   readonly address: string;
-  /** From the root on, with the query. */
+  /** Path from the root, with the query. */
   readonly path: string;
-  /** Parts of the path: `id` of `/maps/:id`. */
+  /** Path parameters: `id` of `/maps/:id`. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The fields of a form that was sent. */
+  /** Fields of the submitted form. */
   readonly form: URLSearchParams;
-  /** What the page before left to be said. */
+  /** Message from the previous page. */
   readonly notice: Notice | null;
-  /** The hidden field that every form must have. */
+  /** The hidden CSRF field that each form must contain. */
   formToken(): Html;
   signIn(account: string): Promise<void>;
   signOut(): Promise<void>;
 }
 
-/** A visit of somebody who is signed in. */
-export type SignedInContext = PageContext & { readonly visitor: SignedInUser };
+/** A request of a signed-in user. */
+export type SignedInContext = PageContext & { readonly user: SignedInUser };
 
-export const auditContextOf = ({ visitor, now, address }: SignedInContext): AuditContext => ({
-  account: visitor.account,
+export const auditContextOf = ({ user, now, address }: SignedInContext): AuditContext => ({
+  account: user.account,
   now,
   address,
 });
 
 export interface HtmlPage {
   readonly kind: "page";
-  /** 200 unless told. */
+  /** 200 by default. */
   readonly status?: number;
   readonly title: string;
   readonly body: Html;
-  /** Whether it takes the width of the window: it has a map. */
+  /** Whether the page takes the full width of the window, to show a map. */
   readonly wide?: boolean;
-  /** What stands in the document's head besides. */
+  /** Additional markup in the document's head. */
   readonly head?: Html;
   /** Seconds. */
   readonly retryAfter?: number;
 }
 
-/** Leads on after a form was sent, so that going back or loading again does not send it twice. */
+/** Redirects after a form was submitted, so that a reload does not submit it again. */
 export interface PageRedirect {
   readonly kind: "redirect";
   readonly to: string;
@@ -93,10 +93,10 @@ interface RouteAddress {
   readonly url: string;
 }
 
-/** One address of the site: for everybody, or only for those who are signed in. */
+/** A route of the pages: public, or only for signed-in users. */
 export type PageRoute =
-  | (RouteAddress & { readonly isPublic: true; handle(visit: PageContext): Promise<PageResult> })
-  | (RouteAddress & { readonly isPublic?: false; handle(visit: SignedInContext): Promise<PageResult> });
+  | (RouteAddress & { readonly isPublic: true; handle(context: PageContext): Promise<PageResult> })
+  | (RouteAddress & { readonly isPublic?: false; handle(context: SignedInContext): Promise<PageResult> });
 
 export const redirectTo = (to: string, text?: string): PageRedirect => ({
   kind: "redirect",

@@ -1,12 +1,12 @@
-/** What every answer of the pages tells the browser not to do. */
+/** Security headers of all pages. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The map computes in a thread of its own.
+  // The map library uses a web worker.
   "worker-src 'self'",
   "connect-src 'self'",
   "style-src 'self'",
-  // The symbols of the map's buttons stand in its style sheet.
+  // The style sheet of the map library contains icons as data URLs.
   "img-src 'self' data:",
   "form-action 'self'",
   "base-uri 'none'",
@@ -17,7 +17,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": contentSecurityPolicy,
   "x-content-type-options": "nosniff",
   "x-frame-options": "DENY",
-  // Not `no-referrer`: browsers then hide the origin of forms, too, which is checked.
+  // With `no-referrer`, browsers hide the origin of forms, which is checked.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { Store } from "../store/contract.js";
 
-/** Milliseconds between two looks for what has expired. */
+/** Milliseconds between purges of expired data. */
 const purgeIntervalMs = 600_000;
 const dayMs = 24 * 3600 * 1000;
 
 /**
- * Removes what has expired, now and from time to time; `stop` waits for what is under way.
- * @param auditDays days that entries of the audit log are kept; 0 for ever
+ * Removes expired data now and at regular intervals; `stop` waits for a purge in progress.
+ * @param auditDays days to keep entries of the audit log; 0 keeps them forever
  */
 export function schedulePurge(
   store: Pick<Store, "purge" | "purgeAudit">,
@@ -15,18 +15,18 @@ export function schedulePurge(
   log: FastifyBaseLogger,
 ): { stop(): Promise<void> } {
   let stopping = false;
-  let underWay = Promise.resolve();
+  let running = Promise.resolve();
   const purge = async () => {
     const now = Date.now();
     await store.purge(now);
-    // In small steps, between which others write.
+    // In small batches, so that other writes can run in between.
     while (auditDays > 0 && !stopping && (await store.purgeAudit(Math.max(0, now - auditDays * dayMs))));
   };
   const begin = () => {
-    underWay = underWay
+    running = running
       .then(purge)
-      // What is left is not given out any more, and goes the next time.
-      .catch((error: unknown) => log.error({ err: error }, "what has expired could not be removed"));
+      // Data that remains is no longer returned, and is removed by the next purge.
+      .catch((error: unknown) => log.error({ err: error }, "failed to remove expired data; retrying later"));
   };
   begin();
   const timer = setInterval(begin, purgeIntervalMs);
@@ -35,7 +35,7 @@ export function schedulePurge(
     async stop() {
       stopping = true;
       clearInterval(timer);
-      await underWay;
+      await running;
     },
   };
 }

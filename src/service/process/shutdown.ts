@@ -1,7 +1,10 @@
-/** The end of the service: whatever was asked is answered, and no one is kept waiting for a connection that idles. */
+/** Graceful shutdown: finishes requests in progress, and closes idle connections. */
 import type { FastifyInstance } from "fastify";
 
-/** Lets clients open another connection, which then leads to a process that goes on. To be called before it is ready. */
+/**
+ * Closes connections after their response during shutdown, so that clients reconnect to another process. Call it before
+ * the app is ready.
+ */
 export function closeConnectionsOnShutdown(app: FastifyInstance, isEnding: () => boolean): void {
   app.addHook("onSend", async (_request, reply, payload) => {
     if (isEnding()) reply.header("connection", "close");
@@ -9,15 +12,15 @@ export function closeConnectionsOnShutdown(app: FastifyInstance, isEnding: () =>
   });
 }
 
-/** Accepts no connection any more, and cuts those that are not done after so many seconds. */
+/** Stops accepting connections, and closes those with requests in progress after `seconds`. */
 export async function closeWithTimeout(app: FastifyInstance, seconds: number): Promise<void> {
-  const cut = setTimeout(() => {
-    app.log.warn({ seconds }, "requests took too long to end and were cut off");
+  const timer = setTimeout(() => {
+    app.log.warn({ seconds }, "closed connections with requests still in progress after the shutdown timeout");
     app.server.closeAllConnections();
   }, seconds * 1000);
   try {
     await app.close();
   } finally {
-    clearTimeout(cut);
+    clearTimeout(timer);
   }
 }

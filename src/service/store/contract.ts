@@ -1,28 +1,28 @@
 /**
- * What the service keeps, and what it asks for. One contract, kept by two stores: SQLite and PostgreSQL give the same
- * answers to the same calls, to the byte.
+ * The contract of a store. SQLite and PostgreSQL implement it and return the same results for the same calls, byte for
+ * byte.
  *
- * Every argument and answer is plain data, so that a store may live in another thread. Times are milliseconds since
- * 1970, told by the caller, so that a test can choose them. Ids of maps, accounts and features are UUIDs in lower
- * case. Secrets come as their SHA-256: a store never sees one.
+ * All arguments and results are plain data, so that a store may run in another thread. Times are milliseconds since
+ * 1970, passed by the caller for testability. Ids of maps, accounts and features are lowercase UUIDs. Secrets are
+ * passed as SHA-256 hashes.
  *
- * A store that cannot be reached throws `store-unavailable` of the service's problems; what is not there is null.
+ * A store that cannot be reached throws the problem `store-unavailable`. Missing objects are null.
  */
 
-// ---- people and what they sign in with ------------------------------------------------------------------------------
+// ---- accounts and credentials --------------------------------------------------------------------------------------
 
 export interface Account {
   readonly id: string;
-  /** As it was typed; accounts are distinguished without regard to case. */
+  /** As entered; comparisons ignore case. */
   readonly email: string;
-  /** Shown to other accounts in place of the email; empty where none was chosen (`displayName`). */
+  /** Shown to other accounts instead of the email address; empty if not set (`displayName`). */
   readonly name: string;
   /** In the PHC string format: `$argon2id$v=19$…`. */
   readonly passwordHash: string;
   readonly created: number;
 }
 
-/** A client id and secret that a person made on the profile page (Map Features Service Interface, 5). */
+/** A client id and secret, created on the profile page (Map Features Service Interface, 5). */
 export interface Credential {
   readonly id: string;
   readonly account: string;
@@ -33,7 +33,7 @@ export interface Credential {
   readonly revoked: number | null;
 }
 
-/** Who sent a request. */
+/** The authenticated sender of a request. */
 export interface Bearer {
   readonly account: string;
   readonly email: string;
@@ -50,7 +50,7 @@ export interface Session {
 
 export interface AuditEntry {
   readonly at: number;
-  /** Null where no one is known: a failed login. */
+  /** Null if unknown, for example after a failed login. */
   readonly account: string | null;
   readonly map: string | null;
   /** `login`, `login-failed`, `credential-created`, `features-written` … */
@@ -60,41 +60,41 @@ export interface AuditEntry {
 }
 
 export interface AccountStore {
-  /** False where there is an account with that email. */
+  /** Returns false if the email address is taken. */
   addAccount(account: Account): Promise<boolean>;
   accountByEmail(email: string): Promise<Account | null>;
   accountById(id: string): Promise<Account | null>;
   accounts(): Promise<readonly Account[]>;
   setAccountName(change: { account: string; name: string }): Promise<void>;
-  /** Ends the account's sessions, too. */
+  /** Also ends the sessions of the account. */
   setPassword(change: { account: string; passwordHash: string }): Promise<void>;
 
   addCredential(credential: Credential & { secretHash: Uint8Array }): Promise<void>;
   credentialByClientId(clientId: string): Promise<(Credential & { secretHash: Uint8Array }) | null>;
   /** Newest first. */
   credentials(account: string): Promise<readonly Credential[]>;
-  /** Ends its tokens at once. False where the account has no such credential that is not revoked yet. */
+  /** Also revokes its tokens. Returns false if the account has no such active credential. */
   revokeCredential(change: { account: string; credential: string; now: number }): Promise<boolean>;
 
   addToken(token: { hash: Uint8Array; credential: string; created: number; expires: number }): Promise<void>;
-  /** RFC 7009: no matter whether there was one. Only a token of that client is ended. */
+  /** RFC 7009: succeeds whether or not the token exists. Only revokes a token of this client. */
   revokeToken(token: { hash: Uint8Array; clientId: string }): Promise<void>;
 
   addSession(session: { hash: Uint8Array; account: string; created: number; expires: number }): Promise<void>;
-  /** Null once it has expired. */
+  /** Null if the session has expired. */
   session(lookup: { hash: Uint8Array; now: number }): Promise<Session | null>;
-  /** Moves its end, as a session that is used lives on; nothing where there is none. */
+  /** Extends a session in use; does nothing if it does not exist. */
   extendSession(change: { hash: Uint8Array; expires: number }): Promise<void>;
   endSession(hash: Uint8Array): Promise<void>;
 
-  /** A link that makes the first account: kept until it is used or another takes its place. */
+  /** Sets the token of the link that creates the first account, and replaces an earlier one. */
   setSetupToken(token: { hash: Uint8Array; expires: number }): Promise<void>;
-  /** True once, for the token that is set, before it expires and while there is no account. */
+  /** Returns true once, for the current token, before it expires and while there is no account. */
   useSetupToken(token: { hash: Uint8Array; now: number }): Promise<boolean>;
 
   /**
-   * Counts an attempt under each name and says how many there were in the window that began with the first of them;
-   * the greatest count, and when its window ends.
+   * Counts a failed attempt under each name, in a window that starts with its first attempt. Returns the greatest
+   * count, and when its window ends.
    */
   countAttempt(attempt: {
     names: readonly string[];
@@ -105,7 +105,7 @@ export interface AccountStore {
 
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */
-  auditEntries(question: { map?: string; account?: string; limit: number }): Promise<readonly AuditEntry[]>;
+  auditEntries(query: { map?: string; account?: string; limit: number }): Promise<readonly AuditEntry[]>;
 }
 
 // ---- maps -----------------------------------------------------------------------------------------------------------
@@ -119,35 +119,35 @@ export interface StoredMap {
   readonly name: string;
   readonly private: boolean;
   readonly created: number;
-  /** Features on it. */
+  /** Number of features. */
   readonly features: number;
-  /** 0 for a new map; grows by one with every write that changed something, of the map itself too. */
+  /** 0 for a new map; incremented by each write that changes something, including the map itself. */
   readonly revision: number;
-  /** Names this state, also beside states of a restored database that have the same revision (`createMapVersion`). */
+  /** Identifies this state, even after a restored database reaches the same revision again (`createMapVersion`). */
   readonly version: string;
 }
 
 export interface MapListRequest {
   readonly account: string;
   readonly readable: boolean;
-  /** Not more than so many; all of them where it is not told. */
+  /** Maximum number of maps; unlimited by default. */
   readonly size?: number;
-  /** How many to step over. */
+  /** Number of maps to skip. */
   readonly skip?: number;
-  /** Only those behind the place of a map with that name and id, whether there is one or not. */
+  /** Only maps after this position, whether or not a map with this name and id exists. */
   readonly after?: Pick<StoredMap, "name" | "id"> | undefined;
 }
 
 export interface MapStore {
   addMap(map: { id: string; owner: string; name: string; private: boolean; created: number }): Promise<void>;
   map(id: string): Promise<StoredMap | null>;
-  /** Those of one account, and with `readable` also those of others that are not private; by name, then id. */
-  maps(question: MapListRequest): Promise<readonly StoredMap[]>;
+  /** Maps of an account, and with `readable` also public maps of others; by name, then id. */
+  maps(query: MapListRequest): Promise<readonly StoredMap[]>;
   changeMap(change: { id: string; name?: string; private?: boolean }): Promise<StoredMap | null>;
-  /** With everything on it. False where there is none. */
+  /** Also deletes its features. Returns false if the map does not exist. */
   deleteMap(id: string): Promise<boolean>;
-  /** Who a token belongs to, unless it has expired or was ended, and the map: both in one question, as every request asks. */
-  access(question: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<AccessResult>;
+  /** The owner of a valid token, and the map: one call, since each request needs both. */
+  access(query: { tokenHash: Uint8Array; map: string | null; now: number }): Promise<AccessResult>;
 }
 
 export interface AccessResult {
@@ -160,66 +160,65 @@ export interface AccessResult {
 /** A page without the texts of its features. */
 export interface PageMetadata {
   readonly count: number;
-  /** Of the text. */
+  /** Bytes of the text. */
   readonly bytes: number;
-  /** `after: first - 1` asks for the same page again; null where the page is empty. */
+  /** `after: first - 1` requests the same page again; null if the page is empty. */
   readonly first: number | null;
-  /** For `after`, to go on behind the last feature; null where the page is empty. */
+  /** Value of `after` for the next page; null if the page is empty. */
   readonly last: number | null;
-  /** Whether there are features behind it. */
+  /** Whether more features follow. */
   readonly more: boolean;
-  /** The map's, at the same moment. */
+  /** Of the map at the same moment. */
   readonly revision: number;
   readonly version: string;
 }
 
 /**
- * Features of a page, in the order of their creation. `text` is UTF-8: the features as JSON objects with `type`, `id`,
- * `geometry`, `properties` in this order, a comma between two, nothing before or behind. Empty where it has more bytes
- * than the question's `maxBytes`.
+ * A page of features by creation time. `text` is UTF-8: JSON objects with `type`, `id`, `geometry` and `properties` in
+ * this order, separated by commas. It is empty if it would exceed `maxBytes` of the request.
  */
 export interface FeaturePage extends PageMetadata {
   readonly text: Uint8Array;
 }
 
-/** Which features: a page by its number, from 1 on, or those behind a place that an earlier page gave as its `last`. */
+/** A page by its number, from 1 on, or the features after the position that an earlier page returned as `last`. */
 export type PageRequest = {
   readonly map: string;
   readonly size: number;
-  /** Bytes of the text that comes with the page at most, all of it by default; `spool` writes a larger one to a file. */
+  /** Maximum bytes of the text, unlimited by default; use `spool` for larger pages. */
   readonly maxBytes?: number;
 } & ({ readonly page: number; readonly after?: undefined } | { readonly after: number; readonly page?: undefined });
 
-/** The features behind a place, and the bytes that their text may have. */
+/** The features after a position, and the maximum bytes of their text. */
 export type SpoolRequest = Readonly<Record<"size" | "after" | "maxBytes", number>> & { readonly map: string };
 
 /**
- * - `create`: every feature is new (POST);
- * - `upsert`: those with a known key are replaced, the others created (POST with `remoteField`);
- * - `synchronise`: as upsert, and what is not named is deleted (PUT);
- * - `update`: properties are merged, a geometry that is given is replaced (PATCH);
+ * - `create`: creates all features (POST);
+ * - `upsert`: replaces features with a known key, creates the others (POST with `remoteField`);
+ * - `synchronize`: like `upsert`, and deletes all other features (PUT);
+ * - `update`: merges properties, replaces a geometry that is given (PATCH);
  * - `delete`.
  */
-export type WriteKind = "create" | "upsert" | "synchronise" | "update" | "delete";
+export type WriteKind = "create" | "upsert" | "synchronize" | "update" | "delete";
 
-/** What a write does with one feature. It was validated: its texts are JSON as it is kept. */
+/** The write of one validated feature; its texts are JSON in stored form. */
 export interface WriteItem {
-  /** Its place in the request, for `path`. */
+  /** Index in the request, for `path`. */
   readonly index: number;
-  /** The id that was sent, in lower case; null for none. */
+  /** The id in the request, in lower case; null if there is none. */
   readonly id: string | null;
-  /** `digestRemoteKey` of its key, where the write matches by one. */
+  /** `digestRemoteKey` of the key, if the write matches by a remote field. */
   readonly key: string | null;
-  /** JSON; for `update` undefined leaves the geometry as it is. */
+  /** JSON; undefined keeps the geometry (`update`). */
   readonly geometry?: string;
-  /** JSON object; for `update` what is merged into the properties: null removes one. */
+  /** JSON object; for `update`, the changes to merge: null removes a property. */
   readonly properties?: string;
-  /** Why it cannot be written: it only protects what it names from deletion. */
+  /** Why the feature cannot be written: its identifier still protects the stored feature from deletion. */
   readonly failure?: FeatureFailure;
 }
 
 export interface FeatureFailure {
-  /** Below the feature: `geometry.coordinates[1]`; "" for the feature as a whole. */
+  /** Path below the feature: `geometry.coordinates[1]`; "" for the feature itself. */
   readonly path: string;
   readonly message: string;
 }
@@ -227,22 +226,22 @@ export interface FeatureFailure {
 export interface WriteRequest {
   readonly map: string;
   readonly kind: WriteKind;
-  /** Name of the property that `key` is of; null where ids match. */
+  /** Name of the property that `key` was taken from; null to match by id. */
   readonly remoteField: string | null;
-  /** For `update`: what becomes of properties that are sent as null; they are removed where this is absent. */
+  /** For `update`: how to handle properties that are null; `remove` by default. */
   readonly nulls?: "remove" | "set";
   readonly items: readonly WriteItem[];
-  /** Nothing is applied unless everything is (RFC 7240, `handling=strict`). */
+  /** Applies all changes or none (RFC 7240, `handling=strict`). */
   readonly strict: boolean;
-  /** The map's version must be one of these (If-Match); null for any. */
+  /** Accepted versions of the map (If-Match); null accepts any. */
   readonly versions: readonly string[] | null;
   /**
-   * Answers the same request with the same outcome for a while (Idempotency-Key): `scope` is the account, `fingerprint`
-   * a SHA-256 of method, address and body.
+   * Returns the stored outcome for a repeated request (Idempotency-Key): `scope` is the account, `fingerprint` a
+   * SHA-256 of method, URL and body.
    */
   readonly idempotency: { readonly scope: string; readonly key: string; readonly fingerprint: Uint8Array } | null;
   readonly now: number;
-  /** Written to the audit log, if anything changed; counts are added to its detail. */
+  /** Entry for the audit log if anything changes; counts are added to its detail. */
   readonly audit: Pick<AuditEntry, "account" | "action" | "address">;
 }
 
@@ -252,112 +251,117 @@ export interface WrittenFeature {
   readonly what: "created" | "updated" | "deleted";
 }
 
-/** What an answer tells of features that a write was carried out on. */
+/** The written features, as in the response. */
 export interface WriteResultJson {
-  /** A list of objects. */
+  /** A JSON array of objects. */
   readonly json: string;
   readonly count: number;
-  /** How many of them were created. */
+  /** Number of created features. */
   readonly created: number;
 }
 
 export interface FailedFeature extends FeatureFailure {
   readonly index: number;
-  /** Of the feature that it names on the map, else the id that was sent, else the nil UUID. */
+  /** Id of the stored feature, else the id in the request, else the nil UUID. */
   readonly id: string;
 }
 
 export type WriteOutcome =
-  /** Carried out, or nothing of it where all failed; in the order of the request. */
+  /** Applied, unless all features failed; in the order of the request. */
   | {
       readonly kind: "done";
       readonly success: readonly WrittenFeature[];
-      /** The same, where the store has made it in a thread of its own. */
+      /** The same as JSON, if the store serializes it in its own thread. */
       readonly text?: WriteResultJson;
       readonly failed: readonly FailedFeature[];
-      /** By a full synchronisation: features that were not named. */
+      /** Number of features that a full synchronization deleted. */
       readonly deleted: number;
       readonly revision: number;
       readonly version: string;
       /**
-       * The remote field that the map no longer looks up, as the request named a ninth: the one that was not used for
-       * longest. The next write by it reads its keys again.
+       * The remote field whose index was dropped because the request named a ninth: the least recently used. The next
+       * write that uses it indexes its keys again.
        */
       readonly droppedField?: string;
-      /** Whether this outcome was kept from an earlier request with the same Idempotency-Key. */
+      /** Whether the outcome is that of an earlier request with the same Idempotency-Key. */
       readonly replayed: boolean;
     }
-  /** `strict`, and some failed: nothing was applied. */
+  /** `strict`, and some features failed: nothing was applied. */
   | { readonly kind: "refused"; readonly failed: readonly FailedFeature[] }
   | { readonly kind: "other-version"; readonly version: string }
   | { readonly kind: "key-used-otherwise" }
   | { readonly kind: "key-in-flight" }
-  /** Deleted meanwhile. */
+  /** The map was deleted in the meantime. */
   | { readonly kind: "no-map" };
 
 export interface FeatureStore {
   /**
-   * Null where there is no such map. A page costs the same at any depth.
-   * @throws bad-query of the service's problems where its features are too large together
+   * Null if the map does not exist. The cost of a page does not depend on its position.
+   * @throws the problem bad-query if its features are too large together
    */
-  page(question: PageRequest): Promise<FeaturePage | null>;
+  page(request: PageRequest): Promise<FeaturePage | null>;
   /**
-   * Writes the text of a page to a file, from its beginning, a piece after the other and all of one state; nothing
-   * where it has more than `maxBytes` bytes, or no feature. Null where there is no such map.
-   * @param file number of an open file of this process
-   * @throws disk-full of the service's problems where the file's disk is full
+   * Writes the text of a page to a file in chunks, all from one state of the map. Writes nothing if the text exceeds
+   * `maxBytes`, or if the page is empty. Null if the map does not exist.
+   * @param file file descriptor, open in this process
+   * @throws the problem disk-full if the disk is full
    */
-  spool(question: SpoolRequest, file: number): Promise<PageMetadata | null>;
-  /** One transaction; writes to one map are serial. What it reported survives the loss of power. */
+  spool(request: SpoolRequest, file: number): Promise<PageMetadata | null>;
+  /** Runs in one transaction; writes to a map are serialized. The outcome is durable when it is returned. */
   write(request: WriteRequest): Promise<WriteOutcome>;
 }
 
-/** A client's way through a map, page by page by numbers. */
+/** Identifies a client that reads a map by page numbers. */
 export interface PaginationSession {
   readonly map: string;
   readonly size: number;
   readonly credential: string;
-  /** Tells tokens of the credential apart: the time when it expires. */
+  /** Distinguishes tokens of the credential: the expiry time. */
   readonly token: number;
 }
 
-/** Where a page ended that had as many features as were asked for. */
+/** End of a full page. */
 export interface PaginationCursor {
-  /** Of the loop. */
+  /** Token of the session. */
   readonly token: number;
-  /** Place of its last feature. */
+  /** Position of the last feature. */
   readonly after: number;
-  /** Of the map when it was read. */
+  /** Version of the map when the page was read. */
   readonly version: string;
-  /** Whether it was the page of its number in that state of the map. */
+  /** Whether the page was the one of its number in that version. */
   readonly isExact: boolean;
   readonly at: number;
 }
 
-/** What is known of pages that were read a moment ago; a store may forget it. */
+/** Cursors of recently read pages; a store may drop them. */
 export interface PaginationCursorStore {
-  /** Ends of the page of a number, in loops with any token of the credential, that were kept since. */
-  findCursors(question: { loop: PaginationSession; page: number; since: number }): Promise<readonly PaginationCursor[]>;
+  /** Ends of a page number, saved after `since`, in sessions with any token of the credential. */
+  findCursors(query: { session: PaginationSession; page: number; since: number }): Promise<readonly PaginationCursor[]>;
   /**
-   * Keeps the end of a page; null where it was the last. Of the loops with the same token, forgets the end that is
-   * furthest on of the page before the one before, as a client that asks for a page has the one before; behind the last
-   * page, of the one before, too.
+   * Saves the end of a page; null for the last page. Among sessions with the same token, also drops the furthest end of
+   * the page two before, since the client has read the page in between; after the last page, also that of the page
+   * before.
    */
-  saveCursor(kept: { loop: PaginationSession; page: number; end: PaginationCursor | null; now: number }): Promise<void>;
+  saveCursor(change: {
+    session: PaginationSession;
+    page: number;
+    end: PaginationCursor | null;
+    now: number;
+  }): Promise<void>;
 }
 
-// ---- the whole ------------------------------------------------------------------------------------------------------
+// ---- the store ------------------------------------------------------------------------------------------------------
 
 export interface Store extends AccountStore, MapStore, FeatureStore, PaginationCursorStore, AsyncDisposable {
-  /** What it is, for logs: "sqlite", "postgresql". */
+  /** Name for logs: "sqlite", "postgresql". */
   readonly name: string;
-  /** Throws where the store does not answer. */
+  /** Throws if the store does not respond. */
   ping(): Promise<void>;
-  /** Removes what has expired: tokens, sessions, attempts, kept outcomes of idempotent requests (24 hours). */
+  /** Removes expired tokens, sessions, attempts, and outcomes of idempotent requests (24 hours). */
   purge(now: number): Promise<void>;
-  /** Removes some of the audit log's oldest entries, from before a time; answers whether there may be more of them. */
+  /** Removes a batch of audit log entries from before a time; returns whether more may remain. */
   purgeAudit(before: number): Promise<boolean>;
 }
 
-/** How long the outcome of an idempotent request is kept, in milliseconds. */
+/** Lifetime of the outcome of an idempotent request, in milliseconds. */
 export const idempotencyLifetimeMs = 24 * 3600 * 1000;

@@ -1,7 +1,8 @@
 /**
- * Counts of features by their place, so that page N is found without stepping over all before it: a bucket holds the
- * features whose `seq` shares all but its last bits. These are the bits that the levels leave away, the finest first:
- * a bucket has 64 in the level below, and the finest 256 features, so few that a page costs the same wherever it is.
+ * Feature counts by position, so that page N is found without scanning the pages before. A bucket contains the features
+ * whose `seq` is equal except for its last bits. The levels drop these numbers of bits, the finest first: a bucket has
+ * 64 buckets of the level below, and the finest has 256 features, few enough that the cost of a page does not depend on
+ * its position.
  */
 export const bucketBits = [8, 14, 20] as const;
 
@@ -12,12 +13,12 @@ export interface BucketCount {
   readonly count: number;
 }
 
-/** Not by `>>`, which knows 32 bits only. */
+/** `>>` is limited to 32 bits. */
 export const bucketOf = (seq: number, bits: number): number => Math.floor(seq / 2 ** bits);
 /** The lowest `seq` in a bucket. */
 export const bucketStart = (bucket: number, bits: number): number => bucket * 2 ** bits;
 
-/** What features that come and features that go are for the counts. */
+/** Changes of bucket counts for added and removed features. */
 export function countByBucket(added: readonly number[], removed: readonly number[]): BucketCount[] {
   return bucketBits.flatMap((bits) => {
     const counts = new Map<number, number>();
@@ -31,7 +32,10 @@ export function countByBucket(added: readonly number[], removed: readonly number
   });
 }
 
-/** Which of some buckets, in ascending order, holds the feature behind `skip` others, and how many of it stand before. */
+/**
+ * Finds, in ascending buckets, the one with the feature after `skip` others, and how many features precede it in the
+ * bucket.
+ */
 export function findBucket(
   counts: Iterable<Pick<BucketCount, "bucket" | "count">>,
   skip: number,

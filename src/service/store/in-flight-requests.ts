@@ -1,6 +1,9 @@
 import type { WriteOutcome, WriteRequest } from "./contract.js";
 
-/** The keys of idempotent requests that this process carries out. One whose key is in use waits for nothing: it is told so. */
+/**
+ * Idempotency keys in use by requests in progress in this process. A concurrent request with the same key is rejected,
+ * not queued.
+ */
 export class InFlightRequests {
   private readonly names = new Set<string>();
 

@@ -3,23 +3,23 @@ import { readMember } from "../json/object-members.js";
 import type { KeyIndexProgress } from "./key-index-builder.js";
 import type { KeyField, LockedMap, StoredKey, StoredProperties, WriteTransaction } from "./write-transaction.js";
 
-/** Key fields of a map at most. A further one takes the place of the one that was not used for longest. */
+/** Maximum number of key fields of a map. A further one evicts the least recently used. */
 export const maxKeyFieldsPerMap = 8;
 
-/** A field of the map whose keys were dropped for another's. */
+/** The field that was evicted. */
 export interface EvictedField {
   readonly droppedField?: string;
 }
 
-/** The fields of a map whose keys are kept, and which of them a request matches by. */
+/** The indexed fields of a map, and the one that a request matches by. */
 export interface KeyFieldUse extends EvictedField {
   readonly field: KeyField;
   readonly fields: readonly KeyField[];
 }
 
 /**
- * The fields of a map with the one named among them. At its first use the keys of all features are read, some at each
- * call: up to where, until these were the last.
+ * Adds the named field to the indexed fields of a map. Its first use reads the keys of all features, a batch per call;
+ * returns the progress until the last batch is done.
  */
 export async function useKeyField(
   tx: WriteTransaction,
@@ -40,13 +40,13 @@ export async function useKeyField(
   return dropped ? { ...found, droppedField: dropped.name } : found;
 }
 
-/** Null once all are read. */
+/** Returns null once all keys are read. */
 async function indexNextKeys(tx: WriteTransaction, map: LockedMap, field: KeyField): Promise<KeyIndexProgress | null> {
   const read = field.read === null ? null : await tx.readKeys(map.number, field);
   return read === null ? null : { read, total: map.next - 1 };
 }
 
-/** The same for a field of a map without a write: null also where there is no such field any more. */
+/** Indexes the next batch outside of a write; also returns null if the field no longer exists. */
 export async function indexKeysOfField(
   tx: WriteTransaction,
   id: string,
@@ -57,14 +57,16 @@ export async function indexKeysOfField(
   return map && field ? indexNextKeys(tx, map, field) : null;
 }
 
-/** What properties have as keys in some fields: digests, null where there is none. */
+/** Key digests of properties for some fields; null for a field without a key. */
 export const digestKeys = (properties: string, fields: readonly Pick<KeyField, "name">[]): (string | null)[] =>
   fields.map(({ name }) => {
     const value = readMember(properties, name);
     return isRemoteKey(value) ? digestRemoteKey(value) : null;
   });
 
-/** The keys of features that came or changed, field by field. `absent`: also tell which have none any more. */
+/**
+ * Saves the keys of added or changed features, field by field. With `absent`, also saves which features have no key.
+ */
 export async function saveKeys(
   tx: WriteTransaction,
   fields: readonly KeyField[],

@@ -1,52 +1,52 @@
 /**
- * How the keys of a large map are read where a field is named for the first time: in steps, between other writes. The
- * requests that wait for them are sent away in time, and the reading goes on without them.
+ * Builds the key index of a large map when a field is used for the first time: in batches, between other writes.
+ * Waiting requests fail with a retry hint after a time limit, and building continues.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../http/problems.js";
 import type { WriteOutcome, WriteRequest } from "./contract.js";
 import type { EvictedField } from "./key-fields.js";
 
-/** Up to which `seq` keys are read, and to which they have to be. */
+/** Keys are read up to `seq` `read`, of `total`. */
 export interface KeyIndexProgress {
   readonly read: number;
   readonly total: number;
 }
 
-/** Nothing of the request is done: the keys of some more features were read, and there are others. */
+/** Nothing was applied: a batch of keys was read, and more remain. */
 export interface KeyIndexPending extends KeyIndexProgress, EvictedField {
   readonly kind: "reading-keys";
 }
 
-/** What is told of a reading, for log and metrics. Where it ended before `read` was `of`, the next request goes on. */
+/** Progress of a build, for log and metrics. If it ends with `read` below `total`, the next request continues it. */
 export interface KeyIndexEvent extends KeyIndexProgress {
   readonly map: string;
-  /** How many features' keys were read since the last news. */
+  /** Number of features since the last event. */
   readonly features: number;
   readonly isFinished: boolean;
 }
 
 export interface KeyIndexSettings {
-  /** Features whose keys are read in one transaction, at most: what other writes wait for. */
+  /** Maximum number of features per transaction, which delays other writes. */
   readonly batchSize: number;
-  /** Milliseconds that a request waits for it, before it is told to come again. */
+  /** Maximum time that a request waits for the build, in milliseconds. */
   readonly maxWaitMs: number;
-  /** Whether it goes on between requests; else each request that comes again does one more step. */
+  /** Whether this process builds in the background; otherwise each repeated request reads one batch. */
   readonly isExclusive: boolean;
 }
 
-/** Below the half minute after which many clients and proxies give up. */
+/** Below 30 seconds, after which many clients and proxies time out. */
 export const defaultKeyIndexWaitMs = 20_000;
-/** Seconds after which a request comes again, at most. */
+/** Maximum value of Retry-After, in seconds. */
 const maxRetryAfterSeconds = 30;
 
 type OutcomeKind = { readonly kind: WriteOutcome["kind"] };
-/** Reads the keys of some more features in a transaction of its own; null once all are read, or nothing is left to read. */
+/** Reads a batch of keys in its own transaction; returns null once all are read, or if there is nothing to read. */
 export type IndexNextBatch = (map: string, field: string) => Promise<KeyIndexProgress | null>;
 
 interface RunningBuild extends KeyIndexProgress {
   readonly ended: Promise<void>;
-  /** Milliseconds that are left, as far as it can be told. */
+  /** Estimated milliseconds until the end. */
   readonly remaining: number;
 }
 
@@ -57,33 +57,33 @@ export class KeyIndexBuilder {
   constructor(
     private readonly reading: Pick<KeyIndexSettings, "maxWaitMs" | "isExclusive">,
     private readonly indexNextBatch: IndexNextBatch,
-    private readonly onEvent: (news: KeyIndexEvent) => void = () => {},
+    private readonly onEvent: (event: KeyIndexEvent) => void = () => {},
   ) {}
 
   /**
-   * Asks, and again once the keys are read that the request matches by.
-   * @throws reading-keys of the service's problems once it has taken `patience`; nothing of the request is done then
+   * Runs a write, and repeats it once the keys that it matches by are indexed.
+   * @throws the problem reading-keys after `maxWaitMs`; nothing was applied then
    */
   async write<O extends OutcomeKind>(
     { map, remoteField }: Pick<WriteRequest, "map" | "remoteField">,
-    ask: () => Promise<O | KeyIndexPending>,
+    attempt: () => Promise<O | KeyIndexPending>,
   ): Promise<O> {
     const end = performance.now() + this.reading.maxWaitMs;
     const name = JSON.stringify([map, remoteField]);
     let dropped: EvictedField = {};
     for (;;) {
       await this.waitForBuilds(name, end);
-      const outcome = await ask();
+      const outcome = await attempt();
       if (!isPending(outcome)) return outcome.kind === "done" ? Object.assign(outcome, dropped) : outcome;
       if (outcome.droppedField !== undefined) dropped = { droppedField: outcome.droppedField };
       if (this.reading.isExclusive && !this.closing) this.start(name, map, remoteField!, outcome);
-      // Also where a reading ends without an end: others may have taken the field's place meanwhile.
+      // Also reached if the build was stopped: another field may have evicted this one.
       if (performance.now() >= end)
         throw keyIndexBuildingProblem(outcome, Math.ceil((this.running.get(name)?.remaining ?? 0) / 1000));
     }
   }
 
-  /** Waits for the reading that is under way, if there is one. */
+  /** Waits for a build in progress. */
   private async waitForBuilds(name: string, end: number): Promise<void> {
     const { ended } = this.running.get(name) ?? {};
     if (!ended) return;
@@ -99,7 +99,7 @@ export class KeyIndexBuilder {
     if (this.running.has(name)) return;
     const started = performance.now();
     let last: KeyIndexProgress = first;
-    const note = (progress: KeyIndexProgress) => {
+    const report = (progress: KeyIndexProgress) => {
       const remaining =
         ((performance.now() - started) * (progress.total - progress.read)) / (progress.read - first.read || 1);
       this.running.set(name, { read: progress.read, total: progress.total, ended, remaining });
@@ -112,27 +112,27 @@ export class KeyIndexBuilder {
       });
       last = progress;
     };
-    /** Whether it came to the end. */
-    const all = async (): Promise<boolean> => {
+    /** Returns whether the build completed. */
+    const buildAll = async (): Promise<boolean> => {
       while (!this.closing) {
         const progress = await this.indexNextBatch(map, field);
         if (!progress) return true;
-        note(progress);
+        report(progress);
       }
       return false;
     };
-    const ended = all()
-      // What is not read is asked for by the next request, which is told what is wrong.
+    const ended = buildAll()
+      // The next request continues the build, and reports the error.
       .catch(() => false)
       .then((whole) => {
         this.running.delete(name);
         const read = whole ? last.total : last.read;
         this.onEvent({ map, read, total: last.total, features: read - last.read, isFinished: true });
       });
-    note(first);
+    report(first);
   }
 
-  /** Ends after the step that is under way; what was read stays. */
+  /** Stops after the current batch; the keys read so far are kept. */
   async close(): Promise<void> {
     this.closing = true;
     await Promise.all([...this.running.values()].map(({ ended }) => ended));

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 export const randomStamp = (): string => randomBytes(8).toString("hex");
 
 /**
- * Names one state of a map, for entity tags: its revision and 64 random bits. A database that was restored from a backup
- * counts the same revisions a second time, for other contents; the random part tells these apart.
+ * Identifies a state of a map in entity tags: its revision and 64 random bits. A database restored from a backup
+ * reaches the same revisions again with other contents; the random part distinguishes them.
  */
 export const createMapVersion = (revision: number): string => `${revision}-${randomStamp()}`;

@@ -1,2 +1,2 @@
-/** What accounts are distinguished by: an email in one case and one composition. */
+/** The form in which email addresses are compared: lower case, NFC. */
 export const normalizeEmail = (email: string): string => email.normalize("NFC").toLowerCase();

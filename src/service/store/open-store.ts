@@ -1,4 +1,4 @@
-/** Where the service keeps what it has: in SQLite in a folder, or in a PostgreSQL database. */
+/** Opens the store of the service: SQLite in a folder, or a PostgreSQL database. */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
@@ -7,12 +7,12 @@ import type { StoreEvents } from "./store-events.js";
 
 export type StoreLocation =
   | { readonly kind: "folder"; readonly path: string }
-  /** `postgres://user@host:port/name`, with what libpq takes behind a `?`. */
+  /** `postgres://user@host:port/name`, with parameters of libpq after `?`. */
   | { readonly kind: "database"; readonly url: string };
 
 const databasePath = (folder: string): string => join(folder, "geoferry.sqlite");
 
-/** For people and logs: without the password of an address. */
+/** The location for messages and logs, without a password. */
 export function describeLocation(location: StoreLocation): string {
   if (location.kind === "folder") return location.path;
   const { protocol, username, host, pathname } = new URL(location.url);
@@ -20,23 +20,23 @@ export function describeLocation(location: StoreLocation): string {
 }
 
 /**
- * Opens the store, recreated or brought up to date where needed.
- * @param news is told what the store does by itself, for log and metrics
+ * Opens the store; creates or migrates it if necessary.
+ * @param events callbacks for log and metrics
  * @throws folder-not-writable, store-unavailable, store-newer, store-foreign
  */
-export async function openStore(location: StoreLocation, news: StoreEvents = {}): Promise<Store> {
+export async function openStore(location: StoreLocation, events: StoreEvents = {}): Promise<Store> {
   if (location.kind === "database") {
     const { openPostgresStore } = await import("./postgres/index.js");
-    return openPostgresStore(location.url, undefined, news.onKeyIndex);
+    return openPostgresStore(location.url, undefined, events.onKeyIndex);
   }
   prepareFolder(location.path);
   const { openSqliteStore } = await import("./sqlite/index.js");
-  return openSqliteStore(databasePath(location.path), news);
+  return openSqliteStore(databasePath(location.path), events);
 }
 
 /**
- * The same where a new store would only hide that the folder is the wrong one.
- * @throws store-folder-missing, and what `openStore` throws
+ * Opens a store that must exist, so that a wrong folder is reported.
+ * @throws store-folder-missing, and the errors of `openStore`
  */
 export async function openExistingStore(location: StoreLocation): Promise<Store> {
   if (location.kind === "folder" && !existsSync(databasePath(location.path)))
@@ -45,7 +45,8 @@ export async function openExistingStore(location: StoreLocation): Promise<Store>
 }
 
 /**
- * Makes a folder where there is none. What is in it is for the service alone: password hashes, people's addresses.
+ * Creates a folder if it does not exist, accessible only to the user of the service: it holds password hashes and email
+ * addresses.
  * @throws folder-not-writable
  */
 export function prepareFolder(path: string): void {
@@ -54,12 +55,15 @@ export function prepareFolder(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === "EEXIST" || code === "ENOTDIR" ? "it, or what it lies in, is a file" : message;
+    const reason = code === "EEXIST" || code === "ENOTDIR" ? "it or a parent folder is a file" : message;
     throw createError("folder-not-writable", { folder: path, reason }, error);
   }
 }
 
-/** With the folders above it; Node's `recursive` goes on for ever where the system makes none, as in /proc. */
+/**
+ * Creates parent folders, too. The `recursive` option of Node.js never returns where the system denies creation, as in
+ * /proc.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) {
     if (!statSync(path).isDirectory()) throw Object.assign(new Error(), { code: "ENOTDIR" });
@@ -70,7 +74,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process was quicker.
+    // Another process created it first.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }

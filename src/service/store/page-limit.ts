@@ -1,16 +1,16 @@
 import { type Problem, problem } from "../http/problems.js";
 
-/** Bytes of a page at most: a text of twice as many ends the process that receives it. */
+/** Maximum bytes of a page; a text of twice this size crashes the receiving process. */
 export const maxPageBytes = 256 << 20;
 
-/** SQL for a feature as it goes out: GeoJSON text. */
+/** SQL expression for a feature as GeoJSON text. */
 export const featureJsonSql = `'{"type":"Feature","id":"' || id || '","geometry":' || geometry || ',"properties":' || properties || '}'`;
 
-/** Bytes of a feature in a page beside its geometry and its properties, with the comma to the next. */
+/** Bytes of a feature in a page besides geometry and properties, including the comma. */
 export const featureOverheadBytes =
   '{"type":"Feature","id":"00000000-0000-0000-0000-000000000000","geometry":,"properties":},'.length;
 
-/** Of a page whose features are too large together. */
+/** The features of the page are too large together. */
 export const pageTooLarge = (size: number): Problem =>
   problem("bad-query", {
     reason: `these ${size} features have more than ${maxPageBytes >> 20} MiB together; ask for fewer with per_page`,

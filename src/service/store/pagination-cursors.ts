@@ -1,15 +1,15 @@
 import type { PaginationCursor, PaginationCursorStore, PaginationSession } from "./contract.js";
 
-/** Milliseconds that the end of a page counts once a newer one of the same page number is known. */
+/** How long an older end of a page remains valid after a newer one was saved, in milliseconds. */
 export const cursorOverlapMs = 5000;
 
-/** Ends that are kept in memory, of about 200 bytes each; the oldest go for new ones. */
+/** Maximum number of cursors in memory, about 200 bytes each; the oldest are dropped. */
 const maxCursors = 20_000;
 
 /**
- * Where the next page of a loop begins, of the ends that are known of the page before. Which of several loops with one
- * token asks is not known: the first of their ends is the one behind which none of them misses a feature. Ends of other
- * tokens count where there is none of the token, as a client gets a new one every hour.
+ * Chooses where the next page starts among the known ends of the previous page. Several clients may share a token: the
+ * first of their ends makes none of them miss a feature. Ends of other tokens count only if there is none of this
+ * token, since a client gets a new token each hour.
  */
 export function chooseCursor(
   ends: readonly PaginationCursor[],
@@ -25,31 +25,31 @@ export function chooseCursor(
   return first ?? null;
 }
 
-/** Ends of pages in the memory of the one process that has the store. */
+/** Cursors in memory, for a store that a single process uses. */
 export class MemoryPaginationCursorStore implements PaginationCursorStore {
-  /** By loop without its token and number of the page, the one that changed last at the end. */
+  /** By session without its token, and page number; the most recently changed is last. */
   readonly #ends = new Map<string, readonly PaginationCursor[]>();
   #count = 0;
 
   async findCursors({
-    loop,
+    session,
     page,
     since,
   }: Parameters<PaginationCursorStore["findCursors"]>[0]): Promise<readonly PaginationCursor[]> {
-    return (this.#ends.get(cursorKey(loop, page)) ?? []).filter(({ at }) => at > since);
+    return (this.#ends.get(cursorKey(session, page)) ?? []).filter(({ at }) => at > since);
   }
 
-  async saveCursor({ loop, page, end, now }: Parameters<PaginationCursorStore["saveCursor"]>[0]): Promise<void> {
-    if (page > 2) this.#forgetLast(loop, page - 2);
+  async saveCursor({ session, page, end, now }: Parameters<PaginationCursorStore["saveCursor"]>[0]): Promise<void> {
+    if (page > 2) this.#forgetLast(session, page - 2);
     if (!end) {
-      if (page > 1) this.#forgetLast(loop, page - 1);
+      if (page > 1) this.#forgetLast(session, page - 1);
       return;
     }
-    const name = cursorKey(loop, page);
+    const name = cursorKey(session, page);
     const before = this.#ends.get(name) ?? [];
-    // Loops that were given up after their first page.
+    // First pages of abandoned sessions.
     const isOver = ({ token, at }: PaginationCursor) =>
-      page === 1 && token === loop.token && at <= now - cursorOverlapMs;
+      page === 1 && token === session.token && at <= now - cursorOverlapMs;
     this.#set(name, [...before.filter((one) => !isOver(one)), end]);
     for (const oldest of this.#ends.keys()) {
       if (this.#count <= maxCursors) break;
@@ -57,11 +57,11 @@ export class MemoryPaginationCursorStore implements PaginationCursorStore {
     }
   }
 
-  /** Of the loops with the token, the end that is furthest on: the others are as good for each of them. */
-  #forgetLast(loop: PaginationSession, page: number): void {
-    const name = cursorKey(loop, page);
+  /** Drops the furthest end among sessions with the token; the others serve each of them as well. */
+  #forgetLast(session: PaginationSession, page: number): void {
+    const name = cursorKey(session, page);
     const ends = this.#ends.get(name) ?? [];
-    const own = ends.filter(({ token }) => token === loop.token);
+    const own = ends.filter(({ token }) => token === session.token);
     if (own.length === 0) return;
     const last = own.reduce((one, other) => (other.after > one.after ? other : one));
     this.#set(

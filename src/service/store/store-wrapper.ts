@@ -1,11 +1,11 @@
-/** A store whose calls are watched: of each, what is asked and what comes of it goes through somebody else. */
+/** Wraps the method calls of a store, for metrics and traces. */
 import type { Store } from "./contract.js";
 
-/** One of a store, of whatever it takes and gives. */
+/** A method of a store. */
 export type StoreCall = (...values: unknown[]) => unknown;
 
-/** The same store, of which each call is made by what `around` makes of it; asked once for each name. */
-export function wrapStoreCalls(store: Store, around: (name: string, call: StoreCall) => StoreCall): Store {
+/** Returns a store whose methods are replaced by the results of `wrap`, which is called once per method. */
+export function wrapStoreCalls(store: Store, wrap: (name: string, call: StoreCall) => StoreCall): Store {
   const known = new Map<PropertyKey, unknown>();
   return new Proxy(store, {
     get: (target, name) => {
@@ -13,7 +13,7 @@ export function wrapStoreCalls(store: Store, around: (name: string, call: StoreC
       if (typeof member !== "function") return member;
       if (!known.has(name)) {
         const call = (member as StoreCall).bind(target);
-        known.set(name, typeof name === "string" ? around(name, call) : call);
+        known.set(name, typeof name === "string" ? wrap(name, call) : call);
       }
       return known.get(name);
     },

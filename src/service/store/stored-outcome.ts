@@ -1,18 +1,20 @@
 import type { WrittenFeature } from "./contract.js";
 import type { DoneOutcome } from "./write-transaction.js";
 
-/** All succeeded in the same way: their ids, 16 bytes each in base64. A fifth of what they take as they are. */
+/**
+ * An outcome whose features all succeeded in the same way: ids of 16 bytes each in base64, a fifth of the full JSON.
+ */
 interface UniformOutcome extends Omit<DoneOutcome, "success"> {
   readonly what: WrittenFeature["what"];
   readonly ids: string;
 }
 
-/** Bytes of a UUID (RFC 9562, 4), and the lengths of its parts in the text. */
+/** Bytes of a UUID (RFC 9562, 4), and the lengths of its parts as text. */
 const uuidBytes = 16;
 const uuidPartLengths = [8, 4, 4, 4, 12] as const;
 const uuidListPattern = new RegExp(`^(?:${uuidPartLengths.map((length) => `[0-9a-f]{${length}}`).join("-")})+$`);
 
-/** The text that a store keeps of an outcome (Idempotency-Key). */
+/** Serializes an outcome for storage (Idempotency-Key). */
 export function serializeOutcome(outcome: DoneOutcome): string {
   const { success, ...rest } = outcome;
   const what = success[0]?.what;

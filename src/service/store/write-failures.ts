@@ -1,7 +1,7 @@
 import { memberPath } from "../json/member-path.js";
 import type { FeatureFailure } from "./contract.js";
 
-/** What a feature is matched by, for people; `field` is null where it is the id. */
+/** Description of the identifier for messages; `field` is null if features are matched by id. */
 const describeIdentity = (field: string | null): { readonly path: string; readonly words: string } =>
   field === null
     ? { path: "id", words: "this id" }
@@ -24,6 +24,6 @@ export function ambiguousOnMap(field: string | null, count: number): FeatureFail
   const { path, words } = describeIdentity(field);
   return {
     path,
-    message: `The map has ${count} features with ${words}, so it is not clear which one is meant: delete or change those that are too many, by their ids.`,
+    message: `The map has ${count} features with ${words}, so the match is ambiguous: delete or change the duplicates by their ids.`,
   };
 }

@@ -4,44 +4,44 @@ import type { FailedFeature, FeatureFailure, WriteItem, WriteKind, WriteRequest,
 import { ambiguousOnMap, duplicateInRequest, missingOnMap } from "./write-failures.js";
 import type { FeatureMatch, LockedMap, NewFeatureRow, StoredKey, UpdatedFeatureRow } from "./write-transaction.js";
 
-/** What a write will do to a map. */
+/** The changes that a write makes to a map. */
 export interface WritePlan {
   readonly success: readonly WrittenFeature[];
   readonly failed: readonly FailedFeature[];
   readonly created: readonly NewFeatureRow[];
-  /** Keys of those that were created, where the request matches by keys. */
+  /** Keys of created features, if the request matches by keys. */
   readonly createdKeys: readonly StoredKey[];
-  /** Of `update`, with properties that are to be merged. */
+  /** For `update`, properties still have to be merged. */
   readonly updated: readonly UpdatedFeatureRow[];
   readonly removed: readonly number[];
-  /** Features that stay, ascending, where all others go; null where the others stay. */
+  /** Features to keep, in ascending order, if all others are deleted; else null. */
   readonly keptIds: readonly number[] | null;
 }
 
 interface MatchRule {
-  /** What becomes of a feature that the map does not have … */
+  /** What to do if the map does not have the feature … */
   readonly onMissing: "create" | "fail";
-  /** … of one that it has more than once … */
+  /** … if the map has it more than once … */
   readonly onMultiple: "oldest" | "fail" | "all";
-  /** … and of one that the request names more than once. */
+  /** … and if the request names it more than once. */
   readonly onCopies: "fail" | "as one";
 }
 const matchRules: Readonly<Record<WriteKind, MatchRule>> = {
   create: { onMissing: "create", onMultiple: "fail", onCopies: "fail" },
   upsert: { onMissing: "create", onMultiple: "fail", onCopies: "fail" },
-  // The others go with all that is not kept.
-  synchronise: { onMissing: "create", onMultiple: "oldest", onCopies: "fail" },
+  // Features that are not kept are deleted.
+  synchronize: { onMissing: "create", onMultiple: "oldest", onCopies: "fail" },
   update: { onMissing: "fail", onMultiple: "fail", onCopies: "fail" },
-  // Whatever else the copies say, they mean the same features.
+  // Copies may differ otherwise, but name the same features.
   delete: { onMissing: "fail", onMultiple: "all", onCopies: "as one" },
 };
 
-/** An item with what is known of it before anything is done. */
+/** An item with its matches, before anything is changed. */
 export interface WriteCandidate {
   readonly item: WriteItem;
-  /** Features of the map that it names, oldest first. */
+  /** Features of the map that the item identifies, oldest first. */
   readonly matches: readonly FeatureMatch[];
-  /** How many items of the request name the same. */
+  /** Number of items in the request with the same identifier. */
   readonly copies: number;
 }
 
@@ -55,8 +55,9 @@ function checkCandidate({ item, matches, copies }: WriteCandidate, request: Writ
 }
 
 /**
- * Decides on everything before anything is done. `taken`: ids on the map before the write.
- * Where keys match, an id that was sent is used for a new feature only if it is free: the key is what identifies it.
+ * Plans all changes before anything is written. Where keys match, an id in the request is used for a new feature only
+ * if it is free, since the key is the identifier.
+ * @param taken ids on the map before the write
  */
 export function planWrite(
   request: WriteRequest,
@@ -76,7 +77,7 @@ export function planWrite(
 
   const create = ({ index, id: sent, key, geometry = "null", properties = "{}" }: WriteItem): void => {
     const seq = map.next + created.length;
-    const free = request.kind === "synchronise" && sent !== null && !taken.has(sent) && !used.has(sent);
+    const free = request.kind === "synchronize" && sent !== null && !taken.has(sent) && !used.has(sent);
     const id = free ? sent : newUuidV7();
     used.add(id);
     created.push({ seq, id, geometry, properties });
@@ -107,6 +108,6 @@ export function planWrite(
       create(item);
     }
   }
-  const all = request.kind === "synchronise" ? [...new Set(kept)].sort((a, b) => a - b) : null;
+  const all = request.kind === "synchronize" ? [...new Set(kept)].sort((a, b) => a - b) : null;
   return { success, failed, created, createdKeys, updated, removed, keptIds: all };
 }

@@ -15,8 +15,8 @@ import type {
 } from "./write-transaction.js";
 
 /**
- * Carries out a write: the one algorithm of all stores. Everything is read and decided first, then done in bulk; the
- * store commits after it, and undoes all where it throws. `reading-keys`: to be asked again (`KeyReader`).
+ * Performs a write: the algorithm shared by all stores. Reads and plans everything first, then applies changes in bulk;
+ * the store commits afterwards, or rolls back if it throws. After `reading-keys`, call it again (`KeyIndexBuilder`).
  */
 export async function write(tx: WriteTransaction, request: WriteRequest): Promise<WriteOutcome | KeyIndexPending> {
   const earlier = await findReplayedOutcome(tx, request);
@@ -62,30 +62,30 @@ async function findReplayedOutcome(
   return same ? { ...kept.outcome, replayed: true } : { kind: "key-used-otherwise" };
 }
 
-/** The field that the request matches by, and all whose keys are kept. */
+/** The field that the request matches by, and all indexed fields. */
 interface MatchFields extends EvictedField {
   readonly field: KeyField | null;
   readonly fields: readonly KeyField[];
 }
 
-/** Where not all keys of the field are read: up to where they are. */
+/** Returns the progress if not all keys of the field are indexed. */
 async function resolveMatchFields(
   tx: WriteTransaction,
   map: LockedMap,
   request: WriteRequest,
 ): Promise<MatchFields | (KeyIndexProgress & EvictedField)> {
-  // Whoever empties a map, looks for nothing.
+  // An empty PUT needs no key lookup.
   if (request.remoteField === null || request.items.length === 0) return { field: null, fields: map.keyFields };
   return useKeyField(tx, map, request.remoteField);
 }
 
-/** What one or several items name. */
+/** Items with the same identifier, and their matches. */
 interface IdentityGroup {
   copies: number;
   readonly matches: FeatureMatch[];
 }
 
-/** What the items of a request name on the map. */
+/** Looks up the features that the items of a request identify. */
 async function findCandidates(
   tx: WriteTransaction,
   map: LockedMap,
@@ -95,7 +95,7 @@ async function findCandidates(
   const { items, kind } = request;
   const named = new Map<string, IdentityGroup>();
   const nameless: IdentityGroup = { copies: 1, matches: [] };
-  const meant = items.map(({ id, key }) => {
+  const groups = items.map(({ id, key }) => {
     const name = kind === "create" ? null : field ? key : id;
     if (name === null) return nameless;
     const known = named.get(name);
@@ -113,11 +113,11 @@ async function findCandidates(
     : await tx.findByIds(map.number, [...named.keys()]);
   for (const match of found) distinct[match.of]!.matches.push(match);
 
-  const candidates = items.map((item, i) => ({ item, copies: meant[i]!.copies, matches: meant[i]!.matches }));
-  return { candidates, taken: field && kind === "synchronise" ? await findTakenIds(tx, map, candidates) : new Set() };
+  const candidates = items.map((item, i) => ({ item, copies: groups[i]!.copies, matches: groups[i]!.matches }));
+  return { candidates, taken: field && kind === "synchronize" ? await findTakenIds(tx, map, candidates) : new Set() };
 }
 
-/** Where keys match, an id that a new feature comes with may be that of another. */
+/** Where keys match, the id of a new feature may belong to another feature. */
 async function findTakenIds(
   tx: WriteTransaction,
   map: LockedMap,
@@ -141,7 +141,7 @@ async function applyPlan(
   const changed = await tx.update(map.number, updated);
   await tx.insert(map.number, created);
 
-  // Features that were found by a key go on having it.
+  // Features found by a key keep that key.
   const others = fields.filter(({ number }) => number !== field?.number);
   if (field) await tx.putKeys(field.number, plan.createdKeys);
   await saveKeys(tx, field ? others : fields, created, false);
@@ -169,7 +169,7 @@ async function mergeUpdates(
   );
 }
 
-/** The map's row and the audit log, after something changed. */
+/** Updates the map's row and writes the audit log after a change. */
 async function recordWrite(
   tx: WriteTransaction,
   map: LockedMap,

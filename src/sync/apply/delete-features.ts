@@ -27,7 +27,7 @@ const pagesPerRequest = 10;
  * maps, a reading costs more than it proves.
  */
 const requestsPerReading = (features: number): number =>
-  Math.max(1, Math.round((2 * Math.ceil((features + 1) / pageSize.most)) / pagesPerRequest));
+  Math.max(1, Math.round((2 * Math.ceil((features + 1) / pageSize.max)) / pagesPerRequest));
 
 /**
  * Deletes in batches by internal ids. If the service sends entity tags, requests run one at a time under the

@@ -18,13 +18,13 @@ describe("the service", () => {
       expect(there.json.features).toMatchObject([{ properties: { title: "there" } }]);
     });
 
-    test("1 lets clients read, create, synchronise, update and delete the features of one map", async () => {
+    test("1 lets clients read, create, synchronize, update and delete the features of one map", async () => {
       const [id] = await service().create(point({ n: 1 }), point({ n: 2 }));
       const changed = await service().features("PATCH", { features: [{ id, properties: { n: 3 } }] });
       expect(changed.status).toBe(200);
       expect((await service().all()).map(({ properties }) => properties)).toEqual([{ n: 3 }, { n: 2 }]);
-      const synchronised = await service().features("PUT", { features: [{ ...point({ n: 4 }), id }] });
-      expect(synchronised.json).toMatchObject({ success: [{ id }], failed: [], deleted: 1 });
+      const synchronized = await service().features("PUT", { features: [{ ...point({ n: 4 }), id }] });
+      expect(synchronized.json).toMatchObject({ success: [{ id }], failed: [], deleted: 1 });
       const deleted = await service().features("DELETE", { features: [{ id }] });
       expect(deleted.json).toMatchObject({ success: [{ id }] });
       expect(await service().all()).toEqual([]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PaginationCursor } from "../../../src/service/store/contract.js";
 import { chooseCursor, MemoryPaginationCursorStore } from "../../../src/service/store/pagination-cursors.js";
 
-const loop = { map: "m", size: 10, credential: "c", token: 1 };
+const session = { map: "m", size: 10, credential: "c", token: 1 };
 const end = (after: number, more: Partial<PaginationCursor> = {}): PaginationCursor => ({
   token: 1,
   after,
@@ -13,24 +13,24 @@ const end = (after: number, more: Partial<PaginationCursor> = {}): PaginationCur
 });
 
 test("a page goes on from the first of the ends that count: of the token, or else of another", () => {
-  expect(chooseCursor([], loop, 0)).toBeNull();
-  expect(chooseCursor([end(7), end(5), end(9)], loop, 0)).toEqual(end(5));
-  expect(chooseCursor([end(7), end(5, { token: 2 })], loop, 0)).toEqual(end(7));
-  expect(chooseCursor([end(7, { token: 3 }), end(5, { token: 2 })], loop, 0)).toEqual(end(5, { token: 2 }));
-  expect(chooseCursor([end(5, { isExact: false }), end(5)], loop, 0)).toEqual(end(5));
+  expect(chooseCursor([], session, 0)).toBeNull();
+  expect(chooseCursor([end(7), end(5), end(9)], session, 0)).toEqual(end(5));
+  expect(chooseCursor([end(7), end(5, { token: 2 })], session, 0)).toEqual(end(7));
+  expect(chooseCursor([end(7, { token: 3 }), end(5, { token: 2 })], session, 0)).toEqual(end(5, { token: 2 }));
+  expect(chooseCursor([end(5, { isExact: false }), end(5)], session, 0)).toEqual(end(5));
 });
 
 test("an end that is older than the newest counts for five seconds, the newest for as long as it is there", () => {
   const ends = [end(5), end(7, { at: 3000 })];
-  expect(chooseCursor(ends, loop, 4999)?.after).toBe(5);
-  expect(chooseCursor(ends, loop, 5000)?.after).toBe(7);
-  expect(chooseCursor(ends, loop, 60_000)?.after).toBe(7);
+  expect(chooseCursor(ends, session, 4999)?.after).toBe(5);
+  expect(chooseCursor(ends, session, 5000)?.after).toBe(7);
+  expect(chooseCursor(ends, session, 60_000)?.after).toBe(7);
 });
 
 test("memory holds 20,000 ends: those of the loops that were longest ago go", async () => {
   const ends = new MemoryPaginationCursorStore();
-  const of = (i: number) => ({ ...loop, credential: String(i) });
-  for (let i = 0; i < 20_010; i++) await ends.saveCursor({ loop: of(i), page: 1, end: end(i), now: 0 });
-  const known = async (i: number) => (await ends.findCursors({ loop: of(i), page: 1, since: -1 })).length;
+  const of = (i: number) => ({ ...session, credential: String(i) });
+  for (let i = 0; i < 20_010; i++) await ends.saveCursor({ session: of(i), page: 1, end: end(i), now: 0 });
+  const known = async (i: number) => (await ends.findCursors({ session: of(i), page: 1, since: -1 })).length;
   expect([await known(0), await known(9), await known(10), await known(20_009)]).toEqual([0, 0, 1, 1]);
 });

@@ -78,7 +78,7 @@ export class ModelMap {
     if (named.length > 1 && (kind === "update" || kind === "upsert")) return failed;
     if (kind === "delete") return { what: "deleted", ids: named.map(({ id }) => id) };
     if (named[0]) return { what: "updated", id: named[0].id };
-    const wanted = kind === "synchronise" ? item.id : null;
+    const wanted = kind === "synchronize" ? item.id : null;
     if (wanted === null || newIds.has(wanted) || this.features.some(({ id }) => id === wanted)) {
       return { what: "created", id: "" };
     }
@@ -105,7 +105,7 @@ export class ModelMap {
 
     const before = JSON.stringify(this.features);
     let deleted = 0;
-    if (request.kind === "synchronise") {
+    if (request.kind === "synchronize") {
       const stays = new Set<string>();
       request.items.forEach((item, i) => {
         const fate = fates[i]!;

@@ -4,23 +4,23 @@ import { formatTime, isolateName } from "../rendering/format.js";
 import { type FieldErrors, renderField } from "../rendering/forms.js";
 import { type Html, html } from "../rendering/html.js";
 
-/** What was typed into a form of the page and not taken. */
+/** Rejected form input, shown again with its errors. */
 export interface RejectedInput {
   readonly name?: string;
   readonly displayName?: string;
   readonly errors: FieldErrors;
 }
 
-export function renderCredentials(visit: SignedInContext, all: readonly Credential[], rejected: RejectedInput): Html {
+export function renderCredentials(context: SignedInContext, all: readonly Credential[], rejected: RejectedInput): Html {
   const active = all.filter(({ revoked }) => revoked === null);
   const revoked = all.filter((credential) => credential.revoked !== null);
   return html`<section aria-labelledby="credentials"><h2 id="credentials">Credentials</h2>
-<p>A program signs in with a client id and a secret, and may do with your maps what you may.</p>
+<p>Programs authenticate with a client id and a secret, and have the same access to your maps as you.</p>
 ${active.length > 0 ? renderActiveCredentials(active) : html`<p class="quiet">There are none yet.</p>`}
 ${revoked.length > 0 && renderRevokedCredentials(revoked)}
 <form method="post" action="/profile/credentials" class="stack" novalidate>
-  ${visit.formToken()}
-  ${renderField({ name: "name", label: "Name of a new credential", value: rejected.name ?? "", autocomplete: "off", hint: "To tell it apart: where it is used, for instance." }, rejected.errors)}
+  ${context.formToken()}
+  ${renderField({ name: "name", label: "Name of a new credential", value: rejected.name ?? "", autocomplete: "off", hint: "For example, where it is used." }, rejected.errors)}
   <button>Create a credential</button>
 </form>
 </section>`;

@@ -1,4 +1,4 @@
-/** A person's own page: credentials for programs, the password, and what happened to the account. */
+/** The profile page: credentials, display name, password, and recent activity of the account. */
 import { changeAccountName, displayName, changePassword as setPassword } from "../../auth/accounts.js";
 import { findPasswordProblem, hashPassword, passwordLength } from "../../auth/passwords.js";
 import { type HtmlPage, type PageRedirect, type PageRoute, redirectTo, type SignedInContext } from "../page-context.js";
@@ -10,30 +10,30 @@ import { checkPassword } from "./check-password.js";
 import { type RejectedInput, renderCredentials } from "./credential-section.js";
 
 export const profileRoutes: readonly PageRoute[] = [
-  { method: "GET", url: "/profile", handle: (visit) => renderProfilePage(visit) },
+  { method: "GET", url: "/profile", handle: (context) => renderProfilePage(context) },
   { method: "POST", url: "/profile/name", handle: changeName },
   { method: "POST", url: "/profile/password", handle: changePassword },
 ];
 
-/** Newest entries of the account's log that are shown. */
+/** Number of recent audit entries that are shown. */
 const maxAuditEntries = 20;
 
 export async function renderProfilePage(
-  visit: SignedInContext,
+  context: SignedInContext,
   rejected: RejectedInput = { errors: new Map() },
 ): Promise<HtmlPage> {
-  const { site, visitor } = visit;
+  const { services, user } = context;
   const [account, credentials, entries] = await Promise.all([
-    site.store.accountById(visitor.account),
-    site.store.credentials(visitor.account),
-    site.store.auditEntries({ account: visitor.account, limit: maxAuditEntries }),
+    services.store.accountById(user.account),
+    services.store.credentials(user.account),
+    services.store.auditEntries({ account: user.account, limit: maxAuditEntries }),
   ]);
   const body = html`${renderErrorSummary(rejected.errors)}
 <h1>Profile</h1>
-<p class="lead">Signed in as ${isolateName(visitor.email)}.</p>
-${renderCredentials(visit, credentials, rejected)}
-${renderNameSection(visit, rejected.displayName ?? account?.name ?? "", rejected.errors)}
-${renderPasswordSection(visit, rejected.errors)}
+<p class="lead">Signed in as ${isolateName(user.email)}.</p>
+${renderCredentials(context, credentials, rejected)}
+${renderNameSection(context, rejected.displayName ?? account?.name ?? "", rejected.errors)}
+${renderPasswordSection(context, rejected.errors)}
 <section aria-labelledby="log"><h2 id="log">Recent activity</h2>
 ${renderAuditTable(entries, null)}
 </section>`;
@@ -41,54 +41,54 @@ ${renderAuditTable(entries, null)}
   return { kind: "page", status, title: pageTitle("Profile", rejected.errors), body };
 }
 
-function renderNameSection(visit: SignedInContext, name: string, errors: FieldErrors): Html {
-  const hint = `Others see it as the owner of your maps that are not private, and never your email address. Without one, they see “${displayName({ id: visit.visitor.account, name: "" })}”.`;
+function renderNameSection(context: SignedInContext, name: string, errors: FieldErrors): Html {
+  const hint = `Other accounts see this name as the owner of your public maps; they never see your email address. Without a display name, they see “${displayName({ id: context.user.account, name: "" })}”.`;
   return html`<section aria-labelledby="change-name"><h2 id="change-name">Display name</h2>
 <form method="post" action="/profile/name" class="stack" novalidate>
-  ${visit.formToken()}
+  ${context.formToken()}
   ${renderField({ name: "display-name", label: "Display name", value: name, autocomplete: "nickname", hint, optional: true }, errors)}
   <button class="second">Save the name</button>
 </form></section>`;
 }
 
-async function changeName(visit: SignedInContext): Promise<HtmlPage | PageRedirect> {
-  const { form, site, visitor, now, address } = visit;
+async function changeName(context: SignedInContext): Promise<HtmlPage | PageRedirect> {
+  const { form, services, user, now, address } = context;
   const name = (form.get("display-name") ?? "").trim();
-  const fault = name === "" ? null : findNameProblem(name);
-  if (fault !== null) {
-    return renderProfilePage(visit, { displayName: name, errors: new Map([["display-name", fault]]) });
+  const problem = name === "" ? null : findNameProblem(name);
+  if (problem !== null) {
+    return renderProfilePage(context, { displayName: name, errors: new Map([["display-name", problem]]) });
   }
-  await changeAccountName(site.store, { account: visitor.account, name, now, address });
+  await changeAccountName(services.store, { account: user.account, name, now, address });
   return redirectTo("/profile", "The display name was saved.");
 }
 
-function renderPasswordSection(visit: SignedInContext, errors: FieldErrors): Html {
+function renderPasswordSection(context: SignedInContext, errors: FieldErrors): Html {
   return html`<section aria-labelledby="change-password"><h2 id="change-password">Password</h2>
 <form method="post" action="/profile/password" class="stack" novalidate>
-  ${visit.formToken()}<input name="username" value="${visit.visitor.email}" autocomplete="username" readonly hidden>
+  ${context.formToken()}<input name="username" value="${context.user.email}" autocomplete="username" readonly hidden>
   ${renderField({ name: "current", label: "Current password", type: "password", autocomplete: "current-password" }, errors)}
-  ${renderField({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `At least ${passwordLength.least} characters. Other browsers are signed out.` }, errors)}
+  ${renderField({ name: "password", label: "New password", type: "password", autocomplete: "new-password", hint: `At least ${passwordLength.min} characters. Other browsers are signed out.` }, errors)}
   <button class="second">Change the password</button>
 </form></section>`;
 }
 
-async function changePassword(visit: SignedInContext): Promise<HtmlPage | PageRedirect> {
-  const { form, site, visitor, now, address } = visit;
+async function changePassword(context: SignedInContext): Promise<HtmlPage | PageRedirect> {
+  const { form, services, user, now, address } = context;
   const password = form.get("password") ?? "";
-  const fault = findPasswordProblem(password, visitor.email);
-  if (fault !== null) return renderProfilePage(visit, { errors: new Map([["password", fault]]) });
+  const problem = findPasswordProblem(password, user.email);
+  if (problem !== null) return renderProfilePage(context, { errors: new Map([["password", problem]]) });
 
-  const checked = await checkPassword(visit, visitor.email, form.get("current") ?? "");
+  const checked = await checkPassword(context, user.email, form.get("current") ?? "");
   if (checked.kind === "wrong") {
-    return renderProfilePage(visit, { errors: new Map([["current", "Enter the password that you have now"]]) });
+    return renderProfilePage(context, { errors: new Map([["current", "Enter your current password"]]) });
   }
   if (checked.kind === "wait") {
     const message = `Too many attempts: try again in ${pluralize(Math.ceil(checked.seconds / 60), "minute")}`;
-    const page = await renderProfilePage(visit, { errors: new Map([["current", message]]) });
+    const page = await renderProfilePage(context, { errors: new Map([["current", message]]) });
     return { ...page, status: 429, retryAfter: checked.seconds };
   }
-  const { account } = visitor;
-  await setPassword(site.store, { account, passwordHash: await hashPassword(password), now, address });
-  await visit.signIn(account);
+  const { account } = user;
+  await setPassword(services.store, { account, passwordHash: await hashPassword(password), now, address });
+  await context.signIn(account);
   return redirectTo("/profile", "The password was changed, and other browsers were signed out.");
 }

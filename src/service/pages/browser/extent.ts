@@ -1,11 +1,11 @@
-/** Where features lie, in degrees. */
+/** Bounding boxes of features, in degrees. */
 import type { Geometry } from "../../../model/geometry.js";
 
 export type Box = [west: number, south: number, east: number, north: number];
 
 type NestedPositions = readonly number[] | readonly NestedPositions[];
 
-/** Every position of a geometry. */
+/** All positions of a geometry. */
 export function* positionsOf(geometry: Geometry): Generator<readonly number[]> {
   if (geometry.type === "GeometryCollection") {
     for (const part of geometry.geometries) yield* positionsOf(part);
@@ -17,7 +17,7 @@ function* nestedPositions(nested: NestedPositions): Generator<readonly number[]>
   else for (const part of nested as readonly NestedPositions[]) yield* nestedPositions(part);
 }
 
-/** Null for a geometry without positions. */
+/** Null for an empty geometry. */
 export function boundingBoxOf(geometry: Geometry): Box | null {
   const box: Box = [Infinity, Infinity, -Infinity, -Infinity];
   for (const [longitude, latitude] of positionsOf(geometry)) {
@@ -29,12 +29,12 @@ export function boundingBoxOf(geometry: Geometry): Box | null {
   return box[0] <= box[2] ? box : null;
 }
 
-/** The extent of many features, which may lie on both sides of the antimeridian. */
+/** Extent of many features, which may lie on both sides of the antimeridian. */
 export class FeatureExtent {
-  /** Which degrees of longitude have something. */
+  /** Degrees of longitude that a feature covers. */
   readonly #taken = new Uint8Array(360);
   readonly #all: Box = [Infinity, Infinity, -Infinity, -Infinity];
-  /** The westernmost and easternmost of what begins or ends within a degree. */
+  /** Westernmost start and easternmost end within each degree. */
   readonly #least = new Float64Array(360).fill(Infinity);
   readonly #greatest = new Float64Array(360).fill(-Infinity);
 
@@ -49,7 +49,7 @@ export class FeatureExtent {
     this.#all[3] = Math.max(this.#all[3], north);
   }
 
-  /** The narrowest box; its east is beyond 180 where it crosses the antimeridian. Null while there is nothing. */
+  /** The narrowest box; its east exceeds 180 if it crosses the antimeridian. Null if no feature was added. */
   box(): Box | null {
     const [west, south, east, north] = this.#all;
     if (west > east) return null;
@@ -58,7 +58,7 @@ export class FeatureExtent {
     return [this.#least[gap.end]!, south, this.#greatest[gap.start - 1]! + 360, north];
   }
 
-  /** Of degrees with nothing, between such with something. */
+  /** The widest range of uncovered degrees between covered ones. */
   #widestGap(): { start: number; end: number } | null {
     let widest: { start: number; end: number } | null = null;
     let start = this.#taken.indexOf(1);

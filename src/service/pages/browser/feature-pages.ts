@@ -6,10 +6,10 @@ interface FeaturePageBody {
   readonly more: boolean;
 }
 
-/** Most features that are drawn, and most characters of JSON that are fetched for it: more would fill the memory. */
+/** Maximum number of features and of JSON characters to fetch, to bound memory. */
 const fetchLimits = { features: 100_000, characters: 128 * 1024 * 1024 } as const;
 
-/** The features of a map, page by page. Ends early where there are more than can be drawn. */
+/** The features of a map, page by page, up to the limits. */
 export async function* fetchFeaturePages(address: string): AsyncGenerator<readonly WireFeature[]> {
   let after: number | null = null;
   let [features, characters] = [0, 0];
@@ -25,7 +25,7 @@ export async function* fetchFeaturePages(address: string): AsyncGenerator<readon
 }
 
 async function fetchText(address: string): Promise<string> {
-  // Who is not signed in any longer would be led to a page.
+  // A redirect leads to the sign-in page.
   const response = await fetch(address, { redirect: "error" });
   if (!response.ok) throw new Error(`${address}: ${response.status}`);
   return response.text();

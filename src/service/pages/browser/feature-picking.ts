@@ -1,14 +1,14 @@
-/** Choosing features: by pointer, by keys, and from the list beside the map. */
+/** Selects features by pointer, by keyboard, and from the list beside the map. */
 import type { Map as DrawnMap, PointLike } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
 import { boundingBoxOf, positionsOf } from "./extent.js";
 import { createElement, type FeatureSelection } from "./selection.js";
 import { featureLayers } from "./style.js";
 
-/** Pixels around a click that count as hit; a finger is wider than a mouse's pointer. */
+/** Radius of a click or touch in pixels; a finger is wider than a mouse pointer. */
 const hitRadiusPixels = matchMedia("(pointer: coarse)").matches ? 14 : 5;
 
-/** Features that are drawn in a part of the window, or in all of it, topmost first, each once. */
+/** Indexes of drawn features in a box or in the whole view, topmost first, without duplicates. */
 function renderedFeatures(
   map: DrawnMap,
   box?: [PointLike, PointLike],
@@ -23,7 +23,7 @@ const hitBox = ({ x, y }: { x: number; y: number }): [PointLike, PointLike] => [
   [x + hitRadiusPixels, y + hitRadiusPixels],
 ];
 
-/** All that are drawn, by their distance from the middle: none for areas and lines that go through it. */
+/** All drawn features by distance from the center; 0 for areas and lines that cover it. */
 function sortByDistanceFromCenter(map: DrawnMap, features: readonly WireFeature[]): number[] {
   const middle = map.project(map.getCenter());
   const there = new Set(renderedFeatures(map, hitBox(middle), ["areas", "lines"]));
@@ -45,7 +45,7 @@ export function enablePicking(map: DrawnMap, features: readonly WireFeature[], s
     map.getCanvas().style.cursor = renderedFeatures(map, hitBox(point)).length > 0 ? "pointer" : "";
   });
 
-  // Enter goes through them in this order as long as the map stands still.
+  // Enter cycles through the features in this order until the map moves.
   let inOrder: readonly number[] | null = null;
   map.on("move", () => {
     inOrder = null;
@@ -58,18 +58,18 @@ export function enablePicking(map: DrawnMap, features: readonly WireFeature[], s
   });
 }
 
-/** Adds a button to each feature of the list that has a place. */
+/** Adds a button to each list entry whose feature has a geometry. */
 export function addListButtons(map: DrawnMap, features: readonly WireFeature[], selection: FeatureSelection): void {
-  const places = new Map(features.map(({ id }, index) => [id, index]));
+  const indexes = new Map(features.map(({ id }, index) => [id, index]));
   for (const entry of document.querySelectorAll<HTMLElement>("[data-feature]")) {
-    const index = places.get(entry.dataset.feature!);
+    const index = indexes.get(entry.dataset.feature!);
     const geometry = index === undefined ? null : features[index]!.geometry;
     const box = geometry && boundingBoxOf(geometry);
     if (!box) continue;
     const button = createElement("button", "Show on the map");
     button.className = "second";
     button.addEventListener("click", () => {
-      // Not so near that nothing but the feature is left to tell where it is.
+      // Limits the zoom, so that the surroundings of the feature stay visible.
       map.fitBounds(box, { maxZoom: Math.max(map.getZoom(), 7), padding: 40 });
       selection.choose(index!);
       map.getContainer().scrollIntoView({ block: "nearest" });

@@ -1,4 +1,4 @@
-/** Draws a map of the service over the outline of the land, and shows what its features hold. */
+/** Draws a map of the service over the outline of the land, and shows the properties of selected features. */
 import type { Map as DrawnMap, GeoJSONSource } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
 import { boundingBoxOf, FeatureExtent } from "./extent.js";
@@ -28,7 +28,7 @@ async function createMap(): Promise<DrawnMap> {
     maxPitch: 0,
     dragRotate: false,
     fadeDuration: 0,
-    // One finger scrolls the page.
+    // On touch screens, one finger scrolls the page.
     cooperativeGestures: matchMedia("(pointer: coarse)").matches,
     attributionControl: { compact: false, customAttribution: "Land: Natural Earth" },
     locale: { "Map.Title": `Map of ${mapData.name}` },
@@ -45,7 +45,7 @@ async function createMap(): Promise<DrawnMap> {
   return map;
 }
 
-/** Takes its colours again when the browser goes dark or light, which it may have done meanwhile. */
+/** Applies the colors of the current color scheme, now and whenever it changes. */
 function followColorScheme(map: DrawnMap): void {
   const recolour = () => {
     for (const { id, paint = {} } of createLayers()) {
@@ -59,8 +59,8 @@ function followColorScheme(map: DrawnMap): void {
 }
 
 /**
- * Fetches the features into `features` and draws them. With each addition the map's thread sorts all of them again, so
- * they are added when there are twice as many: all the sorting together costs twice the last.
+ * Fetches the features into `features` and draws them. The library re-indexes all features with each addition, so they
+ * are added each time their number has doubled: the total cost is twice that of the last addition.
  */
 async function loadFeatures(map: DrawnMap, features: WireFeature[]): Promise<void> {
   const source = map.getSource<GeoJSONSource>("features")!;
@@ -102,17 +102,17 @@ function zoomToAll(map: DrawnMap, extent: FeatureExtent): void {
 function summarize(fetched: number, drawn: number): string {
   if (fetched === 0) return "There are no features yet.";
   const parts = [`The map shows ${formatNumber(drawn)} ${drawn === 1 ? "feature" : "features"}.`];
-  if (fetched < totalFeatures) parts.push(`It has ${formatNumber(totalFeatures)}: the list goes through all of them.`);
+  if (fetched < totalFeatures) parts.push(`It has ${formatNumber(totalFeatures)} features; the list has all of them.`);
   if (drawn < fetched)
     parts.push(
-      `${formatNumber(fetched - drawn)} without a place ${fetched - drawn === 1 ? "is" : "are"} in the list only.`,
+      `${formatNumber(fetched - drawn)} without a geometry ${fetched - drawn === 1 ? "is" : "are"} only in the list.`,
     );
   return parts.join(" ");
 }
 
 mapElement.hidden = false;
 mapElement.setAttribute("aria-busy", "true");
-statusElement.textContent = "The map is being loaded…";
+statusElement.textContent = "Loading the map…";
 try {
   const map = await createMap();
   map.on("movestart", ({ originalEvent }) => {
@@ -129,7 +129,7 @@ try {
 } catch (error) {
   console.error(error);
   statusElement.textContent =
-    "The map cannot be drawn in this browser, or its features cannot be fetched now. The list has them, too.";
+    "Cannot draw the map: this browser does not support it, or the features could not be loaded. The list has the same features.";
   mapElement.querySelector<HTMLElement>(".frame")!.hidden = document.querySelector("canvas") === null;
   mapElement.setAttribute("aria-busy", "false");
 }

@@ -1,4 +1,4 @@
-/** The feature that was chosen on the map, and what is said of it. */
+/** The selected feature, and the panel that shows its properties. */
 import type { Map as DrawnMap } from "maplibre-gl";
 import type { WireFeature } from "../../../remote/wire.js";
 import { featureTitle, formatLocation, formatProperties } from "../maps/feature-text.js";
@@ -9,14 +9,14 @@ export class FeatureSelection {
   readonly #panel: HTMLElement;
   #chosen: number | null = null;
 
-  /** A feature's place in `features` is its id on the map. */
+  /** The index of a feature in `features` is its id on the map. */
   constructor(map: DrawnMap, features: readonly WireFeature[], panel: HTMLElement) {
     this.#map = map;
     this.#features = features;
     this.#panel = panel;
   }
 
-  /** The one that comes after the chosen one; none where there are none. */
+  /** Selects the candidate after the selected one; clears the selection if there are no candidates. */
   chooseNext(candidates: readonly number[]): void {
     const before = this.#chosen === null ? -1 : candidates.indexOf(this.#chosen);
     this.choose(candidates[(before + 1) % candidates.length] ?? null);
@@ -37,7 +37,7 @@ export class FeatureSelection {
     this.#map.setFeatureState({ source: "features", id }, { chosen });
   }
 
-  /** Everything that people wrote goes in as text. */
+  /** User text is inserted as text, never as markup. */
   #described(feature: WireFeature): HTMLElement[] {
     const facts = createElement("dl", "");
     facts.className = "facts";
@@ -63,8 +63,8 @@ export class FeatureSelection {
 }
 
 export function createElement(tag: string, text: string): HTMLElement {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  made.dir = "auto";
-  return made;
+  const element = document.createElement(tag);
+  element.textContent = text;
+  element.dir = "auto";
+  return element;
 }

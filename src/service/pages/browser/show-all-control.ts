@@ -1,4 +1,4 @@
-/** The button, among those of the map, that leads back from wherever one has gone. */
+/** A map control that zooms to all features. */
 import type { IControl } from "maplibre-gl";
 
 const svgNamespace = "http://www.w3.org/2000/svg";

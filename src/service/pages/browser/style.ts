@@ -1,4 +1,4 @@
-/** How the map looks, in the colours of the page's style sheet. */
+/** The map style, in the colors of the page's style sheet. */
 import type { LayerSpecification, StyleSpecification } from "maplibre-gl";
 
 type ColorName = "sea" | "land" | "coast" | "mark" | "mark-ring" | "chosen";
@@ -7,7 +7,7 @@ function readColor(name: ColorName): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** Of layers that show features, the ids. */
+/** Ids of the layers that show features. */
 export const featureLayers = ["areas", "lines", "points"] as const;
 
 export function createLayers(): LayerSpecification[] {

@@ -1,4 +1,4 @@
-/** The features of a map as text, a page at a time. */
+/** The features of a map as a paginated list. */
 import type { WireFeature } from "../../../remote/wire.js";
 import { maxMemoryPageBytes } from "../../features/page-bodies.js";
 import type { Store, StoredMap, FeaturePage as StoredPage } from "../../store/contract.js";
@@ -10,20 +10,20 @@ import { featureTitle, formatLocation, formatProperties } from "./feature-text.j
 
 const featuresPerPage = 25;
 
-export async function renderFeatureList(visit: SignedInContext, map: StoredMap): Promise<Html> {
-  const number = parsePageNumber(visit.query.get("page"));
-  const { store } = visit.site;
+export async function renderFeatureList(context: SignedInContext, map: StoredMap): Promise<Html> {
+  const number = parsePageNumber(context.query.get("page"));
+  const { store } = context.services;
   const page = await store.page({ map: map.id, size: featuresPerPage, page: number, maxBytes: maxMemoryPageBytes });
   if (page === null || (page.count === 0 && number > 1)) throw pageNotFound();
-  if (page.count === 0) return renderEmptyList(map.owner === visit.visitor.account);
+  if (page.count === 0) return renderEmptyList(map.owner === context.user.account);
   const first = (number - 1) * featuresPerPage + 1;
-  return html`<p class="quiet">${formatNumber(first)} to ${formatNumber(first + page.count - 1)} of ${formatNumber(map.features)}, in the order of their creation</p>
+  return html`<p class="quiet">${formatNumber(first)} to ${formatNumber(first + page.count - 1)} of ${formatNumber(map.features)}, by creation time</p>
 <ol class="features" start="${first}">${await renderItems(store, map.id, page)}</ol>
 ${renderPageLinks(number, Math.ceil(map.features / featuresPerPage), page.more)}`;
 }
 
 const renderEmptyList = (own: boolean): Html =>
-  html`<p class="quiet">There are none yet.${own && html` Programs add them: <a href="#programs">below</a> is what they need.`}</p>`;
+  html`<p class="quiet">There are no features yet.${own && html` To add some, see <a href="#programs">For programs</a>.`}</p>`;
 
 function parsePageNumber(text: string | null): number {
   if (text === null) return 1;
@@ -31,7 +31,7 @@ function parsePageNumber(text: string | null): number {
   return Number(text);
 }
 
-/** Bytes of a feature that is shown on a page whose features are large together. */
+/** Maximum bytes of a feature that is shown, on a page that exceeds the memory limit. */
 const maxShownBytes = 64 << 10;
 
 async function renderItems(store: Store, map: string, page: StoredPage): Promise<readonly Html[]> {
@@ -48,7 +48,7 @@ async function renderItems(store: Store, map: string, page: StoredPage): Promise
 }
 
 const renderLargeFeature = (bytes: number): Html =>
-  html`<li><span class="quiet">A feature of ${formatNumber(Math.round(bytes / 1000))} kB, which is too large for this list; programs can read it</span></li>`;
+  html`<li><span class="quiet">A feature of ${formatNumber(Math.round(bytes / 1000))} kB, too large for this list. Use the API to read it.</span></li>`;
 
 const parseFeatures = (page: StoredPage): readonly WireFeature[] =>
   JSON.parse(`[${Buffer.from(page.text.buffer, page.text.byteOffset, page.text.byteLength).toString("utf8")}]`);

@@ -1,11 +1,11 @@
-/** What a feature is called and holds, in words: for the list of the server and for the map in the browser. */
+/** Titles, locations and properties of features as text, for the list and for the map in the browser. */
 import type { Geometry } from "../../../model/geometry.js";
 import type { Properties, WireFeature } from "../../../remote/wire.js";
 
-/** Properties that say what a feature is called, the first that is there. */
+/** Properties used as title, in order of preference. */
 const titleKeys = ["title", "name", "Name", "NAME", "label"];
 
-/** Its title or name, or else how its id begins. */
+/** The title or name of a feature, or the first digits of its id. */
 export function featureTitle({ id, properties }: WireFeature): string {
   for (const key of titleKeys) {
     const value = Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -15,10 +15,10 @@ export function featureTitle({ id, properties }: WireFeature): string {
   return `Feature ${id.slice(0, 8)}`;
 }
 
-/** Most properties of a feature, and most characters of a value, that are shown. */
+/** Maximum number of properties, and of characters per value, that are shown. */
 const textLimits = { properties: 200, characters: 2000 } as const;
 
-/** Name and value of each property, as text; what is beyond measure is cut off, and says so. */
+/** Name and value of each property as text; truncation is marked. */
 export function formatProperties(properties: Properties): readonly (readonly [name: string, value: string])[] {
   const all = Object.entries(properties);
   const shown = all
@@ -31,7 +31,7 @@ const formatValue = (value: unknown): string => (typeof value === "string" ? val
 
 function truncate(text: string, characters: number): string {
   if (text.length <= characters) return text;
-  // Not in the middle of a character of two units.
+  // Does not split a surrogate pair.
   const end = /[\ud800-\udbff]/.test(text[characters - 1]!) ? characters - 1 : characters;
   return `${text.slice(0, end)}… (${text.length} characters)`;
 }
@@ -54,6 +54,6 @@ export function formatLocation(geometry: Geometry | null): string {
   return `Point at ${formatDegrees(latitude, "N", "S")}, ${formatDegrees(longitude, "E", "W")}`;
 }
 
-/** To a millionth of a degree, 11 cm. */
+/** Rounded to 0.000001 degrees, 11 cm. */
 const formatDegrees = (value: number, positive: string, negative: string): string =>
   `${Number(Math.abs(value).toFixed(6))}° ${value < 0 ? negative : positive}`;

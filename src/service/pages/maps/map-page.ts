@@ -1,4 +1,4 @@
-/** A map: drawn, as a list, and what was last written to it. */
+/** A map: drawn, as a list, and with its last writes. */
 import { ownerDisplayName } from "../../auth/accounts.js";
 import type { AuditEntry, StoredMap } from "../../store/contract.js";
 import type { HtmlPage, PageRoute, SignedInContext } from "../page-context.js";
@@ -14,50 +14,50 @@ export const mapPageRoutes: readonly PageRoute[] = [
   { method: "GET", url: "/maps/:id/features.json", handle: readMapFeatures },
 ];
 
-/** Newest entries of the map's log that are shown. */
+/** Number of recent audit entries that are shown. */
 const maxAuditEntries = 20;
 
-async function renderMapPage(visit: SignedInContext): Promise<HtmlPage> {
-  const map = await findReadableMap(visit);
-  const own = map.owner === visit.visitor.account;
+async function renderMapPage(context: SignedInContext): Promise<HtmlPage> {
+  const map = await findReadableMap(context);
+  const own = map.owner === context.user.account;
   const body = html`<h1>${isolateName(map.name)}</h1>
-<p class="lead">${pluralize(map.features, "feature")}. ${own ? `Read by ${describeReaders(map)}.` : html`Belongs to ${isolateName(ownerDisplayName(map))}.`}
+<p class="lead">${pluralize(map.features, "feature")}. ${own ? `Readable by ${describeReaders(map)}.` : html`Belongs to ${isolateName(ownerDisplayName(map))}.`}
 ${own && html`<a href="/maps/${map.id}/settings">Settings</a>`}</p>
 <div class="beside">
-${renderMapElement(visit, map)}
+${renderMapElement(context, map)}
 <section aria-labelledby="features"><h2 id="features">Features</h2>
-${await renderFeatureList(visit, map)}
+${await renderFeatureList(context, map)}
 </section>
 </div>
-${own && (await renderLastWrites(visit, map))}
-${renderApiSection(visit, map, own)}`;
-  return { kind: "page", title: map.name, wide: true, head: renderMapHead(visit), body };
+${own && (await renderLastWrites(context, map))}
+${renderApiSection(context, map, own)}`;
+  return { kind: "page", title: map.name, wide: true, head: renderMapHead(context), body };
 }
 
-function renderMapHead({ site: { assets } }: SignedInContext): Html {
+function renderMapHead({ services: { assets } }: SignedInContext): Html {
   return html`<link rel="stylesheet" href="${assets.address("maplibre-gl.css")}">
 <link rel="modulepreload" href="${assets.address("maplibre-gl.js")}">
 <script type="module" src="${assets.address("map.js")}"></script>
 `;
 }
 
-/** What the script fills; without it, the list is all. */
-function renderMapElement({ site: { assets } }: SignedInContext, map: StoredMap): Html {
+/** Container for the script; without scripts only the list is shown. */
+function renderMapElement({ services: { assets } }: SignedInContext, map: StoredMap): Html {
   return html`<section class="drawn" aria-labelledby="map-heading">
 <h2 id="map-heading" class="unseen">Map</h2>
-<noscript><p class="quiet">Drawing the map takes a script, which this browser does not run. The list has the same features.</p></noscript>
+<noscript><p class="quiet">Drawing the map requires JavaScript, which is disabled in this browser. The list has the same features.</p></noscript>
 <div id="map" hidden data-name="${map.name}" data-total="${map.features}" data-features="/maps/${map.id}/features.json"
   data-library="${assets.address("maplibre-gl.js")}" data-worker="${assets.address("maplibre-gl-worker.js")}" data-land="${assets.address("land.json")}">
 <div class="frame"><div id="canvas"></div><div id="cross" aria-hidden="true"></div></div>
 <div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
 <p id="map-status" role="status" class="quiet"></p>
-<p id="map-help" class="quiet"><span class="keys">Keys on the map: arrows move it, + and − zoom, Enter shows the feature nearest to the middle and then the next, Escape closes it.</span>
-<a href="${assets.address("licences.txt")}">Licences</a></p>
+<p id="map-help" class="quiet"><span class="keys">Keys on the map: arrows move it, + and − zoom, Enter selects the feature nearest to the center and then the next, Escape clears the selection.</span>
+<a href="${assets.address("licences.txt")}">Licenses</a></p>
 </div>
 </section>`;
 }
 
-async function renderLastWrites({ site: { store } }: SignedInContext, map: StoredMap): Promise<Html> {
+async function renderLastWrites({ services: { store } }: SignedInContext, map: StoredMap): Promise<Html> {
   const entries = await store.auditEntries({ map: map.id, limit: maxAuditEntries });
   return html`<section aria-labelledby="writes"><h2 id="writes">Last writes</h2>
 ${renderAuditTable(entries, await findEmails(entries, store))}</section>`;
@@ -65,7 +65,7 @@ ${renderAuditTable(entries, await findEmails(entries, store))}</section>`;
 
 async function findEmails(
   entries: readonly AuditEntry[],
-  store: SignedInContext["site"]["store"],
+  store: SignedInContext["services"]["store"],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Set(entries.flatMap(({ account }) => account ?? []));
   const accounts = await Promise.all([...ids].map((id) => store.accountById(id)));
@@ -76,7 +76,7 @@ function renderApiSection({ baseUrl }: SignedInContext, map: StoredMap, own: boo
   return html`<section aria-labelledby="programs"><h2 id="programs">For programs</h2>
 <dl class="facts">
 <dt>Map id</dt><dd><code>${map.id}</code></dd>
-<dt>Address of the features</dt><dd><code>${baseUrl}/api/v1/maps/${map.id}/features</code></dd>
+<dt>URL of the features</dt><dd><code>${baseUrl}/api/v1/maps/${map.id}/features</code></dd>
 <dt>To a file</dt><dd><code>geoferry pull places.gpkg --map ${map.id}</code></dd>
 ${own && html`<dt>From a file</dt><dd><code>geoferry push places.gpkg --map ${map.id} --mode full</code></dd>`}
 <dt>Created</dt><dd>${formatTime(map.created)}</dd>

@@ -2,7 +2,7 @@ import type { AuditEntry } from "../../store/contract.js";
 import { formatNumber, formatTime, isolateName } from "./format.js";
 import { type Html, html } from "./html.js";
 
-/** What each action is called; one that is not here has the words of its code. */
+/** Names of actions; other actions show the words of their code. */
 const actionTexts: Readonly<Record<string, string>> = {
   login: "Signed in",
   "login-failed": "Failed to sign in",
@@ -13,7 +13,7 @@ function formatAction(action: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** "created 5, deleted 2, private": what is nothing or false is left away. */
+/** "created 5, deleted 2, private": values that are null, zero, empty or false are omitted. */
 function formatDetail(detail: AuditEntry["detail"]): string {
   const parts = Object.entries(detail).filter(
     ([, value]) => value !== null && value !== 0 && value !== "" && value !== false,
@@ -30,7 +30,10 @@ function formatDetail(detail: AuditEntry["detail"]): string {
 /** `clientId` → "client id" */
 const splitCamelCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** Entries of the audit log, newest first; `emails` of the accounts that are in them, null where all are one's own. */
+/**
+ * Entries of the audit log, newest first. `emails` maps account ids to addresses; null hides the column, if all entries
+ * are the user's own.
+ */
 export function renderAuditTable(entries: readonly AuditEntry[], emails: ReadonlyMap<string, string> | null): Html {
   if (entries.length === 0) return html`<p class="quiet">Nothing yet.</p>`;
   const rows = entries.map(

@@ -1,9 +1,9 @@
 import type { HtmlPage } from "../page-context.js";
 import { html } from "./html.js";
 
-/** Ends a request with a page that says why. */
+/** Ends a request with an error page. */
 export class PageError extends Error {
-  override readonly name = "PageFault";
+  override readonly name = "PageError";
   readonly status: number;
   readonly title: string;
 
@@ -15,49 +15,44 @@ export class PageError extends Error {
 }
 
 export const pageNotFound = (): PageError =>
-  new PageError(
-    404,
-    "Page not found",
-    "There is nothing at this address, or it is private and belongs to somebody else.",
-  );
+  new PageError(404, "Page not found", "The page does not exist, or it is private and belongs to another account.");
 
 export const notMapOwner = (): PageError =>
-  new PageError(403, "Not yours to change", "Only the owner of a map may change it.");
+  new PageError(403, "Only the owner can change this map", "You can read the map, but not change it.");
 
 export const csrfRejected = (): PageError =>
   new PageError(
     403,
-    "The form was not taken",
-    "It was open for too long, or was not sent from this site. Nothing was changed. Open the page again and fill it in once more.",
+    "The form was rejected",
+    "The form expired, or was not sent from this site. Nothing was changed. Reload the page and fill in the form again.",
   );
 
-export const invalidPageRequest = (message: string): PageError =>
-  new PageError(400, "That address is not right", message);
+export const invalidPageRequest = (message: string): PageError => new PageError(400, "Invalid address", message);
 
-/** The same for what the server itself finds wrong, which has nothing but a status. */
+/** Error page for errors of the server that only have a status. */
 export function pageErrorForStatus(status: number): PageError {
   if (status === 404) return pageNotFound();
   if (status === 413)
-    return new PageError(413, "Too much text", "The form held more than can be taken. Nothing was changed.");
+    return new PageError(413, "Form too large", "Nothing was changed. Shorten the text and submit the form again.");
   if (status === 503)
-    return new PageError(503, "Not available", "The service cannot reach its data now. Try again in a minute.");
+    return new PageError(503, "Service unavailable", "The service cannot reach its database. Try again in a minute.");
   if (status < 500)
-    return new PageError(status, "The request was not taken", "Nothing was changed. Open the page again.");
+    return new PageError(status, "Invalid request", "Nothing was changed. Reload the page and try again.");
   return new PageError(
     500,
-    "Something went wrong",
-    "This is a fault of the service. What was asked for may not have been done.",
+    "Internal error",
+    "The service failed to handle the request; the change may not have been saved. Reload the page to check.",
   );
 }
 
-export function renderErrorPage(fault: PageError, requestId: string): HtmlPage {
+export function renderErrorPage(pageError: PageError, requestId: string): HtmlPage {
   const reference =
-    fault.status >= 500 &&
-    html`<p class="quiet">Whoever runs the service finds it in the log as <code>${requestId}</code>.</p>`;
+    pageError.status >= 500 &&
+    html`<p class="quiet">Request id for the operator of the service: <code>${requestId}</code></p>`;
   return {
     kind: "page",
-    status: fault.status,
-    title: fault.title,
-    body: html`<h1>${fault.title}</h1><p>${fault.message}</p>${reference}<p><a href="/">Go to the start</a></p>`,
+    status: pageError.status,
+    title: pageError.title,
+    body: html`<h1>${pageError.title}</h1><p>${pageError.message}</p>${reference}<p><a href="/">Go to the start page</a></p>`,
   };
 }

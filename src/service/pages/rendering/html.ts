@@ -1,4 +1,4 @@
-/** Markup, made by `html` alone: whatever else stands in a template is text and stays text. */
+/** Markup created by the `html` tag, which escapes all other values. */
 class EscapedMarkup {
   readonly #text: string;
   constructor(text: string) {
@@ -9,10 +9,10 @@ class EscapedMarkup {
   }
 }
 
-/** Escaped markup. There is no other way to it than the tag `html`. */
+/** Escaped markup; only the tag `html` creates it. */
 export type Html = EscapedMarkup;
 
-/** What a template takes: text is escaped, markup is not; false, null and undefined are nothing. */
+/** Values in a template: text is escaped, markup is not; false, null and undefined produce nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 const entities: Readonly<Record<string, string>> = {
@@ -30,7 +30,7 @@ function escapeContent(content: Content): string {
   return String(content).replace(/[&<>"']/g, (character) => entities[character]!);
 }
 
-/** A value may stand in an element or in an attribute within quotes: `<a href="${address}">${name}</a>`. */
+/** Values may be placed in elements and in quoted attributes: `<a href="${address}">${name}</a>`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   return new EscapedMarkup(strings.reduce((text, string, at) => text + escapeContent(values[at - 1]) + string));
 }

@@ -1,22 +1,22 @@
-/** The frame of every page. */
+/** The layout shared by all pages. */
 import { basePath } from "../../http/public-url.js";
 import type { HtmlPage, PageContext } from "../page-context.js";
 import { isolateName } from "./format.js";
 import { type Html, html } from "./html.js";
 import { renderNotice } from "./notice.js";
 
-/** Attributes that hold an address of the site itself: what people wrote stands in none of them. */
+/** Attributes that contain URLs of this site and never user text. */
 const rootRelativeUrl = /(?<= (?:href|action|src|data-features|data-library|data-worker|data-land)=")(?=\/)/g;
 
 /**
- * Templates name addresses of the site from its root, such as `href="/maps"`. Where it lies under a path of its host,
- * that is put before them. Texts of people do not look like it: their quotation marks are escaped.
+ * Prepends the path of the public URL to root-relative URLs such as `href="/maps"`. User text cannot match, since its
+ * quotation marks are escaped.
  */
 const prefixBasePath = (document: string, path: string): string =>
   path === "" ? document : document.replace(rootRelativeUrl, path);
 
-export function renderLayout(page: HtmlPage, visit: PageContext): string {
-  const { assets } = visit.site;
+export function renderLayout(page: HtmlPage, context: PageContext): string {
+  const { assets } = context.services;
   const document = html`<!doctype html>
 <html lang="en">
 <head>
@@ -28,26 +28,26 @@ export function renderLayout(page: HtmlPage, visit: PageContext): string {
 ${page.head}<link rel="stylesheet" href="${assets.address("pages.css")}">
 </head>
 <body${page.wide && html` class="wide"`}>
-<a class="skip" href="#content">Skip to the content</a>
-${renderBanner(visit)}
+<a class="skip" href="#content">Skip to content</a>
+${renderBanner(context)}
 <main id="content" tabindex="-1">
-${renderNotice(visit.notice, visit.baseUrl)}
+${renderNotice(context.notice, context.baseUrl)}
 ${page.body}
 </main>
 </body>
 </html>
 `;
-  return prefixBasePath(document.toString(), basePath(visit.site.publicUrl));
+  return prefixBasePath(document.toString(), basePath(context.services.publicUrl));
 }
 
-function renderBanner(visit: PageContext): Html {
-  const { visitor } = visit;
+function renderBanner(context: PageContext): Html {
+  const { user } = context;
   return html`<header class="banner">
 <a class="brand" href="/">geoferry</a>
 ${
-  visitor &&
-  html`<nav aria-label="Main"><ul class="menu">${renderMenuLink("/maps", "Maps", visit)}${renderMenuLink("/profile", "Profile", visit)}</ul></nav>
-<form class="leave" method="post" action="/sign-out">${visit.formToken()}<span class="who">${isolateName(visitor.email)}</span> <button class="plain">Sign out</button></form>`
+  user &&
+  html`<nav aria-label="Main"><ul class="menu">${renderMenuLink("/maps", "Maps", context)}${renderMenuLink("/profile", "Profile", context)}</ul></nav>
+<form class="leave" method="post" action="/sign-out">${context.formToken()}<span class="who">${isolateName(user.email)}</span> <button class="plain">Sign out</button></form>`
 }
 </header>`;
 }

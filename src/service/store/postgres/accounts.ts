@@ -7,7 +7,7 @@ import { uuidParameter } from "./uuid-parameter.js";
 const accountColumns = `id, email, name, password_hash AS "passwordHash", created`;
 const credentialColumns = `id, account, name, client_id AS "clientId", created, last_used AS "lastUsed", revoked`;
 
-/** No text that PostgreSQL holds has U+0000, nor would it take one to look for. */
+/** PostgreSQL stores no text with U+0000 and rejects it in a query. */
 const toSearchableText = (text: string): string | null => (text.includes("\0") ? null : text);
 
 export function createAccountStore(db: Database): AccountStore {
@@ -19,7 +19,7 @@ export function createAccountStore(db: Database): AccountStore {
     countAttempt: (attempt) => recordFailedAttempt(db, attempt),
     forgetAttempts: (names) => clearFailedAttempts(db, names),
     audit: (entry) => addAuditEntry(db, entry),
-    auditEntries: (question) => listAuditEntries(db, question),
+    auditEntries: (query) => listAuditEntries(db, query),
   };
 }
 
@@ -178,13 +178,13 @@ async function listAuditEntries(
   db: Database,
   { map, account: of, limit }: Parameters<AccountStore["auditEntries"]>[0],
 ): Promise<AuditEntry[]> {
-  const asked = Object.entries({ map, account: of }).filter(([, id]) => id !== undefined);
-  const conditions = asked.map(([column], i) => `${column} = $${i + 2}`);
+  const filters = Object.entries({ map, account: of }).filter(([, id]) => id !== undefined);
+  const conditions = filters.map(([column], i) => `${column} = $${i + 2}`);
   const rows = await db.rows<Omit<AuditEntry, "detail"> & { detail: string }>(
     `SELECT at, account, map, action, detail, address FROM audit
     ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""} ORDER BY number DESC LIMIT $1`,
     limit,
-    ...asked.map(([, id]) => uuidParameter(id!)),
+    ...filters.map(([, id]) => uuidParameter(id!)),
   );
   return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
 }

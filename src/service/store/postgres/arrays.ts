@@ -1,13 +1,13 @@
 /**
- * Lists as parameters of a statement, in PostgreSQL's binary form of arrays (`array_recv` in its arrayfuncs.c): texts
- * go as they are, without the quotes and escapes that the form of text needs.
+ * Array parameters in PostgreSQL's binary format (`array_recv` in its arrayfuncs.c), which needs no quoting and
+ * escaping of texts.
  */
 
-/** Object ids of types, which are the same in every PostgreSQL (pg_type.dat). */
+/** Type OIDs, identical in all PostgreSQL versions (pg_type.dat). */
 const elementTypeOids = { bytea: 17, int8: 20, int2: 21, text: 25, uuid: 2950 } as const;
 type ElementType = keyof typeof elementTypeOids;
 
-/** Number of dimensions, flags, type; then, unless it is empty, length and lower bound. */
+/** Number of dimensions, flags, type; if the array is not empty, also length and lower bound. */
 const headerBytes = { empty: 12, filled: 20 } as const;
 
 interface Element {
@@ -50,7 +50,7 @@ export const uuidArray = (ids: readonly string[]): Buffer =>
     ids.map((id) => ({ bytes: 16, write: (into, at) => void into.write(id.replaceAll("-", ""), at, "hex") })),
   );
 
-/** Bytes that are told in hexadecimal digits. */
+/** Byte arrays given as hexadecimal digits. */
 export const hexArray = (values: readonly string[]): Buffer =>
   binaryArray(
     "bytea",
@@ -76,5 +76,5 @@ export const byteaArray = (values: readonly Uint8Array[]): Buffer =>
     values.map((value) => ({ bytes: value.length, write: (into, at) => into.set(value, at) })),
   );
 
-/** A value as often as a list is long, for a column beside it. */
+/** Repeats a value for each element of a list, as a column beside it. */
 export const repeatInt8 = <T>(value: number, list: readonly T[]): Buffer => int8Array(list.map(() => value));

@@ -3,12 +3,12 @@ import type { AccountStore } from "../contract.js";
 import { byteaArray } from "./arrays.js";
 import type { Database } from "./database.js";
 
-/** Anybody types them: of any length, with any character. */
+/** Names are user input of any length and characters, so they are hashed. */
 const digestNames = (names: readonly string[]): Buffer => byteaArray(names.map(sha256));
 
 /**
- * A window that has ended begins again, and so does one that ends later than it could: the clock was set back. Names are counted in one order, so that two
- * attempts never wait for each other.
+ * Starts a new window after the last one ended, or if its end is too far in the future because the clock was set back.
+ * Names are counted in a fixed order, so that concurrent attempts cannot deadlock.
  */
 export async function recordFailedAttempt(
   db: Database,

@@ -7,44 +7,43 @@ import { isRetryable, storeUnavailable, toStoreProblem } from "./failures.js";
 import { KeyedQueue } from "./keyed-queue.js";
 
 /**
- * Connections of a process at most: for what is one statement, for transactions, which may wait for a map, and for pages
- * that are written to files.
+ * Maximum connections of a process: for single statements, for transactions, which may wait for a map, and for
+ * snapshots that spool pages.
  */
 const poolSizes = { statements: 8, transactions: 8, snapshots: 2 } as const;
 
-/** Milliseconds. */
 const timeoutsMs = {
-  /** Until there is a connection, a new one or one of the pool that is free, unless the address says otherwise. */
+  /** Until a new or free connection is available, unless the URL sets a timeout. */
   connect: 10_000,
-  /** Unless the address says otherwise. */
+  /** Unless the URL sets a timeout. */
   statement: 60_000,
-  /** A statement that goes through a whole map. */
+  /** For statements on a whole map. */
   longStatement: 3_600_000,
-  /** A process that is stopped in the middle of a write does not hold the map for ever. */
+  /** Ends a transaction whose process was suspended, so that it does not hold the map forever. */
   idleInTransaction: 60_000,
-  /** How much longer than the server its client waits, until it takes the connection for dead. */
+  /** Added to server timeouts; after it, the client considers the connection dead. */
   beyond: 5000,
 } as const;
 
-/** Milliseconds, as the address or the environment has them; 0 for as long as it takes. */
+/** Timeouts in milliseconds from the URL or the environment; 0 disables a timeout. */
 export interface Limits {
   readonly connect: number;
   readonly statement: number;
 }
 
-/** How many milliseconds each unit of PostgreSQL is. */
+/** Milliseconds per unit of PostgreSQL. */
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000 };
 
 /**
- * `connect_timeout` of the address, in seconds, else PGCONNECT_TIMEOUT; `-c statement_timeout=…` in its `options`, else in
- * PGOPTIONS, in milliseconds where it has no unit.
+ * `connect_timeout` of the URL in seconds, else PGCONNECT_TIMEOUT; `-c statement_timeout=…` in its `options`, else in
+ * PGOPTIONS, in milliseconds unless it has a unit.
  * @throws usage
  */
 export function limitsOf(url: string, environment: NodeJS.ProcessEnv): Limits {
   const { searchParams } = new URL(url);
   const connect = searchParams.get("connect_timeout") ?? (environment.PGCONNECT_TIMEOUT || null);
   const options = searchParams.get("options") ?? environment.PGOPTIONS ?? "";
-  // Of several the server takes the last.
+  // The server uses the last of several values.
   const statement = [...options.matchAll(/statement_timeout=['"]?([^\s'"]*)/g)].at(-1)?.[1] ?? null;
   return {
     connect: connect === null ? timeoutsMs.connect : limitIn("connect_timeout", connect, "s"),
@@ -55,39 +54,38 @@ export function limitsOf(url: string, environment: NodeJS.ProcessEnv): Limits {
 function limitIn(name: string, text: string, usual: string): number {
   const [, number = "", unit = usual] = /^(\d{1,10})(ms|s|min|h)?$/.exec(text) ?? [];
   const value = Number(number) * units[unit]!;
-  // Timers take no more, and start at once instead.
+  // Timers of Node.js fire at once above this value.
   if (number !== "" && value <= 2 ** 31 - 1 - timeoutsMs.beyond) return value;
-  throw createError("usage", { reason: `the database is given ${name}=${text}, which is no such time` });
+  throw createError("usage", { reason: `${name}=${text} of the database URL or environment is not a valid duration` });
 }
 
 const maxAttempts = 6;
 
-/** Integers of a database, all below 2^53, as numbers. */
+/** Parses bigint as number; all values are below 2^53. */
 const typeParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text") =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** What statements are given to: the database, or one transaction of it. */
+/** Runs statements, either on the database or in one transaction. */
 export interface QueryRunner {
   rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly unknown[]): Promise<number>;
 }
 
 export interface Transaction extends QueryRunner {
-  /** From here on, statements may take as long as a map is large. */
+  /** Raises the statement timeout for statements on a whole map. */
   expectLongStatements(): Promise<void>;
 }
 
 /**
- * What holds before the first statement of ours. READ COMMITTED is what the row lock on a map relies on: a statement
- * sees all that was committed before it began. What was acknowledged survives the loss of power, whatever the server's
- * default is.
+ * Session settings. The row lock on a map relies on READ COMMITTED: a statement sees all that was committed before it
+ * began. Commits are durable whatever the server's default is.
  *
- * Every statement has its index. Left to its statistics, which know nothing of a map that was filled a minute ago,
- * PostgreSQL would go through whole maps for some lists, so it is left no other way than the index. Just-in-time
- * compilation costs more than any of our statements.
+ * All statements can use an index. With outdated statistics, for example of a map that was filled a minute ago,
+ * PostgreSQL would scan whole maps for some lists, so other plans are disabled. Just-in-time compilation costs more
+ * than it saves.
  */
 const connectionSettings = {
   application_name: "'geoferry'",
@@ -102,8 +100,8 @@ const connectionSettings = {
 } as const;
 
 /**
- * Statements on lists are planned each time, with what the tables are by then: a plan that was made when they were empty
- * need not suit. The others have one plan.
+ * Statements with lists are planned each time, as a plan made for empty tables may be bad later. The others use one
+ * plan.
  */
 const planCacheModes = {
   statements: "'force_generic_plan'",
@@ -116,7 +114,8 @@ async function prepareConnection(
   use: keyof typeof planCacheModes,
   { statement }: Limits,
 ): Promise<void> {
-  // One that breaks between two statements tells so with the next: without a listener it would end the process.
+  // Without a listener, a connection that breaks while idle would end the process; the next statement reports the
+  // error.
   client.on("error", () => undefined);
   const values = Object.entries({
     ...connectionSettings,
@@ -134,17 +133,17 @@ export class Database implements QueryRunner {
   private readonly queue = new KeyedQueue();
   private readonly activeQueries = new Set<Promise<unknown>>();
   private closed = false;
-  /** The last write failed because the server's disk is full. */
+  /** Whether the last write failed because the server's disk is full. */
   isFull = false;
 
   private readonly limits: Limits;
 
-  /** `url`: `postgres://user@host:port/database`. Connects when it is asked something. @throws usage */
+  /** @param url `postgres://user@host:port/database`; connects with the first statement. @throws usage */
   constructor(url: string) {
     const limits = limitsOf(url, process.env);
     this.limits = limits;
     const pool = (use: keyof typeof poolSizes) => {
-      const made = new pg.Pool({
+      const created = new pg.Pool({
         connectionString: url,
         max: poolSizes[use],
         types: typeParsers,
@@ -153,9 +152,9 @@ export class Database implements QueryRunner {
         ...(limits.statement > 0 && { query_timeout: limits.statement + timeoutsMs.beyond }),
         onConnect: (client) => prepareConnection(client, use, limits),
       });
-      // A connection that breaks while no one uses it: the pool makes another.
-      made.on("error", () => undefined);
-      return made;
+      // An idle connection broke; the pool replaces it.
+      created.on("error", () => undefined);
+      return created;
     };
     this.statements = pool("statements");
     this.transactions = pool("transactions");
@@ -163,14 +162,14 @@ export class Database implements QueryRunner {
   }
 
   async rows<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]> {
-    return (await this.ask(sql, values, false)).rows as Row[];
+    return (await this.execute(sql, values, false)).rows as Row[];
   }
 
   async run(sql: string, ...values: readonly unknown[]): Promise<number> {
-    return (await this.ask(sql, values, true)).rowCount ?? 0;
+    return (await this.execute(sql, values, true)).rowCount ?? 0;
   }
 
-  private ask(sql: string, values: readonly unknown[], writes: boolean): Promise<pg.QueryResult> {
+  private execute(sql: string, values: readonly unknown[], writes: boolean): Promise<pg.QueryResult> {
     const once = async () => {
       const client = await acquireConnection(this.statements);
       return withConnection(client, () => query(client, sql, values));
@@ -179,21 +178,22 @@ export class Database implements QueryRunner {
   }
 
   /**
-   * Commits when `work` has answered, rolls back when it threw. It is done again from its beginning where another
-   * transaction stood in its way. Those of one `turn` go one after the other, so that many writes to one map take no
-   * more than one connection.
+   * Commits after `work` has succeeded, and rolls back if it throws. Repeats `work` after a serialization failure.
+   * Transactions with the same queue name run one at a time, so that many writes to one map use a single connection.
    */
-  transaction<T>(turn: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.countActive(() => this.queue.take(turn, () => withRetries(() => this.transactionOnce(work))), true);
+  transaction<T>(queue: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.countActive(() => this.queue.take(queue, () => withRetries(() => this.transactionOnce(work))), true);
   }
 
-  /** Statements that all see one state of the database, and only read. Others wait while as many are under way as may. */
+  /**
+   * Runs read-only statements on one snapshot of the database. Further calls wait while the maximum number is running.
+   */
   snapshot<T>(work: (session: QueryRunner) => Promise<T>): Promise<T> {
     const begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     return this.countActive(() => this.snapshotQueue(() => this.transactionOnce(work, this.snapshots, begin)), false);
   }
 
-  /** Makes the room of a table's removed rows free; does nothing where another process is at it. */
+  /** Frees the space of deleted rows of a table; does nothing if another process is vacuuming it. */
   vacuum(table: string): Promise<void> {
     const once = async () => {
       const client = await acquireConnection(this.snapshots);
@@ -226,21 +226,21 @@ export class Database implements QueryRunner {
 
   private async countActive<T>(work: () => Promise<T>, writes: boolean): Promise<T> {
     if (this.closed) throw storeUnavailable(new Error("the store is closed"));
-    const going = work();
-    this.activeQueries.add(going);
+    const query = work();
+    this.activeQueries.add(query);
     try {
-      const answer = await going;
+      const answer = await query;
       if (writes) this.isFull = false;
       return answer;
     } catch (error) {
       if (error instanceof Problem && error.code === "disk-full") this.isFull = true;
       throw error;
     } finally {
-      this.activeQueries.delete(going);
+      this.activeQueries.delete(query);
     }
   }
 
-  /** After all that was asked is answered. */
+  /** Waits for all running statements. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -249,7 +249,7 @@ export class Database implements QueryRunner {
   }
 }
 
-/** What another transaction stood in the way of is done again, after a while that is different for each. */
+/** Repeats work after a serialization failure, with a random delay. */
 async function withRetries<T>(once: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -270,15 +270,15 @@ async function acquireConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Gives the connection back as it was, or closes it where that is not certain: the server then rolls back. */
+/** Returns the connection to the pool, or closes it if its state is unknown, so that the server rolls back. */
 async function withConnection<T>(client: pg.PoolClient, work: () => Promise<T>): Promise<T> {
   try {
     const answer = await work();
     client.release();
     return answer;
   } catch (error) {
-    const refused = error instanceof pg.DatabaseError;
-    const rolledBack = refused && (await client.query("ROLLBACK").catch(() => null));
+    const isServerError = error instanceof pg.DatabaseError;
+    const rolledBack = isServerError && (await client.query("ROLLBACK").catch(() => null));
     client.release(!rolledBack);
     throw error;
   }
@@ -312,7 +312,7 @@ async function query(
 }
 
 const statementNames = new Map<string, string>();
-/** The server parses and plans a statement once a connection, by its name. */
+/** Names let the server parse and plan a statement once per connection. */
 function statementName(sql: string): string {
   const known = statementNames.get(sql);
   if (known !== undefined) return known;

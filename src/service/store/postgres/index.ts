@@ -16,13 +16,13 @@ import { Database } from "./database.js";
 import { KeyVacuum } from "./key-vacuum.js";
 import { mapStore } from "./maps.js";
 import { migrate } from "./migrations.js";
-import { toOpenError } from "./opening-fault.js";
+import { toOpenError } from "./open-error.js";
 import { readPage } from "./pages.js";
 import { paginationCursorStore } from "./pagination-cursors.js";
 import { spoolPage } from "./spool.js";
 import { createWriteTransaction } from "./write-transaction.js";
 
-/** Other writes to the map wait for a step; those to other maps do not. */
+/** A batch delays other writes to the same map, but not to other maps. */
 const defaultKeyIndexSettings: KeyIndexSettings = {
   batchSize: 100_000,
   maxWaitMs: defaultKeyIndexWaitMs,
@@ -30,14 +30,15 @@ const defaultKeyIndexSettings: KeyIndexSettings = {
 };
 
 /**
- * A store in a PostgreSQL database, whose tables are made where there are none. Many processes may share it.
+ * Opens a store in a PostgreSQL database and creates its tables if necessary. Several processes may share it.
  * @param url `postgres://user:password@host:port/database`
- * @throws store-unavailable, store-forbidden, store-database-missing, store-tls, store-newer, store-foreign, store-encoding
+ * @throws store-unavailable, store-forbidden, store-database-missing, store-tls, store-newer, store-foreign,
+ * store-encoding
  */
 export async function openPostgresStore(
   url: string,
-  reading: KeyIndexSettings = defaultKeyIndexSettings,
-  keysRead?: (news: KeyIndexEvent) => void,
+  keyIndex: KeyIndexSettings = defaultKeyIndexSettings,
+  onKeyIndex?: (event: KeyIndexEvent) => void,
 ): Promise<Store> {
   const db = new Database(url);
   try {
@@ -48,28 +49,28 @@ export async function openPostgresStore(
     throw toOpenError({ store: describeUrl(url), database: new pg.Client(url).database ?? "" }, error.cause);
   }
   const inFlight = new InFlightRequests();
-  const reclaim = new KeyVacuum(db);
+  const vacuum = new KeyVacuum(db);
   const inTransaction = async <T>(map: string, work: (tx: WriteTransaction) => Promise<T>): Promise<T> => {
-    const keys = { batchSize: reading.batchSize, removed: 0 };
+    const keys = { batchSize: keyIndex.batchSize, removed: 0 };
     const answer = await db.transaction(map, (tx) => {
       keys.removed = 0;
       return work(createWriteTransaction(tx, keys));
     });
-    reclaim.add(keys.removed);
+    vacuum.add(keys.removed);
     return answer;
   };
   const keys = new KeyIndexBuilder(
-    reading,
+    keyIndex,
     (map, field) => inTransaction(map, (tx) => indexKeysOfField(tx, map, field)),
-    keysRead,
+    onKeyIndex,
   );
   return {
     name: "postgresql",
     ...createAccountStore(db),
     ...mapStore(db),
     ...paginationCursorStore(db),
-    page: (question) => readPage(db, question),
-    spool: (question, file) => spoolPage(db, question, file),
+    page: (request) => readPage(db, request),
+    spool: (request, file) => spoolPage(db, request, file),
     write: (request) =>
       inFlight.runExclusive(request, () =>
         keys.write(request, () => inTransaction(request.map, (tx) => write(tx, request))),
@@ -94,19 +95,19 @@ export async function openPostgresStore(
   };
 }
 
-/** Without user and password: it goes into messages. */
+/** The location for messages, without user and password. */
 function describeUrl(url: string): string {
   const [, host = "", path = ""] = /^\w+:(?:\/\/)?(?:[^@/?]*@)?([^/?]*)([^?]*)/.exec(url) ?? [];
   return `PostgreSQL at ${host}${path}`;
 }
 
-/** Entries of the audit log that are removed by one statement. */
+/** Audit log entries deleted by one statement. */
 const auditPurgeBatch = 2000;
 
-/** Milliseconds; longer than any process counts them for. */
+/** Milliseconds; longer than the maximum of `loopSeconds`. */
 const cursorLifetimeMs = 600_000;
 
-/** By one process at a time: the others have nothing left to do. */
+/** Runs in one process at a time; the others skip it. */
 async function purge(db: Database, now: number): Promise<void> {
   await db.transaction("purge", async (tx) => {
     const [lock] = await tx.rows<{ taken: boolean }>(

@@ -3,7 +3,7 @@ import type { FeatureMatch, StoredKey, StoredProperties, WriteTransaction } from
 import { hexArray, int8Array, repeatInt8 } from "./arrays.js";
 import type { Transaction } from "./database.js";
 
-/** The map that the write has locked, and its key fields: what belongs to them is found by their numbers. */
+/** The map locked by the write, and its key fields. */
 export interface LockedMapState {
   number: number;
   fields: readonly number[];
@@ -15,11 +15,11 @@ const keyBatchSize = 1000;
 export interface KeyIndexWork {
   /** Features whose keys are read in one transaction. */
   readonly batchSize: number;
-  /** Rows of keys that went with their fields: to be added to. */
+  /** Counts deleted key rows of removed fields. */
   removed: number;
 }
 
-/** Keys by which features are found. */
+/** Statements that maintain and search the key index. */
 export function keyStatements(
   tx: Transaction,
   locked: LockedMapState,
@@ -29,8 +29,8 @@ export function keyStatements(
   "findByKeys" | "addKeyField" | "readKeys" | "removeKeyField" | "markKeyFieldUsed" | "putKeys"
 > {
   return {
-    // OFFSET 0 keeps what is in the brackets together: without it PostgreSQL, which knows little of a map that was filled
-    // a minute ago, takes few keys for the field's, and goes through all of them for a list.
+    // OFFSET 0 prevents PostgreSQL from flattening the subquery: with outdated statistics, it would scan all keys of
+    // the field for a list.
     findByKeys: async (field, digests) =>
       digests.length === 0
         ? []
@@ -92,23 +92,22 @@ export function keyStatements(
 }
 
 async function saveKeyRows(tx: Transaction, map: number, field: number, keys: readonly StoredKey[]): Promise<void> {
-  const put = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
-  if (put.length > 0) {
+  const upserted = keys.flatMap(({ seq, digest }) => (digest ? [{ seq, digest }] : []));
+  if (upserted.length > 0) {
     await tx.run(
       `INSERT INTO feature_keys AS k (map, field, seq, digest)
           SELECT $1, $2, * FROM unnest($3::bigint[], $4::bytea[])
           ON CONFLICT (map, field, seq) DO UPDATE SET digest = excluded.digest WHERE k.digest <> excluded.digest`,
       map,
       field,
-      int8Array(put.map(({ seq }) => seq)),
-      hexArray(put.map(({ digest }) => digest)),
+      int8Array(upserted.map(({ seq }) => seq)),
+      hexArray(upserted.map(({ digest }) => digest)),
     );
   }
   const dropped = keys.flatMap(({ seq, digest }) => (digest ? [] : [{ field, seq }]));
   if (dropped.length > 0) await deleteKeyRows(tx, map, dropped);
 }
 
-/** Of features, in fields. */
 export async function deleteKeyRows(
   tx: Transaction,
   map: number,

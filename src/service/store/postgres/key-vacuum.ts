@@ -1,14 +1,14 @@
 import type { Database } from "./database.js";
 
 /**
- * Rows of keys that are removed before their room is made free. Autovacuum looks once a minute, and in a minute one
- * client can have hundreds of fields dropped, of all features of a map each.
+ * Number of deleted key rows that starts a vacuum. Autovacuum checks once a minute; in that time, one client can have
+ * hundreds of fields evicted, each with the keys of a whole map.
  */
 const vacuumThreshold = 20_000;
 
 /**
- * Makes the room of removed keys free for others, in the background and once at a time: PostgreSQL keeps rows that were
- * removed until their table is vacuumed (Routine Vacuuming, "Recovering Disk Space").
+ * Frees the space of deleted key rows in the background, one vacuum at a time: PostgreSQL keeps deleted rows until
+ * their table is vacuumed (Routine Vacuuming, "Recovering Disk Space").
  */
 export class KeyVacuum {
   private removed = 0;
@@ -16,7 +16,7 @@ export class KeyVacuum {
 
   constructor(private readonly db: Pick<Database, "vacuum">) {}
 
-  /** Rows that a transaction removed, after its commit. */
+  /** Call it after the commit of a transaction that deleted rows. */
   add(rows: number): void {
     this.removed += rows;
     if (this.removed < vacuumThreshold || this.running) return;
@@ -24,7 +24,7 @@ export class KeyVacuum {
     this.removed = 0;
     this.db
       .vacuum("feature_keys")
-      // Autovacuum does it later.
+      // Autovacuum will follow.
       .catch(() => undefined)
       .finally(() => {
         this.running = false;

@@ -1,4 +1,4 @@
-/** Lets what has one name run one after the other, in the order in which it came. */
+/** Runs work with the same key one at a time, in order of arrival. */
 export class KeyedQueue {
   private readonly last = new Map<string, Promise<unknown>>();
 

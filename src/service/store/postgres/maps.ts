@@ -47,7 +47,7 @@ export function mapStore(db: Database): MapStore {
       return findMap(db, id);
     },
     deleteMap: (id) => deleteMap(db, id),
-    access: (question) => checkAccess(db, question),
+    access: (query) => checkAccess(db, query),
   };
 }
 

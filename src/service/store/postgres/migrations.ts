@@ -2,13 +2,12 @@ import { createError } from "../../../errors.js";
 import type { Database, Transaction } from "./database.js";
 
 /**
- * What brings a database from one version of its schema to the next; never changed once it was released. Each is one
- * text of statements, which are in the first schema of the connection's `search_path`.
+ * Schema migrations, one per version; never changed after release. Each is a script that runs in the first schema of
+ * the connection's `search_path`.
  *
- * What belongs to a map begins with its number, in tables and in keys, so that these tables can be partitioned by it
- * (docs/scaling.md), and has no foreign key to `maps`: the row of a map is locked by whoever writes to it, and a check
- * of each feature against it would cost as much as the feature. Texts that people choose and that an index holds are
- * there as digests: an entry of an index has no more than 2704 bytes.
+ * Tables and keys of a map start with its number, so that the tables can be partitioned by it (docs/scaling.md). They
+ * have no foreign key to `maps`: writers lock the row of the map anyway, and a check per feature would cost as much as
+ * the insert. User text in an index is stored as a digest, since an index entry is limited to 2704 bytes.
  */
 const migrations: readonly string[] = [
   `
@@ -133,8 +132,8 @@ const migrations: readonly string[] = [
   CREATE INDEX outcomes_by_time ON outcomes (at);
   `,
   "ALTER TABLE key_fields ADD COLUMN read bigint",
-  // Behind the map comes what tells keys apart. With the field there, the index led to all keys of a field, and was taken
-  // for it where one was to be removed: as good as the primary key, for who has no statistics yet.
+  // `digest` precedes `field`. Otherwise the planner, without statistics, considered this index as good as the primary
+  // key for deleting a single key, and read all keys of the field.
   `
   DROP INDEX IF EXISTS feature_keys_by_digest, feature_keys_map_field_digest_idx;
   CREATE INDEX feature_keys_by_digest ON feature_keys (map, digest, field);
@@ -145,7 +144,7 @@ const migrations: readonly string[] = [
   UPDATE maps SET version = revision || '-' || left(md5(random()::text || id), 16);
   `,
   "ALTER TABLE accounts ADD COLUMN name text NOT NULL DEFAULT ''",
-  // What a crash or a standby may forget: no log is written for it, and no commit waits for a disk.
+  // Unlogged, since a crash or failover may lose cursors: writes need no log and no sync.
   `
   CREATE UNLOGGED TABLE page_ends (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -164,9 +163,9 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * Brings a database up to this version of geoferry, in one transaction that other processes wait for.
- * @throws store-encoding, store-foreign where its tables are another program's, store-newer where a later geoferry has
- * changed it
+ * Migrates a database to the current schema, in one transaction that other processes wait for.
+ * @throws store-encoding; store-foreign if the tables belong to another program; store-newer if a later version has
+ * migrated the database
  */
 export async function migrate(db: Database, store: string): Promise<void> {
   await db.transaction("migrations", async (tx) => {
@@ -179,7 +178,7 @@ export async function migrate(db: Database, store: string): Promise<void> {
   });
 }
 
-/** 0 for a database that has no tables of the service yet; it then has the one that says so. */
+/** Returns 0 for a database without tables of the service, and then creates the version table. */
 async function readSchemaVersion(tx: Transaction, store: string): Promise<number> {
   const [found] = await tx.rows<{ encoding: string; versioned: boolean; foreign: boolean }>(
     `SELECT current_setting('server_encoding') AS encoding,

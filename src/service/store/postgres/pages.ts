@@ -6,14 +6,14 @@ import { uuidParameter } from "./uuid-parameter.js";
 
 const mapNumberSql = "(SELECT number FROM the_map)";
 
-/** Of the buckets of a level inside the one found before, the first that reaches beyond the features to skip. */
+/** Within the bucket found on the level above, finds the first bucket that contains the feature after those to skip. */
 const firstBucketBeyondSql = (bits: number, skip: string, inside: string): string => `
   SELECT bucket, ${skip} - behind AS skip FROM (
     SELECT bucket, count, sum(count) OVER (ORDER BY bucket ROWS UNBOUNDED PRECEDING) - count AS behind
     FROM bucket_counts WHERE map = ${mapNumberSql} AND bits = ${bits} AND ${inside}
   ) AS counts WHERE behind + count > ${skip} ORDER BY bucket LIMIT 1`;
 
-/** The levels from the coarsest to the finest, each inside the bucket found before. */
+/** Levels from coarsest to finest, each within the bucket found before. */
 const bucketLevelsSql = [...bucketBits].reverse().map((bits, i, all) => {
   const above = all[i - 1];
   if (above === undefined) return `level_${bits} AS (${firstBucketBeyondSql(bits, "$2::bigint", "true")})`;
@@ -23,7 +23,7 @@ const bucketLevelsSql = [...bucketBits].reverse().map((bits, i, all) => {
 });
 const finestBits = bucketBits[0];
 
-/** Where a page begins, by its number: from level to level, and at last the feature itself. No row behind the map's end. */
+/** Finds the start of a page by its number: bucket by bucket, then the feature. Returns no row after the last page. */
 const pageStartSql = `
   ${bucketLevelsSql.join(",\n  ")},
   start AS (
@@ -32,13 +32,13 @@ const pageStartSql = `
   )`;
 const cursorStartSql = `start AS (SELECT $2::bigint + 1 AS seq)`;
 
-/** SQL for its bytes, with a comma. */
+/** SQL expression for the bytes of a feature with its comma. */
 export const featureBytesSql = `octet_length(geometry)::bigint + octet_length(properties) + ${featureOverheadBytes}`;
 
 /**
- * One statement sees one state of the map: its revision, its counts and its features. The server puts the text together
- * from the texts that are stored, so that no JSON is parsed and no feature becomes an object. It measures first, and
- * puts together only what is not too large: it knows the length of a text without reading or inflating it.
+ * A single statement sees one state of the map: its revision, counts and features. The server concatenates the stored
+ * texts, so that no JSON is parsed and no feature becomes an object. It first sums the lengths, which it knows without
+ * reading or decompressing the texts, and concatenates only if the page is not too large.
  */
 const pageSql = (start: string): string => `
   WITH the_map AS (SELECT number, revision, version FROM maps WHERE id = $1),
@@ -60,7 +60,7 @@ const pageByNumberSql = pageSql(pageStartSql);
 const pageByCursorSql = pageSql(cursorStartSql);
 
 interface StoredPageRow extends PageMetadata {
-  /** Null where there is none, or where it has too many bytes. */
+  /** Null if the page is empty or too large. */
   readonly text: string | null;
 }
 
@@ -79,10 +79,10 @@ export async function queryPage(
   return found ?? null;
 }
 
-/** @throws bad-query where the page's features together are too large */
-export async function readPage(db: Database, question: PageRequest): Promise<FeaturePage | null> {
-  const found = await queryPage(db, question);
+/** @throws bad-query if the features of the page are too large together */
+export async function readPage(db: Database, request: PageRequest): Promise<FeaturePage | null> {
+  const found = await queryPage(db, request);
   if (!found) return null;
-  if (found.bytes > maxPageBytes) throw pageTooLarge(question.size);
+  if (found.bytes > maxPageBytes) throw pageTooLarge(request.size);
   return { ...found, text: Buffer.from(found.text ?? "", "utf8") };
 }

@@ -6,7 +6,7 @@ import { uuidParameter } from "./uuid-parameter.js";
 const pageFilterSql = (page: string): string =>
   `FROM page_ends WHERE credential = $1 AND map = $2 AND size = $3 AND page = ${page}`;
 
-/** Of the loops with the token, the end that is furthest on. */
+/** The furthest end among sessions with the token. */
 const furthestCursorSql = (page: string, condition: string): string =>
   `(SELECT number ${pageFilterSql(page)} AND token = $5 AND ${condition} ORDER BY seq DESC LIMIT 1)`;
 
@@ -21,26 +21,26 @@ const saveCursorSql = `
   INSERT INTO page_ends (credential, map, size, page, token, seq, version, exact, at)
   SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE $6::bigint IS NOT NULL`;
 
-/** Ends of pages in a table, as the next page may be asked of another process. */
+/** Cursors in a table, since another process may serve the next page. */
 export function paginationCursorStore(db: Database): PaginationCursorStore {
   return {
-    findCursors: ({ loop, page, since }) =>
+    findCursors: ({ session, page, since }) =>
       db.rows<PaginationCursor>(
         `SELECT token, seq AS after, version, exact AS "isExact", at ${pageFilterSql("$4")} AND at > $5`,
-        uuidParameter(loop.credential),
-        uuidParameter(loop.map),
-        loop.size,
+        uuidParameter(session.credential),
+        uuidParameter(session.map),
+        session.size,
         page,
         since,
       ),
-    async saveCursor({ loop, page, end, now }) {
+    async saveCursor({ session, page, end, now }) {
       await db.run(
         saveCursorSql,
-        uuidParameter(loop.credential),
-        uuidParameter(loop.map),
-        loop.size,
+        uuidParameter(session.credential),
+        uuidParameter(session.map),
+        session.size,
         page,
-        loop.token,
+        session.token,
         end?.after ?? null,
         end?.version ?? null,
         end?.isExact ?? null,

@@ -1,4 +1,4 @@
-/** Writes pages that are too large for memory to files. */
+/** Spools pages that are too large for memory to a file. */
 import { write } from "node:fs";
 import { promisify } from "node:util";
 import { isDiskFull } from "../../../errors/disk-full.js";
@@ -9,17 +9,18 @@ import type { Database, QueryRunner } from "./database.js";
 import { featureBytesSql, queryPage } from "./pages.js";
 import { uuidParameter } from "./uuid-parameter.js";
 
-/** Bytes that are asked for at once; a larger feature is one piece. */
+/** Bytes per query; a larger feature is read alone. */
 const chunkBytes = 1 << 20;
 
-/** Writes a page to a file, piece by piece in one snapshot; nothing where it has more bytes than the question allows. */
-export function spoolPage(db: Database, question: SpoolRequest, file: number): Promise<PageMetadata | null> {
+/** Writes a page to a file in chunks, all from one snapshot; writes nothing if it exceeds `maxBytes`. */
+export function spoolPage(db: Database, request: SpoolRequest, file: number): Promise<PageMetadata | null> {
   return db.snapshot(async (session) => {
-    const found = await queryPage(session, { ...question, maxBytes: -1 });
+    const found = await queryPage(session, { ...request, maxBytes: -1 });
     if (!found) return null;
-    const { text: _none, ...facts } = found;
-    if (facts.count > 0 && facts.bytes <= question.maxBytes) await writeFeatures(session, question.map, facts, file);
-    return facts;
+    const { text: _none, ...metadata } = found;
+    if (metadata.count > 0 && metadata.bytes <= request.maxBytes)
+      await writeFeatures(session, request.map, metadata, file);
+    return metadata;
   });
 }
 
@@ -37,17 +38,17 @@ async function writeFeatures(
     last,
   );
   let at = 0;
-  for (const piece of chunksOf(lengths)) {
+  for (const chunk of chunksOf(lengths)) {
     const [row] = await session.rows<{ text: string }>(
       `SELECT string_agg(${featureJsonSql}, ',' ORDER BY seq) AS text
       FROM features WHERE map = $1 AND seq BETWEEN $2 AND $3`,
       found!.number,
-      piece.first,
-      piece.last,
+      chunk.first,
+      chunk.last,
     );
     at += await writeAt(file, Buffer.from(at === 0 ? row!.text : `,${row!.text}`, "utf8"), at);
   }
-  if (at !== bytes) throw new Error(`a page of ${bytes} bytes was written as ${at}`);
+  if (at !== bytes) throw new Error(`spooled ${at} bytes of a page of ${bytes}`);
 }
 
 function* chunksOf(
@@ -68,7 +69,7 @@ function* chunksOf(
 
 const writeAsync = promisify(write);
 
-/** @returns the number of bytes */
+/** @returns the number of bytes written */
 async function writeAt(file: number, bytes: Buffer, at: number): Promise<number> {
   try {
     for (let done = 0; done < bytes.length; ) {

@@ -15,8 +15,8 @@ import { deleteKeyRows, type KeyIndexWork, keyStatements, type LockedMapState } 
 import { uuidParameter } from "./uuid-parameter.js";
 
 /**
- * The statements of one write: each does all of its kind at once, however many features there are. Lists that are looked
- * up have the map in every row, not beside them: that way there is one plan for them, row by row through the index.
+ * The statements of one write; each handles all features of its kind at once. Lists repeat the map number in each row:
+ * this leaves a single plan, a nested loop over the index.
  */
 export function createWriteTransaction(tx: Transaction, keys: KeyIndexWork): WriteTransaction {
   const locked: LockedMapState = { number: 0, fields: [] };
@@ -30,7 +30,7 @@ export function createWriteTransaction(tx: Transaction, keys: KeyIndexWork): Wri
   };
 }
 
-/** Any header's value is a key: what an index holds must be short. */
+/** Keys are arbitrary header values, hashed because index entries must be short. */
 const digestOutcomeKey = ({ scope, key }: OutcomeKey): Buffer => sha256(JSON.stringify([scope, key]));
 
 function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "readOutcome" | "saveOutcome"> {
@@ -42,7 +42,7 @@ function outcomeStatements(tx: Transaction): Pick<WriteTransaction, "readOutcome
         digest.readBigInt64BE(),
       );
       if (!lock!.taken) return "in-flight";
-      // A statement of its own: it sees what the last holder of the lock has committed.
+      // A separate statement, to see what the last holder of the lock has committed.
       const [row] = await tx.rows<{ fingerprint: Uint8Array; outcome: string }>(
         "SELECT fingerprint, outcome FROM outcomes WHERE key_digest = $1 AND at > $2",
         digest,
@@ -76,7 +76,8 @@ function mapStatements(
       );
       if (!map) return null;
       locked.number = map.number;
-      // Only now: a statement sees what was committed before it began, and this one waited for the lock.
+      // Must follow the lock: a statement sees only what was committed before it began, and the previous one waited for
+      // the lock.
       const keyFields = await tx.rows<KeyField>(
         "SELECT number, name, used, read FROM key_fields WHERE map = $1",
         map.number,
@@ -191,14 +192,14 @@ function featureDeletes(tx: Transaction, locked: LockedMapState): Pick<WriteTran
       const keys = locked.fields.flatMap((field) => seqs.map((seq) => ({ field, seq })));
       if (keys.length > 0) await deleteKeyRows(tx, map, keys);
     },
-    /** What lies between those that stay, so that these need not be read however large the map is. */
+    /** Deletes the ranges between the kept features, so that these need not be read however large the map is. */
     async removeAllBut(map, seqs) {
       await tx.expectLongStatements();
-      const behind = [0, ...seqs];
+      const after = [0, ...seqs];
       const before = [...seqs, Number.MAX_SAFE_INTEGER];
-      const gaps = behind.flatMap((seq, i) => (before[i]! > seq + 1 ? [i] : []));
+      const gaps = after.flatMap((seq, i) => (before[i]! > seq + 1 ? [i] : []));
       const bounds = (times: readonly unknown[]) =>
-        [behind, before].map((ends) => int8Array(times.flatMap(() => gaps.map((i) => ends[i]!))));
+        [after, before].map((ends) => int8Array(times.flatMap(() => gaps.map((i) => ends[i]!))));
       const removed = await tx.run(
         `DELETE FROM features f USING unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS gap (map, behind, before)
         WHERE f.map = gap.map AND f.seq > gap.behind AND f.seq < gap.before`,

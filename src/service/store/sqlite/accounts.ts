@@ -42,11 +42,11 @@ function listAuditEntries(
   of: { readonly map: string | undefined; readonly account: string | undefined },
   limit: number,
 ): AuditEntry[] {
-  const asked = Object.entries(of).filter(([, id]) => id !== undefined);
-  const where = asked.length > 0 ? `WHERE ${asked.map(([column]) => `${column} = ?`).join(" AND ")}` : "";
+  const filters = Object.entries(of).filter(([, id]) => id !== undefined);
+  const where = filters.length > 0 ? `WHERE ${filters.map(([column]) => `${column} = ?`).join(" AND ")}` : "";
   const rows = db.all<Omit<AuditEntry, "detail"> & { detail: string }>(
     `SELECT at, account, map, action, detail, address FROM audit ${where} ORDER BY number DESC LIMIT ?`,
-    ...asked.map(([, id]) => id),
+    ...filters.map(([, id]) => id),
     limit,
   );
   return rows.map((row) => ({ ...row, detail: JSON.parse(row.detail) }));
@@ -186,7 +186,7 @@ function sessionWriteMethods(
   };
 }
 
-/** A window that has ended begins again. */
+/** Starts a new window after the last one ended. */
 function recordFailedAttempt(
   db: Connection,
   name: string,

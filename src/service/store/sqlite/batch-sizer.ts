@@ -1,11 +1,14 @@
-/** Milliseconds that a step is to take, with its commit: other writes wait for it. */
+/** Target duration of a batch with its commit, in milliseconds; other writes wait for it. */
 const targetMs = 150;
-/** Features in the first step, and in one on a disk however slow: of a large map, smaller ones would write the index again and again. */
+/**
+ * Features in the first batch, and minimum on a slow disk: smaller batches of a large map would rewrite the index many
+ * times.
+ */
 const minBatchSize = 8000;
 
 /**
- * Of how many features the keys are read in one step. A step writes most pages of the part of the index that its keys lie
- * in, so that the same features in smaller steps are more to write: it is as large as its time allows.
+ * Chooses how many features are indexed per batch. A batch rewrites most index pages of its range, so larger batches
+ * write less in total: each is as large as the target duration allows.
  */
 export class BatchSizer {
   private next: number;
@@ -18,7 +21,10 @@ export class BatchSizer {
     return this.next;
   }
 
-  /** Told of every step: one that a busy disk held up does not make the next one tiny, nor a lucky one huge. */
+  /**
+   * Adapts to the duration of a batch, at most by a factor of two, so that a single slow or fast batch does not distort
+   * the next.
+   */
   record(milliseconds: number): void {
     const change = Math.min(2, Math.max(0.5, targetMs / milliseconds));
     this.next = Math.min(this.max, Math.max(minBatchSize, Math.round(this.next * change)));

@@ -3,16 +3,16 @@ import { createError } from "../../../errors.js";
 import { type Database, loadNativeSqlite, type Statement, sqliteErrorCode } from "../../../sqlite/index.js";
 import { migrate } from "./migrations.js";
 
-/** Milliseconds to wait for another process that writes: `geoferry admin` beside the service. */
+/** Milliseconds to wait for a write of another process, such as `geoferry admin` beside the service. */
 const busyTimeoutMs = 30_000;
-/** Kilobytes of pages that a connection keeps; what is written to a file is read once. */
+/** Page cache per connection in kilobytes; spooled pages are read only once. */
 const cacheKilobytes = { writer: 64 * 1024, reader: 64 * 1024, spooler: 2 * 1024 } as const;
-/** Pages of the log after which it is carried over: many writes to a page are one then. */
+/** Pages in the write-ahead log that trigger a checkpoint; a high value combines many writes to a page. */
 const walCheckpointPages = 4000;
-/** Bytes of the log that are kept for the next writes once a great one has passed. */
+/** The log file is truncated to this many bytes after a checkpoint. */
 const walSizeLimitBytes = 64 << 20;
 
-/** A database with its prepared statements. */
+/** A database with a cache of prepared statements. */
 export class Connection {
   private readonly statements = new Map<string, Statement<unknown[], unknown>>();
 
@@ -26,7 +26,7 @@ export class Connection {
     return statement;
   }
 
-  /** The first row; undefined where there is none. What its columns hold is the caller's to know. */
+  /** Returns the first row, or undefined. The caller must know the type of its columns. */
   get<Row>(sql: string, ...values: readonly unknown[]): Row | undefined {
     return this.prepared(sql).get(...values) as Row | undefined;
   }
@@ -35,12 +35,12 @@ export class Connection {
     return this.prepared(sql).all(...values) as Row[];
   }
 
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: readonly unknown[]): number {
     return this.prepared(sql).run(...values).changes;
   }
 
-  /** For loops: what is prepared is looked up once. */
+  /** Returns a prepared statement, to avoid a lookup per iteration of a loop. */
   statement<Values extends unknown[], Row = unknown>(sql: string): Statement<Values, Row> {
     return this.prepared(sql) as Statement<Values, Row>;
   }
@@ -50,9 +50,10 @@ export class Connection {
   }
 }
 
-/** @throws SqliteError, store-foreign where it is no database, and what `migrate` throws */
+/** @throws SqliteError, store-foreign if the file is not a database, and the errors of `migrate` */
 export function connect(path: string, role: keyof typeof cacheKilobytes): Connection {
-  // Passwords' hashes and people's addresses: for no one else. Its journals get the same rights from SQLite.
+  // Only the user of the service can read the file, which contains password hashes and email addresses. SQLite creates
+  // its journals with the same mode.
   if (role === "writer") closeSync(openSync(path, "a", 0o600));
   const Sqlite = loadNativeSqlite();
   const database = new Sqlite(path, { readonly: role !== "writer", fileMustExist: true, timeout: busyTimeoutMs });
@@ -62,7 +63,7 @@ export function connect(path: string, role: keyof typeof cacheKilobytes): Connec
     database.pragma("temp_store = MEMORY");
     if (role === "writer") {
       database.pragma("journal_mode = WAL");
-      // What was acknowledged survives the loss of power: in WAL, "NORMAL" would not sync with each commit.
+      // Makes commits durable: with "NORMAL", WAL mode does not sync on each commit.
       database.pragma("synchronous = FULL");
       database.pragma(`wal_autocheckpoint = ${walCheckpointPages}`);
       database.pragma(`journal_size_limit = ${walSizeLimitBytes}`);

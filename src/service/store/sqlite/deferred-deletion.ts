@@ -1,11 +1,11 @@
 import type { Connection } from "./connection.js";
 
-/** Rows that are removed in one transaction: milliseconds that other writes wait. */
+/** Rows deleted per transaction, which delays other writes by milliseconds. */
 const rowsPerTransaction = 2000;
 
 /**
- * Removes some of what maps that are gone have left, so that no one waits while millions of features go. Numbers of
- * maps are not used again: nothing finds these rows. Answers whether there is more to do.
+ * Deletes a batch of the rows of removed maps, so that deleting millions of features does not block writes. Map numbers
+ * are never reused, so these rows are unreachable. Returns whether rows remain.
  */
 export function deleteRemovedMapRows(db: Connection): boolean {
   const map = db.get<{ number: number }>("SELECT number FROM removed_maps LIMIT 1")?.number;
@@ -29,7 +29,7 @@ export function deleteRemovedMapRows(db: Connection): boolean {
       field,
       rowsPerTransaction,
     );
-    // Only now, as another field may get its number.
+    // Must come last, since another field may reuse the number.
     if (keys === 0) db.run("DELETE FROM key_fields WHERE number = ?", field);
     return true;
   }

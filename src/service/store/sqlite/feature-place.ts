@@ -1,5 +1,5 @@
 /**
- * SQL for the `seq` in a place. SQLite's drivers hand numbers over as REAL: `|`, unlike `+`, makes integers of them
- * first, and a place beyond 2^53 stays exact.
+ * SQL expression for the `seq` in a place. SQLite drivers bind numbers as REAL; `|`, unlike `+`, converts them to
+ * integers, so that places beyond 2^53 stay exact.
  */
 export const seqFromPlaceSql = "place & 0xFFFFFFFFFF";

@@ -17,7 +17,7 @@ import type { ThreadMethod } from "./protocol.js";
 import type { StoreMethod } from "./store-methods.js";
 import { SupervisedThread } from "./supervised-thread.js";
 
-/** Which thread a question goes to. */
+/** The thread that runs each method. */
 const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes">> = {
   accountByEmail: "reads",
   accountById: "reads",
@@ -55,7 +55,7 @@ const threadByMethod: Readonly<Record<StoreMethod, "reads" | "spools" | "writes"
   purgeAudit: "writes",
 };
 
-/** A step is as long as others may wait (`BatchSizer`), and no more than this. */
+/** Maximum size of a batch; `BatchSizer` limits its duration. */
 const defaultKeyIndexSettings: KeyIndexSettings = {
   batchSize: 100_000,
   maxWaitMs: defaultKeyIndexWaitMs,
@@ -63,100 +63,100 @@ const defaultKeyIndexSettings: KeyIndexSettings = {
 };
 
 /**
- * A store in one SQLite file, made where there is none. Its folder must be there and on a disk of this machine; several
- * processes may have it open. A thread that ends is replaced.
- * @throws GeoferryError store-unavailable, store-newer, store-foreign; once it is open, the service's problems
+ * Opens a store in a SQLite file, and creates it if necessary. Its folder must exist, on a local disk; several
+ * processes may open it. Threads that end unexpectedly are replaced.
+ * @throws GeoferryError store-unavailable, store-newer, store-foreign; problems of the service after opening
  */
 export async function openSqliteStore(
   path: string,
-  { onThreadExit: report = () => {}, onKeyIndex }: StoreEvents = {},
-  reading: KeyIndexSettings = defaultKeyIndexSettings,
+  { onThreadExit = () => {}, onKeyIndex }: StoreEvents = {},
+  keyIndex: KeyIndexSettings = defaultKeyIndexSettings,
 ): Promise<Store> {
-  const writer = new SupervisedThread({ path, role: "writer", keyBatchSize: reading.batchSize }, report);
-  const first = new SupervisedThread({ path, role: "reader" }, report);
-  const second = new SupervisedThread({ path, role: "reader" }, report);
+  const writer = new SupervisedThread({ path, role: "writer", keyBatchSize: keyIndex.batchSize }, onThreadExit);
+  const first = new SupervisedThread({ path, role: "reader" }, onThreadExit);
+  const second = new SupervisedThread({ path, role: "reader" }, onThreadExit);
   const keys = new KeyIndexBuilder(
-    reading,
+    keyIndex,
     async (map, field) => (await writer.call("readKeys", [map, field])) as KeyIndexProgress | null,
     onKeyIndex,
   );
   let spooler: Promise<SupervisedThread> | undefined;
   const close = async () => {
     await keys.close();
-    // The last to go, so that it takes the journal along.
+    // Closed last, to remove the journal files.
     await Promise.all([first.close(), second.close(), spooler?.then((opened) => opened.close())]);
     await writer.close();
   };
   try {
-    // It makes the database, which the others only read.
+    // The writer creates the database before the others open it read-only.
     await writer.open();
     await Promise.all([first.open(), second.open()]);
   } catch (error) {
     await close();
     throw error;
   }
-  /** Whether the last write failed for want of room on the disk. */
+  /** Whether the last write failed because the disk is full. */
   let isFull = false;
-  const askWriter = async (question: ThreadMethod, values: readonly unknown[]): Promise<unknown> => {
+  const askWriter = async (method: ThreadMethod, values: readonly unknown[]): Promise<unknown> => {
     try {
-      return await writer.call(question, values);
+      return await writer.call(method, values);
     } catch (error) {
       if (error instanceof Problem && error.code === "disk-full") isFull = true;
       throw error;
     }
   };
-  /** Most services never need it: it is there from the first large page on. */
+  /** Started with the first large page, since most services never need it. */
   const openSpooler = async (): Promise<SupervisedThread> => {
-    const member = new SupervisedThread({ path, role: "spooler" }, report);
+    const thread = new SupervisedThread({ path, role: "spooler" }, onThreadExit);
     try {
-      await member.open();
-      return member;
+      await thread.open();
+      return thread;
     } catch (error) {
       spooler = undefined;
-      await member.close();
+      await thread.close();
       throw error;
     }
   };
-  const askSpooler = async (question: StoreMethod, values: readonly unknown[]): Promise<unknown> => {
+  const askSpooler = async (method: StoreMethod, values: readonly unknown[]): Promise<unknown> => {
     spooler ??= openSpooler();
-    return (await spooler).call(question, values);
+    return (await spooler).call(method, values);
   };
   const reader = () => (second.load < first.load ? second : first);
   const keysInFlight = new InFlightRequests();
   const pageEnds = new MemoryPaginationCursorStore();
-  const askers = {
-    reads: (question: StoreMethod, values: readonly unknown[]) => reader().call(question, values),
+  const callers = {
+    reads: (method: StoreMethod, values: readonly unknown[]) => reader().call(method, values),
     spools: askSpooler,
     writes: askWriter,
   } as const;
-  const questions = Object.entries(threadByMethod).map(([question, side]) => [
-    question,
-    (...values: unknown[]) => askers[side](question as StoreMethod, values),
+  const methods = Object.entries(threadByMethod).map(([method, thread]) => [
+    method,
+    (...values: unknown[]) => callers[thread](method as StoreMethod, values),
   ]);
-  const asked = Object.fromEntries(questions) as Pick<Store, StoreMethod>;
+  const storeMethods = Object.fromEntries(methods) as Pick<Store, StoreMethod>;
   return {
-    ...asked,
+    ...storeMethods,
     name: "sqlite",
-    findCursors: (question) => pageEnds.findCursors(question),
+    findCursors: (query) => pageEnds.findCursors(query),
     saveCursor: (kept) => pageEnds.saveCursor(kept),
     write: (request) =>
       keysInFlight.runExclusive(request, async () => {
-        const packed = packRequest(request);
-        const ask = async () => (await askWriter("write", [packed])) as PackedOutcome | KeyIndexPending;
-        return unpackOutcome(await keys.write(request, ask));
+        const packedRequest = packRequest(request);
+        const attempt = async () => (await askWriter("write", [packedRequest])) as PackedOutcome | KeyIndexPending;
+        return unpackOutcome(await keys.write(request, attempt));
       }),
-    async page(question) {
-      const found = (await reader().call("page", [question])) as FeaturePage | null | "too-large";
-      if (found === "too-large") throw pageTooLarge(question.size);
+    async page(request) {
+      const found = (await reader().call("page", [request])) as FeaturePage | null | "too-large";
+      if (found === "too-large") throw pageTooLarge(request.size);
       return found;
     },
     async ping() {
       writer.expectAlive();
       await Promise.all([first.call("ping", []), second.call("ping", [])]);
       if (!isFull) return;
-      // The next thing that is written may be small: that it succeeds is no sign of room for others.
-      await writer.call("takeRoom", []);
-      await writer.call("giveRoom", []);
+      // A small write may succeed on a disk that is still full for most others, so this writes a large one.
+      await writer.call("reserveSpace", []);
+      await writer.call("releaseSpace", []);
       isFull = false;
     },
     [Symbol.asyncDispose]: close,

@@ -5,14 +5,14 @@ import { runInBulk } from "./bulk.js";
 import type { Connection } from "./connection.js";
 import { seqFromPlaceSql } from "./feature-place.js";
 
-/** Of a `seq`, those that the keys of one part of their index differ in. */
+/** Low bits of `seq` within a block; the keys of a block are adjacent in the index. */
 const blockBits = 21;
 const zeroListJson = (count: number): string => `[0${",0".repeat(count - 1)}]`;
 
-/** Numbers of maps begin with 1. */
+/** An unused map number; map numbers start at 1. */
 const removedFieldsMap = 0;
 
-/** Keys by which features are found. */
+/** Statements that maintain and search the key index. */
 export function keyStatements(
   db: Connection,
   step: BatchSizer,
@@ -31,9 +31,9 @@ export function keyStatements(
         WHERE number = (SELECT map FROM key_fields WHERE number = ?)`,
         field,
       )!.count;
-      // All in one question with one answer: a quarter of the time of one after the other. The digests are one piece of
-      // memory, and a list of as many zeros counts them off, as another does the blocks. Left free, SQLite would go
-      // through all keys of the field for each.
+      // A single query with a single result takes a quarter of the time of one query per digest. The digests are passed
+      // as one blob, indexed by a JSON array of zeros; a second array enumerates the blocks. Without CROSS JOIN and
+      // INDEXED BY, SQLite would scan all keys of the field for each digest.
       const { found } = db.get<{ found: string }>(
         `SELECT json_group_array(json_array(n.key, k.seq, f.id)) AS found
         FROM json_each(@blocks) b CROSS JOIN json_each(@zeros) n
@@ -63,17 +63,18 @@ export function keyStatements(
       )!.number;
     },
     async readKeys(map, { number, name, read }) {
-      const [behind, most] = [read ?? 0, 2 ** 40 - 1];
+      const [after, maxSeq] = [read ?? 0, 2 ** 40 - 1];
       const last = db.get<{ seq: number }>(
         `SELECT ${seqFromPlaceSql} AS seq FROM features
         WHERE place > ? << 40 | ? AND place <= ? << 40 | ? ORDER BY place LIMIT 1 OFFSET ?`,
         map,
-        behind,
+        after,
         map,
-        most,
+        maxSeq,
         step.features - 1,
       )?.seq;
-      // Sorted, so that each page of the index is written once. What has no key is left out, as a digest is not null.
+      // Sorted by digest, so that each index page is written once. Features without a key are skipped, since the digest
+      // must not be null.
       db.run(
         `INSERT OR IGNORE INTO feature_keys (field, seq, digest)
         SELECT ?, ${seqFromPlaceSql}, unhex(key_digest(?, properties)) AS digest FROM features
@@ -81,15 +82,15 @@ export function keyStatements(
         number,
         name,
         map,
-        behind,
+        after,
         map,
-        last ?? most,
+        last ?? maxSeq,
       );
       db.run("UPDATE key_fields SET read = ? WHERE number = ?", last ?? null, number);
       return last ?? null;
     },
     async removeKeyField(field) {
-      // Millions of keys go piece by piece (`deleteRemovedMapRows`), as those of a map that is gone: no map has this number.
+      // Moves the field to an unused map number, whose keys are deleted in batches (`deleteRemovedMapRows`).
       db.run("UPDATE key_fields SET map = ?, name = number WHERE number = ?", removedFieldsMap, field);
       db.run("INSERT OR IGNORE INTO removed_maps (number) VALUES (?)", removedFieldsMap);
     },

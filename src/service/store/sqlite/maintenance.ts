@@ -2,7 +2,7 @@ import { idempotencyLifetimeMs } from "../contract.js";
 import type { Connection } from "./connection.js";
 import type { SyncStoreMethods } from "./store-methods.js";
 
-/** Entries of the audit log that are removed in one transaction: milliseconds that writes wait. */
+/** Audit log entries deleted per transaction, which delays writes by milliseconds. */
 const auditPurgeBatch = 2000;
 
 export function maintenanceMethods(db: Connection): SyncStoreMethods<"purge" | "purgeAudit"> {

@@ -2,9 +2,9 @@ import { createError } from "../../../errors.js";
 import type { Database } from "../../../sqlite/index.js";
 
 /**
- * What brings a database from one version of its schema to the next; never changed once it was released. A feature's
- * `place` is its map's number and its `seq` in one integer, `map << 40 | seq`, so that rows lie in the file by map and
- * order of creation without an index beside them.
+ * Schema migrations, one per version; never changed after release. The `place` of a feature combines the number of its
+ * map and its `seq` in one integer, `map << 40 | seq`, so that rows are stored by map and creation order without an
+ * additional index.
  */
 const migrations: readonly string[] = [
   `
@@ -130,13 +130,13 @@ const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX outcomes_by_time ON outcomes (at);
   `,
-  // The head of a digest finds it as well, in an index of half the size.
+  // The first bytes of a digest suffice for the lookup, in an index of half the size.
   `
   ALTER TABLE key_fields ADD COLUMN read INTEGER;
   DROP INDEX feature_keys_by_digest;
   CREATE INDEX feature_keys_by_head ON feature_keys (field, substr(digest, 1, 8));
   `,
-  // By two million features, so that those that come one after the other are in one part of the index.
+  // In blocks of two million features, so that consecutive features share a part of the index.
   `
   DROP INDEX feature_keys_by_head;
   CREATE INDEX feature_keys_by_block ON feature_keys (field, seq >> 21, substr(digest, 1, 8));
@@ -146,17 +146,17 @@ const migrations: readonly string[] = [
   ALTER TABLE maps ADD COLUMN version TEXT NOT NULL DEFAULT '';
   UPDATE maps SET version = revision || '-' || lower(hex(randomblob(8)));
   `,
-  // Filled for a moment after a write failed for want of room, to find out whether there is some now.
+  // Filled temporarily after a write failed on a full disk, to check whether there is space again.
   "CREATE TABLE room (filler BLOB NOT NULL) STRICT",
   "ALTER TABLE accounts ADD COLUMN name TEXT NOT NULL DEFAULT ''",
 ];
 
-/** Says in the file's header whose it is: "gFry". */
+/** The application id in the file header: "gFry". */
 const applicationId = 0x67467279;
 
 /**
- * Brings a database up to this version of geoferry, in one transaction that other processes wait for.
- * @throws store-foreign where it is another program's, store-newer where a later geoferry has changed it
+ * Migrates a database to the current schema, in one transaction that other processes wait for.
+ * @throws store-foreign if the database belongs to another program; store-newer if a later version has migrated it
  */
 export function migrate(database: Database, path: string): void {
   database

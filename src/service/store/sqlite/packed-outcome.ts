@@ -4,7 +4,7 @@ import { parseWrittenFeatures, serializeWrittenFeatures } from "../write-result-
 
 type DoneOutcome = Extract<WriteOutcome, { kind: "done" }>;
 
-/** An outcome as it comes back from the thread that writes: what succeeded is one text, as it will be answered. */
+/** A write outcome as the writer thread returns it: successes are serialized as in the response. */
 export type PackedOutcome =
   | Exclude<WriteOutcome, DoneOutcome>
   | (Omit<DoneOutcome, "success" | "text"> & PackedSuccess);
@@ -27,7 +27,7 @@ export function unpackOutcome(packed: PackedOutcome): WriteOutcome {
   const { indexes, ...rest } = packed;
   return {
     ...rest,
-    // An answer is made without it.
+    // Parsed only on demand; responses do not need it.
     get success() {
       return parseWrittenFeatures(rest.text, indexes);
     },

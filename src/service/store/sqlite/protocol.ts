@@ -1,15 +1,15 @@
 import type { PlainError } from "../../../errors.js";
 import type { StoreMethod } from "./store-methods.js";
 
-/** What a thread of the store is started with. */
+/** Options with which a thread of the store is started. */
 export type ThreadOptions =
-  /** `spooler`: reads pages that are too large for memory, so that nothing else waits for them. */
+  /** A `spooler` reads pages that are too large for memory, so that they do not delay other reads. */
   | { readonly path: string; readonly role: "reader" | "spooler" }
   /** `keyBatchSize`: `KeyIndexSettings.batchSize`. */
   | { readonly path: string; readonly role: "writer"; readonly keyBatchSize: number };
 
-/** What a store is asked, and what it asks of itself. */
-export type ThreadMethod = StoreMethod | "readKeys" | "takeRoom" | "giveRoom";
+/** Methods of the store, and internal ones. */
+export type ThreadMethod = StoreMethod | "readKeys" | "reserveSpace" | "releaseSpace";
 
 export type ThreadRequest =
   | { readonly open: true }
@@ -17,7 +17,7 @@ export type ThreadRequest =
   | { readonly close: true };
 
 export type ThreadReply =
-  /** The database is open, or could not be opened. */
+  /** The result of opening the database. */
   | { readonly open: true }
   | { readonly open: false; readonly error: PlainError }
   | { readonly id: number; readonly result: unknown }

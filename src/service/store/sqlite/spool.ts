@@ -1,27 +1,21 @@
-/** Writes pages that are too large for memory to files. */
+/** Spools pages that are too large for memory to a file. */
 import { writeSync } from "node:fs";
 import type { PageMetadata, SpoolRequest } from "../contract.js";
 import { featureJsonSql } from "../page-limit.js";
 import type { Connection } from "./connection.js";
 import { findMapRow, queryPage, type StoredPageRow, toPageMetadata } from "./pages.js";
 
-/** Bytes that are written at once; a larger feature is written alone. */
+/** Bytes per write; a larger feature is written alone. */
 const chunkBytes = 1 << 20;
 const comma = Buffer.from(",");
 
-/** Writes a page to a file, in one transaction; nothing where it has more bytes than the question allows. */
-export function spoolPage(db: Connection, question: SpoolRequest, file: number): PageMetadata | null {
+/** Writes a page to a file in one transaction; writes nothing if it exceeds `maxBytes`. */
+export function spoolPage(db: Connection, request: SpoolRequest, file: number): PageMetadata | null {
   return db.database.transaction(() => {
-    const map = findMapRow(db, question.map);
+    const map = findMapRow(db, request.map);
     if (!map) return null;
-    const { text: _none, ...found } = queryPage(
-      db,
-      map.number,
-      { from: question.after + 1, skip: 0 },
-      question.size,
-      -1,
-    );
-    if (found.count > 0 && found.bytes <= question.maxBytes) writeFeatures(db, map.number, found, file);
+    const { text: _none, ...found } = queryPage(db, map.number, { from: request.after + 1, skip: 0 }, request.size, -1);
+    if (found.count > 0 && found.bytes <= request.maxBytes) writeFeatures(db, map.number, found, file);
     return toPageMetadata(db, map, found);
   })();
 }
@@ -46,14 +40,14 @@ function writeFeatures(
     writer.add(text);
   }
   writer.flush();
-  if (writer.written !== bytes) throw new Error(`a page of ${bytes} bytes was written as ${writer.written}`);
+  if (writer.written !== bytes) throw new Error(`spooled ${writer.written} bytes of a page of ${bytes}`);
 }
 
-/** Writes to a file from its beginning; small texts go together. */
+/** Writes to a file from its start, and combines small texts. */
 class ChunkWriter {
   readonly #buffer = Buffer.allocUnsafe(chunkBytes);
   #filled = 0;
-  /** Bytes. */
+  /** Bytes written. */
   written = 0;
 
   constructor(private readonly file: number) {}

@@ -4,7 +4,7 @@ import { createError, fromPlainError, GeoferryError } from "../../../errors.js";
 import { problem } from "../../http/problems.js";
 import type { ThreadMethod, ThreadOptions, ThreadReply, ThreadRequest } from "./protocol.js";
 
-// Always the built file: a worker cannot run TypeScript.
+// Always the built file, since a worker cannot run TypeScript.
 const threadPath = createRequire(import.meta.url).resolve("#sqlite-store");
 
 interface PendingCall {
@@ -12,7 +12,7 @@ interface PendingCall {
   reject(error: unknown): void;
 }
 
-/** Problems of the service by the errors of the store. What the store said is the cause, for the log. */
+/** Problems by error code of the store. The original error is kept as the cause, for the log. */
 const problemCodes: Readonly<Record<string, "store-unavailable" | "disk-full">> = {
   "store-unavailable": "store-unavailable",
   "store-full": "disk-full",
@@ -23,23 +23,23 @@ function toProblem(error: unknown): unknown {
   return code === undefined ? error : problem(code, {}, { cause: error });
 }
 
-/** The other end of a thread of the store, which is there from the start; its database has to be opened. */
+/** Client of a store thread. The thread starts at once; its database must be opened. */
 export class StoreThread {
   private readonly worker: Worker;
   private readonly pending = new Map<number, PendingCall>();
-  /** Fulfilled with the reason once the thread is gone. */
+  /** Resolves with the cause after the thread has ended. */
   readonly end: Promise<unknown>;
   private opening: PendingCall | undefined;
   private ended: unknown;
   private nextId = 0;
 
-  constructor(role: ThreadOptions) {
-    this.worker = new Worker(threadPath, { workerData: role });
+  constructor(options: ThreadOptions) {
+    this.worker = new Worker(threadPath, { workerData: options });
     this.worker.on("message", (reply: ThreadReply) => this.onMessage(reply));
     let reason: unknown;
     const end = (cause: unknown) => {
       reason ??= cause;
-      this.ended ??= createError("store-unavailable", { store: role.path, reason: "its thread has ended" }, cause);
+      this.ended ??= createError("store-unavailable", { store: options.path, reason: "its thread has ended" }, cause);
       this.opening?.reject(this.ended);
       for (const { reject } of this.pending.values()) reject(toProblem(this.ended));
       this.pending.clear();
@@ -69,7 +69,7 @@ export class StoreThread {
     this.worker.postMessage(request);
   }
 
-  /** Once, before it is asked anything. */
+  /** Call it once, before any method. */
   async open(): Promise<void> {
     if (this.ended) throw this.ended;
     await new Promise((resolve, reject) => {
@@ -78,12 +78,12 @@ export class StoreThread {
     });
   }
 
-  /** @throws store-unavailable once the thread has ended; one that is busy is not asked */
+  /** Does not wait for a busy thread. @throws store-unavailable after the thread has ended */
   expectAlive(): void {
     if (this.ended) throw toProblem(this.ended);
   }
 
-  /** How many questions it has not answered yet; infinitely many once the thread has ended. */
+  /** Number of pending calls; infinite after the thread has ended. */
   get load(): number {
     return this.ended ? Number.POSITIVE_INFINITY : this.pending.size;
   }
@@ -97,7 +97,7 @@ export class StoreThread {
     });
   }
 
-  /** After all that was asked is answered. */
+  /** Waits for pending calls. */
   async close(): Promise<void> {
     if (!this.ended) this.send({ close: true });
     await this.end;

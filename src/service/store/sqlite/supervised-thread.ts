@@ -2,24 +2,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ThreadMethod, ThreadOptions } from "./protocol.js";
 import { StoreThread } from "./store-thread.js";
 
-/** A thread ended that no one asked to end: it ran out of memory, or the database's library failed. */
+/** An unexpected end of a thread, after running out of memory or a failure of the database library. */
 export interface ThreadExit {
   readonly role: ThreadOptions["role"];
   readonly cause: unknown;
-  /** Milliseconds until a new one takes its place. */
+  /** Milliseconds until a new thread starts. */
   readonly restartDelay: number;
 }
 
 /**
- * Milliseconds before a new thread: none after the first end within a while, then twice as many each time. There is no
- * end of it: a service that lives and never answers again would have to be found and started again by somebody, and what
- * ends a thread, such as one request, need not come again.
+ * Delays before a restart, in milliseconds: none after the first exit within the period, then doubling. Restarts never
+ * stop: a service that runs but never responds would need an operator, and the cause, such as one request, may not
+ * recur.
  */
 const restartDelaysMs = { second: 500, most: 30_000, within: 600_000 } as const;
 
 /**
- * A member of the store whose thread is replaced when it ends. What it was asked just then is answered by
- * `store-unavailable`, and what is asked until the new one is there, too; a transaction that was under way is undone.
+ * A thread of the store that is restarted when it ends. Pending calls, and calls until the restart, fail with
+ * `store-unavailable`; a transaction in progress is rolled back.
  */
 export class SupervisedThread {
   private thread: StoreThread;
@@ -28,20 +28,20 @@ export class SupervisedThread {
   private restarting: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly role: ThreadOptions,
-    private readonly onExit: (end: ThreadExit) => void,
+    private readonly options: ThreadOptions,
+    private readonly onExit: (exit: ThreadExit) => void,
   ) {
-    this.thread = new StoreThread(role);
+    this.thread = new StoreThread(options);
   }
 
-  /** Once, before it is asked anything. A thread that does not come so far is not replaced. */
+  /** Call it once, before any method. A thread that fails to open is not restarted. */
   async open(): Promise<void> {
     await this.thread.open();
     this.watch(this.thread);
   }
 
-  private watch(member: StoreThread): void {
-    void member.end.then((cause) => {
+  private watch(thread: StoreThread): void {
+    void thread.end.then((cause) => {
       if (!this.closing.signal.aborted) this.restarting = this.restart(cause);
     });
   }
@@ -51,11 +51,11 @@ export class SupervisedThread {
     this.exitTimes = [...this.exitTimes.filter((end) => end > now - restartDelaysMs.within), now];
     const before = this.exitTimes.length - 1;
     const restartDelay = before === 0 ? 0 : Math.min(restartDelaysMs.second * 2 ** (before - 1), restartDelaysMs.most);
-    this.onExit({ role: this.role.role, cause, restartDelay });
+    this.onExit({ role: this.options.role, cause, restartDelay });
     const { signal } = this.closing;
     await sleep(restartDelay, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    const next = new StoreThread(this.role);
+    const next = new StoreThread(this.options);
     try {
       await next.open();
       this.thread = next;
@@ -66,21 +66,21 @@ export class SupervisedThread {
     }
   }
 
-  /** @throws store-unavailable while there is no thread; one that is busy is not asked */
+  /** Does not wait for a busy thread. @throws store-unavailable while there is no thread */
   expectAlive(): void {
     this.thread.expectAlive();
   }
 
-  /** How many questions it has not answered yet; infinitely many while there is no thread. */
+  /** Number of pending calls; infinite while there is no thread. */
   get load(): number {
     return this.thread.load;
   }
 
-  call(question: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
-    return this.thread.call(question, values);
+  call(method: ThreadMethod, values: readonly unknown[]): Promise<unknown> {
+    return this.thread.call(method, values);
   }
 
-  /** After all that was asked is answered. */
+  /** Waits for pending calls. */
   async close(): Promise<void> {
     this.closing.abort();
     await this.restarting;

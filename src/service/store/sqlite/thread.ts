@@ -1,6 +1,6 @@
 /**
- * The entry of a thread with a connection of its own: one writes, others read beside it (write-ahead log). SQLite
- * answers at once, and would hold up everything else in the thread of the service.
+ * Entry point of a store thread with its own connection: one writes, the others read concurrently (write-ahead log).
+ * SQLite is synchronous and would block the main thread of the service.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { isDiskFull } from "../../../errors/disk-full.js";
@@ -30,8 +30,8 @@ type MethodTable = Readonly<Record<string, (...values: never[]) => unknown>>;
 const readerMethods = (db: Connection): MethodTable => ({
   ...accountReadMethods(db),
   ...mapReadMethods(db),
-  page: (question: PageRequest) => readPage(db, question),
-  spool: (question: SpoolRequest, file: number) => spoolPage(db, question, file),
+  page: (request: PageRequest) => readPage(db, request),
+  spool: (request: SpoolRequest, file: number) => spoolPage(db, request, file),
   ping: () => void db.get("SELECT count(*) FROM sqlite_schema"),
 });
 
@@ -42,15 +42,15 @@ const writerMethods = (db: Connection, step: BatchSizer): MethodTable => {
     ...mapWriteMethods(db),
     ...maintenanceMethods(db),
     readKeys: (map: string, field: string) => indexKeysOfField(tx, map, field),
-    takeRoom: () => void db.run("INSERT INTO room VALUES (randomblob(?))", reservedBytes),
-    giveRoom: () => void db.run("DELETE FROM room"),
+    reserveSpace: () => void db.run("INSERT INTO room VALUES (randomblob(?))", reservedBytes),
+    releaseSpace: () => void db.run("DELETE FROM room"),
     write: async (request: PackedRequest) => packOutcome(await write(tx, unpackRequest(request))),
   };
 };
 
-/** Less may fit on a disk that has no room for most writes. */
+/** A smaller write may fit on a disk that is full for most others. */
 const reservedBytes = 2 << 20;
-/** What SQLite or the system refuses for reasons outside of the program is told as such; all else is a bug. */
+/** Error codes of SQLite and the system with external causes; all others are bugs. */
 const externalErrorCodes =
   /^SQLITE_(BUSY|LOCKED|IOERR|CORRUPT|NOTADB|CANTOPEN|READONLY|PERM|AUTH|NOMEM|PROTOCOL)|^E[A-Z]+$/;
 
@@ -68,7 +68,7 @@ async function inTransaction(db: Connection, work: () => unknown): Promise<unkno
     db.run("COMMIT");
     return answer;
   } catch (error) {
-    // Some errors have ended the transaction already.
+    // Some errors have already ended the transaction.
     if (db.database.inTransaction) db.run("ROLLBACK");
     throw error;
   }
@@ -77,25 +77,25 @@ async function inTransaction(db: Connection, work: () => unknown): Promise<unkno
 const reply = (message: ThreadReply, transferred: readonly ArrayBuffer[] = []): void =>
   port.postMessage(message, transferred);
 
-/** The text of a page goes over without a copy. */
+/** Transfers the text of a page without a copy. */
 const transferListOf = (answer: unknown): ArrayBuffer[] => {
   const text = typeof answer === "object" && answer !== null && "text" in answer ? answer.text : null;
   return text instanceof Uint8Array && text.length > 0 ? [text.buffer as ArrayBuffer] : [];
 };
 
-type CallMethod = (question: ThreadMethod, values: readonly unknown[]) => Promise<unknown>;
+type CallMethod = (method: ThreadMethod, values: readonly unknown[]) => Promise<unknown>;
 
 function createCallMethod(db: Connection): CallMethod {
   if (threadOptions.role !== "writer") {
-    const answers = readerMethods(db);
-    return async (question, values) => answers[question]!(...(values as never[]));
+    const methods = readerMethods(db);
+    return async (method, values) => methods[method]!(...(values as never[]));
   }
-  const step = new BatchSizer(threadOptions.keyBatchSize);
-  const answers = writerMethods(db, step);
-  return async (question, values) => {
+  const batchSizer = new BatchSizer(threadOptions.keyBatchSize);
+  const methods = writerMethods(db, batchSizer);
+  return async (method, values) => {
     const started = performance.now();
-    const answer = await inTransaction(db, () => answers[question]!(...(values as never[])));
-    if (question === "readKeys") step.record(performance.now() - started);
+    const answer = await inTransaction(db, () => methods[method]!(...(values as never[])));
+    if (method === "readKeys") batchSizer.record(performance.now() - started);
     return answer;
   };
 }
@@ -132,23 +132,23 @@ async function handle(request: ThreadRequest): Promise<void> {
   }
 }
 
-// One after the other: a write is many statements, and nothing may come between them.
+// Requests run one at a time: a write consists of many statements that must not be interleaved.
 let queueTail: Promise<void> = Promise.resolve();
 const enqueue = (work: () => Promise<void>): void => {
   queueTail = queueTail.then(work);
 };
 port.on("message", (request: ThreadRequest) => enqueue(() => handle(request)));
 
-/** Questions after which there may be leavings: of this process, or of others. */
+/** Methods after which rows of removed maps or fields may remain. */
 const methodsThatLeaveRows: ReadonlySet<ThreadMethod> = new Set<ThreadMethod>(["deleteMap", "purge"]);
 
-/** Removes what maps have left, piece by piece, between what is asked. Whatever stops it, it goes on after the next start. */
+/** Deletes rows of removed maps in batches, between requests. Continues after a restart if interrupted. */
 function deleteRowsInBackground(): void {
   enqueue(async () => {
     const open = db;
     if (!open) return;
     const more = await inTransaction(open, () => deleteRemovedMapRows(open)).catch(() => false);
-    // Requests that have arrived come first.
+    // Requests that have arrived run first.
     if (more) setImmediate(deleteRowsInBackground);
   });
 }

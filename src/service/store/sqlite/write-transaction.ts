@@ -9,7 +9,7 @@ import { keyStatements } from "./key-statements.js";
 
 const keyFieldsOfMapSql = "field IN (SELECT number FROM key_fields WHERE map = ?)";
 
-/** The statements of a write; the transaction itself is begun and ended by the thread, which does one at a time. */
+/** The statements of a write. The thread begins and ends the transaction, and runs one at a time. */
 export function createWriteTransaction(db: Connection, step: BatchSizer): WriteTransaction {
   return {
     ...mapStatements(db),
@@ -68,7 +68,7 @@ function mapStatements(
 
 function outcomeStatements(db: Connection): Pick<WriteTransaction, "readOutcome" | "saveOutcome"> {
   return {
-    // Those in flight are told where requests arrive: this thread does one after the other.
+    // Concurrent requests with the same key are rejected before they reach this thread (`InFlightRequests`).
     async readOutcome({ scope, key }, since) {
       const row = db.get<{ fingerprint: Uint8Array; outcome: string }>(
         "SELECT fingerprint, outcome FROM outcomes WHERE scope = ? AND key = ? AND at > ?",
@@ -123,8 +123,8 @@ function featureStatements(
       ]);
     },
     async update(map, rows) {
-      // Rows that are there, every one of them: an upsert takes half the time of UPDATE … FROM (VALUES …), which puts all
-      // of them aside first. No JSON is "", which leaves a column as it is.
+      // All rows exist, so that each insert conflicts: an upsert takes half the time of UPDATE … FROM (VALUES …), which
+      // materializes all rows first. An empty text, which is not JSON, keeps the column.
       const sql = (values: string) =>
         `INSERT INTO features AS f (place, id, geometry, properties) VALUES ${values}
         ON CONFLICT (place) DO UPDATE SET

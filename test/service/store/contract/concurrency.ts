@@ -36,7 +36,7 @@ export function describeConcurrency(open: OpenStore): void {
       const put = (i: number) =>
         makeWriteRequest(
           map,
-          "synchronise",
+          "synchronize",
           Array.from({ length: 30 }, (_, ref) => ({
             geometry: null,
             properties: { ref: `${ref % (i + 1)}/${ref}`, by: i },
@@ -71,7 +71,7 @@ export function describeConcurrency(open: OpenStore): void {
       const put = (by: number) =>
         makeWriteRequest(
           map,
-          "synchronise",
+          "synchronize",
           numberedFeatures(300).map((one) => ({ ...one, properties: { ref: one.properties, by } })),
         );
       await writeOrFail(store, put(0));

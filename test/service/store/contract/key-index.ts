@@ -103,12 +103,12 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
       expect(gone).toMatchObject({ kind: "done", success: [] });
     });
 
-    test("is read to its end when a synchronisation by ids has replaced all between the steps", async () => {
+    test("is read to its end when a synchronization by ids has replaced all between the steps", async () => {
       const { store, map, ids } = await prepared(30);
       const update = byRef(map, "update", "r5", "other");
       await expect(store.write(update)).rejects.toMatchObject(rejectedProblem);
       const rest = [{ id: ids[5]!, ...kept({ ref: "r5" }) }, kept({ ref: "other" })];
-      expect(await writeOrFail(store, makeWriteRequest(map, "synchronise", rest))).toMatchObject({ deleted: 29 });
+      expect(await writeOrFail(store, makeWriteRequest(map, "synchronize", rest))).toMatchObject({ deleted: 29 });
       await writeUntilDone(store, update);
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
         { ref: "r5", seen: true },

@@ -38,7 +38,7 @@ export function describeKeys(open: OpenStore): void {
       const [later] = (await writeOrFail(store, makeWriteRequest(map, "create", [kept({ ref: "d" })]))).success;
       const put = randomUUID();
       const all = (await readAllByCursor(store, map)).map(({ id, properties }) => ({ id, geometry: null, properties }));
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [...all, { id: put, properties: { ref: "e" } }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [...all, { id: put, properties: { ref: "e" } }]));
       const second = await by("ref", "update", kept({ ref: "d", n: 2 }), kept({ ref: "e", n: 3 }));
       expect(second.success.map(({ id }) => id)).toEqual([later!.id, put]);
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
@@ -62,7 +62,7 @@ export function describeKeys(open: OpenStore): void {
         "0 properties.ref",
         "2 properties.ref",
       ]);
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ id: ids[1]!, properties: { ref: "a" } }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [{ id: ids[1]!, properties: { ref: "a" } }]));
       expect(whats(await by("ref", "delete", kept({ ref: "a" })))).toEqual(["0 deleted"]);
       expect(await readAllByCursor(store, map)).toEqual([]);
     });
@@ -115,7 +115,7 @@ export function describeKeys(open: OpenStore): void {
         };
         await writeOrFail(store, { ...request("create", "a", "b"), remoteField: null });
         await writeOrFail(store, makeWriteRequest(map, "create", [kept({ n: 1 })]));
-        expect(whats(await writeOrFail(store, request("synchronise", "b", "c")))).toEqual(["0 updated", "1 created"]);
+        expect(whats(await writeOrFail(store, request("synchronize", "b", "c")))).toEqual(["0 updated", "1 created"]);
         const page = (await store.page({ map, size: 10, page: 1 }))!;
         const stored = parseFeatures(page.text);
         expect(stored.map(({ properties }) => Object.entries(properties))).toEqual([
@@ -134,7 +134,7 @@ export function describeKeys(open: OpenStore): void {
 
     test("that is twice in a request fails in all copies, and protects what it names", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { ref: "c" });
-      for (const kind of ["upsert", "update", "synchronise"] as const) {
+      for (const kind of ["upsert", "update", "synchronize"] as const) {
         const outcome = await by("ref", kind, kept({ ref: "a", n: 1 }), kept({ ref: "b" }), kept({ ref: "a", n: 2 }));
         expect(outcome.failed.map(({ index, id, path }) => [index, id, path])).toEqual([
           [0, ids[0], "properties.ref"],
@@ -159,7 +159,7 @@ export function describeKeys(open: OpenStore): void {
         { ref: "a", n: 2 },
         { ref: "a" },
       );
-      const outcome = await by("ref", "synchronise", kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
+      const outcome = await by("ref", "synchronize", kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
       expect(outcome.success.map(({ id }) => id)).toEqual([ids[0], ids[1]]);
       expect(outcome.deleted).toBe(2);
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
@@ -187,7 +187,7 @@ export function describeKeys(open: OpenStore): void {
     test("that is twice on the map is protected whole by a feature that failed", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a", n: 1 }, { ref: "b" }, { ref: "a", n: 2 });
       const failure = { path: "geometry", message: "None." };
-      const outcome = await by("ref", "synchronise", { ...kept({ ref: "a" }), failure }, kept({ ref: "c" }));
+      const outcome = await by("ref", "synchronize", { ...kept({ ref: "a" }), failure }, kept({ ref: "c" }));
       expect(outcome.failed).toEqual([{ index: 0, id: ids[0], ...failure }]);
       expect(outcome.deleted).toBe(1);
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([
@@ -206,13 +206,13 @@ export function describeKeys(open: OpenStore): void {
         { id: ids[0]!, ...kept({ ref: "d" }) },
         { id: free, ...kept({ ref: "e" }) },
       ];
-      const outcome = await by("ref", "synchronise", ...sent);
+      const outcome = await by("ref", "synchronize", ...sent);
       expect(whats(outcome)).toEqual(["0 created", "1 updated", "2 created", "3 created"]);
       const stored = await readAllByCursor(store, map);
       expect(stored.map(({ properties }) => properties.ref)).toEqual(["a", "c", "d", "e"]);
       expect(stored.slice(0, 2).map(({ id }) => id)).toEqual([ids[0], free]);
       for (const { id } of stored.slice(2)) expect([...ids, free]).not.toContain(id);
-      const again = await by("ref", "synchronise", ...sent);
+      const again = await by("ref", "synchronize", ...sent);
       expect(again).toMatchObject({ deleted: 0, revision: outcome.revision });
     });
 

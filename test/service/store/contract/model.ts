@@ -48,7 +48,7 @@ const anItem: fc.Arbitrary<ModelItem> = fc.record({
 const aKind = fc.oneof(
   { weight: 3, arbitrary: fc.constant("create" as const) },
   { weight: 8, arbitrary: fc.constantFrom("upsert", "update", "delete") },
-  { weight: 3, arbitrary: fc.constant("synchronise" as const) },
+  { weight: 3, arbitrary: fc.constant("synchronize" as const) },
 );
 
 const aRequest: fc.Arbitrary<ModelRequest> = fc

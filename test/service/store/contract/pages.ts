@@ -46,7 +46,7 @@ export function describePages(open: OpenStore): void {
       const properties =
         '{"b":1,"a":"\\u0001 \\"quoted\\" \\\\ é \u{1f5fa} \u2028","__proto__":{"x":[]},"constructor":null,"":1e+21}';
       const stub = randomUUID();
-      const request = makeWriteRequest(map, "synchronise", [{ id }, { id: stub }]);
+      const request = makeWriteRequest(map, "synchronize", [{ id }, { id: stub }]);
       const items = request.items.map((item) => ({ ...item, geometry: "null", properties: "{}" }));
       items[0] = { ...items[0]!, geometry, properties };
       await writeOrFail(store, { ...request, items });

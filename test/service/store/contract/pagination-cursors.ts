@@ -25,12 +25,12 @@ export function describePaginationCursors(open: OpenStore): void {
   describe("ends of pages", () => {
     test("are found by credential, map, size and page, with any token, since a time", async () => {
       const store = await open();
-      const loop = newLoop();
+      const session = newLoop();
       const other = end(30, { token: testTime + 2, isExact: false, at: testTime + 9 });
-      await store.saveCursor({ loop, page: 1, end: end(20), now: testTime });
-      await store.saveCursor({ loop: { ...loop, token: testTime + 2 }, page: 1, end: other, now: testTime });
+      await store.saveCursor({ session, page: 1, end: end(20), now: testTime });
+      await store.saveCursor({ session: { ...session, token: testTime + 2 }, page: 1, end: other, now: testTime });
       const find = (change: Partial<PaginationSession> = {}, page = 1, since = testTime - 1) =>
-        store.findCursors({ loop: { ...loop, ...change }, page, since });
+        store.findCursors({ session: { ...session, ...change }, page, since });
       const found = [...(await find())].sort((one, two) => one.after - two.after);
       expect(found).toEqual([end(20), other]);
       expect(await find({}, 1, testTime)).toEqual([other]);
@@ -41,28 +41,28 @@ export function describePaginationCursors(open: OpenStore): void {
 
     test("are forgotten two pages later, of loops with one token the furthest first, and behind the last page", async () => {
       const store = await open();
-      const loop = newLoop();
-      const found = async (page: number) => sortByPosition(await store.findCursors({ loop, page, since: 0 }));
-      for (const after of [20, 24, 22]) await store.saveCursor({ loop, page: 1, end: end(after), now: testTime });
-      await store.saveCursor({ loop: { ...loop, token: 7 }, page: 1, end: end(99, { token: 7 }), now: testTime });
-      await store.saveCursor({ loop, page: 2, end: end(40), now: testTime });
+      const session = newLoop();
+      const found = async (page: number) => sortByPosition(await store.findCursors({ session, page, since: 0 }));
+      for (const after of [20, 24, 22]) await store.saveCursor({ session, page: 1, end: end(after), now: testTime });
+      await store.saveCursor({ session: { ...session, token: 7 }, page: 1, end: end(99, { token: 7 }), now: testTime });
+      await store.saveCursor({ session, page: 2, end: end(40), now: testTime });
       expect([await found(1), await found(2)]).toEqual([[20, 22, 24, 99], [40]]);
-      await store.saveCursor({ loop, page: 3, end: end(60), now: testTime });
+      await store.saveCursor({ session, page: 3, end: end(60), now: testTime });
       expect([await found(1), await found(2), await found(3)]).toEqual([[20, 22, 99], [40], [60]]);
-      await store.saveCursor({ loop, page: 4, end: null, now: testTime });
+      await store.saveCursor({ session, page: 4, end: null, now: testTime });
       expect([await found(1), await found(2), await found(3), await found(4)]).toEqual([[20, 22, 99], [], [], []]);
     });
 
     test("of a first page go when it is read again some seconds later", async () => {
       const store = await open();
-      const loop = newLoop();
+      const session = newLoop();
       for (const [after, at] of [
         [20, testTime],
         [21, testTime + 4000],
         [22, testTime + 6000],
       ] as const)
-        await store.saveCursor({ loop, page: 1, end: end(after, { at }), now: at });
-      expect(sortByPosition(await store.findCursors({ loop, page: 1, since: 0 }))).toEqual([21, 22]);
+        await store.saveCursor({ session, page: 1, end: end(after, { at }), now: at });
+      expect(sortByPosition(await store.findCursors({ session, page: 1, since: 0 }))).toEqual([21, 22]);
     });
   });
 }

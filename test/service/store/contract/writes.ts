@@ -74,10 +74,10 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(b, "b")]));
       const outcome = await writeOrFail(
         store,
-        makeWriteRequest(map, "synchronise", [
+        makeWriteRequest(map, "synchronize", [
           named(c, "c"),
           named(b, "b, changed", 7),
           { properties: { title: "new" } },
@@ -96,7 +96,7 @@ export function describeWrites(open: OpenStore): void {
     test("repeated changes nothing, and so not the revision", async () => {
       const store = await open();
       const map = await insertMap(store);
-      const request = makeWriteRequest(map, "synchronise", [named(randomUUID(), "a"), named(randomUUID(), "b")]);
+      const request = makeWriteRequest(map, "synchronize", [named(randomUUID(), "a"), named(randomUUID(), "b")]);
       await writeOrFail(store, request);
       const again = await writeOrFail(store, request);
       expect(whats(again)).toEqual(["0 updated", "1 updated"]);
@@ -108,7 +108,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1000)));
-      const empty = makeWriteRequest(map, "synchronise", [], { remoteField: "ref" });
+      const empty = makeWriteRequest(map, "synchronize", [], { remoteField: "ref" });
       expect(await writeOrFail(store, empty)).toMatchObject({ deleted: 1000, revision: 2, success: [], failed: [] });
       expect(await writeOrFail(store, empty)).toMatchObject({ deleted: 0, revision: 2 });
       expect(await readAllByCursor(store, map)).toEqual([]);
@@ -120,8 +120,8 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
-      const request = makeWriteRequest(map, "synchronise", [
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(b, "b"), named(c, "c")]));
+      const request = makeWriteRequest(map, "synchronize", [
         { id: a, failure: wrong },
         named(c, "c2"),
         { failure: wrong },
@@ -140,7 +140,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
-      const outcome = await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ failure: wrong }]));
+      const outcome = await writeOrFail(store, makeWriteRequest(map, "synchronize", [{ failure: wrong }]));
       expect(outcome).toMatchObject({ success: [], deleted: 0, revision: 1 });
       expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
@@ -149,10 +149,10 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, b] = [randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(b, "b")]));
       const outcome = await writeOrFail(
         store,
-        makeWriteRequest(map, "synchronise", [named(a, "x"), named(b, "b2"), named(a, "y"), { id: a, failure: wrong }]),
+        makeWriteRequest(map, "synchronize", [named(a, "x"), named(b, "b2"), named(a, "y"), { id: a, failure: wrong }]),
       );
       expect(whats(outcome)).toEqual(["1 updated"]);
       expect(failures(outcome)).toEqual([
@@ -168,9 +168,9 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const [map, other] = [await insertMap(store), await insertMap(store)];
       const id = randomUUID();
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(id, "here")]));
-      await writeOrFail(store, makeWriteRequest(other, "synchronise", [named(id, "there")]));
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", []));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(id, "here")]));
+      await writeOrFail(store, makeWriteRequest(other, "synchronize", [named(id, "there")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", []));
       expect((await readAllByCursor(store, other)).map((feature) => feature.id)).toEqual([id]);
     });
   });
@@ -181,7 +181,7 @@ export function describeWrites(open: OpenStore): void {
       const map = await insertMap(store);
       const id = randomUUID();
       const properties = { title: "a", kind: { x: 1, y: 2 }, gone: 1, last: [1] };
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [{ id, geometry: point(1), properties }]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [{ id, geometry: point(1), properties }]));
       const change = { kind: { y: 3 }, gone: null, absent: null, added: "é" };
       const outcome = await writeOrFail(store, makeWriteRequest(map, "update", [{ id, properties: change }]));
       expect(whats(outcome)).toEqual(["0 updated"]);
@@ -193,7 +193,7 @@ export function describeWrites(open: OpenStore): void {
     test("takes `__proto__` and `constructor` for names like any other", async () => {
       const store = await open();
       const map = await insertMap(store);
-      const request = makeWriteRequest(map, "synchronise", [{ id: randomUUID() }]);
+      const request = makeWriteRequest(map, "synchronize", [{ id: randomUUID() }]);
       const with_ = (properties: string) => ({ ...request, items: [{ ...request.items[0]!, properties }] });
       await writeOrFail(store, with_('{"__proto__":{"a":1},"constructor":1,"toString":2}'));
       const change = {
@@ -211,7 +211,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b"), named(c, "c")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(b, "b"), named(c, "c")]));
       await writeOrFail(
         store,
         makeWriteRequest(map, "update", [{ id: a, geometry: point(9) }, { id: b, geometry: null }, { id: c }]),
@@ -226,7 +226,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, unknown] = [randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(randomUUID(), "b")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(randomUUID(), "b")]));
       const outcome = await writeOrFail(
         store,
         makeWriteRequest(map, "update", [
@@ -247,7 +247,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, unknown] = [randomUUID(), randomUUID(), randomUUID()];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a"), named(b, "b")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a"), named(b, "b")]));
       const outcome = await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: unknown }, { id: a }]));
       expect(whats(outcome)).toEqual(["1 deleted"]);
       expect(failures(outcome)).toEqual([[0, unknown]]);
@@ -261,7 +261,7 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const a = randomUUID();
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a")]));
       const outcome = await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }, { id: a }]));
       expect(failures(outcome)).toEqual([]);
       expect(outcome.success).toMatchObject([{ index: 0, id: a, what: "deleted" }]);
@@ -274,11 +274,11 @@ export function describeWrites(open: OpenStore): void {
       const store = await open();
       const map = await insertMap(store);
       const a = randomUUID();
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "a")]));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "a")]));
       const strict = { strict: true } as const;
       const refused = [
         makeWriteRequest(map, "create", [named(randomUUID(), "b"), { failure: wrong }], strict),
-        makeWriteRequest(map, "synchronise", [named(randomUUID(), "b"), { failure: wrong }], strict),
+        makeWriteRequest(map, "synchronize", [named(randomUUID(), "b"), { failure: wrong }], strict),
         makeWriteRequest(map, "update", [{ id: a, properties: { title: "b" } }, { id: nil }], strict),
         makeWriteRequest(map, "delete", [{ id: a }, { id: nil }], strict),
       ];
@@ -318,9 +318,9 @@ export function describeWrites(open: OpenStore): void {
       const audit = { account, action: "features-written", address: "192.0.2.7" };
       const [a, b] = [randomUUID(), randomUUID()];
       const features = [named(a, "a"), named(b, "b"), { failure: wrong }];
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", features, { audit, now: 5 }));
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", features, { audit, now: 6 }));
-      await writeOrFail(store, makeWriteRequest(map, "synchronise", [named(a, "z")], { audit, now: 7 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", features, { audit, now: 5 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", features, { audit, now: 6 }));
+      await writeOrFail(store, makeWriteRequest(map, "synchronize", [named(a, "z")], { audit, now: 7 }));
       await writeOrFail(store, makeWriteRequest(map, "delete", [{ id: a }], { audit, now: 8 }));
       const entry = { account, map, action: "features-written", address: "192.0.2.7" };
       expect(await store.auditEntries({ map, limit: 10 })).toEqual([

@@ -92,7 +92,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     await using one = await openPostgresStore(url);
     await using other = await openPostgresStore(url);
     expect(await readAllByCursor(one, map)).toHaveLength(3);
-    const loop = { map, size: 2, credential: randomUUID(), token: 1 };
+    const session = { map, size: 2, credential: randomUUID(), token: 1 };
     const end = { token: 1, after: 2, version: `1-${"a".repeat(16)}`, isExact: true, at: 1000 };
     await one.saveCursor({ loop, page: 1, end, now: 1000 });
     expect(await other.findCursors({ loop, page: 1, since: 0 })).toEqual([end]);

@@ -36,7 +36,7 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     const written = async (store: Store): Promise<string> => {
       const map = await insertMap(store);
       const sent: FeatureInput[] = ids.map((id, i) => ({ id, geometry: { type: "Point", coordinates: [i, -0.5] } }));
-      const request = makeWriteRequest(map, "synchronise", sent);
+      const request = makeWriteRequest(map, "synchronize", sent);
       const items = request.items.map((item, i) => ({ ...item, properties: hard[i % hard.length]! }));
       await writeOrFail(store, { ...request, items });
       const change = { items: [{ ...items[3]!, geometry: undefined, properties: '{"text":null,"__proto__":"é"}' }] };

@@ -78,7 +78,7 @@ describe.skipIf(!database)("the plans of a write", () => {
       await ask("update", [{ properties: { ref: 7, more: true } }], { ...byRef, idempotency });
       await ask("update", [{ id: randomUUID(), properties: {} }]);
       await ask("delete", [{ properties: { ref: 8 } }], byRef);
-      await ask("synchronise", numberedFeatures(150, 100), byRef);
+      await ask("synchronize", numberedFeatures(150, 100), byRef);
     } finally {
       await db.close();
     }

@@ -149,7 +149,7 @@ describe.skipIf(!database)("two processes on one database", () => {
     const put = (by: number) =>
       makeWriteRequest(
         map,
-        "synchronise",
+        "synchronize",
         Array.from({ length: 40 }, (_, i) => ({ geometry: null, properties: { ref: i * (1 + (by % 3)), by } })),
         { remoteField: "ref" },
       );

@@ -26,7 +26,7 @@ describe.skipIf(!database)("partitions by the hash of the map", () => {
         store,
         makeWriteRequest(
           map,
-          "synchronise",
+          "synchronize",
           Array.from({ length: 20 }, (_, i) => ({ geometry: null, properties: { ref: from + i } })),
           { remoteField: "ref" },
         ),

@@ -50,7 +50,7 @@ async function writeOne(store: Store, map: string, kind: WriteKind, sent: readon
 
 /** Writes of every kind to one map, and looks at it in between. */
 async function writeMixed(store: Store, map: string): Promise<void> {
-  const kinds: readonly WriteKind[] = ["create", "upsert", "synchronise", "synchronise", "update", "delete"];
+  const kinds: readonly WriteKind[] = ["create", "upsert", "synchronize", "synchronize", "update", "delete"];
   for (let i = 0; i < 60; i++) {
     const kind = kinds[randomBelow(kinds.length)]!;
     await writeOne(store, map, kind, features(kind === "create" ? 2 : 8));
@@ -63,7 +63,7 @@ async function writeMixed(store: Store, map: string): Promise<void> {
 async function replaceRepeatedly(store: Store, map: string): Promise<void> {
   for (let by = 1; ; by++) {
     const sent = Array.from({ length: 1000 }, (_, i) => ({ geometry: null, properties: { ref: i + by * 500, by } }));
-    await writeOne(store, map, "synchronise", sent);
+    await writeOne(store, map, "synchronize", sent);
   }
 }
 
@@ -73,7 +73,7 @@ async function writeToManyMaps(store: Store): Promise<void> {
     Array.from({ length: 6 }, async () => {
       for (let i = 0; i < 12; i++) {
         const map = maps[randomBelow(maps.length)]!;
-        await writeOne(store, map, "synchronise", features(8));
+        await writeOne(store, map, "synchronize", features(8));
         await store.changeMap({ id: map, name: `${seed}/${written++}` });
         await store.countAttempt({ names: ["a", "b", "c"].sort(() => next() - 0.5), now: testTime, window: 60_000 });
         if (randomBelow(4) === 0) await store.forgetAttempts(["c", "a", "b"]);

@@ -43,7 +43,7 @@ for (let i = 0; ; i++) {
   made.push(ids);
   const by = Number(run) * 1e6 + i;
   const kept = Array.from({ length: 40 }, (_, k) => item("r" + (k < 20 ? k : k + "/" + by), by, k));
-  await write(replaced, "synchronise", "ref", kept);
+  await write(replaced, "synchronize", "ref", kept);
   say("replaced", by);
   const unknown = { index: 0, id: null, key: "00".repeat(32), properties: "{}" };
   await store.write({ map: growing, kind: "update", remoteField: "f" + (i % 12), items: [unknown], ...rest });

@@ -45,7 +45,7 @@ beforeAll(async () => {
   await ask("update", [{ properties: { ref: 7, more: true } }], { ...byRef, idempotency });
   await ask("update", [{ id: randomUUID(), properties: {} }]);
   await ask("delete", [{ properties: { ref: 8 } }], byRef);
-  await ask("synchronise", numberedFeatures(150, 100), byRef);
+  await ask("synchronize", numberedFeatures(150, 100), byRef);
   readPage(db, { map, size: 10, page: 2 });
   readPage(db, { map, size: 10, after: 3 });
   db.database.prepare = prepare;

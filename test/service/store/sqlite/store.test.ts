@@ -156,7 +156,7 @@ describe("a database in SQLite", () => {
     const before = await readAllByCursor(store, map);
     const database = beside(path);
     database.exec("CREATE TRIGGER full BEFORE INSERT ON outcomes BEGIN SELECT raise(ABORT, 'no space'); END");
-    const request = makeWriteRequest(map, "synchronise", numberedFeatures(5, 3), {
+    const request = makeWriteRequest(map, "synchronize", numberedFeatures(5, 3), {
       remoteField: "ref",
       idempotency: key,
     });
