@@ -94,10 +94,10 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     expect(await readAllByCursor(one, map)).toHaveLength(3);
     const session = { map, size: 2, credential: randomUUID(), token: 1 };
     const end = { token: 1, after: 2, version: `1-${"a".repeat(16)}`, isExact: true, at: 1000 };
-    await one.saveCursor({ loop, page: 1, end, now: 1000 });
-    expect(await other.findCursors({ loop, page: 1, since: 0 })).toEqual([end]);
+    await one.saveCursor({ session, page: 1, end, now: 1000 });
+    expect(await other.findCursors({ session, page: 1, since: 0 })).toEqual([end]);
     await other.purge(10_000_000);
-    expect(await one.findCursors({ loop, page: 1, since: 0 })).toEqual([]);
+    expect(await one.findCursors({ session, page: 1, since: 0 })).toEqual([]);
   });
 
   test("finds again what was stored", async () => {
