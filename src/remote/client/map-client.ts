@@ -103,7 +103,7 @@ export interface MapClient {
   /** PUT (4.4). Always a single request. */
   replaceAll(set: CompleteSet, condition?: Condition): Promise<WriteOutcome>;
   /** DELETE (4.6), at most 1000 features. */
-  remove(doomed: DeleteSelector, condition?: Condition): Promise<WriteOutcome>;
+  remove(selector: DeleteSelector, condition?: Condition): Promise<WriteOutcome>;
 }
 
 /** An authenticated client for a service. */

@@ -32,10 +32,10 @@ export function parsePage({ json, headers }: ServiceResponse): WireFeature[] {
 /** Maximum nesting of objects and arrays in a feature; protects recursive consumers from stack overflow. */
 const maxNesting = 200;
 
-function exceedsDepth(value: unknown, most: number): boolean {
+function exceedsDepth(value: unknown, maxDepth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (most === 0) return true;
-  for (const inner of Object.values(value)) if (exceedsDepth(inner, most - 1)) return true;
+  if (maxDepth === 0) return true;
+  for (const inner of Object.values(value)) if (exceedsDepth(inner, maxDepth - 1)) return true;
   return false;
 }
 

@@ -15,7 +15,7 @@ export type AccessFailure = "forbidden" | "missing" | "full";
 export function parseWriteOutcome(response: ServiceResponse, reason: string): WriteOutcome | AccessFailure {
   const { status, isSuccess } = response;
   const result = parseResult(response.json);
-  if (isSuccess) return result ? answeredOutcome(response, result) : { kind: "in-doubt", reason };
+  if (isSuccess) return result ? reportedOutcome(response, result) : { kind: "in-doubt", reason };
   if (status === 405 || status === 501) return { kind: "not-offered", status };
   // RFC 4918, 11.5: insufficient storage.
   if (status === 507) return "full";
@@ -24,7 +24,7 @@ export function parseWriteOutcome(response: ServiceResponse, reason: string): Wr
   if (status === 412) return { kind: "changed" };
   if (status === 413) return { kind: "too-large", reason };
   // Results per feature; a problem document (RFC 9457) may contain them.
-  if (result && result.success.length + result.failed.length > 0) return answeredOutcome(response, result);
+  if (result && result.success.length + result.failed.length > 0) return reportedOutcome(response, result);
   if (status === 404 || status === 410) return "missing";
   return { kind: "refused", status, reason, failed: [] };
 }
@@ -35,7 +35,7 @@ interface OperationResult {
   readonly deleted: number | null;
 }
 
-const answeredOutcome = ({ headers }: ServiceResponse, result: OperationResult): WriteOutcome => ({
+const reportedOutcome = ({ headers }: ServiceResponse, result: OperationResult): WriteOutcome => ({
   kind: "answered",
   ...result,
   etag: parseEntityTag(headers),

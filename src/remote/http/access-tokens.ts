@@ -15,7 +15,7 @@ export interface AccessToken {
 }
 
 /** How long before its expiry a token is renewed: milliseconds, but at most this share of its lifetime. */
-const renewalMargin = { most: 60_000, share: 0.1 } as const;
+const renewalMargin = { maxMs: 60_000, share: 0.1 } as const;
 
 /** Maximum retries of one request with a new token. */
 const maxTokenRetries = 2;
@@ -120,7 +120,7 @@ function parseToken(json: unknown, requestedAt: number): AccessToken | null {
   const lifetimeMs = (lifetimeSeconds > 0 ? lifetimeSeconds : tokenLifetimeSeconds) * 1000;
   return {
     text,
-    expires: requestedAt + lifetimeMs - Math.min(renewalMargin.most, lifetimeMs * renewalMargin.share),
+    expires: requestedAt + lifetimeMs - Math.min(renewalMargin.maxMs, lifetimeMs * renewalMargin.share),
     wasAccepted: false,
   };
 }

@@ -108,7 +108,7 @@ export class Transport {
   }
 
   private async attemptRead(request: ServiceRequest): Promise<AttemptResult<ServiceResponse>> {
-    const response = await this.authorizedHeaders(request, this.signal).catch(asUnanswered);
+    const response = await this.authorizedHeaders(request, this.signal).catch(toNoResponse);
     if (response instanceof NoResponseError) return this.toReadError(response);
     if (isRetryLater(response) || response.status >= 500) return toRetry(response, this.describe(response));
     if (response.isSuccess && response.json === undefined)
@@ -117,7 +117,7 @@ export class Transport {
   }
 
   private async attemptWrite(request: ServiceRequest): Promise<AttemptResult<ServiceResponse | UncertainRequest>> {
-    const response = await this.authorizedHeaders(request, noAbortSignal).catch(asUnanswered);
+    const response = await this.authorizedHeaders(request, noAbortSignal).catch(toNoResponse);
     if (response instanceof NoResponseError) {
       if (!response.isUnsent) return { done: { reason: response.failure.reason } };
       return this.toReadError(response);
@@ -167,7 +167,7 @@ export class Transport {
     const at = { service: this.service, address: request.url, secrets: this.secrets };
     const token = await this.retry(async (): Promise<AttemptResult<AccessToken>> => {
       const requestedAt = performance.now();
-      const response = await this.send(request, "token", this.signal).catch(asUnanswered);
+      const response = await this.send(request, "token", this.signal).catch(toNoResponse);
       return response instanceof NoResponseError
         ? this.toReadError(response, this.lastToken === null)
         : parseTokenResponse(response, requestedAt, at);
@@ -210,7 +210,7 @@ export class Transport {
 }
 
 /** Returns a NoResponseError as a value and rethrows any other error. */
-function asUnanswered(error: unknown): NoResponseError {
+function toNoResponse(error: unknown): NoResponseError {
   if (error instanceof NoResponseError) return error;
   throw error;
 }

@@ -104,7 +104,7 @@ class JsonScanner {
 
   private number(): string {
     const start = this.at;
-    for (let code = this.text.charCodeAt(start); isOfNumber(code); code = this.text.charCodeAt(this.at)) this.at += 1;
+    for (let code = this.text.charCodeAt(start); isNumberCharacter(code); code = this.text.charCodeAt(this.at)) this.at += 1;
     return this.text.slice(start, this.at);
   }
 
@@ -136,7 +136,7 @@ class JsonScanner {
 }
 
 /** Whether the character code is a digit, a sign, a point, `e` or `E`. */
-const isOfNumber = (code: number): boolean =>
+const isNumberCharacter = (code: number): boolean =>
   (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x2b || (code | 0x20) === 0x65;
 
 /** Duplicate names keep their order, since it is up to each reader which one it uses (RFC 8259, 4). */

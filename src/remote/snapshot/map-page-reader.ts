@@ -53,7 +53,7 @@ export class MapPageReader {
   async *read(first?: MapPage): AsyncGenerator<NumberedPage> {
     const inFlight: Promise<MapPage>[] = first ? [Promise.resolve(first)] : [];
     let requestedPages = inFlight.length;
-    let [repeated, most] = [0, maxPages];
+    let [repeated, pageLimit] = [0, maxPages];
     const requestNext = () => {
       const response = this.page(++requestedPages);
       // The consumer receives the failure; if an earlier page fails, no consumer awaits this one.
@@ -72,8 +72,8 @@ export class MapPageReader {
       if (!isLast && requestedPages === number) requestNext();
       if (repeated === 0) yield { ...page, number };
       if (isLast) return;
-      if (number === featureCountCheckPage) most = await this.maxPages();
-      if (number >= most) throw this.endlessPagesError(number);
+      if (number === featureCountCheckPage) pageLimit = await this.maxPages();
+      if (number >= pageLimit) throw this.endlessPagesError(number);
     }
   }
 

@@ -14,7 +14,7 @@ import type { Workspace } from "./workspace.js";
 type PageStream = AsyncIterable<NumberedPage>;
 
 /** How features are stored and compared. */
-export interface Manner {
+export interface StorageOptions {
   readonly rounding: Rounding;
   /** Whether to keep the verbatim texts of the service and to compute exact digests from them. */
   readonly exact: boolean;
@@ -27,7 +27,7 @@ const exactDigest = (text: string | undefined): string | null =>
   text === undefined ? null : digestText(canonicalExactText(text));
 
 /** The verbatim texts of the service; empty if not requested, or if some are missing. */
-function writtenTexts({ features, texts }: NumberedPage, { exact }: Manner): readonly string[] {
+function writtenTexts({ features, texts }: NumberedPage, { exact }: StorageOptions): readonly string[] {
   const written = exact ? (texts?.() ?? []) : [];
   return written.length === features.length ? written : [];
 }
@@ -57,7 +57,7 @@ const defaultMaxBytes = 64 * 2 ** 30;
 export async function storePages(
   pages: PageStream,
   workspace: Workspace,
-  options: Manner,
+  options: StorageOptions,
   key?: KeyReader,
   limit?: MapSizeLimit,
 ): Promise<StoredMap> {
@@ -130,7 +130,7 @@ function readStoredMap({ map }: Workspace): StoredMap {
 }
 
 /** Whether the pages contain exactly the stored features, with the same digests, in any order. */
-export async function matchesStoredMap(pages: PageStream, { database }: Workspace, options: Manner): Promise<boolean> {
+export async function matchesStoredMap(pages: PageStream, { database }: Workspace, options: StorageOptions): Promise<boolean> {
   const find = database.prepare<[string], { seq: number; digest: string; exact: string | null }>(
     "SELECT seq, digest, exact FROM map WHERE id = ?",
   );

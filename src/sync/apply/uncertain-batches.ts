@@ -40,19 +40,19 @@ export interface UncertainBatch {
 }
 
 const tableDefinitions = `
-  CREATE TABLE parked_batch (
+  CREATE TABLE uncertain_batch (
     batch INTEGER PRIMARY KEY, entry INTEGER NOT NULL, idempotency TEXT NOT NULL, doubt INTEGER NOT NULL, unsent INTEGER NOT NULL,
     answer TEXT NOT NULL);
-  CREATE TABLE parked (
+  CREATE TABLE uncertain_item (
     batch INTEGER NOT NULL, place INTEGER NOT NULL, ordinal INTEGER NOT NULL, key TEXT, id TEXT, digest TEXT NOT NULL,
     action TEXT NOT NULL, text TEXT NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (batch, place)) WITHOUT ROWID`;
 
 /** Conditions under which a sent feature counts as present on the map. */
 const presenceSql = {
   /** A feature has its key. */
-  create: "EXISTS (SELECT 1 FROM map WHERE map.key = parked.key)",
+  create: "EXISTS (SELECT 1 FROM map WHERE map.key = uncertain_item.key)",
   /** The feature has the sent content. */
-  update: "EXISTS (SELECT 1 FROM map WHERE map.id = parked.id AND map.digest = parked.digest)",
+  update: "EXISTS (SELECT 1 FROM map WHERE map.id = uncertain_item.id AND map.digest = uncertain_item.digest)",
 } as const;
 
 /**
@@ -100,8 +100,8 @@ export class UncertainBatches implements AsyncDisposable {
   add({ items, idempotencyKey }: Batch, entry: number, answer: AnsweredOutcome | null, unsent = false): void {
     const batch = this.batchCount++;
     if (!answer) this.unansweredCount += 1;
-    const addBatch = this.database.prepare("INSERT INTO parked_batch VALUES (?, ?, ?, ?, ?, ?)");
-    const addItem = this.database.prepare("INSERT INTO parked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    const addBatch = this.database.prepare("INSERT INTO uncertain_batch VALUES (?, ?, ?, ?, ?, ?)");
+    const addItem = this.database.prepare("INSERT INTO uncertain_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     const updated = new Set(this.kind === "update" ? answer?.success.map(({ id }) => id) : []);
     this.workspace.transaction(() => {
       addBatch.run(
@@ -129,14 +129,14 @@ export class UncertainBatches implements AsyncDisposable {
   async rereadMap(): Promise<number> {
     const { snapshot } = await MapReread.read(this.run, this.workspace);
     this.etag = snapshot.etag;
-    this.database.exec(`UPDATE parked SET seen = 1 WHERE seen = 0 AND ${presenceSql[this.kind]}`);
-    return this.database.prepare("SELECT count(*) FROM parked WHERE seen = 0").pluck().get() as number;
+    this.database.exec(`UPDATE uncertain_item SET seen = 1 WHERE seen = 0 AND ${presenceSql[this.kind]}`);
+    return this.database.prepare("SELECT count(*) FROM uncertain_item WHERE seen = 0").pluck().get() as number;
   }
 
   /** Number of features from sent batches that the map has, after `rereadMap`. */
   get presentCount(): number {
     return this.database
-      .prepare("SELECT count(*) FROM parked JOIN parked_batch USING (batch) WHERE seen AND NOT unsent")
+      .prepare("SELECT count(*) FROM uncertain_item JOIN uncertain_batch USING (batch) WHERE seen AND NOT unsent")
       .pluck()
       .get() as number;
   }
@@ -163,9 +163,9 @@ export class UncertainBatches implements AsyncDisposable {
 
   /** Iterates over the batches in the order of `add`; one is in memory at a time. */
   *[Symbol.iterator](): Generator<UncertainBatch> {
-    const next = this.database.prepare("SELECT * FROM parked_batch WHERE batch = ?");
+    const next = this.database.prepare("SELECT * FROM uncertain_batch WHERE batch = ?");
     const itemsOf = this.database.prepare(
-      "SELECT place, ordinal, action, text, seen FROM parked WHERE batch = ? ORDER BY place",
+      "SELECT place, ordinal, action, text, seen FROM uncertain_item WHERE batch = ? ORDER BY place",
     );
     for (let number = 0; number < this.batchCount; number++) {
       const { entry, idempotency, doubt, answer } = next.get(number) as BatchRow;

@@ -160,8 +160,8 @@ class DedupePlanner {
 
   *actions(): Generator<PlanAction> {
     const { database, map } = this.workspace;
-    database.exec("CREATE TABLE fate (seq INTEGER PRIMARY KEY, goes INTEGER NOT NULL)");
-    const insert = database.prepare("INSERT INTO fate VALUES (?, ?)");
+    database.exec("CREATE TABLE duplicate_row (seq INTEGER PRIMARY KEY, is_removed INTEGER NOT NULL)");
+    const insert = database.prepare("INSERT INTO duplicate_row VALUES (?, ?)");
     for (const duplicate of findDuplicateKeys(this.workspace)) {
       this.duplicateKeys += 1;
       const { kept, removed } = this.chooseKept(duplicate);
@@ -179,7 +179,7 @@ class DedupePlanner {
         };
       }
     }
-    const removedFlag = database.prepare<[number], number>("SELECT goes FROM fate WHERE seq = ?").pluck();
+    const removedFlag = database.prepare<[number], number>("SELECT is_removed FROM duplicate_row WHERE seq = ?").pluck();
     for (const row of map.rows()) {
       const isRemoved = removedFlag.get(row.seq);
       if (isRemoved === 1) continue;

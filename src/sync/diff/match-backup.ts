@@ -45,13 +45,13 @@ export class BackupMatcher {
     const key = backupKey(backup);
     await fillMapKeys(workspace, key, signal);
     if (key.by === "property") await clearKeysOutOfScope(workspace, scope, signal);
-    workspace.database.exec("CREATE TABLE met (seq INTEGER PRIMARY KEY)");
+    workspace.database.exec("CREATE TABLE matched (seq INTEGER PRIMARY KEY)");
     return new BackupMatcher(request);
   }
 
   async countMatches(): Promise<BackupMatchCounts> {
     const { workspace, backup } = this.request;
-    const insertMatched = workspace.database.prepare("INSERT OR IGNORE INTO met VALUES (?)");
+    const insertMatched = workspace.database.prepare("INSERT OR IGNORE INTO matched VALUES (?)");
     let missing = 0;
     let bytes = workspace.database.prepare("SELECT coalesce(sum(length + 1), 0) FROM map").pluck().get() as number;
     for await (const feature of backup.readFeatures()) {
@@ -101,7 +101,7 @@ export class BackupMatcher {
       const row = this.findRow(feature);
       if (row && this.isSame(row, feature)) yield this.planKeep(row, "same", isOnePut);
     }
-    const isMatched = workspace.database.prepare("SELECT 1 FROM met WHERE seq = ?");
+    const isMatched = workspace.database.prepare("SELECT 1 FROM matched WHERE seq = ?");
     for (const row of workspace.map.rows())
       if (!isMatched.get(row.seq) && !created.has(row)) yield this.planKeep(row, "only-on-map", isOnePut);
   }

@@ -26,7 +26,7 @@ const findCreatedSql = (ended: boolean): string => `
     EXISTS (SELECT 1 FROM shown WHERE shown.id = map.id AND shown.digest = substr(map.digest, 1, ${shortDigestLength})) OR
     EXISTS (SELECT 1 FROM intended WHERE intended.digest = substr(map.digest, 1, ${shortDigestLength})
       AND (intended.key IS NULL OR intended.key = map.key))
-  FROM map WHERE map.seq NOT IN (SELECT seq FROM met) AND (
+  FROM map WHERE map.seq NOT IN (SELECT seq FROM matched) AND (
     map.id IN (SELECT id FROM created)
     ${ended ? "" : "OR map.key IN (SELECT key FROM intended WHERE key IS NOT NULL)"})`;
 
@@ -42,7 +42,7 @@ export class RunCreations {
     readonly unknown: number,
   ) {}
 
-  /** @param workspace has keys on the map side, and a table `met` of map features that match the backup */
+  /** @param workspace has keys on the map side, and a table `matched` of map features that match the backup */
   static async find(backup: OpenBackup, workspace: Workspace): Promise<RunCreations> {
     const { database } = workspace;
     database.exec(tableDefinitions);

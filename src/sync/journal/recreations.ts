@@ -58,14 +58,14 @@ export async function openRecreations(folder: string): Promise<OpenPlan | null> 
     throw createError("input-unreadable", { source: path, reason: describeSystemError(error) }, error);
   }
   const [header, ...updates] = lines as [PlanHeader | null, ...(Update | null)[]];
-  const whole = updates.filter((update) => update !== null);
-  if (!header || whole.length === 0) return null;
+  const complete = updates.filter((update) => update !== null);
+  if (!header || complete.length === 0) return null;
   return {
     path,
     header: { ...header, put: false },
-    counts: { ...createCounts(), update: whole.length },
+    counts: { ...createCounts(), update: complete.length },
     async *actions(kinds = ["update"]) {
-      if (kinds.includes("update")) yield* whole;
+      if (kinds.includes("update")) yield* complete;
     },
   };
 }

@@ -240,10 +240,10 @@ export class StoredBaseline implements Baseline {
    * Stores entries in one transaction; about a thousand per call work well. Features with equal digests need no entry;
    * one is stored to show that the service returns what it is sent.
    */
-  saveEntries(agreements: readonly NewBaselineEntry[]): void {
+  saveEntries(entries: readonly NewBaselineEntry[]): void {
     this.database.transaction(() => {
       let isEmpty = this.isEmpty;
-      for (const { name, sent, held, assignedId, isConfirmed } of agreements) {
+      for (const { name, sent, held, assignedId, isConfirmed } of entries) {
         if (!isEmpty && assignedId === null && sent === held) {
           if (this.trackedNames === null || this.trackedNames.has(name)) this.deleteEntry.run(this.basisNumber, name);
           continue;
