@@ -1,4 +1,4 @@
-/** `geoferry admin`, as people and scripts call it. */
+/** `geoferry admin` on the command line and in scripts. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import {
   ServiceProcess,
 } from "./service-process.js";
 
-// Every command is a process of its own, which a busy machine takes its time for.
+// Each command is a separate process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = createScratchFolder();
@@ -34,12 +34,12 @@ const records = (stdout: string) =>
     .map((line) => JSON.parse(line));
 
 describe.each(stores)("geoferry admin on %s", (_, newStore) => {
-  test("makes an account, a map and a credential that the service knows", async () => {
+  test("creates an account, a map and a credential that the service accepts", async () => {
     const store = await newStore();
     const made = createAccountWithMap(store);
     expect(made.map).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     const service = await ServiceProcess.start(store);
-    // There is an account, so no one is asked to make the first one.
+    // An account exists, so no setup link is printed.
     expect(service.record).toEqual({ url: service.url });
     const token = await requestToken(service.url, made);
     expect((await postFeatures(service.url, made.map, token, 2)).status).toBe(201);
@@ -47,7 +47,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     expect(await service.end()).toBe(0);
   });
 
-  test("works while the service runs, and the service sees it at once", async () => {
+  test("changes are visible to a running service at once", async () => {
     const store = await newStore();
     const service = await ServiceProcess.start(store);
     expect(service.record.setup).toMatch(/\/setup\?token=gfu_/);
@@ -62,7 +62,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     expect(await service.end()).toBe(0);
   });
 
-  test("lists what there is", async () => {
+  test("lists users, maps and credentials", async () => {
     const store = await newStore();
     const made = createAccountWithMap(store);
     admin("user add bob@example.org", store, password);
@@ -89,7 +89,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
     expect(list("credential list --owner bob@example.org")).toEqual([]);
   });
 
-  test("removes a map, but one with features only where that is said", async () => {
+  test("deletes a map with features only with the flag that allows it", async () => {
     const store = await newStore();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
@@ -118,7 +118,7 @@ describe.each(stores)("geoferry admin on %s", (_, newStore) => {
   });
 });
 
-/** Fills in the form of the page, as a browser would. */
+/** Submits the sign-in form like a browser. */
 async function canSignIn(url: string, password: string): Promise<boolean> {
   const page = await fetch(`${url}/sign-in`);
   const cookie = page.headers
@@ -141,7 +141,7 @@ async function canSignIn(url: string, password: string): Promise<boolean> {
 describe("geoferry admin without --json", () => {
   const store = ["--data", folder.data()];
 
-  test("prints what a script takes on stdout alone", () => {
+  test("prints results for scripts on stdout only", () => {
     const user = runAdmin(["user", "add", "ada@example.org", ...store], `${password}\n`);
     expect(user).toMatchObject({ status: 0, stdout: "" });
     expect(user.stderr).toContain("ada@example.org");
@@ -157,7 +157,7 @@ describe("geoferry admin without --json", () => {
     );
   });
 
-  test("finds its folder in the environment, else in the home of data", () => {
+  test("finds its data folder in the environment, or else in the home directory", () => {
     const home = join(folder.path, "home");
     expect(runAdmin(["user", "list"], "", { GEOFERRY_DATA: store[1] }).stdout).toContain("ada@example.org");
     expect(runAdmin(["user", "add", "bob@example.org"], password, { XDG_DATA_HOME: home }).status).toBe(0);
@@ -165,7 +165,7 @@ describe("geoferry admin without --json", () => {
     expect(statSync(join(home, "geoferry")).mode & 0o777).toBe(0o700);
   });
 
-  test.runIf(database)("takes what is typed before what the environment says", async () => {
+  test.runIf(database)("prefers flags over the environment", async () => {
     const other = await database!.emptySchema();
     const typed = runAdmin(["user", "list", ...store], "", { GEOFERRY_DATABASE: other });
     expect(typed.stdout).toContain("ada@example.org");
@@ -173,7 +173,7 @@ describe("geoferry admin without --json", () => {
   });
 });
 
-/** What a person at a terminal sees who types each answer when its question is there; the last line is the status. */
+/** Shows what a user at a terminal sees who types each answer at its prompt; the last line is the status. */
 const terminalScript = `
 import os, pty, sys
 answers = sys.argv[1].encode().split(b"|")
@@ -195,7 +195,7 @@ while True:
 print(seen.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), sep="\\n", end="")
 `;
 
-describe("a password at a terminal", { skip: !hasProgram("python3") }, () => {
+describe("the password prompt of geoferry admin", { skip: !hasProgram("python3") }, () => {
   const data = folder.data();
   const type = (answers: string) => {
     const line = [process.execPath, main, "admin", "user", "add", "ada@example.org", "--data", data];
@@ -208,7 +208,7 @@ describe("a password at a terminal", { skip: !hasProgram("python3") }, () => {
     return { seen: seen.slice(0, -1).filter((text) => text !== ""), status: Number(seen.at(-1)) };
   };
 
-  test("is asked for twice and never seen", () => {
+  test("asks for the password twice and does not echo it", () => {
     const [first, again] = ["Password: ", "The same again: "];
     const refused = ["geoferry: the two passwords are not the same; nothing was changed"];
     expect(type("three words and 4\r|three words and 5\r")).toEqual({ seen: [first, again, ...refused], status: 2 });
@@ -218,56 +218,56 @@ describe("a password at a terminal", { skip: !hasProgram("python3") }, () => {
     });
   });
 
-  test("can be left with Ctrl+C", () => {
+  test("can be cancelled with Ctrl+C", () => {
     expect(type("thr\u0003")).toMatchObject({ status: 130 });
   });
 });
 
-describe("geoferry admin refuses", () => {
+describe("geoferry admin with invalid input", () => {
   const data = folder.data();
   const store = ["--data", data];
   const add = ["user", "add", "eve@example.org", ...store];
 
-  test("an owner that no one knows, with the one that may be meant", () => {
+  test("rejects an unknown owner and suggests a similar one", () => {
     runAdmin(["user", "add", "ada@example.org", ...store], password);
     const refused = runAdmin(["map", "add", "Parks", "--owner", "adda@example.org", ...store]);
     expect(refused).toMatchObject({ status: 3, stdout: "" });
     expect(refused.stderr).toContain('did you mean "ada@example.org"?');
   });
 
-  test("a second account with the same email, in other letters", () => {
+  test("rejects a second account with the same email address in other letter case", () => {
     expect(runAdmin(["user", "add", "ADA@example.org", ...store], password).status).toBe(10);
   });
 
   test.each([
-    ["no password", ""],
+    ["an empty input", ""],
     ["an empty line", "\n"],
-    ["one that is too short", "short"],
-    ["the email itself", "eve@example.org"],
-    ["one letter over and over", "aaaaaaaaaaaa"],
+    ["a short text", "short"],
+    ["the email address", "eve@example.org"],
+    ["a repeated letter", "aaaaaaaaaaaa"],
     ["two lines", "three words and\na 4\n"],
-    ["more than a password", "x".repeat(10_000)],
-  ])("%s", (_, input) => {
+    ["an overlong text", "x".repeat(10_000)],
+  ])("rejects %s as a new password", (_, input) => {
     const refused = runAdmin(add, input);
     expect(refused).toMatchObject({ status: 2, stdout: "" });
     expect(refused.stderr).toMatch(/^geoferry: .+; nothing was changed\n$/);
   });
 
   test.each([
-    ["an email that is none", ["user", "add", "eve", ...store], 2],
-    ["a name of nothing", ["map", "add", " ", "--owner", "ada@example.org", ...store], 2],
-    ["a name with a space before it", ["map", "add", " Parks", "--owner", "ada@example.org", ...store], 2],
+    ["an invalid email address", ["user", "add", "eve", ...store], 2],
+    ["an empty name", ["map", "add", " ", "--owner", "ada@example.org", ...store], 2],
+    ["a name with a leading space", ["map", "add", " Parks", "--owner", "ada@example.org", ...store], 2],
     ["a map without an owner", ["map", "add", "Parks", ...store], 2],
-    ["a map that is not there", ["map", "remove", "0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60", ...store], 3],
-    ["a map that is no id", ["map", "remove", "Parks", ...store], 3],
-    ["a credential that is not there", ["credential", "revoke", "gfc_x", ...store], 3],
-    ["a folder where no service is", ["user", "list", "--data", join(folder.path, "nothing")], 3],
+    ["an unknown map", ["map", "remove", "0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60", ...store], 3],
+    ["a map name instead of an id", ["map", "remove", "Parks", ...store], 3],
+    ["an unknown credential", ["credential", "revoke", "gfc_x", ...store], 3],
+    ["a folder without a store", ["user", "list", "--data", join(folder.path, "nothing")], 3],
     ["a folder that is a file", ["user", "add", "eve@example.org", "--data", join(folder.path, "file")], 6],
-    ["a folder that the system does not let be made", ["user", "add", "eve@example.org", "--data", "/proc/x/y"], 6],
+    ["a folder that cannot be created", ["user", "add", "eve@example.org", "--data", "/proc/x/y"], 6],
     ["a database that cannot be reached", ["user", "list", "--database", "postgres://127.0.0.1:1/x"], 8],
-    ["a database of another kind", ["user", "list", "--database", "mysql://127.0.0.1/x"], 2],
+    ["a database of another vendor", ["user", "list", "--database", "mysql://127.0.0.1/x"], 2],
     ["a password on the command line", ["user", "list", "--database", "postgres://a:secret@127.0.0.1:1/x"], 2],
-  ])("%s", (_, line, status) => {
+  ])("rejects %s", (_, line, status) => {
     writeFileSync(join(folder.path, "file"), "");
     const refused = runAdmin(line, password);
     expect(refused).toMatchObject({ status, stdout: "" });
@@ -275,7 +275,7 @@ describe("geoferry admin refuses", () => {
     expect(refused.stderr).not.toContain("secret");
   });
 
-  test("a database of a later version, and one of another program", async () => {
+  test("rejects a database of a later version, and one of another program", async () => {
     const { default: Sqlite } = await import("better-sqlite3");
     const later = new Sqlite(join(data, "geoferry.sqlite"));
     later.pragma("user_version = 9999");

@@ -1,4 +1,4 @@
-/** What people who mean harm send, and what comes of it: nothing. */
+/** Attacks on the service, none of which succeed. */
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../src/service/app.js";
@@ -7,7 +7,7 @@ import { describeOnEveryStore, point } from "./service-fixture.js";
 
 const grant_type = "client_credentials_with_user";
 
-/** Texts that mean something to databases, shells, templates and readers of JSON. */
+/** Texts with a meaning for databases, shells, templates and JSON parsers. */
 const texts = [
   "'; DROP TABLE features; --",
   "' OR '1'='1",
@@ -28,12 +28,12 @@ const texts = [
 ];
 const names = ["__proto__", "constructor", "prototype", "hasOwnProperty", "toString", "toJSON", "then", "length"];
 
-describe("an attack", () => {
+describe("attacks on the service", () => {
   describeOnEveryStore((service) => {
     const request = (form: Record<string, string>, from?: string) =>
       service().form("/token", { grant_type, ...form }, { ...(from && { from }) });
 
-    test("by any method on another's map changes nothing", async () => {
+    test("writes to another account's map are rejected, whatever the method", async () => {
       const { bob: as } = service();
       const [id] = await service().create(point({ ref: "a" }));
       const before = await service().features("GET");
@@ -49,7 +49,7 @@ describe("an attack", () => {
       expect([after.text, after.headers.etag]).toEqual([before.text, before.headers.etag]);
     });
 
-    test("by ids of features of another map changes nothing there", async () => {
+    test("ids of features of another map change nothing on that map", async () => {
       const { bob: as } = service();
       const [id] = await service().create(point({ n: 1 }));
       const path = `/api/v1/maps/${await service().newMap(as)}/features`;
@@ -60,7 +60,7 @@ describe("an attack", () => {
       expect(await service().all()).toEqual([{ ...point({ n: 1 }), id }]);
     });
 
-    test("by guesses that arrive together gets no more of them checked than one after another", async () => {
+    test("concurrent guesses are limited like sequential ones", async () => {
       const { clientId: client_id } = service().ann;
       const sent = Array.from({ length: 300 }, (_, i) => request({ client_id, client_secret: `gfs_${i}` }));
       const statuses = (await Promise.all(sent)).map(({ status }) => status);
@@ -68,13 +68,13 @@ describe("an attack", () => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(290);
     });
 
-    test("does not stop clients that arrive together with the right secret", async () => {
+    test("concurrent clients with the right secret are accepted", async () => {
       const { clientId: client_id, clientSecret: client_secret } = service().ann;
       const sent = Array.from({ length: 150 }, () => request({ client_id, client_secret }));
       expect(new Set((await Promise.all(sent)).map(({ status }) => status))).toEqual(new Set([200]));
     });
 
-    test("is not blocked for longer than the window after the clock was set back", async () => {
+    test("a limit lasts no longer than its window after the clock was set back", async () => {
       const { clientId: client_id, clientSecret: client_secret } = service().ann;
       for (let i = 0; i < 11; i++) await request({ client_id, client_secret: `gfs_${i}` });
       const before = service().now;
@@ -85,7 +85,7 @@ describe("an attack", () => {
       service().now = before;
     });
 
-    test("by guessing a client's secret is stopped, and is reported when it may go on", async () => {
+    test("guessing a client secret is limited, and the response states when to retry", async () => {
       const { clientId: client_id, clientSecret: client_secret } = service().ann;
       for (let i = 0; i < 10; i++) {
         expect((await request({ client_id, client_secret: `gfs_${i}` })).status).toBe(401);
@@ -93,9 +93,9 @@ describe("an attack", () => {
       const stopped = await request({ client_id, client_secret: "gfs_10" });
       expect([stopped.status, stopped.json.error]).toEqual([429, "temporarily_unavailable"]);
       expect(Number(stopped.headers["retry-after"])).toBe(900);
-      // Not even by the right one, which would tell that it is right.
+      // Even the right secret is rejected, which would otherwise reveal it.
       expect((await request({ client_id, client_secret })).status).toBe(429);
-      // Who comes from elsewhere is not locked out by it.
+      // Clients at other addresses are not affected.
       expect((await request({ client_id, client_secret }, "192.0.2.1")).status).toBe(200);
       const before = service().now;
       service().now += 900_000;
@@ -103,12 +103,12 @@ describe("an attack", () => {
       service().now = before;
     });
 
-    test("by guessing client ids is stopped all the same", async () => {
+    test("guessing client ids is limited", async () => {
       for (let i = 0; i < 100; i++) await request({ client_id: `gfc_${i}`, client_secret: "gfs_x" });
       expect((await request({ client_id: "gfc_100", client_secret: "gfs_x" })).status).toBe(429);
     });
 
-    test("learns nothing of a client id from what is done for it", async () => {
+    test("the work for a request does not reveal whether a client id exists", async () => {
       const { ann, store, now } = service();
       const { account, credential, clientId } = await service().person("eve");
       await store.revokeCredential({ account, credential, now });
@@ -144,7 +144,7 @@ describe("an attack", () => {
       }
     });
 
-    test("from many addresses of one IPv6 network is from one", async () => {
+    test("addresses of one IPv6 network share a limit", async () => {
       const { clientId: client_id } = service().ann;
       const network = `2001:db8:${service().now % 4096}:1`;
       for (let i = 0; i < 10; i++) await request({ client_id, client_secret: "gfs_x" }, `${network}::${i + 1}`);
@@ -152,7 +152,7 @@ describe("an attack", () => {
       expect((await request({ client_id, client_secret: "gfs_x" }, "2001:db8:ffff:2::1")).status).toBe(401);
     });
 
-    test("by names that mean something to JavaScript is data", async () => {
+    test("names with a meaning in JavaScript are stored as data", async () => {
       const properties = `{${names.map((name, i) => `${JSON.stringify(name)}:${i}`).join(",")},"ref":"a"}`;
       const feature = `{"type":"Feature","geometry":null,"properties":${properties},"__proto__":{"type":"x"}}`;
       const body = `{"features":[${feature}],"__proto__":{"remoteField":"ref"},"constructor":{"prototype":{"a":1}}}`;
@@ -172,13 +172,13 @@ describe("an attack", () => {
       expect((await service().features("GET")).text).toContain('"__proto__":{"a":1}');
     });
 
-    test("by millions of features in one body is refused before they are gone through", async () => {
-      // A minute and more, as long as each of them was looked at.
+    test("a body with millions of features is rejected before they are validated", async () => {
+      // This took more than a minute when each feature was validated.
       const { status, json } = await service().features("POST", `{"features":[${"0,".repeat(4_900_000)}0]}`);
       expect([status, json.code]).toEqual([422, "too-many-features"]);
     });
 
-    test("by texts that mean something to databases and readers is data", async () => {
+    test("texts with a meaning for databases and parsers are stored as data", async () => {
       const features = texts.map((text) => point({ [text]: text, ref: text }));
       expect((await service().features("POST", { features })).status).toBe(201);
       expect((await service().all()).map(({ properties }) => properties)).toEqual(
@@ -192,7 +192,7 @@ describe("an attack", () => {
       expect(await service().all()).toEqual([]);
     });
 
-    test("by such texts in every other place finds nothing and breaks nothing", async () => {
+    test("such texts in other places find nothing and break nothing", async () => {
       const { clientSecret: client_secret } = service().ann;
       for (const text of [...texts, ...names, "\u0000"]) {
         const path = encodeURIComponent(text);
@@ -214,7 +214,7 @@ describe("an attack", () => {
       expect((await service().features("GET")).status).toBe(200);
     });
 
-    test("by ways out of the path leads nowhere", async () => {
+    test("path traversal leads to 404", async () => {
       const tricks = [
         "..",
         "%2e%2e",
@@ -230,7 +230,7 @@ describe("an attack", () => {
         ".",
       ];
       for (const trick of tricks) {
-        // As it is: a client would resolve dots before it sends them.
+        // Sent raw, since a client would resolve dots first.
         const line = `GET /api/v1/maps/${trick}/features HTTP/1.1`;
         const head = [line, "Host: localhost", `Authorization: Bearer ${service().ann.token}`, "Connection: close"];
         const raw = await sendRawBytes(service().app, `${head.join("\r\n")}\r\n\r\n`);
@@ -238,7 +238,7 @@ describe("an attack", () => {
       }
     });
 
-    test("by nesting is stopped before it is parsed", async () => {
+    test("deep nesting is rejected before the body is parsed", async () => {
       const deep = (levels: number) =>
         `{"features":[{"type":"Feature","geometry":null,"properties":{"a":${"[".repeat(levels)}${"]".repeat(levels)}}}]}`;
       expect((await service().features("POST", deep(96))).status).toBe(201);
@@ -246,24 +246,24 @@ describe("an attack", () => {
         const { status, json } = await service().features("POST", body);
         expect([status, json.code]).toEqual([400, "nested-too-deeply"]);
       }
-      // Brackets in texts nest nothing.
+      // Brackets in strings do not count as nesting.
       expect((await service().features("POST", { features: [point({ a: '[{"\\"'.repeat(500) })] })).status).toBe(201);
     });
 
-    test("by hundreds of thousands of members is stopped before it is parsed", async () => {
+    test("hundreds of thousands of members are rejected before the body is parsed", async () => {
       const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name ${i}`, i]));
-      // Five more are the feature's own and its geometry's.
+      // The feature and its geometry have five more members.
       expect((await service().features("POST", { features: [point(members(9995))] })).status).toBe(201);
       const nested = point({ list: Array.from({ length: 5000 }, () => ({ a: 1, b: 2 })) });
       for (const body of [{ features: [point({}), point(members(9996))] }, { features: [nested] }]) {
         const { status, json } = await service().features("POST", body);
         expect([status, json.code]).toEqual([400, "too-many-members"]);
       }
-      // Colons in texts are none.
+      // Colons in strings do not count as members.
       expect((await service().features("POST", { features: [point({ a: '":'.repeat(20_000) })] })).status).toBe(201);
     });
 
-    test("by a bomb of gzip is stopped at the limit", async () => {
+    test("a gzip bomb is rejected at the size limit", async () => {
       // 1 GiB of zeros in 1 MiB.
       const part = gzipSync(Buffer.alloc(64 * 1024 * 1024), { level: 9 });
       const bomb = Buffer.concat(Array.from({ length: 16 }, () => part));
@@ -273,7 +273,7 @@ describe("an attack", () => {
       expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024);
     });
 
-    test("by numbers and texts that cannot be kept is told, not changed unseen", async () => {
+    test("numbers and texts that cannot be stored exactly are rejected", async () => {
       const bad = [
         "9007199254740993",
         "-9007199254740992",

@@ -1,8 +1,8 @@
 /**
- * `npm run contract`: holds the running service against its own /openapi.json, by tests that an independent tool makes
- * of that document (https://specmatic.io, which needs Java). The tool is no dependency: SPECMATIC names its jar or its
- * command, else it is the `specmatic` on the path, else `npx specmatic` where it is installed. Ends with its status, and
- * with 0, saying so, where there is none.
+ * `npm run contract`: tests the running service against its own /openapi.json with Specmatic (https://specmatic.io), an
+ * independent tool that requires Java. It is not a dependency: SPECMATIC is the path of its jar or command; the default
+ * is `specmatic` on the PATH, then an installed `npx specmatic`. Exits with the status of the tool, or with 0 and a
+ * message if it is not installed.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { narrowed } from "./contract-document.mjs";
 const main = createRequire(import.meta.url).resolve("../../dist/src/cli/main.js");
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(GEOFERRY_|PG)/.test(name)));
 
-/** What runs the tool, without its arguments. */
+/** The command of the tool, without arguments. */
 function findTool() {
   const named = process.env.SPECMATIC;
   const candidates = named
@@ -61,7 +61,7 @@ const geometries = [
 
 const owner = "--owner ada@example.org";
 
-/** Makes an account. @returns the client for the token endpoint */
+/** Creates an account. @returns the client for the token endpoint */
 function enrol(folder) {
   admin(folder, "user add ada@example.org", "three words and a 4");
   return admin(folder, `credential add ${owner}`);
@@ -73,7 +73,7 @@ async function tokenOf(url, client) {
   return (await answer.json()).access_token;
 }
 
-/** Makes maps with features on them, one for each operation: none should meet what another did. */
+/** Creates a map with features for each operation, so that operations do not affect each other. */
 const places = (url, folder, token) => async (name) => {
   const { id: map } = admin(folder, `map add ${name} ${owner}`);
   const features = geometries.map((geometry, ref) => ({ type: "Feature", geometry, properties: { ref, title: "n°" } }));
@@ -104,7 +104,7 @@ try {
   writeFileSync(file, JSON.stringify(await narrowed(document, { client, place })));
   const [command, ...first] = tool;
   const args = [...first, "test", file, `--testBaseURL=${service.url}`, "--lenient", "--timeout=30"];
-  // A token goes by the name of its scheme. Requests that must fail are made, too, unless somebody says otherwise.
+  // The token is passed under the name of its security scheme. The tool also sends invalid requests by default.
   const env = { SPECMATIC_GENERATIVE_TESTS: "true", ...environment, bearer: token };
   const testing = spawn(command, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

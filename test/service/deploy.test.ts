@@ -1,4 +1,4 @@
-/** The examples in samples/deploy/: they are what they say, and what they say is what geoferry has. */
+/** The examples in samples/deploy/ are valid and use flags and paths that geoferry has. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { hasProgram, samples } from "../support/command.js";
 import { testDatabase } from "../support/servers/postgres.js";
 import { createAccountWithMap, createScratchFolder, password, ServiceProcess } from "./service-process.js";
 
-// Every command is a process of its own, which a busy machine takes its time for.
+// Each command is a separate process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = createScratchFolder();
@@ -30,11 +30,11 @@ const unknownFlags = (words: readonly string[]) =>
 const unknownVariables = (names: readonly string[]) =>
   names.filter((name) => name.startsWith("GEOFERRY_") && !variables.includes(name));
 
-describe("the unit of systemd", () => {
+describe("the systemd unit", () => {
   const unit = sample("geoferry.service");
   const values = (name: string) => [...unit.matchAll(new RegExp(`^${name}=(.*)$`, "gm"))].map((match) => match[1]!);
 
-  test("starts geoferry with what it knows, and lets it end in peace", () => {
+  test("starts geoferry with known settings and allows a graceful shutdown", () => {
     const [start] = values("ExecStart");
     expect(start).toMatch(/^\/\S+\/geoferry serve( |$)/);
     expect(unknownFlags(start!.split(" "))).toEqual([]);
@@ -44,7 +44,7 @@ describe("the unit of systemd", () => {
   });
 
   const analyze = spawnSync("systemd-analyze", ["--version"]).error === undefined;
-  test.runIf(analyze)("is one that systemd understands", () => {
+  test.runIf(analyze)("is accepted by systemd-analyze", () => {
     const path = join(folder.path, "geoferry.service");
     writeFileSync(path, unit.replace(/^(ExecStart=)\S+/m, `$1${process.execPath}`));
     const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
@@ -69,7 +69,7 @@ describe("the Compose file", () => {
   const compose = parse(sample("compose/compose.yaml"), { merge: true, strict: true }) as Compose;
   const services = ["service-1", "service-2"].map((name) => compose.services[name]!);
 
-  test("starts geoferry twice, with what it knows, and lets it end in peace", () => {
+  test("starts geoferry twice with known settings and allows a graceful shutdown", () => {
     for (const { command, environment, stop_grace_period } of services) {
       expect(command![0]).toBe("serve");
       expect(unknownFlags(command!)).toEqual([]);
@@ -82,7 +82,7 @@ describe("the Compose file", () => {
     expect(unknownVariables(docker.match(/GEOFERRY_\w+/g)!)).toEqual([]);
   });
 
-  test("refers only to what it has", () => {
+  test("refers only to services and volumes that it defines", () => {
     for (const [name, { depends_on = {}, networks, volumes = [] }] of Object.entries(compose.services)) {
       expect(Object.keys(compose.services), name).toEqual(expect.arrayContaining(Object.keys(depends_on)));
       expect(Object.keys(compose.networks), name).toEqual(expect.arrayContaining([...networks]));
@@ -117,7 +117,7 @@ describe("the Kubernetes manifest", () => {
   const manifests = documents.map((document) => document.toJS() as Manifest);
   const deployment = manifests.find(({ kind }) => kind === "Deployment")!.spec;
 
-  test("is YAML, of the kinds that it needs", () => {
+  test("is valid YAML of the expected kinds", () => {
     expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
     const kinds = manifests.map(({ kind }) => kind);
     expect(kinds).toEqual(["Deployment", "Service", "PodDisruptionBudget", "Ingress"]);
@@ -126,7 +126,7 @@ describe("the Kubernetes manifest", () => {
       expect(spec.selector?.matchLabels ?? spec.selector, kind).toEqual(labels);
   });
 
-  test("starts geoferry with what it knows, asks it what it answers, and lets it end in peace", async () => {
+  test("starts geoferry with known settings, uses existing probes and allows a graceful shutdown", async () => {
     const { terminationGracePeriodSeconds: grace, containers } = deployment.template!.spec;
     const [container] = containers;
     expect(container!.args[0]).toBe("serve");
@@ -145,7 +145,7 @@ describe("the Kubernetes manifest", () => {
 const installed = hasProgram("nginx") && hasProgram("openssl");
 if (process.env.CI && !installed) throw new Error("nginx or openssl is missing; install nginx-light and openssl");
 
-describe.runIf(database && installed)("nginx, as the example has it", () => {
+describe.runIf(database && installed)("the nginx example", () => {
   const place = join(folder.path, "nginx");
   let nginx: ChildProcess;
   let services: readonly [ServiceProcess, ServiceProcess];
@@ -160,7 +160,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const start = () => ServiceProcess.start([...store, "--public-url", at(""), "--trust-proxy"]);
     services = [await start(), await start()];
     configure();
-    // Where root tests, its workers write to the folder, which is for no one else.
+    // If tests run as root, the workers of nginx could not write to the private folder.
     const own = process.getuid?.() === 0 ? "user root;" : "";
     const said = ["-p", place, "-c", "nginx.conf", "-e", "stderr", "-g", `daemon off; pid ${place}/pid; ${own}`];
     const checked = spawnSync("nginx", ["-t", ...said], { encoding: "utf8" });
@@ -184,7 +184,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     return port;
   }
 
-  /** The example with the addresses of this test, and with nothing outside of its folder. */
+  /** The example with the addresses of this test, limited to its folder. */
   function configure(): void {
     mkdirSync(join(place, "certificate"), { recursive: true });
     const files = ["-keyout", "certificate/privkey.pem", "-out", "certificate/fullchain.pem"];
@@ -197,7 +197,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     const text = sample("compose/nginx.conf")
       .replace(/service-(\d):8080/g, (_, number: string) => `127.0.0.1:${inside[Number(number) - 1]}`)
       .replace("listen 80;", `listen 127.0.0.1:${ports.http};`)
-      // How it was said before nginx 1.25.1.
+      // The syntax before nginx 1.25.1.
       .replace(/listen 443 ssl;\s+http2 on;/, (now) => (knowsHttp2() ? now : "listen 443 ssl http2;"))
       .replace("listen 443", `listen 127.0.0.1:${ports.https}`)
       .replace("http {\n", `http {\n${own.join("\n")}\n`);
@@ -206,13 +206,13 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
 
   const at = (path: string): string => `https://localhost:${ports.https}${path}`;
 
-  interface Asked {
+  interface RequestParts {
     readonly method?: string;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: string;
   }
   /** Over TLS with the certificate that was just made, which fetch would not take. */
-  async function ask(path: string, { method = "GET", headers = {}, body }: Asked = {}) {
+  async function ask(path: string, { method = "GET", headers = {}, body }: RequestParts = {}) {
     const url = path.startsWith("https:") ? path : at(path);
     const asked = request(url, { method, headers, rejectUnauthorized: false, family: 4 }).end(body);
     const [answer] = (await once(asked, "response")) as [IncomingMessage];
@@ -232,15 +232,15 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
   const served = (service: ServiceProcess, which: string) =>
     service.logs.filter(({ method, status }) => `${method} ${status}` === which).length;
 
-  test("leads to https, and keeps the metrics to itself", async () => {
+  test("redirects to https and blocks the metrics", async () => {
     const plain = await fetch(`http://127.0.0.1:${ports.http}/readyz`, { redirect: "manual" });
     expect(plain.status).toBe(301);
     expect((await ask("/metrics")).status).toBe(404);
-    // geoferry alone says whether others are to come by https only, and does not for a name of this machine.
+    // geoferry alone decides on Strict-Transport-Security, and omits it for loopback names.
     expect((await ask("/sign-in")).headers["strict-transport-security"]).toBeUndefined();
   });
 
-  test("carries thousands of features to a map, and back page by page from either process", async () => {
+  test("transfers thousands of features to a map, and back page by page from either process", async () => {
     const headers = await bearer();
     const features = Array.from({ length: 3000 }, (_, i) => ({
       type: "Feature",
@@ -261,7 +261,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     expect(refs).toEqual(features.map(({ properties }) => properties.ref));
   });
 
-  test("lets people sign in at one process and go on at the other", async () => {
+  test("lets users sign in at one process and continue at the other", async () => {
     const cookies = new Map<string, string>();
     const visit = async (path: string, form?: Record<string, string>) => {
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -285,7 +285,7 @@ describe.runIf(database && installed)("nginx, as the example has it", () => {
     for (const [i, service] of services.entries()) expect(served(service, "GET 200")).toBeGreaterThan(before[i]!);
   });
 
-  test("goes on where one process ends", async () => {
+  test("keeps working when one process ends", async () => {
     const headers = await bearer();
     const body = '{"features":[{"type":"Feature","geometry":null,"properties":{}}]}';
     const create = () => ask(`/api/v1/maps/${made.map}/features`, { method: "POST", headers, body });

@@ -1,5 +1,5 @@
 /**
- * docs/service.md against the code: `npx vitest run test/service/documentation.test.ts -u` writes its tables again.
+ * Compares docs/service.md with the code. `npx vitest run test/service/documentation.test.ts -u` updates its tables.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { fillSections, table } from "../support/markdown.js";
 
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), "utf8");
 
-/** Tests whose name begins with a section of the specification. */
+/** Tests whose name starts with a section of the specification. */
 const specified = readdirSync(join(root, "test", "service", "interface"))
   .filter((file) => file.endsWith(".test.ts"))
   .flatMap((file) => {
@@ -21,11 +21,11 @@ const specified = readdirSync(join(root, "test", "service", "interface"))
   .sort((a, b) => a.section.localeCompare(b.section) || a.file.localeCompare(b.file));
 
 function specification(): string {
-  const rows = specified.map(({ section, name, file }) => [section, `${file.replace(".test.ts", "")} ${name}`]);
+  const rows = specified.map(({ section, name }) => [section, name]);
   return table(["section", "test"], rows);
 }
 
-/** What is told of an error, with the names of its details where they stand. */
+/** The message of an error, with the names of its details as placeholders. */
 function problemTable(): string {
   const details = new Proxy({}, { get: (_, name) => `*${String(name)}*` });
   const rows = Object.entries(problems).map(([code, { status, message }]) => [
@@ -48,12 +48,12 @@ function settingTable(): string {
 }
 
 describe("docs/service.md", () => {
-  test("has the errors, limits and tests that there are", async () => {
+  test("lists all errors, limits and tests", async () => {
     const parts = { problems: problemTable(), settings: settingTable(), specification: specification() };
     await expect(fillSections(read("docs", "service.md"), parts)).toMatchFileSnapshot("../../docs/service.md");
   });
 
-  test("has a test for every section of the specification that says something", () => {
+  test("each normative section of the specification has a test", () => {
     const sections = [
       "1",
       "2.1",

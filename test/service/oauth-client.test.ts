@@ -1,11 +1,11 @@
-/** An OAuth client that somebody else wrote (oauth4webapi) finds the service, gets tokens of it, uses and ends them. */
+/** An independent OAuth client (oauth4webapi) discovers the service, and requests, uses and revokes tokens. */
 import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
 import { describe, expect, test } from "vitest";
 import { describeOnEveryStore, type Person, type ServiceFixture } from "./service-fixture.js";
 
 const grantType = "client_credentials_with_user";
-// The test listens on loopback, where there is no TLS.
+// The test listens on loopback without TLS.
 const insecure = { [oauth.allowInsecureRequests]: true };
 
 async function discovered({ app }: ServiceFixture): Promise<oauth.AuthorizationServer> {
@@ -25,7 +25,7 @@ describe("an OAuth client", () => {
   describeOnEveryStore((service) => {
     const ways = { ClientSecretPost: oauth.ClientSecretPost, ClientSecretBasic: oauth.ClientSecretBasic };
 
-    test.each(Object.entries(ways))("gets a token by %s, and reads with it", async (_name, way) => {
+    test.each(Object.entries(ways))("gets a token with %s, and reads with it", async (_name, way) => {
       const { ann, path } = service();
       const server = await discovered(service());
       const token = await tokenFor(server, ann, way(ann.clientSecret));
@@ -42,7 +42,7 @@ describe("an OAuth client", () => {
       expect(await answer.json()).toEqual({ type: "FeatureCollection", features: [] });
     });
 
-    test("is told what is wrong with its secret", async () => {
+    test("receives the error for a wrong secret", async () => {
       const server = await discovered(service());
       for (const way of Object.values(ways)) {
         const refused = tokenFor(server, service().ann, way("gfs_wrong"));
@@ -53,7 +53,7 @@ describe("an OAuth client", () => {
       }
     });
 
-    test("ends its token, and is challenged when it uses it again", async () => {
+    test("revokes its token, and receives a challenge when it uses it again", async () => {
       const { ann, path } = service();
       const server = await discovered(service());
       const auth = oauth.ClientSecretPost(ann.clientSecret);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** Sends bytes to the service as they are; what comes back until the service closes the connection. */
+/** Sends raw bytes to the service, and returns the response until the service closes the connection. */
 export async function sendRawBytes(app: FastifyInstance, bytes: string | Buffer): Promise<string> {
   if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
   const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");

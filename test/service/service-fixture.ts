@@ -1,6 +1,6 @@
 /**
- * The service over a store, with two people: what a test sends requests to. Every test begins with people and a map of
- * its own, on a store that the tests of a file share.
+ * The service over a store, with two accounts, for tests that send requests. Each test gets its own accounts and map,
+ * on a store that the tests of a file share.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
@@ -23,10 +23,10 @@ export interface Person {
 }
 
 export interface RequestOptions {
-  /** Whose token; null for none. Ann's, by default. */
+  /** Whose token to send; null for none. Ann's by default. */
   readonly as?: Person | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, or bytes as they are. */
+  /** JSON, or raw bytes. */
   readonly body?: unknown;
   readonly from?: string;
 }
@@ -36,7 +36,7 @@ export interface TestResponse {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly bytes: Buffer;
   readonly text: string;
-  // What a test expects of it is what it looks at.
+  // Tests access its members without further checks.
   readonly json: Json;
 }
 export interface Json {
@@ -59,9 +59,9 @@ export const point = (properties: object = {}, coordinates: readonly number[] = 
 export class ServiceFixture {
   ann!: Person;
   bob!: Person;
-  /** Ann's, and not private. */
+  /** Ann's public map. */
   map!: string;
-  /** Of this test alone, where attempts are counted. */
+  /** Specific to the test, since attempts are counted by address. */
   address!: string;
   now = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -132,12 +132,12 @@ export class ServiceFixture {
     return `/api/v1/maps/${this.map}/features`;
   }
 
-  /** To the features of Ann's map. */
+  /** Sends a request to the features of Ann's map. */
   features(method: string, body?: unknown, sent: RequestOptions = {}): Promise<TestResponse> {
     return this.send(method, this.path, { ...sent, ...(body !== undefined && { body }) });
   }
 
-  /** Everything on the map, as the specification says to read it (4.2). */
+  /** All features of the map, read as the specification describes (4.2). */
   async all(): Promise<readonly StoredFeature[]> {
     const found: StoredFeature[] = [];
     for (let page = 1; ; page++) {
@@ -148,7 +148,7 @@ export class ServiceFixture {
     }
   }
 
-  /** Ids of features that are new on the map, in the order of the request. */
+  /** Creates features; returns their ids in order. */
   async create(...features: readonly object[]): Promise<readonly string[]> {
     const { json } = await this.features("POST", { features });
     return (json.success as unknown as readonly { id: string }[]).map(({ id }) => id);
@@ -167,7 +167,7 @@ export class ServiceFixture {
 
 const kinds = await findStoreKinds();
 
-/** Describes the service once for every kind of store. */
+/** Runs the tests on each kind of store. */
 export function describeOnEveryStore(
   describeIt: (service: () => ServiceFixture) => void,
   settings: Partial<Settings> = {},

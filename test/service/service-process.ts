@@ -1,4 +1,4 @@
-/** The service as a process of its own, as people start it, and what they do to it. */
+/** The service as a separate process, and commands that tests run on it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,11 +9,11 @@ import { geoferry, main, root } from "../support/command.js";
 
 export interface ScratchFolder {
   readonly path: string;
-  /** A folder for data that is not there yet. */
+  /** A data folder that does not exist yet. */
   data(): string;
 }
 
-/** A folder for the tests of a file, gone after them. */
+/** A folder for the tests of a file, deleted after them. */
 export function createScratchFolder(): ScratchFolder {
   const path = mkdtempSync(join(tmpdir(), "geoferry-service-"));
   afterAll(() => rmSync(path, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ export function createScratchFolder(): ScratchFolder {
   return { path, data: () => join(path, `data-${count++}`) };
 }
 
-/** An environment in which nothing of this machine's settings counts. */
+/** The environment without settings of this machine. */
 export const cleanEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(GEOFERRY_|PG|XDG_)/.test(name)),
 );
@@ -43,7 +43,7 @@ export class ServiceProcess {
     void this.exited.then(() => runningServices.delete(this));
   }
 
-  /** On a free port where none is named, with `--json`; resolves when it is ready and has said so. */
+  /** Starts on a free port by default, with `--json`; resolves when the service is ready. */
   static async start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
     const port = args.includes("--port") ? [] : ["--port", "0"];
     const line = [main, "serve", ...port, "--json", ...args];
@@ -82,7 +82,7 @@ export class ServiceProcess {
     return lines.map((line) => JSON.parse(line));
   }
 
-  /** @returns its exit status; null where the signal ended it */
+  /** @returns the exit status; null if a signal ended the process */
   async end(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
     this.process.kill(signal);
     return this.exited;
@@ -94,7 +94,7 @@ afterAll(async () => {
   await Promise.all([...runningServices].map((running) => running.end("SIGKILL")));
 });
 
-/** `geoferry admin`, which must end with 0. @returns its record */
+/** Runs `geoferry admin`, which must exit with 0. @returns its record */
 export function admin(line: string, store: readonly string[], input = ""): Record<string, string> {
   const { status, stdout, stderr } = runAdmin([...line.split(" "), ...store, "--json"], input);
   if (status !== 0) throw new Error(`admin ${line} ended with ${status}: ${stderr}`);
@@ -104,7 +104,7 @@ export function admin(line: string, store: readonly string[], input = ""): Recor
 export const runAdmin = (line: readonly string[], input = "", env: NodeJS.ProcessEnv = {}) =>
   geoferry(["admin", ...line], { input, env: { ...unsetSettings(), ...env } });
 
-/** `geoferry` adds these to the environment of the tests, so what is there must be taken away. */
+/** Unsets settings of the test environment, which `geoferry` inherits. */
 const unsetSettings = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.keys(process.env)

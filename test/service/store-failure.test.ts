@@ -1,4 +1,4 @@
-/** What is told when the service itself fails: enough to go on, and nothing of its inside. */
+/** Responses to failures of the service: what clients need, without internal details. */
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { PassThrough } from "node:stream";
@@ -7,7 +7,7 @@ import { buildApp } from "../../src/service/app.js";
 import { problem } from "../../src/service/http/problems.js";
 import type { Store } from "../../src/service/store/contract.js";
 
-/** A store that does nothing but fail. */
+/** A store that always fails. */
 const failing = (error: Error): Store =>
   new Proxy({} as Store, {
     get: () => async () => {
@@ -22,27 +22,27 @@ const form = {
 };
 const headers = { authorization: "Bearer gft_a" };
 
-describe("a service without its database", () => {
+describe("a service with an unavailable database", () => {
   const app = buildApp({ store: failing(problem("store-unavailable", {}, { cause: new Error("10.0.0.7 refused") })) });
 
-  test("asks to try again later", async () => {
+  test("responds with 503 and Retry-After", async () => {
     const answer = await app.inject({ url, headers });
     expect([answer.statusCode, answer.json().code]).toEqual([503, "store-unavailable"]);
     expect(answer.headers["retry-after"]).toBe("5");
     expect(answer.body).not.toContain("10.0.0.7");
   });
 
-  test("says so at the token endpoint, as OAuth says things", async () => {
+  test("responds in the format of OAuth at the token endpoint", async () => {
     const answer = await app.inject({ method: "POST", url: "/token", ...form });
     expect([answer.statusCode, answer.json().error]).toEqual([503, "temporarily_unavailable"]);
     expect(answer.headers["retry-after"]).toBe("5");
   });
 });
 
-describe("a service with a fault", () => {
+describe("a service with an internal error", () => {
   const app = buildApp({ store: failing(new TypeError("secret of the inside")) });
 
-  test("tells nothing of it but the request's id", async () => {
+  test("reveals only the request id", async () => {
     const answer = await app.inject({ url, headers });
     expect([answer.statusCode, answer.json().code]).toEqual([500, "internal"]);
     expect(answer.json().requestId).toBe(answer.headers["x-request-id"]);
@@ -53,8 +53,8 @@ describe("a service with a fault", () => {
   });
 });
 
-describe("a request that is cut off", () => {
-  test("is no fault of the service", async () => {
+describe("an aborted request", () => {
+  test("is not logged as an error of the service", async () => {
     const bearer = { account: "a", email: "ann@example.org", credential: "c", expires: 1e15 };
     const map = {
       id: "m",

@@ -1,4 +1,4 @@
-/** Stores of each kind, empty and apart from those of other files, so that files of tests run side by side. */
+/** Empty stores of each kind, separate for each test file, so that files can run in parallel. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function openSqlite(): Promise<OpenedStore> {
   return { store, close };
 }
 
-/** To be called at the top of a file of tests. PostgreSQL is left out, and it is told, where there is none. */
+/** Call it at the top of a test file. Skips PostgreSQL, with a message, if it is not available. */
 export async function findStoreKinds(): Promise<readonly StoreKind[]> {
   const database = await testDatabase();
   const sqlite = { name: "SQLite", open: openSqlite };

@@ -104,7 +104,8 @@ class JsonScanner {
 
   private number(): string {
     const start = this.at;
-    for (let code = this.text.charCodeAt(start); isNumberCharacter(code); code = this.text.charCodeAt(this.at)) this.at += 1;
+    for (let code = this.text.charCodeAt(start); isNumberCharacter(code); code = this.text.charCodeAt(this.at))
+      this.at += 1;
     return this.text.slice(start, this.at);
   }
 

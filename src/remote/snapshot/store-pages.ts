@@ -130,7 +130,11 @@ function readStoredMap({ map }: Workspace): StoredMap {
 }
 
 /** Whether the pages contain exactly the stored features, with the same digests, in any order. */
-export async function matchesStoredMap(pages: PageStream, { database }: Workspace, options: StorageOptions): Promise<boolean> {
+export async function matchesStoredMap(
+  pages: PageStream,
+  { database }: Workspace,
+  options: StorageOptions,
+): Promise<boolean> {
   const find = database.prepare<[string], { seq: number; digest: string; exact: string | null }>(
     "SELECT seq, digest, exact FROM map WHERE id = ?",
   );

@@ -179,7 +179,9 @@ class DedupePlanner {
         };
       }
     }
-    const removedFlag = database.prepare<[number], number>("SELECT is_removed FROM duplicate_row WHERE seq = ?").pluck();
+    const removedFlag = database
+      .prepare<[number], number>("SELECT is_removed FROM duplicate_row WHERE seq = ?")
+      .pluck();
     for (const row of map.rows()) {
       const isRemoved = removedFlag.get(row.seq);
       if (isRemoved === 1) continue;

@@ -4,7 +4,7 @@ import { parseCollection, UnparsedFeature, ValidFeature } from "../../../src/ser
 import { validateFeature } from "../../../src/service/features/validate-feature.js";
 import { defaultSettings } from "../../../src/service/settings.js";
 
-/** What is kept of a feature, by parsing it and writing it again. */
+/** The stored form of a feature, by parsing and serializing it. */
 const keptOf = (feature: unknown) => {
   const { geometry, properties, failure } = validateFeature(feature, "whole");
   return failure ?? { geometry, properties };
@@ -27,9 +27,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads a text in both ways; answers how many features have texts that stand in it. */
+/** Parses a text in both ways, and returns how many features are reused verbatim. */
 async function compare(written: string): Promise<number> {
-  // No text that comes as UTF-8 has half of a surrogate pair.
+  // Text decoded from UTF-8 contains no lone surrogates.
   const text = Buffer.from(written).toString();
   const expected = parsed(text);
   const found = await read(text);
@@ -60,7 +60,7 @@ const withGeometry = (geometry: string) => collection(`{"type":"Feature","geomet
 const withProperties = (properties: string) =>
   collection(`{"type":"Feature","geometry":null,"properties":${properties}}`);
 
-describe("a feature is taken as it stands", () => {
+describe("a canonical feature is stored verbatim", () => {
   test.each([
     ["a point", withGeometry('{"type":"Point","coordinates":[7.45,46.95]}')],
     ["the corners of the earth", withGeometry('{"type":"MultiPoint","coordinates":[[-180,-90],[180,90]]}')],
@@ -68,55 +68,55 @@ describe("a feature is taken as it stands", () => {
     ["a height", withGeometry('{"type":"LineString","coordinates":[[1,2,3.5],[4,5,-6]]}')],
     ["a ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}')],
     ["two polygons", withGeometry('{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]]]}')],
-    ["an id, in any place", collection('{"properties":{},"id":"A","geometry":null,"type":"Feature"}')],
-    ["an id behind all else", collection('{"type":"Feature","geometry":null,"properties":{"a":1},"id":"7"}')],
-    ["blanks between members", collection('{ "type" : "Feature",\n"geometry": null, "properties": {"a":1} }')],
+    ["members in any order", collection('{"properties":{},"id":"A","geometry":null,"type":"Feature"}')],
+    ["an id at the end", collection('{"type":"Feature","geometry":null,"properties":{"a":1},"id":"7"}')],
+    ["white space between members", collection('{ "type" : "Feature",\n"geometry": null, "properties": {"a":1} }')],
     ["values of every kind", withProperties('{"a":"é\\n\\"\\\\","b":[1,{"c":null},[]],"d":{"e":true},"f":-0.5}')],
-    ["names that are like others", withProperties('{"__proto__":1,"constructor":{},"1a":2,"":3}')],
+    ["unusual names", withProperties('{"__proto__":1,"constructor":{},"1a":2,"":3}')],
   ])("%s", async (_what, text) => {
     expect(await compare(text)).toBe(1);
   });
 
-  test("though the one before has other names", async () => {
+  test("with other names than the previous feature", async () => {
     const features = ['{"a":1,"b":2}', '{"a":1}', '{"b":1,"a":2}', '{"a":1,"b":2,"c":3}', '{"a":0,"c":1,"b":1}'];
     const all = features.map((properties) => `{"type":"Feature","geometry":null,"properties":${properties}}`);
     expect(await compare(collection(all.join()))).toBe(features.length);
   });
 });
 
-describe("a feature comes to what is kept of it when it is parsed", () => {
+describe("a non-canonical feature is normalized", () => {
   test.each([
-    ["a position off the earth", withGeometry('{"type":"Point","coordinates":[180.5,0]}')],
-    ["a latitude just off", withGeometry('{"type":"Point","coordinates":[0,90.00000000000001]}')],
+    ["a longitude out of range", withGeometry('{"type":"Point","coordinates":[180.5,0]}')],
+    ["a latitude slightly out of range", withGeometry('{"type":"Point","coordinates":[0,90.00000000000001]}')],
     ["four numbers", withGeometry('{"type":"Point","coordinates":[1,2,3,4]}')],
     ["an open ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0.5]]]}')],
     ["a short ring", withGeometry('{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,0]]]}')],
-    ["a line of one position", withGeometry('{"type":"LineString","coordinates":[[1,2]]}')],
+    ["a line with a single position", withGeometry('{"type":"LineString","coordinates":[[1,2]]}')],
     ["no positions", withGeometry('{"type":"Polygon","coordinates":[]}')],
     ["foreign members of a geometry", withGeometry('{"type":"Point","coordinates":[1,2],"bbox":[1,2,1,2]}')],
-    ["another order in it", withGeometry('{"coordinates":[1,2],"type":"Point"}')],
-    ["zeros at the end", withGeometry('{"type":"Point","coordinates":[1.50,2]}')],
+    ["another member order in a geometry", withGeometry('{"coordinates":[1,2],"type":"Point"}')],
+    ["trailing zeros", withGeometry('{"type":"Point","coordinates":[1.50,2]}')],
     ["minus zero", withGeometry('{"type":"Point","coordinates":[-0,2]}')],
     ["a small number", withProperties('{"a":0.0000001}')],
     ["an exponent", withProperties('{"a":1e2}')],
     ["an integer beyond 2^53", withProperties('{"a":9007199254740993}')],
-    ["a number that is none", withProperties('{"a":1e999}')],
+    ["a number that overflows", withProperties('{"a":1e999}')],
     ["more digits than a double has", withProperties('{"a":0.12345678901234567890}')],
-    ["a name twice", withProperties('{"a":1,"a":2}')],
-    ["a name twice, deeper", withProperties('{"a":[{"b":1,"b":2}]}')],
-    ["a name that is a whole number", withProperties('{"b":1,"2":2}')],
-    ["an escape by number", withProperties('{"a":"\\u00e9"}')],
-    ["half of a pair", withProperties('{"a":"\\ud800"}')],
+    ["a duplicate name", withProperties('{"a":1,"a":2}')],
+    ["a nested duplicate name", withProperties('{"a":[{"b":1,"b":2}]}')],
+    ["an integer name", withProperties('{"b":1,"2":2}')],
+    ["a \\u escape", withProperties('{"a":"\\u00e9"}')],
+    ["a lone surrogate", withProperties('{"a":"\\ud800"}')],
     ["U+0000", withProperties('{"a":"\\u0000"}')],
-    ["a slash that is escaped", withProperties('{"a":"\\/"}')],
-    ["blanks inside", withProperties('{"a": 1}')],
-    ["properties that are none", withProperties("[1]")],
+    ["an escaped slash", withProperties('{"a":"\\/"}')],
+    ["white space within properties", withProperties('{"a": 1}')],
+    ["properties that are not an object", withProperties("[1]")],
     ["no geometry", collection('{"type":"Feature","properties":{}}')],
     ["another type", collection('{"type":"feature","geometry":null,"properties":{}}')],
-    ["a member twice", collection('{"type":"Feature","geometry":null,"properties":{},"properties":{"a":1}}')],
+    ["a duplicate member", collection('{"type":"Feature","geometry":null,"properties":{},"properties":{"a":1}}')],
     ["a foreign member", collection('{"type":"Feature","geometry":null,"properties":{},"bbox":[]}')],
     ["an id that is a number", collection('{"type":"Feature","id":7,"geometry":null,"properties":{}}')],
-    ["no feature", collection("null")],
+    ["a value that is not a feature", collection("null")],
   ])("%s", async (_what, text) => {
     await compare(text);
   });
@@ -148,7 +148,7 @@ test.each([
   await compare(text);
 });
 
-test("any features come to what parsing and writing them again makes of them", async () => {
+test("any features are parsed to the same as with JSON.parse and JSON.stringify", async () => {
   const number = fc.oneof(
     fc.double(),
     fc.integer(),
@@ -182,7 +182,7 @@ test("any features come to what parsing and writing them again makes of them", a
     }),
   );
   const feature = fc.record({ type: fc.constant("Feature"), geometry, properties: json.object });
-  // Numbers as they may stand in JSON, though JSON.stringify writes them otherwise.
+  // Valid notations of numbers that JSON.stringify does not write.
   const written = (value: unknown) =>
     JSON.stringify(value).replace(/"(1\.0|-0|1E2|0\.1|12345678901234567890)"(?!:)/g, "$1");
   let taken = 0;
@@ -194,7 +194,7 @@ test("any features come to what parsing and writing them again makes of them", a
       async (features, at, unit) => {
         const text = written({ features });
         taken += await compare(text);
-        // And with a mistake somewhere.
+        // The same with an error at some position.
         const place = at % text.length;
         await compare(text.slice(0, place) + String.fromCharCode(unit) + text.slice(place + 1));
       },

@@ -1,4 +1,4 @@
-/** What a feature may be (RFC 7946), where a mistake is told, and that the schemas of /openapi.json say the same. */
+/** Which features are valid (RFC 7946), where errors are reported, and that the schemas of /openapi.json agree. */
 import fc from "fast-check";
 import { Compile } from "typebox/compile";
 import { describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ const mistakeIn = (geometry: unknown, properties?: unknown) =>
 const ring = (...positions: number[][]) => [...positions, positions[0]!];
 const square = ring([0, 0], [1, 0], [1, 1]);
 
-describe("a feature", () => {
+describe("validateFeature", () => {
   test.each([
     [[180, 90], null],
     [[-180, -90], null],
@@ -105,7 +105,7 @@ describe("a feature", () => {
     expect(mistakeIn({ type, coordinates })?.path ?? null).toBe(path);
   });
 
-  test("tells the place of a mistake in a collection of geometries", () => {
+  test("reports the path of an error in a geometry collection", () => {
     const inner = { type: "GeometryCollection", geometries: [{ type: "Point", coordinates: [0, 91] }] };
     const { path } = mistakeIn({
       type: "GeometryCollection",
@@ -116,13 +116,13 @@ describe("a feature", () => {
     expect(mistakeIn({ type: "GeometryCollection" })!.path).toBe("geometry.geometries");
   });
 
-  test("tells the place of a mistake in properties", () => {
+  test("reports the path of an error in properties", () => {
     expect(mistakeIn(null, { a: [{ "b c": "\0" }] })!.path).toBe('properties.a[0]["b c"]');
     expect(mistakeIn(null, { "": 2 ** 53 })!.path).toBe('properties[""]');
     expect(mistakeIn(null, { a: { "\ud800": 1 } })!.path).toBe("properties.a");
   });
 
-  test("is kept as JSON says it, members of GeoJSON alone", () => {
+  test("serializes GeoJSON members only", () => {
     const kept = validateFeature(
       feature({ crs: 1, coordinates: [1, -0], bbox: [], type: "Point" }, { b: 1, a: null }),
       "whole",
@@ -132,7 +132,7 @@ describe("a feature", () => {
     expect(validateFeature({}, "change")).toEqual({});
   });
 
-  describe("as the schemas tell it", () => {
+  describe("compared with the schemas", () => {
     const [whole, change] = [Compile(Feature), Compile(FeatureChange)];
     const number = fc.oneof(fc.double({ min: -200, max: 200, noNaN: true }), fc.constantFrom<unknown>("1", null));
     const nested = fc.letrec((tie) => ({
@@ -169,10 +169,10 @@ describe("a feature", () => {
       fc.record({ type: fc.constantFrom("Feature", "Point"), geometry, properties }, { requiredKeys: [] }),
     );
 
-    /** What a schema cannot say: that a ring is closed, and which texts and numbers cannot be kept. */
+    /** Rules that a schema cannot express: closed rings, and texts and numbers that cannot be stored. */
     const beyond = /first\.$|U\+0000|surrogate|2\^53/;
 
-    test("is refused by the one where it is by the other", () => {
+    test("validation and schemas reject the same features", () => {
       let [good, bad] = [0, 0];
       const check = (value: unknown, demand: "whole" | "change", agrees: boolean) => {
         const { failure } = validateFeature(value, demand);
@@ -183,7 +183,7 @@ describe("a feature", () => {
       };
       fc.assert(
         fc.property(features, (sent) => {
-          // As it arrives: without what JSON does not know.
+          // As received: without values that JSON cannot represent.
           const value = JSON.parse(JSON.stringify(sent));
           check(value, "whole", whole.Check(value));
           check(value, "change", change.Check(value));

@@ -1,10 +1,10 @@
-/** What arrives at the port, and is no request that the service could answer. */
+/** Input at the port that is not a valid request. */
 import { type AddressInfo, connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { sendRawBytes } from "../raw-request.js";
 import { describeOnEveryStore, point } from "../service-fixture.js";
 
-describe("a connection", () => {
+describe("connections with invalid input", () => {
   describeOnEveryStore(
     (service) => {
       const send = (...lines: readonly string[]) => sendRawBytes(service().app, lines.join("\r\n"));
@@ -17,12 +17,12 @@ describe("a connection", () => {
       };
       const authorization = () => `Authorization: Bearer ${service().ann.token}`;
 
-      test("whose headers never end is closed", async () => {
+      test("is closed if its headers never end", async () => {
         const answer = await send(`GET ${service().path} HTTP/1.1`, "Host: localhost", "X-Slow: ");
         expect(problemOf(answer)).toBe("request-timeout");
       });
 
-      test("whose body never ends is closed", async () => {
+      test("is closed if its body never ends", async () => {
         const head = [`POST ${service().path} HTTP/1.1`, "Host: localhost", authorization()];
         const answer = await send(
           ...head,
@@ -34,9 +34,9 @@ describe("a connection", () => {
         expect(problemOf(answer)).toBe("request-timeout");
       });
 
-      test("whose answer no one takes is closed", async () => {
+      test("is closed if the client never reads the response", async () => {
         const { app } = service();
-        // More than what systems keep for a connection on both sides.
+        // More than the socket buffers of both sides.
         for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));
         if (!app.server.listening) await app.listen({ host: "127.0.0.1", port: 0 });
         const connections = () =>
@@ -53,7 +53,7 @@ describe("a connection", () => {
         socket.destroy();
       });
 
-      test("with headers that are too large is closed", async () => {
+      test("is closed if its headers are too large", async () => {
         const answer = await send(
           `GET ${service().path} HTTP/1.1`,
           "Host: localhost",
@@ -72,7 +72,7 @@ describe("a connection", () => {
         expect(problemOf(await sendRawBytes(service().app, bytes))).toBe("bad-request");
       });
 
-      test("whose body is too long to begin with is told so, and closed", async () => {
+      test("gets a response and is closed if its body is too long by its headers", async () => {
         const head = [`POST ${service().path} HTTP/1.1`, "Host: localhost", authorization()];
         const answer = await send(...head, "Content-Type: application/json", "Content-Length: 99999999999", "", "{");
         expect(answer).toMatch(/^HTTP\/1\.1 413 /);

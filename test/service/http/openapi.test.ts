@@ -1,4 +1,4 @@
-/** /openapi.json: what it says of the interface, held against the specification and against what validates. */
+/** /openapi.json, compared with the specification and with the validators. */
 import { describe, expect, test } from "vitest";
 import { buildApp } from "../../../src/service/app.js";
 import type { Store } from "../../../src/service/store/contract.js";
@@ -18,14 +18,14 @@ interface Document {
   readonly components: { readonly schemas: Record<string, { readonly [name: string]: unknown }> };
 }
 
-// No route is asked for anything that is stored.
+// No route uses the store.
 const app = buildApp({ store: {} as Store });
 const response = await app.inject("/openapi.json");
 const document = response.json<Document>();
 const features = "/api/v1/maps/{mapId}/features";
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 
-/** Every place that something refers to. */
+/** All references in a document. */
 function references(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, member]) =>
@@ -33,13 +33,13 @@ function references(value: unknown): string[] {
   );
 }
 
-describe("the description of the interface", () => {
-  test("is OpenAPI 3.1 as JSON", () => {
+describe("the OpenAPI description", () => {
+  test("is OpenAPI 3.1 in JSON", () => {
     expect(response.headers["content-type"]).toMatch(/^application\/json\b/);
     expect(document.openapi).toBe("3.1.0");
   });
 
-  test("has the endpoints of the specification, and marks all others as an extension", () => {
+  test("has the endpoints of the specification, and marks all others as extensions", () => {
     const endpoints = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
     );
@@ -63,7 +63,7 @@ describe("the description of the interface", () => {
     for (const { operation } of others) expect(operation.tags).toEqual(["extension"]);
   });
 
-  test("tells the bounds of section 8", () => {
+  test("states the limits of section 8", () => {
     const query = document.paths[features]!.get!.parameters!.filter((parameter) => parameter.in === "query");
     expect(Object.fromEntries(query.map(({ name, schema }) => [name, schema]))).toMatchObject({
       page: { type: "integer", minimum: 1, default: 1 },
@@ -76,7 +76,7 @@ describe("the description of the interface", () => {
     }
   });
 
-  test("tells which headers make a request conditional, or safe to repeat", () => {
+  test("lists the headers that make a request conditional or idempotent", () => {
     const headersOf = (method: string) =>
       document.paths[features]![method]!.parameters!.flatMap((parameter) =>
         parameter.in === "header" ? [parameter.name] : [],
@@ -88,20 +88,20 @@ describe("the description of the interface", () => {
       expect(headersOf(method)).toEqual([...conditions, "prefer", "idempotency-key"]);
   });
 
-  test("gives features as GeoJSON, and errors as problems", () => {
+  test("returns features as GeoJSON, and errors as problem details", () => {
     const { get } = document.paths[features]!;
     expect(Object.keys(get!.responses["200"]!.content!)).toEqual(["application/geo+json"]);
     expect(Object.keys(get!.responses["404"]!.content!)).toEqual(["application/problem+json"]);
   });
 
-  test("asks for a token everywhere but where tokens are given", () => {
+  test("requires a token except at the token endpoints", () => {
     for (const { operationId, security } of operations) {
       const client = operationId === "requestToken" || operationId === "revokeToken";
       expect(security).toEqual(client ? [{}, { client: [] }] : [{ bearer: [] }]);
     }
   });
 
-  test("names every operation once, and refers to nothing that is not there", () => {
+  test("uses each operationId once, and only resolvable references", () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     const found = references(document);
@@ -112,11 +112,11 @@ describe("the description of the interface", () => {
   });
 });
 
-describe("the address of the service", () => {
+describe("the server URL in the OpenAPI description", () => {
   const store = {} as Store;
   const metadata = "/.well-known/oauth-authorization-server";
 
-  test("is the one that it was given, where clients come through a proxy", async () => {
+  test("is the configured public URL", async () => {
     const behind = buildApp({ store, publicUrl: "https://example.org/maps/" });
     expect((await behind.inject(metadata)).json()).toMatchObject({
       issuer: "https://example.org/maps",
@@ -125,7 +125,7 @@ describe("the address of the service", () => {
     expect((await behind.inject("/openapi.json")).json().servers).toEqual([{ url: "https://example.org/maps" }]);
   });
 
-  test("is what a proxy says, if it is trusted", async () => {
+  test("is taken from the headers of a trusted proxy", async () => {
     const headers = { host: "10.0.0.7:8080", "x-forwarded-host": "example.org", "x-forwarded-proto": "https" };
     const issuerOf = async (trustProxy: boolean) =>
       (await buildApp({ store, trustProxy }).inject({ url: metadata, headers })).json().issuer;

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A server that takes a while for each request; what it has begun and what is closed. */
+/** A server that delays each request, and records which requests it starts and which responses close. */
 async function slow(milliseconds: number) {
   const begun: string[] = [];
   const open = new Set<ServerResponse>();
@@ -33,7 +33,7 @@ async function slow(milliseconds: number) {
   return { begun, open, client, ask };
 }
 
-test("requests that are sent without waiting are answered in their order, however many", async () => {
+test("pipelined requests are answered in order, however many", async () => {
   const { begun, client, ask } = await slow(1);
   let text = "";
   client.setEncoding("utf8").on("data", (part) => {
@@ -47,7 +47,7 @@ test("requests that are sent without waiting are answered in their order, howeve
   expect(begun).toEqual(wanted);
 });
 
-test("requests whose connection is gone are not begun, and nothing of those before stays open", async () => {
+test("pipelined requests of a closed connection are not started, and earlier ones release their resources", async () => {
   const { begun, open, client, ask } = await slow(50);
   ask(0, 150);
   await sleep(80);

@@ -7,7 +7,7 @@ describe("creating", () => {
   describeOnEveryStore((service) => {
     const propertiesOf = async () => (await service().all()).map(({ properties }) => properties);
 
-    test("4.3 answers with one success for every feature, in their order", async () => {
+    test("4.3 POST returns one success per feature, in order", async () => {
       const { status, json } = await service().features("POST", { features: [point({ n: 1 }), point({ n: 2 })] });
       expect(status).toBe(201);
       const kept = await service().all();
@@ -18,19 +18,19 @@ describe("creating", () => {
       expect(kept.map(({ properties }) => properties)).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
-    test("4.3 assigns the ids, whatever was sent", async () => {
+    test("4.3 POST assigns ids and ignores ids in the request", async () => {
       const sent = randomUUID();
       const ids = await service().create({ ...point(), id: sent }, { ...point(), id: sent }, { ...point(), id: 7 });
       expect(new Set([...ids, sent]).size).toBe(4);
     });
 
-    test("4.3 creates again what is sent again", async () => {
+    test("4.3 POST creates features again if it is repeated", async () => {
       await service().create(point());
       await service().create(point());
       expect(await service().all()).toHaveLength(2);
     });
 
-    test("4.3 takes 1000 features, and none of 1001", async () => {
+    test("4.3 POST accepts 1000 features, and creates none of 1001", async () => {
       const features = Array.from({ length: 1000 }, () => point());
       const all = await service().features("POST", { features });
       expect(all.status).toBe(201);
@@ -40,14 +40,14 @@ describe("creating", () => {
       expect(await service().all()).toHaveLength(1000);
     });
 
-    test("4.3 creates the good ones among bad ones", async () => {
+    test("4.3 POST creates the valid features of a request", async () => {
       const features = [point({ n: 1 }), point({ n: 2 }, [181, 0]), point({ n: 3 })];
       const { status, json } = await service().features("POST", { features });
       expect([status, json.success!.length, json.failed!.length]).toEqual([200, 2, 1]);
       expect(await propertiesOf()).toEqual([{ n: 1 }, { n: 3 }]);
     });
 
-    test("4.3 creates nothing where all are bad", async () => {
+    test("4.3 POST returns 422 if all features are invalid", async () => {
       const { status, headers, json } = await service().features("POST", { features: [{}, point({}, [0, 91])] });
       expect([status, json.code]).toEqual([422, "all-failed"]);
       expect(headers["content-type"]).toMatch(/^application\/problem\+json\b/);
@@ -59,12 +59,12 @@ describe("creating", () => {
       expect(await service().all()).toEqual([]);
     });
 
-    test("4.3 has nothing to do for no features", async () => {
+    test("4.3 POST of no features changes nothing", async () => {
       const { status, json } = await service().features("POST", { features: [] });
       expect([status, json]).toEqual([200, { success: [], failed: [] }]);
     });
 
-    test("4.3 updates what a remoteField finds, and deletes nothing", async () => {
+    test("4.3 POST with remoteField updates matching features, and deletes none", async () => {
       await service().create(point({ ref: "a", n: 1 }), point({ ref: "b", n: 2 }));
       const features = [point({ ref: "b", n: 3 }), point({ ref: "c", n: 4 })];
       const { status, json } = await service().features("POST", { remoteField: "ref", features });
@@ -80,7 +80,7 @@ describe("creating", () => {
       ]);
     });
 
-    test("4.3 lets only that feature fail which lacks the remoteField", async () => {
+    test("4.3 POST fails only for features without the remoteField", async () => {
       const features = [point({ ref: "a" }), point({}), point({ ref: null }), point({ ref: "" }), point({ ref: 1.5 })];
       const { status, json } = await service().features("POST", { remoteField: "ref", features });
       expect(status).toBe(200);
@@ -88,7 +88,7 @@ describe("creating", () => {
       expect(await propertiesOf()).toEqual([{ ref: "a" }]);
     });
 
-    test("4.3 is done once for one Idempotency-Key", async () => {
+    test("4.3 POST with the same Idempotency-Key is applied once", async () => {
       const headers = { "idempotency-key": `"${randomUUID()}"` };
       const first = await service().features("POST", { features: [point()] }, { headers });
       const again = await service().features("POST", { features: [point()] }, { headers });
@@ -100,7 +100,7 @@ describe("creating", () => {
       expect(await service().all()).toHaveLength(1);
     });
 
-    test("4.3 is not done for an Idempotency-Key that was another request's", async () => {
+    test("4.3 POST rejects an Idempotency-Key that was used for another request", async () => {
       const headers = { "idempotency-key": randomUUID() };
       await service().features("POST", { features: [point({ n: 1 })] }, { headers });
       const { status, json } = await service().features("POST", { features: [point({ n: 2 })] }, { headers });
@@ -113,7 +113,7 @@ describe("creating", () => {
       expect(elsewhere.status).toBe(422);
     });
 
-    test("4.3 is done for the Idempotency-Key of another account", async () => {
+    test("4.3 POST accepts the same Idempotency-Key from another account", async () => {
       const headers = { "idempotency-key": randomUUID() };
       const { bob } = service();
       const map = await service().newMap(bob);
@@ -123,13 +123,16 @@ describe("creating", () => {
       expect(others.status).toBe(201);
     });
 
-    test.each(["", "a b", "x".repeat(256), '"a""', "é"])("4.3 refuses the Idempotency-Key %j", async (key) => {
-      const headers = { "idempotency-key": key };
-      const { status, json } = await service().features("POST", { features: [point()] }, { headers });
-      expect([status, json.code]).toEqual([400, "bad-header"]);
-    });
+    test.each(["", "a b", "x".repeat(256), '"a""', "é"])(
+      "4.3 POST rejects the invalid Idempotency-Key %j",
+      async (key) => {
+        const headers = { "idempotency-key": key };
+        const { status, json } = await service().features("POST", { features: [point()] }, { headers });
+        expect([status, json.code]).toEqual([400, "bad-header"]);
+      },
+    );
 
-    test("4.3 carries out one of two requests with one Idempotency-Key at once", async () => {
+    test("4.3 POST applies only one of two concurrent requests with one Idempotency-Key", async () => {
       const headers = { "idempotency-key": randomUUID() };
       const features = Array.from({ length: 500 }, (_, n) => point({ n }));
       const answers = await Promise.all([1, 2, 3].map(() => service().features("POST", { features }, { headers })));
@@ -139,7 +142,7 @@ describe("creating", () => {
       expect(await service().all()).toHaveLength(500);
     });
 
-    test("4.3 is done for the state that If-Match names, and for no other", async () => {
+    test("4.3 POST is applied only to the version in If-Match", async () => {
       const { etag } = (await service().features("GET")).headers;
       const headers = { "if-match": etag! };
       const first = await service().features("POST", { features: [point()] }, { headers });
@@ -163,7 +166,7 @@ describe("creating", () => {
       );
     });
 
-    test("4.3 that was answered with If-Match is answered the same again", async () => {
+    test("4.3 POST with If-Match and Idempotency-Key is replayed after the version has changed", async () => {
       const { etag } = (await service().features("GET")).headers;
       const headers = { "if-match": etag!, "idempotency-key": randomUUID() };
       const first = await service().features("POST", { features: [point()] }, { headers });
@@ -171,7 +174,7 @@ describe("creating", () => {
       expect([again.status, again.text]).toEqual([201, first.text]);
     });
 
-    test("4.3 is all or nothing where Prefer: handling=strict asks for it (RFC 7240)", async () => {
+    test("4.3 POST applies all features or none with Prefer: handling=strict (RFC 7240)", async () => {
       const headers = { prefer: 'return=minimal, handling="strict"' };
       const bad = await service().features("POST", { features: [point(), {}] }, { headers });
       expect([bad.status, bad.json.code]).toEqual([422, "refused"]);

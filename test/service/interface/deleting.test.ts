@@ -9,7 +9,7 @@ describe("deleting", () => {
     const stub = (ref: unknown) => ({ type: "Feature", geometry: null, properties: { ref } });
     const propertiesOf = async () => (await service().all()).map(({ properties }) => properties);
 
-    test("4.6 deletes features by their ids", async () => {
+    test("4.6 DELETE removes features by id", async () => {
       const ids = await service().create(point({ n: 1 }), point({ n: 2 }), point({ n: 3 }));
       const { status, json } = await remove({ features: [{ id: ids[2] }, { id: ids[0]!.toUpperCase() }] });
       expect(status).toBe(200);
@@ -20,7 +20,7 @@ describe("deleting", () => {
       expect(await propertiesOf()).toEqual([{ n: 2 }]);
     });
 
-    test("4.6 deletes features by a remote field, without their ids", async () => {
+    test("4.6 DELETE removes features by remote field, without their ids", async () => {
       await service().create(point({ ref: "a" }), point({ ref: "b" }), point({ ref: 7 }));
       const body = { type: "FeatureCollection", remoteField: "ref", features: [stub("b"), stub(7)] };
       const { status, json } = await remove(body);
@@ -28,14 +28,14 @@ describe("deleting", () => {
       expect(await propertiesOf()).toEqual([{ ref: "a" }]);
     });
 
-    test("4.6 deletes all that have the key", async () => {
+    test("4.6 DELETE removes all features with a key", async () => {
       const ids = await service().create(point({ ref: "a" }), point({ ref: "a" }), point({ ref: "b" }));
       const { json } = await remove({ remoteField: "ref", features: [stub("a")] });
       expect(json.success).toMatchObject([{ id: ids[0] }, { id: ids[1] }]);
       expect(await propertiesOf()).toEqual([{ ref: "b" }]);
     });
 
-    test("4.6 takes a key or an id that is sent twice as one", async () => {
+    test("4.6 DELETE treats duplicate keys or ids in a request as one", async () => {
       const ids = await service().create(point({ ref: "a" }), point({ ref: "b" }), point({ ref: "c" }));
       const byKey = await remove({ remoteField: "ref", features: [stub("a"), stub("a")] });
       expect([byKey.status, byKey.json]).toMatchObject([200, { success: [{ id: ids[0] }], failed: [] }]);
@@ -44,7 +44,7 @@ describe("deleting", () => {
       expect(await propertiesOf()).toEqual([{ ref: "c" }]);
     });
 
-    test("4.6 tells what was not there as a failure", async () => {
+    test("4.6 DELETE lists missing features as failures", async () => {
       const missing = randomUUID();
       const byId = await remove({ features: [{ id: missing }] });
       expect([byId.status, byId.json.success, byId.json.failed]).toMatchObject([
@@ -56,7 +56,7 @@ describe("deleting", () => {
       expect([byKey.status, byKey.json.failed]).toMatchObject([200, [{ path: "features[0].properties.ref" }]]);
     });
 
-    test("4.6 tells what cannot be found as a failure, and deletes the rest", async () => {
+    test("4.6 DELETE reports features without a valid identifier, and deletes the others", async () => {
       const [id] = await service().create(point({ ref: "a" }));
       const features = [{}, { id: 7 }, null, { id }];
       const { status, json } = await remove({ features });
@@ -67,7 +67,7 @@ describe("deleting", () => {
       ]);
     });
 
-    test("4.6 takes at most 1000 features", async () => {
+    test("4.6 DELETE accepts at most 1000 features", async () => {
       const [id] = await service().create(point());
       expect((await remove({ features: Array.from({ length: 1001 }, () => ({ id })) })).json.code).toBe(
         "too-many-features",
@@ -75,13 +75,13 @@ describe("deleting", () => {
       expect(await service().all()).toHaveLength(1);
     });
 
-    test("4.6 deletes nothing for no features", async () => {
+    test("4.6 DELETE of no features deletes nothing", async () => {
       await service().create(point());
       expect((await remove({ features: [] })).json).toEqual({ success: [], failed: [] });
       expect(await service().all()).toHaveLength(1);
     });
 
-    test("4.6 needs a body", async () => {
+    test("4.6 DELETE requires a body", async () => {
       await service().create(point());
       const { status, json } = await service().features("DELETE");
       expect([status, json.code]).toEqual([400, "body-missing"]);

@@ -1,4 +1,4 @@
-/** The loop of the specification (4.2) beside others that write: pages by number, in increasing order, until a short one. */
+/** Reading by page number (4.2) while others write: pages in increasing order, until one is not full. */
 import { describe, expect, test } from "vitest";
 import { describeOnEveryStore, type Person, point, type TestResponse } from "../service-fixture.js";
 
@@ -12,7 +12,7 @@ describe("reading page by page", () => {
     const get = (page: number, headers = {}, as: Person = service().ann) =>
       service().send("GET", `${service().path}?per_page=10&page=${page}`, { headers, as });
     const remove = (ids: readonly string[]) => service().features("DELETE", { features: ids.map((id) => ({ id })) });
-    /** A loop that is stopped after each page. */
+    /** Reads page by page, and pauses after each. */
     async function* loop(as?: Person): AsyncGenerator<number[]> {
       for (let page = 1; ; page++) {
         const numbers = numbersIn(await get(page, {}, as));
@@ -26,13 +26,13 @@ describe("reading page by page", () => {
       return found;
     };
 
-    test("4.2 gives every feature that stays, each once, though others are deleted and created meanwhile", async () => {
+    test("4.2 reading by page number returns each remaining feature once while others create and delete", async () => {
       const ids = await service().create(...numbered(95));
       const found: number[] = [];
       let turn = 0;
       for await (const page of loop()) {
         found.push(...page);
-        // Some that were read, and some that are still to come.
+        // Features that were already read, and features still to be read.
         if (turn < 6) await remove([...ids.slice(turn * 4, turn * 4 + 4), ids[60 + turn]!]);
         if (turn < 3) await service().create(...numbered(3, 96 + 3 * turn));
         turn++;
@@ -40,7 +40,7 @@ describe("reading page by page", () => {
       expect(found).toEqual([...range(1, 60), ...found.filter((n) => n > 60 && n <= 66), ...range(67, 104)]);
     });
 
-    test("4.2 gives full pages until the last, where a synchronisation replaces the whole map meanwhile", async () => {
+    test("4.2 reading by page number returns full pages while a synchronization replaces the whole map", async () => {
       const ids = await service().create(...numbered(30));
       const pages = loop();
       expect((await pages.next()).value).toEqual(range(1, 10));
@@ -50,7 +50,7 @@ describe("reading page by page", () => {
       expect(await rest(pages)).toEqual(range(106, 120));
     });
 
-    test("4.2 goes on behind a full last page with what came after it", async () => {
+    test("4.2 reading by page number continues after a full last page with later features", async () => {
       const ids = await service().create(...numbered(20));
       const pages = loop();
       await pages.next();
@@ -60,7 +60,7 @@ describe("reading page by page", () => {
       expect(await rest(pages)).toEqual([21, 22]);
     });
 
-    test("4.2 begins each loop with the state that is there, and gives nothing twice", async () => {
+    test("4.2 reading by page number starts each time with the current state", async () => {
       const ids = await service().create(...numbered(45));
       for (let turn = 0; turn < 3; turn++) {
         expect(await rest(loop())).toEqual(range(1 + 5 * turn, 45));
@@ -68,7 +68,7 @@ describe("reading page by page", () => {
       }
     });
 
-    test("4.2 loses nothing for any of several loops with one token, whichever asks first", async () => {
+    test("4.2 reading by page number misses no feature if several clients share a token", async () => {
       const ids = await service().create(...numbered(60));
       const [first, second, third] = [loop(), loop(), loop()];
       const found: number[][] = [[], [], []];
@@ -90,7 +90,7 @@ describe("reading page by page", () => {
       for (const numbers of found) expect([...new Set(numbers)].filter((n) => n > 12)).toEqual(range(13, 60));
     });
 
-    test("4.2 gives a page by its number where the one before was not read, or long ago", async () => {
+    test("4.2 a page number without a recently read predecessor is counted from the start", async () => {
       const ids = await service().create(...numbered(40));
       await get(1);
       await remove(ids.slice(0, 2));
@@ -100,7 +100,7 @@ describe("reading page by page", () => {
       expect(numbersIn(await get(2))).toEqual(range(13, 22));
     });
 
-    test("4.2 gives a page again to who asks again", async () => {
+    test("4.2 a page can be read again", async () => {
       const ids = await service().create(...numbered(40));
       await get(1);
       await remove(ids.slice(0, 2));
@@ -110,7 +110,7 @@ describe("reading page by page", () => {
       expect(numbersIn(await get(3))).toEqual(range(21, 30));
     });
 
-    test("4.2 goes on for a client that has got a new token meanwhile", async () => {
+    test("4.2 reading by page number continues with a new token of the client", async () => {
       const { ann, store, now } = service();
       const ids = await service().create(...numbered(30));
       await get(1);
@@ -121,7 +121,7 @@ describe("reading page by page", () => {
       expect(numbersIn(await get(2, {}, { ...ann, token }))).toEqual(range(11, 20));
     });
 
-    test("4.2 has a tag of its own for a page that its number alone would not give (RFC 9110, 8.8.1)", async () => {
+    test("4.2 a page whose start differs from its number has its own ETag (RFC 9110, 8.8.1)", async () => {
       const ids = await service().create(...numbered(30));
       const first = await get(1);
       expect((await get(2)).headers.etag).toBe(first.headers.etag);
@@ -136,14 +136,14 @@ describe("reading page by page", () => {
       const other = await get(2, { "if-none-match": byNumber.headers.etag });
       expect([other.status, numbersIn(other)]).toEqual([200, range(11, 20)]);
       expect((await get(2, { "if-none-match": byNumber.headers.etag }, service().bob)).status).toBe(304);
-      // It names the state of the map, which is that of the other.
+      // The tag denotes the same state of the map as the other.
       const change = { features: [{ id: ids[7], properties: { n: 8, more: true } }] };
       const sent = { headers: { "if-match": shifted.headers.etag! } };
       expect((await service().features("PATCH", change, sent)).status).toBe(200);
       expect((await service().features("PATCH", change, sent)).status).toBe(412);
     });
 
-    test("4.2 goes on behind pages that the client has already", async () => {
+    test("4.2 reading by page number continues after pages that return 304", async () => {
       const ids = await service().create(...numbered(35));
       const tags: string[] = [];
       for (const page of [1, 2, 3, 4]) tags.push((await get(page)).headers.etag!);
@@ -152,7 +152,7 @@ describe("reading page by page", () => {
       expect(numbersIn(await get(3, { "if-none-match": tags[2] }))).toEqual(range(21, 30));
     });
 
-    test("4.2 leads on by Link from where a page ended", async () => {
+    test("4.2 the Link header continues where the page ended", async () => {
       const ids = await service().create(...numbered(30));
       await get(1);
       await remove(ids.slice(0, 5));
@@ -162,7 +162,7 @@ describe("reading page by page", () => {
       expect((await service().send("HEAD", `${service().path}?per_page=10&page=2`)).headers.link).toBe(link);
     });
 
-    test("4.2 ends with a map that is deleted", async () => {
+    test("4.2 reading by page number returns 404 after the map was deleted", async () => {
       await service().create(...numbered(30));
       await get(1);
       await service().send("DELETE", `/api/v1/maps/${service().map}`);

@@ -14,41 +14,41 @@ describe("reading", () => {
     const nextOf = ({ headers }: TestResponse): string | undefined =>
       /^<([^>]+)>; rel="next"$/.exec(headers.link ?? "")?.[1];
 
-    test("4.2 gives 200 features from the first page on, in the order of creation, by default", async () => {
+    test("4.2 GET returns the first 200 features by creation time by default", async () => {
       await service().create(...numbered(201));
       const answer = await get();
       expect(numbersOf(answer)).toEqual(numbered(200).map(({ properties }) => (properties as { n: number }).n));
       expect(numbersOf(await get("?page=2"))).toEqual([201]);
     });
 
-    test("4.2 gives pages of the size that was asked for", async () => {
+    test("4.2 GET returns pages of the requested size", async () => {
       await service().create(...numbered(5));
       expect(numbersOf(await get("?per_page=2"))).toEqual([1, 2]);
       expect(numbersOf(await get("?per_page=2&page=2"))).toEqual([3, 4]);
       expect(numbersOf(await get("?page=3&per_page=2"))).toEqual([5]);
-      // As forms send fields that were left empty.
+      // Forms send empty fields like this.
       expect(numbersOf(await get("?page=&per_page="))).toEqual(numbersOf(await get()));
     });
 
-    test("4.2 gives up to 500 features on a page", async () => {
+    test("4.2 GET returns up to 500 features per page", async () => {
       await service().create(...numbered(501));
       expect(numbersOf(await get("?per_page=500"))).toHaveLength(500);
     });
 
     test.each(["0", "501", "-1", "1.5", "1e2", "x", "%2B1", "1&per_page=2", "9999999999999999999999"])(
-      "4.2 refuses per_page=%s, which it would else have to clamp",
+      "4.2 GET rejects per_page=%s instead of clamping it",
       async (text) => {
         const { status, json } = await get(`?per_page=${text}`);
         expect([status, json.code]).toEqual([400, "bad-query"]);
       },
     );
 
-    test.each(["0", "-1", "1.5", "x", "1&page=2"])("4.2 refuses page=%s", async (text) => {
+    test.each(["0", "-1", "1.5", "x", "1&page=2"])("4.2 GET rejects page=%s", async (text) => {
       const { status, json } = await get(`?page=${text}`);
       expect([status, json.code]).toEqual([400, "bad-query"]);
     });
 
-    test("4.2 gives no features on a page behind the last", async () => {
+    test("4.2 GET returns no features on a page after the last one", async () => {
       await service().create(point());
       for (const page of ["2", "3", "9007199254740991", "99999999999999999999999999"]) {
         const { status, text } = await get(`?page=${page}`);
@@ -56,7 +56,7 @@ describe("reading", () => {
       }
     });
 
-    test("4.2 gives all features, each once, by pages in increasing order until a short one", async () => {
+    test("4.2 GET returns each feature once in pages of increasing number until one is not full", async () => {
       await service().create(...numbered(7));
       const found: number[] = [];
       for (let page = 1; ; page++) {
@@ -67,7 +67,7 @@ describe("reading", () => {
       expect(found).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    test("4.2 keeps the order when features are updated and deleted", async () => {
+    test("4.2 GET keeps the order when features are updated and deleted", async () => {
       const ids = await service().create(...numbered(4));
       await service().features("PATCH", { features: [{ id: ids[0], properties: { n: 10 } }] });
       await service().features("DELETE", { features: [{ id: ids[1] }] });
@@ -76,7 +76,7 @@ describe("reading", () => {
       expect(numbersOf(await get("?per_page=2&page=2"))).toEqual([4, 5]);
     });
 
-    test("4.2 says where the next page is, and nothing behind the last", async () => {
+    test("4.2 GET links to the next page, except on the last one", async () => {
       await service().create(...numbered(5));
       const first = await get("?per_page=2", { host: "maps.example.org" });
       const next = nextOf(first)!;
@@ -88,25 +88,22 @@ describe("reading", () => {
       expect(nextOf(third)).toBeUndefined();
     });
 
-    test("4.2 leads to a next page that others do not shift", async () => {
+    test("4.2 GET links to a next page that concurrent writes do not shift", async () => {
       const ids = await service().create(...numbered(4));
       const next = new URL(nextOf(await get("?per_page=2"))!);
       await service().features("DELETE", { features: [{ id: ids[0] }] });
       expect(numbersOf(await service().send("GET", next.pathname + next.search))).toEqual([3, 4]);
     });
 
-    test.each(["after=-1", "after=x", "after=1&page=1"])(
-      "4.2 refuses a place that it did not give: %s",
-      async (query) => {
-        expect((await get(`?${query}`)).status).toBe(400);
-      },
-    );
+    test.each(["after=-1", "after=x", "after=1&page=1"])("4.2 GET rejects an invalid position: %s", async (query) => {
+      expect((await get(`?${query}`)).status).toBe(400);
+    });
 
-    test("4.2 takes no notice of parameters that it does not know", async () => {
+    test("4.2 GET ignores unknown parameters", async () => {
       expect((await get("?colour=red&__proto__=1&constructor=2")).status).toBe(200);
     });
 
-    test("4.2 gives the same tag until something changes, and says no more to who has it (RFC 9110, 13.1.2)", async () => {
+    test("4.2 GET returns the same ETag until something changes, and 304 for a matching If-None-Match (RFC 9110, 13.1.2)", async () => {
       const empty = (await get()).headers.etag!;
       expect(empty).toMatch(/^"[^"]+"$/);
       expect((await get("?page=2")).headers.etag).toBe(empty);
@@ -120,7 +117,7 @@ describe("reading", () => {
       expect((await get("", { "if-none-match": one.headers.etag })).status).toBe(304);
     });
 
-    test("4.2 reads only the state that If-Match names (RFC 9110, 13.1.1)", async () => {
+    test("4.2 GET with If-Match reads only that version (RFC 9110, 13.1.1)", async () => {
       const { etag } = (await get()).headers;
       expect((await get("", { "if-match": etag })).status).toBe(200);
       await service().create(point());
@@ -128,7 +125,7 @@ describe("reading", () => {
       expect([status, json.code]).toEqual([412, "precondition-failed"]);
     });
 
-    test("4.2 compresses for who accepts it, under a tag of its own (RFC 9110, 8.8.3.3)", async () => {
+    test("4.2 GET compresses responses on request, with a separate ETag (RFC 9110, 8.8.3.3)", async () => {
       await service().create(...numbered(50));
       const plain = await get("", { "accept-encoding": "identity" });
       const small = await get("", { "accept-encoding": "br, gzip;q=0.5" });
@@ -147,7 +144,7 @@ describe("reading", () => {
       }
     });
 
-    test("4.2 is done by HEAD, too, without the body", async () => {
+    test("4.2 HEAD returns the headers of GET without the body", async () => {
       await service().create(point());
       const whole = await get();
       const head = await service().send("HEAD", service().path);
@@ -159,7 +156,7 @@ describe("reading", () => {
       });
     });
 
-    test("4.2 may be kept by the reader alone, who asks each time", async () => {
+    test("4.2 GET responses may only be cached privately and must be revalidated", async () => {
       expect((await get()).headers["cache-control"]).toBe("private, no-cache");
     });
   });

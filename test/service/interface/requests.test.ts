@@ -1,4 +1,6 @@
-/** Map Features Service Interface, sections 7 and 8, and what HTTP asks for: errors, limits and the order of checks. */
+/**
+ * Map Features Service Interface, sections 7 and 8, and requirements of HTTP: errors, limits and the order of checks.
+ */
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -11,7 +13,7 @@ describe("requests", () => {
   describeOnEveryStore((service) => {
     const post = (sent: RequestOptions, path = service().path) => service().send("POST", path, sent);
 
-    test("7 are answered with problems that people and programs can read (RFC 9457)", async () => {
+    test("7 errors are problem details for users and programs (RFC 9457)", async () => {
       const { status, headers, json } = await service().features("GET", undefined, { as: null });
       expect(headers["content-type"]).toMatch(/^application\/problem\+json\b/);
       expect(headers["cache-control"]).toBe("no-store");
@@ -26,7 +28,7 @@ describe("requests", () => {
       });
     });
 
-    test("7 tell failures by id, path and message, beside what succeeded", async () => {
+    test("7 failures have id, path and message, beside the successes", async () => {
       const features = [
         point({ ok: 1 }),
         {
@@ -51,7 +53,7 @@ describe("requests", () => {
       ]);
     });
 
-    test("7 are checked in this order: token, map, owner, media type, size, JSON, state, features", async () => {
+    test("7 checks run in the order token, map, owner, media type, size, JSON, version, features", async () => {
       const { path, ann, bob } = service();
       const nowhere = path.replace(service().map, randomUUID());
       const long = Buffer.alloc(11 * 1024 * 1024, 32);
@@ -73,7 +75,7 @@ describe("requests", () => {
       for (const [status, sent, address] of order) expect((await post(sent, address)).status).toBe(status);
     });
 
-    test.each(writing)("7 refuse bodies that are no JSON: %s", async (method) => {
+    test.each(writing)("7 %s rejects bodies that are not JSON", async (method) => {
       const good = Buffer.from(JSON.stringify(body));
       const bad = [
         "{",
@@ -92,7 +94,7 @@ describe("requests", () => {
       expect([status, json.code]).toEqual([400, "body-missing"]);
     });
 
-    test("7 refuse bodies without a Content-Type", async () => {
+    test("7 bodies without a Content-Type are rejected", async () => {
       const { app, path, ann } = service();
       const headers = { authorization: `Bearer ${ann.token}` };
       const { statusCode, body: text } = await app.inject({
@@ -114,19 +116,19 @@ describe("requests", () => {
       ["application/json;charset=UTF-8", 201],
       ["application/geo+json", 201],
       ["APPLICATION/JSON", 201],
-    ])("7 tell what is no JSON by its Content-Type: %s", async (type, expected) => {
+    ])("7 the Content-Type %s is checked", async (type, expected) => {
       const { status, json } = await service().features("POST", body, { headers: { "content-type": type } });
       expect([status, json.code]).toEqual([expected, expected === 415 ? "unsupported-media-type" : undefined]);
     });
 
-    test("7 refuse an encoding other than gzip, and say which they take (RFC 9110, 15.5.16)", async () => {
+    test("7 encodings other than gzip are rejected with the supported ones (RFC 9110, 15.5.16)", async () => {
       const { status, headers, json } = await service().features("POST", body, {
         headers: { "content-encoding": "br" },
       });
       expect([status, json.code, headers["accept-encoding"]]).toEqual([415, "unsupported-encoding", "gzip"]);
     });
 
-    test("7 take bodies in gzip", async () => {
+    test("7 bodies may be compressed with gzip", async () => {
       const packed = gzipSync(JSON.stringify(body));
       const headers = { "content-encoding": "gzip" };
       expect((await service().features("POST", packed, { headers })).status).toBe(201);
@@ -136,7 +138,7 @@ describe("requests", () => {
       }
     });
 
-    test("7 are possible by the methods that Allow tells, and by no other", async () => {
+    test("7 only the methods in the Allow header are accepted", async () => {
       for (const method of ["TRACE", "PROPFIND"]) {
         const { status, json, headers } = await service().send(method, service().path);
         expect([status, json.code]).toEqual([405, "method-not-allowed"]);
@@ -150,7 +152,7 @@ describe("requests", () => {
       expect([refused.status, refused.headers.allow]).toEqual([405, "GET, HEAD, POST"]);
     });
 
-    test("are found with a slash at the end of their address, too", async () => {
+    test("paths with a trailing slash are accepted", async () => {
       const [id] = await service().create(point({ a: 1 }));
       const { path, ann } = service();
       expect((await service().send("GET", `${path}/?per_page=1`)).json.features).toHaveLength(1);
@@ -162,7 +164,7 @@ describe("requests", () => {
       expect((await service().send("GET", "/token/")).headers.allow).toBe("POST");
     });
 
-    test("7 lead nowhere but to what is there", async () => {
+    test("7 unknown paths return 404", async () => {
       for (const path of ["/api", "/api/v1", "/api/v1/map", `${service().path}//`, "/nowhere", "//"]) {
         const { status, json } = await service().send("GET", path);
         expect([path, status, json.code]).toEqual([path, 404, "not-found"]);
@@ -170,7 +172,7 @@ describe("requests", () => {
     });
 
     test.each(["x", "1", "%00", "%2e%2e", "..%2f..%2ftoken", "%zz", "__proto__", "'%20OR%201=1--", "a".repeat(200)])(
-      "7 find no map that is malformed: %s",
+      "7 a malformed MAP_ID returns 404: %s",
       async (id) => {
         for (const method of ["GET", "POST"]) {
           const path = `/api/v1/maps/${id}/features`;
@@ -179,14 +181,14 @@ describe("requests", () => {
       },
     );
 
-    test("7 are known by an id, which their answers have", async () => {
+    test("7 each response has the id of its request", async () => {
       const answers = await Promise.all([1, 2].map(() => service().features("GET")));
       const ids = answers.map(({ headers }) => headers["x-request-id"]);
       expect(ids[0]).toMatch(/^[\da-f-]{36}$/);
       expect(ids[1]).not.toBe(ids[0]);
     });
 
-    test("8 have at most 10 MiB, measured when inflated", async () => {
+    test("8 bodies are limited to 10 MiB after decompression", async () => {
       const padded = (bytes: number) => {
         const text = JSON.stringify(body);
         return Buffer.from(text + " ".repeat(bytes - text.length));
@@ -203,13 +205,13 @@ describe("requests", () => {
       }
     });
 
-    test.each(writing)("8 have at most 1000 features: %s", async (method) => {
+    test.each(writing)("8 %s is limited to 1000 features", async (method) => {
       const features = Array.from({ length: 1001 }, () => ({ ...point(), id: randomUUID() }));
       const { status, json } = await service().features(method, { features });
       expect([status, json.code]).toEqual([422, "too-many-features"]);
     });
 
-    test("8 are counted, and tell how many are left", async () => {
+    test("8 responses report the remaining requests of the rate limit", async () => {
       const [first, second] = [await service().features("GET"), await service().features("GET")];
       expect(first.headers["ratelimit-policy"]).toBe('"account";q=100000;w=60');
       expect([first, second].map(({ headers }) => headers.ratelimit)).toEqual([
@@ -218,7 +220,7 @@ describe("requests", () => {
       ]);
     });
 
-    test("are possible for scripts of any site, which may read what they need (Fetch standard)", async () => {
+    test("scripts of any site may use the API and read its headers (Fetch standard)", async () => {
       const headers = {
         origin: "https://example.org",
         "access-control-request-method": "PUT",
@@ -240,7 +242,7 @@ describe("requests", () => {
       }
     });
 
-    test("are not possible for scripts of other sites anywhere else", async () => {
+    test("scripts of other sites may use nothing but the API", async () => {
       for (const [method, path] of [
         ["POST", "/token"],
         ["OPTIONS", "/token"],
@@ -256,10 +258,10 @@ describe("requests", () => {
   });
 });
 
-describe("requests beyond the limit", () => {
+describe("requests above the rate limit", () => {
   describeOnEveryStore(
     (service) => {
-      test("8 are told when to go on", async () => {
+      test("8 requests above the rate limit return 429 with Retry-After", async () => {
         for (const left of [2, 1, 0]) {
           expect((await service().features("GET")).headers.ratelimit).toMatch(new RegExp(`;r=${left};`));
         }
@@ -267,7 +269,7 @@ describe("requests beyond the limit", () => {
         expect([status, json.code]).toEqual([429, "rate-limited"]);
         expect(Number(headers["retry-after"])).toBeGreaterThan(0);
         expect(headers.ratelimit).toMatch(/^"account";r=0;t=\d+$/);
-        // Who may not write at all is told so first, and others are not held up.
+        // Missing permissions are reported first, and other accounts are not affected.
         expect((await service().features("POST", body, { as: service().bob })).status).toBe(403);
       });
     },

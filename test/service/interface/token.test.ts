@@ -19,7 +19,7 @@ describe("tokens", () => {
     const readWith = (token: string) =>
       service().send("GET", service().path, { as: null, headers: { authorization: `Bearer ${token}` } });
 
-    test("4.1 are given for the client's credentials in a form", async () => {
+    test("4.1 a token is issued for credentials in a form", async () => {
       const { status, json, headers } = await request({ grant_type, ...credentialsOf(service()) });
       expect(status).toBe(200);
       expect(json).toEqual({ token_type: "Bearer", expires_in: 3600, access_token: expect.any(String) });
@@ -28,34 +28,37 @@ describe("tokens", () => {
       expect(headers["content-type"]).toMatch(/^application\/json\b/);
     });
 
-    test("4.1 are given for the client's credentials by Basic", async () => {
+    test("4.1 a token is issued for credentials with Basic", async () => {
       const { clientId, clientSecret } = service().ann;
       const { status, json } = await request({ grant_type }, basic(clientId, clientSecret));
       expect([status, json.token_type]).toEqual([200, "Bearer"]);
     });
 
-    test("4.1 are not given for another grant type", async () => {
+    test("4.1 other grant types are rejected", async () => {
       for (const other of ["client_credentials", "password", "Client_Credentials_With_User"]) {
         const { status, json } = await request({ grant_type: other, ...credentialsOf(service()) });
         expect([status, json.error]).toEqual([400, "unsupported_grant_type"]);
       }
     });
 
-    test.each(["grant_type", "client_id", "client_secret"])("4.1 are not given without %s", async (name) => {
-      const { [name]: _, ...form } = { grant_type, ...credentialsOf(service()) } as Record<string, string>;
-      for (const sent of [form, { ...form, [name]: "" }]) {
-        const { status, json } = await request(sent);
-        expect([status, json.error]).toEqual([400, "invalid_request"]);
-      }
-    });
+    test.each(["grant_type", "client_id", "client_secret"])(
+      "4.1 a token request without %s is rejected",
+      async (name) => {
+        const { [name]: _, ...form } = { grant_type, ...credentialsOf(service()) } as Record<string, string>;
+        for (const sent of [form, { ...form, [name]: "" }]) {
+          const { status, json } = await request(sent);
+          expect([status, json.error]).toEqual([400, "invalid_request"]);
+        }
+      },
+    );
 
-    test("4.1 are not given where a parameter is there twice", async () => {
+    test("4.1 a token request with a repeated parameter is rejected", async () => {
       const form = new URLSearchParams({ grant_type, ...credentialsOf(service()) });
       const { status, json } = await service().form("/token", `${form}&grant_type=${grant_type}`);
       expect([status, json.error]).toEqual([400, "invalid_request"]);
     });
 
-    test("4.1 are not given to a client that authenticates in two ways", async () => {
+    test("4.1 a token request that authenticates in two ways is rejected", async () => {
       const { clientId, clientSecret } = service().ann;
       const { status, json } = await request(
         { grant_type, ...credentialsOf(service()) },
@@ -64,7 +67,7 @@ describe("tokens", () => {
       expect([status, json.error]).toEqual([400, "invalid_request"]);
     });
 
-    test("4.1 are asked for by a form, not by JSON", async () => {
+    test("4.1 a token request must be a form, not JSON", async () => {
       const body = { grant_type, ...credentialsOf(service()) };
       const { status, json } = await service().send("POST", "/token", { as: null, body });
       expect([status, json.error]).toEqual([400, "invalid_request"]);
@@ -72,7 +75,7 @@ describe("tokens", () => {
       expect([empty.status, empty.json.error]).toEqual([400, "invalid_request"]);
     });
 
-    test("4.1 are asked for by POST", async () => {
+    test("4.1 a token request must be a POST", async () => {
       const { status, json, headers } = await service().send("GET", "/token", { as: null });
       expect([status, headers.allow, json.error]).toEqual([405, "POST", "invalid_request"]);
       for (const method of ["OPTIONS", "TRACE", "PROPFIND", "PURGE"]) {
@@ -81,7 +84,7 @@ describe("tokens", () => {
       }
     });
 
-    test("4.1 are not given for a wrong secret, and an unknown client gets the same answer", async () => {
+    test("4.1 a wrong secret and an unknown client get the same response", async () => {
       const [known, unknown, nul] = await Promise.all(
         [service().ann.clientId, "gfc_unknown", "gfc_\u0000"].map((client_id) =>
           request({ grant_type, client_id, client_secret: "gfs_wrong" }),
@@ -94,34 +97,34 @@ describe("tokens", () => {
       }
     });
 
-    test("4.1 are not given for credentials that were revoked", async () => {
+    test("4.1 revoked credentials are rejected", async () => {
       const { account, credential } = service().ann;
       await service().store.revokeCredential({ account, credential, now: service().now });
       const { status, json } = await request({ grant_type, ...credentialsOf(service()) });
       expect([status, json.error]).toEqual([401, "invalid_client"]);
     });
 
-    test("4.1 are not given by a Basic header that is none", async () => {
+    test("4.1 a malformed Basic header is rejected", async () => {
       for (const authorization of ["Basic", "Basic !!!", `Basic ${Buffer.from("%zz:%zz").toString("base64")}`]) {
         const { status, json } = await request({ grant_type }, { authorization });
         expect([status, json.error]).toEqual([401, "invalid_client"]);
       }
     });
 
-    test("4.1 are made by credentials of the profile, whose use is seen there", async () => {
+    test("4.1 credentials from the profile page work, and the page shows their use", async () => {
       const { account, credential } = service().ann;
       await tokenOf();
       const [kept] = await service().store.credentials(account);
       expect(kept).toMatchObject({ id: credential, lastUsed: service().now });
     });
 
-    test("2.5 are opaque, and every one is new", async () => {
+    test("2.5 tokens are opaque and unique", async () => {
       const [one, other] = [await tokenOf(), await tokenOf()];
       expect(one).toMatch(/^gft_[\w-]{43}$/);
       expect(other).not.toBe(one);
     });
 
-    test("5 are needed by every request", async () => {
+    test("5 each request requires a token", async () => {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
         const { status, headers, json } = await service().send(method, service().path, { as: null });
         expect([status, json.code]).toEqual([401, "not-authenticated"]);
@@ -129,7 +132,7 @@ describe("tokens", () => {
       }
     });
 
-    test("5 are sent as Authorization: Bearer", async () => {
+    test("5 tokens are sent as Authorization: Bearer", async () => {
       const token = await tokenOf();
       expect((await readWith(token)).status).toBe(200);
       const others: { path: string; headers: Record<string, string> }[] = [
@@ -142,12 +145,12 @@ describe("tokens", () => {
       }
     });
 
-    test("5 are named by a scheme in any case", async () => {
+    test("5 the scheme of a token is case-insensitive", async () => {
       const headers = { authorization: `bEaReR ${service().ann.token}` };
       expect((await service().send("GET", service().path, { as: null, headers })).status).toBe(200);
     });
 
-    test("5 expire 3600 seconds after they were given", async () => {
+    test("5 a token expires after 3600 seconds", async () => {
       const token = await tokenOf();
       const before = service().now;
       service().now = before + 3_599_999;
@@ -160,18 +163,18 @@ describe("tokens", () => {
       expect(headers["www-authenticate"]).toBe('Bearer realm="geoferry", error="invalid_token"');
     });
 
-    test.each(["gft_unknown", "a b", "ä", ""])("5 are not made up: %j", async (token) => {
+    test.each(["gft_unknown", "a b", "ä", ""])("5 the unknown token %j is rejected", async (token) => {
       expect((await readWith(token)).status).toBe(401);
     });
 
-    test("5 end with the credentials that they were given for", async () => {
+    test("5 tokens end with the revocation of their credentials", async () => {
       const token = await tokenOf();
       const { account, credential } = service().ann;
       await service().store.revokeCredential({ account, credential, now: service().now });
       expect((await readWith(token)).json.code).toBe("invalid-token");
     });
 
-    test("5 of the map's owner are what writing needs", async () => {
+    test("5 writing requires a token of the map's owner", async () => {
       const { bob } = service();
       const [id] = await service().create(point());
       for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
@@ -181,11 +184,11 @@ describe("tokens", () => {
       expect(await service().all()).toHaveLength(1);
     });
 
-    test("5 of any account read a map that is not private", async () => {
+    test("5 a token of any account can read a public map", async () => {
       expect((await service().features("GET", undefined, { as: service().bob })).status).toBe(200);
     });
 
-    test("are ended by their client (RFC 7009)", async () => {
+    test("tokens can be revoked by their client (RFC 7009)", async () => {
       const [token, other] = [await tokenOf(), await tokenOf()];
       const { status } = await service().form("/revoke", { token, ...credentialsOf(service()) });
       expect(status).toBe(200);
@@ -193,26 +196,26 @@ describe("tokens", () => {
       expect((await readWith(other)).status).toBe(200);
     });
 
-    test("that no one knows are ended as well as any (RFC 7009, 2.2)", async () => {
+    test("revoking an unknown token succeeds (RFC 7009, 2.2)", async () => {
       const { status } = await service().form("/revoke", { token: "gft_unknown", ...credentialsOf(service()) });
       expect(status).toBe(200);
     });
 
-    test("are not ended by another client (RFC 7009, 2.1)", async () => {
+    test("tokens cannot be revoked by another client (RFC 7009, 2.1)", async () => {
       const token = await tokenOf();
       const { clientId: client_id, clientSecret: client_secret } = service().bob;
       await service().form("/revoke", { token, client_id, client_secret });
       expect((await readWith(token)).status).toBe(200);
     });
 
-    test("are not ended without a client, nor without a token", async () => {
+    test("a revocation requires a client and a token", async () => {
       const token = await tokenOf();
       const wrong = { ...credentialsOf(service()), client_secret: "gfs_wrong" };
       expect((await service().form("/revoke", { token, ...wrong })).json.error).toBe("invalid_client");
       expect((await service().form("/revoke", credentialsOf(service()))).json.error).toBe("invalid_request");
     });
 
-    test("are found by the metadata of the service (RFC 8414)", async () => {
+    test("the metadata of the service has the token endpoints (RFC 8414)", async () => {
       const headers = { host: "maps.example.org" };
       const { status, json } = await service().send("GET", "/.well-known/oauth-authorization-server", {
         as: null,
@@ -232,10 +235,10 @@ describe("tokens", () => {
   });
 });
 
-describe("requests for tokens beyond the limit", () => {
+describe("token requests above the rate limit", () => {
   describeOnEveryStore(
     (service) => {
-      test("8 are told when to go on, and others are not held up", async () => {
+      test("8 token requests above the limit return Retry-After, and other clients are not affected", async () => {
         const form = { grant_type, ...credentialsOf(service()) };
         for (const status of [200, 200, 429]) expect((await service().form("/token", form)).status).toBe(status);
         const { headers, json } = await service().form("/revoke", { token: "gft_a", ...form });

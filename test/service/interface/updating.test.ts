@@ -10,7 +10,7 @@ describe("updating", () => {
     const one = (id: string | undefined, body: unknown) => service().send("PATCH", `${service().path}/${id}`, { body });
     const propertiesOf = async () => (await service().all()).map(({ properties }) => properties);
 
-    test("4.5 changes the features that it names, and reconciles nothing", async () => {
+    test("4.5 PATCH changes the features in the request only", async () => {
       const ids = await service().create(point({ n: 1 }), point({ n: 2 }));
       const { status, json } = await patch([{ id: ids[1], properties: { n: 3 } }]);
       expect(status).toBe(200);
@@ -18,13 +18,13 @@ describe("updating", () => {
       expect(await propertiesOf()).toEqual([{ n: 1 }, { n: 3 }]);
     });
 
-    test("4.5 merges properties one level deep: a value replaces, null removes", async () => {
+    test("4.5 PATCH merges properties one level deep: a value replaces, null removes", async () => {
       const [id] = await service().create(point({ a: 1, b: { c: 1, d: 2 }, e: "x" }));
       await patch([{ id, properties: { b: { c: 3 }, e: null, f: [null] } }]);
       expect(await propertiesOf()).toEqual([{ a: 1, b: { c: 3 }, f: [null] }]);
     });
 
-    test("4.5 sets a property to null where the request asks for it", async () => {
+    test("4.5 PATCH sets a property to null on request", async () => {
       const ids = await service().create(point({ a: 1, b: 2 }), point({ a: 3 }));
       const body = { nulls: "set", features: [{ id: ids[0], properties: { b: null, c: null } }] };
       expect((await service().features("PATCH", body)).status).toBe(200);
@@ -36,14 +36,14 @@ describe("updating", () => {
       }
     });
 
-    test("4.5 takes remoteField null as absent", async () => {
+    test("4.5 PATCH treats remoteField null as absent", async () => {
       const [id] = await service().create(point({ a: 1 }));
       const features = [{ id, properties: { a: 2 } }];
       expect((await service().features("PATCH", { remoteField: null, features })).status).toBe(200);
       expect(await propertiesOf()).toEqual([{ a: 2 }]);
     });
 
-    test("4.5 replaces a geometry whole, and leaves alone what is not sent", async () => {
+    test("4.5 PATCH replaces a whole geometry, and keeps members that are not sent", async () => {
       const [id] = await service().create(point({ a: 1 }, [1, 2]));
       const line = {
         type: "LineString",
@@ -60,7 +60,7 @@ describe("updating", () => {
       expect(await service().all()).toMatchObject([{ id, geometry: null }]);
     });
 
-    test("4.5 tells which remoteField was dropped for a ninth, also where the request is repeated", async () => {
+    test("4.5 PATCH reports which remoteField was dropped for a ninth, also in a replayed response", async () => {
       const names = Array.from({ length: 9 }, (_, i) => `field ${i}`);
       await service().create(point(Object.fromEntries(names.map((name) => [name, "a"]))));
       const headers = { "idempotency-key": "ninth" };
@@ -72,7 +72,7 @@ describe("updating", () => {
         expect((await named("field 8")).json).toMatchObject({ droppedRemoteField: "field 0" });
     });
 
-    test("4.5 finds features by a remoteField", async () => {
+    test("4.5 PATCH finds features by remoteField", async () => {
       await service().create(point({ ref: "a", n: 1 }), point({ ref: "b", n: 2 }));
       const { json } = await patch([{ properties: { ref: "b", n: 3 } }], "ref");
       expect(json.success).toHaveLength(1);
@@ -82,7 +82,7 @@ describe("updating", () => {
       ]);
     });
 
-    test("4.5 creates nothing: what is not there is a failure", async () => {
+    test("4.5 PATCH creates nothing, and reports missing features as failures", async () => {
       const [id] = await service().create(point({ ref: "a" }));
       const missing = randomUUID();
       const some = await patch([
@@ -96,13 +96,13 @@ describe("updating", () => {
       expect(await propertiesOf()).toEqual([{ ref: "a", n: 1 }]);
     });
 
-    test("4.5 lets a feature fail that several have the key of", async () => {
+    test("4.5 PATCH fails for a key that several features have", async () => {
       await service().create(point({ ref: "a" }), point({ ref: "a" }));
       expect((await patch([{ properties: { ref: "a", n: 1 } }], "ref")).status).toBe(422);
       expect(await propertiesOf()).toEqual([{ ref: "a" }, { ref: "a" }]);
     });
 
-    test("4.5 lets only that feature fail which has no usable id or key", async () => {
+    test("4.5 PATCH fails only for features without a valid id or key", async () => {
       const [id] = await service().create(point({ ref: "a" }));
       const byId = await patch([{ id, properties: {} }, { properties: {} }, { id: 7 }, { id: "x" }, null]);
       expect(byId.json.failed).toMatchObject([1, 2, 3, 4].map((i) => ({ path: `features[${i}].id` })));
@@ -110,7 +110,7 @@ describe("updating", () => {
       expect(byKey.json.failed).toMatchObject([1, 2].map((i) => ({ path: `features[${i}].properties.ref` })));
     });
 
-    test("4.5 refuses what no feature may be", async () => {
+    test("4.5 PATCH rejects invalid values", async () => {
       const [id] = await service().create(point({ n: 1 }));
       const changes = [{ geometry: { type: "Point", coordinates: [0, 91] } }, { properties: null }, { type: "Point" }];
       for (const [i, path] of ["geometry.coordinates[1]", "properties", "type"].entries()) {
@@ -120,13 +120,13 @@ describe("updating", () => {
       expect(await service().all()).toEqual([{ ...point({ n: 1 }), id }]);
     });
 
-    test("4.5 takes at most 1000 features", async () => {
+    test("4.5 PATCH accepts at most 1000 features", async () => {
       const [id] = await service().create(point());
       const { json } = await patch(Array.from({ length: 1001 }, () => ({ id })));
       expect(json.code).toBe("too-many-features");
     });
 
-    test("4.5 is done once for one Idempotency-Key", async () => {
+    test("4.5 PATCH with the same Idempotency-Key is applied once", async () => {
       const [id] = await service().create(point({ n: 1 }));
       const headers = { "idempotency-key": randomUUID() };
       const first = await patch([{ id, properties: { n: 2 } }], undefined, headers);
@@ -136,7 +136,7 @@ describe("updating", () => {
       expect(await propertiesOf()).toEqual([{ n: 3 }]);
     });
 
-    test("4.5 updates one feature by its address", async () => {
+    test("4.5 PATCH updates a single feature by its path", async () => {
       const [id] = await service().create(point({ a: 1, b: 2 }));
       const { status, json } = await one(id, { properties: { b: 3 } });
       expect([status, json]).toEqual([
@@ -147,14 +147,14 @@ describe("updating", () => {
       expect((await one(id!.toUpperCase(), { id, geometry: null })).status).toBe(200);
     });
 
-    test("4.5 knows no address of a feature that is not there", async () => {
+    test("4.5 PATCH of a missing feature by its path returns 404", async () => {
       for (const id of [randomUUID(), "x", "%00", "..%2f"]) {
         const { status, json } = await one(id, { properties: {} });
         expect([status, json.code]).toEqual([404, "feature-not-found"]);
       }
     });
 
-    test("4.5 refuses another id than that of the address, and what no feature may be", async () => {
+    test("4.5 PATCH by path rejects another id in the body, and invalid values", async () => {
       const [id] = await service().create(point({ n: 1 }));
       expect((await one(id, { id: randomUUID(), properties: { n: 2 } })).status).toBe(422);
       expect((await one(id, { geometry: { type: "Circle" } })).json.failed).toMatchObject([{ id }]);

@@ -11,24 +11,24 @@ const feature = (properties: string, geometry = "null") =>
 const collection = (...features: string[]) => `{"type":"FeatureCollection","features":[${features.join(",")}]}`;
 const area = '{"type":"MultiPolygon","coordinates":[[[[0,0],[1,0],[1,1],[0,0]]]]}';
 
-describe("how deep it may be", () => {
-  // A collection, its features, a feature and its properties are four of ten levels.
+describe("the nesting limit", () => {
+  // Collection, array, feature and properties are four of ten levels.
   test.each([
-    ["as it is kept", collection(feature(`{"a":${nested(6)}}`)), collection(feature(`{"a":${nested(7)}}`))],
-    ["with blanks", collection(feature(`{"a": ${nested(6)}}`)), collection(feature(`{"a": ${nested(7)}}`))],
+    ["in canonical form", collection(feature(`{"a":${nested(6)}}`)), collection(feature(`{"a":${nested(7)}}`))],
+    ["with white space", collection(feature(`{"a": ${nested(6)}}`)), collection(feature(`{"a": ${nested(7)}}`))],
     [
       "objects",
       collection(feature('{"a":{"b":{"c":{"d":{"e":{"f":{}}}}}}}')),
       collection(feature('{"a":{"b":{"c":{"d":{"e":{"f":{"g":[]}}}}}}}')),
     ],
     ["beside features", `{"crs":${nested(9)},"features":[]}`, `{"crs":${nested(10)},"features":[]}`],
-    ["no collection", nested(10), nested(11)],
+    ["not a collection", nested(10), nested(11)],
   ])("%s", async (_what, deep, deeper) => {
     expect(await read(deep)).toBeDefined();
     await expect(read(deeper)).rejects.toMatchObject({ code: "nested-too-deeply" });
   });
 
-  test("a geometry counts, too", async () => {
+  test("counts the nesting of geometries", async () => {
     const text = collection(feature("{}", area));
     expect(await parseCollection(text, { bodyDepth: 8, featureMembers: 20 })).toBeDefined();
     await expect(parseCollection(text, { bodyDepth: 7, featureMembers: 20 })).rejects.toMatchObject({
@@ -36,15 +36,15 @@ describe("how deep it may be", () => {
     });
   });
 
-  test("told before what is wrong behind it", async () => {
+  test("is checked before invalid JSON that follows", async () => {
     await expect(read(`${"[".repeat(1000)}x`)).rejects.toMatchObject({ code: "nested-too-deeply" });
     await expect(read(`{"features":[${"[".repeat(1000)}`)).rejects.toMatchObject({ code: "nested-too-deeply" });
     await expect(read(`{"features":[{}x,${"[".repeat(1000)}`)).rejects.toMatchObject({ code: "nested-too-deeply" });
   });
 });
 
-describe("how many members there may be", () => {
-  // Three are the feature's own.
+describe("the member limit", () => {
+  // A feature has three members itself.
   test.each([
     ["in a feature", collection(feature(named(17)), feature(named(17))), collection(feature(named(18)))],
     [
@@ -64,8 +64,8 @@ describe("how many members there may be", () => {
       `{"features":[],${named(19).slice(1)}`,
       `{"features":[],${named(20).slice(1)}`,
     ],
-    ["beside features, by parts", `{"a":${named(9)},"b":${named(9)}}`, `{"a":${named(9)},"b":${named(10)}}`],
-    ["no collection", `[${named(20)},${named(0)}]`, `[1,${named(21)}]`],
+    ["beside features, in several members", `{"a":${named(9)},"b":${named(9)}}`, `{"a":${named(9)},"b":${named(10)}}`],
+    ["not a collection", `[${named(20)},${named(0)}]`, `[1,${named(21)}]`],
   ])("%s", async (_what, many, more) => {
     expect(await read(many)).toBeDefined();
     await expect(read(more)).rejects.toMatchObject({ code: "too-many-members" });

@@ -9,7 +9,7 @@ const name = fc.oneof(
 );
 const properties = fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true });
 
-/** By parsing: a `Map` between them, since `__proto__` is a name like any other. */
+/** Merges parsed objects; uses a `Map`, since `__proto__` is an ordinary name. */
 function merged(stored: string, change: string): string {
   const members = new Map<string, unknown>(Object.entries(JSON.parse(stored)));
   for (const [one, value] of Object.entries(JSON.parse(change))) {
@@ -19,7 +19,7 @@ function merged(stored: string, change: string): string {
   return JSON.stringify(Object.fromEntries(members));
 }
 
-test("merging texts comes to what merging the objects does, in the same order", () => {
+test("merging texts equals merging parsed objects, including the order", () => {
   fc.assert(
     fc.property(properties, properties, (one, other) => {
       const [stored, change] = [JSON.stringify(one), JSON.stringify(other)];
@@ -29,7 +29,7 @@ test("merging texts comes to what merging the objects does, in the same order", 
   );
 });
 
-test("a member is found by its name, and by nothing else that looks like it", () => {
+test("a member is found by its exact name only", () => {
   const text = JSON.stringify({
     a: { ref: 1 },
     'b"ref': '"ref":2',

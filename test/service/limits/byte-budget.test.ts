@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ByteBudget } from "../../../src/service/limits/byte-budget.js";
 
-test("an account holds half of what the others leave free, and more accounts find room", () => {
+test("an account may hold half of what the others leave free, so that further accounts find room", () => {
   const budget = new ByteBudget(1000);
   const takes = (account: string) => {
     let count = 0;
@@ -14,7 +14,7 @@ test("an account holds half of what the others leave free, and more accounts fin
   expect(budget.used).toBe(870);
 });
 
-test("what is given back is free again, however often it is given back", () => {
+test("released bytes are free again, even if released twice", () => {
   const budget = new ByteBudget(100);
   const first = budget.take("ann", 30)!;
   const second = budget.take("ann", 20)!;
@@ -26,7 +26,7 @@ test("what is given back is free again, however often it is given back", () => {
   second();
 });
 
-test("an account that holds nothing gets what is free, and alone even more than there is", () => {
+test("an account that holds nothing may take all free bytes, and more than the budget if it is alone", () => {
   const budget = new ByteBudget(100);
   const large = budget.take("ann", 500)!;
   expect(budget.take("bob", 1)).toBeNull();
@@ -35,7 +35,7 @@ test("an account that holds nothing gets what is free, and alone even more than 
   expect(budget.take("ann", 99)).not.toBeNull();
 });
 
-test("a request waits for room, and is refused with 503 where there is none in time", async () => {
+test("a request waits for room, and is rejected with 503 after the time limit", async () => {
   const budget = new ByteBudget(100);
   let refused = 0;
   budget.onRefused = () => refused++;
@@ -48,7 +48,7 @@ test("a request waits for room, and is refused with 503 where there is none in t
   expect(budget.used).toBe(0);
 });
 
-test("requests of an account get room in the order in which they came, and others pass a request that is too large", async () => {
+test("requests of an account are admitted in order, and other accounts are not blocked by a large request", async () => {
   const budget = new ByteBudget(100);
   const all = budget.take("ann", 100)!;
   const got: string[] = [];
@@ -67,7 +67,7 @@ test("requests of an account get room in the order in which they came, and other
   expect(got).toEqual(["ann 90", "ann 5", "bob 20"]);
 });
 
-test("who goes away leaves its place to those behind", async () => {
+test("a cancelled request makes room for those behind", async () => {
   const budget = new ByteBudget(100);
   const held = budget.take("bob", 60)!;
   let leave = () => {};
@@ -82,7 +82,7 @@ test("who goes away leaves its place to those behind", async () => {
   expect(budget.used).toBe(0);
 });
 
-test("no more than 256 requests of an account wait, so that a crowd costs no more than its connections", async () => {
+test("at most 256 requests of an account wait", async () => {
   const budget = new ByteBudget(100);
   const held = budget.take("ann", 100)!;
   const waiting = Array.from({ length: 256 }, () => budget.wait("ann", 1, 60_000));

@@ -8,6 +8,6 @@ test.each([
   ["2001:0db8:0001:0002::9", "2001:db8:1:2::/64"],
   ["fe80::1%eth0", "fe80:0:0:0::/64"],
   ["::1", "0:0:0:0::/64"],
-])("limits count %s by %s", (address, network) => {
+])("limits count the address %s as %s", (address, network) => {
   expect(clientNetwork(address)).toBe(network);
 });

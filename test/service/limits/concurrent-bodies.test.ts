@@ -1,15 +1,15 @@
-/** Bodies that are small on the way and large in memory, many at once. */
+/** Many concurrent bodies that are small in transit and large in memory. */
 import { expect, test } from "vitest";
 import { createAccountWithMap, createScratchFolder, requestToken, ServiceProcess } from "../service-process.js";
 
 const folder = createScratchFolder();
 
-test("bodies of empty arrays, which take fifteen times their size once parsed, end nothing when they come together", async () => {
+test("concurrent bodies of empty arrays, which take fifteen times their size once parsed, do not exhaust memory", async () => {
   const store = ["--data", folder.data()];
   const running = await ServiceProcess.start(store, { NODE_OPTIONS: "--max-old-space-size=250" });
   const { map, ...client } = createAccountWithMap(store);
   const token = await requestToken(running.url, client);
-  // Blanks, so that nothing is taken as it stands.
+  // Spaces prevent that the text is stored verbatim.
   const arrays = Array(2700).fill("[]").join(", ");
   const feature = `{"type":"Feature","geometry":null,"properties":{"a":[${arrays}]}}`;
   const body = `{"features":[${Array(900).fill(feature).join()}]}`;

@@ -1,4 +1,4 @@
-/** Clients that open more connections than the service holds, and what becomes of the others. */
+/** Clients that open more connections than the limits allow, and the effect on others. */
 import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { describeOnEveryStore, point } from "../service-fixture.js";
 
 const limits = { connections: 20, connectionsPerAddress: 10, headerSeconds: 2 };
 
-describe("more connections than the service holds", () => {
+describe("connections above the limit", () => {
   describeOnEveryStore((service) => {
     const sockets: Socket[] = [];
     afterEach(() => {
@@ -23,9 +23,9 @@ describe("more connections than the service holds", () => {
     const openConnections = () =>
       new Promise<number>((resolve) => service().app.server.getConnections((_error, count) => resolve(count)));
 
-    /** Connects from an address of this machine, says something, and keeps the connection. */
+    /** Connects from a local address, sends a text, and keeps the connection open. */
     const hold = async (text: string, localAddress: string): Promise<Socket> => {
-      // Half open: this side stays open after the service has closed its own.
+      // Half open: this side stays open after the service has closed its side.
       const socket = connect({ port: await port(), host: "127.0.0.1", localAddress, allowHalfOpen: true });
       sockets.push(socket);
       socket.on("error", () => {}).resume();
@@ -37,7 +37,7 @@ describe("more connections than the service holds", () => {
       for (let i = 0; i < count; i++) await hold(text, localAddress);
     };
 
-    /** A client that keeps one connection; answers the status, and the port that the connection has here. */
+    /** A client with a single connection; returns the status and the local port. */
     const client = (localAddress: string) => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       const get = async (path: string, headers: Record<string, string> = {}) => {
@@ -59,7 +59,7 @@ describe("more connections than the service holds", () => {
         "send half a body",
         "POST /token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 90\r\n\r\ngrant",
       ],
-    ])("that %s do not keep others from the service", async (_what, text) => {
+    ])("that %s do not lock out others", async (_what, text) => {
       await flood(60, text, "127.0.0.1");
       expect(await openConnections()).toBeLessThanOrEqual(limits.connectionsPerAddress);
       for (const from of ["127.0.0.1", "127.0.0.2"]) {
@@ -69,7 +69,7 @@ describe("more connections than the service holds", () => {
       }
     });
 
-    test("do not end those of signed-in clients", async () => {
+    test("do not close connections of signed-in clients", async () => {
       const member = client("127.0.0.1");
       const before = await member.get(service().path, authorization());
       await flood(60, "GET /", "127.0.0.1");
@@ -77,7 +77,7 @@ describe("more connections than the service holds", () => {
       member.end();
     });
 
-    test("from one address do not end those of other addresses", async () => {
+    test("of one address do not close connections of other addresses", async () => {
       const stranger = client("127.0.0.2");
       const before = await stranger.get("/openapi.json");
       await flood(60, "", "127.0.0.1");
@@ -85,7 +85,7 @@ describe("more connections than the service holds", () => {
       stranger.end();
     });
 
-    test("of a signed-in client that takes no answers make room for others", async () => {
+    test("of a signed-in client that reads no responses are closed for others", async () => {
       for (let i = 0; i < 4; i++) await service().create(point({ text: "x".repeat(9_000_000) }));
       const head = [
         `GET ${service().path} HTTP/1.1`,
@@ -98,7 +98,7 @@ describe("more connections than the service holds", () => {
       other.end();
     });
 
-    test("of a signed-in client that sends bodies slowly, from many addresses, make room for others", async () => {
+    test("of a signed-in client that sends bodies slowly from many addresses are closed for others", async () => {
       const head = [
         `PATCH ${service().path} HTTP/1.1`,
         "Host: localhost",
@@ -107,7 +107,7 @@ describe("more connections than the service holds", () => {
         "Content-Length: 9000",
       ];
       for (let i = 0; i < 40; i++) await hold(`${head.join("\r\n")}\r\n\r\n{`, `127.0.1.${1 + (i % 8)}`);
-      // Until the service knows whose they are.
+      // Until the service has authenticated them.
       await sleep(300);
       const probes = [client("127.0.0.2"), client("127.0.0.3")];
       for (const probe of probes) {
@@ -117,7 +117,7 @@ describe("more connections than the service holds", () => {
       for (const probe of probes) probe.end();
     });
 
-    test("of one account do not end those of another", async () => {
+    test("of one account do not close connections of another", async () => {
       const member = client("127.0.0.2");
       const bob = { authorization: `Bearer ${service().bob.token}` };
       const before = await member.get("/api/v1/maps", bob);
@@ -128,7 +128,7 @@ describe("more connections than the service holds", () => {
       for (const one of [member, ...others]) one.end();
     });
 
-    test("are closed after a time-out, also where the client keeps its side open", async () => {
+    test("are closed after a timeout, even if the client keeps its side open", async () => {
       await flood(5, "GET /", "127.0.0.1");
       await expect.poll(openConnections, { timeout: 30_000 }).toBe(0);
     });

@@ -1,4 +1,4 @@
-/** Pages that are larger than memory should hold, and bodies: what they take of the process, and what others get meanwhile. */
+/** Pages that are too large for memory, and bodies: the memory they use, and their effect on other requests. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
@@ -34,7 +34,7 @@ describe("large pages", () => {
         await listening;
         return (server.address() as AddressInfo).port;
       };
-      /** A request of which nothing is read but the head. */
+      /** A request of which only the response headers are read. */
       const ask = async (query: string, as: Person = service().ann): Promise<IncomingMessage> => {
         const asked = request({
           port: await port(),
@@ -50,7 +50,7 @@ describe("large pages", () => {
       const get = (query: string, headers = {}, method = "GET") =>
         service().send(method, service().path + query, { headers });
 
-      test("are the features of smaller ones, with their length, tag and link", async () => {
+      test("have the same features as smaller pages, with length, tag and link", async () => {
         await fill();
         const pages = [];
         for (let page = 1; page <= count; page++) pages.push((await get(`?per_page=1&page=${page}`)).text);
@@ -77,7 +77,7 @@ describe("large pages", () => {
         expect(digestOf(gunzipSync(small.bytes))).toBe(digestOf(expected));
       });
 
-      test("never stand in memory, however many wait for them", async () => {
+      test("are not held in memory, however many clients wait for them", async () => {
         await fill();
         await get("?per_page=1");
         const before = process.memoryUsage.rss();
@@ -88,16 +88,16 @@ describe("large pages", () => {
         const answers = await Promise.all(Array.from({ length: 10 }, () => ask("?per_page=50")));
         expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
         clearInterval(sampler);
-        // Ten times 54 MiB, once each as text and once as bytes, are more than 1000 MiB.
+        // Ten copies of 54 MiB, once as text and once as bytes, exceed 1000 MiB.
         expect((most - before) / MiB).toBeLessThan(400);
-        // One file for all of them.
+        // All share one file.
         expect(service().budgets.disk.used / MiB).toBeLessThan(55);
         const digests = [];
         for (const answer of answers.slice(0, 2)) digests.push(digestOf(await buffer(answer)));
         expect(digests[1]).toBe(digests[0]);
       });
 
-      test("beyond the budget are refused until others are read, and small requests are not", async () => {
+      test("above the budget are rejected until others were read, while small requests succeed", async () => {
         await fill();
         const first = await ask("?per_page=4");
         const second = await ask("?per_page=3");
@@ -105,7 +105,7 @@ describe("large pages", () => {
         expect(second.headers["retry-after"]).toBe("5");
         expect(JSON.parse(String(await buffer(second)))).toMatchObject({ code: "overloaded", status: 503 });
         expect((await service().send("GET", `/api/v1/maps/${service().map}`)).status).toBe(200);
-        // Another account has room of its own.
+        // Another account has its own share.
         const third = await ask("?per_page=2", service().bob);
         expect(third.statusCode).toBe(200);
         first.destroy();
@@ -114,7 +114,7 @@ describe("large pages", () => {
         expect((await ask("?per_page=3")).statusCode).toBe(200);
       });
 
-      test("are counted as bodies are while they arrive, so that bodies of one account leave room for others", async () => {
+      test("and arriving bodies count against the budget, so that one account leaves room for others", async () => {
         const sockets: Socket[] = [];
         const begin = async (as: Person) => {
           const socket = connect(await port(), "127.0.0.1").on("error", () => {});
@@ -126,7 +126,7 @@ describe("large pages", () => {
         };
         for (let i = 0; i < 10; i++) await begin(service().ann);
         const { memory } = service().budgets;
-        // Four times 9 MiB each, in half of 256 MiB.
+        // Four times 9 MiB each, within half of 256 MiB.
         await expect.poll(() => memory.used / MiB).toBe(3 * 36);
         expect((await service().features("POST", { features: [point()] }, { as: service().ann })).status).toBe(201);
         for (const socket of sockets) socket.destroy();

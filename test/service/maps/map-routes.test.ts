@@ -1,4 +1,4 @@
-/** Maps themselves: what the service has on top of its specification. */
+/** The routes of maps, an extension of the specification. */
 import { describe, expect, test } from "vitest";
 import { describeOnEveryStore, point } from "../service-fixture.js";
 
@@ -10,7 +10,7 @@ describe("maps", () => {
       return (json.maps as unknown as { id: string; name: string }[]).map(({ name }) => name);
     };
 
-    test("are created empty, and private unless the request says otherwise", async () => {
+    test("are created empty and, by default, private", async () => {
       const { status, headers, json } = await create({ name: "Bäume 🌳" });
       expect(status).toBe(201);
       expect(json).toEqual({
@@ -28,7 +28,7 @@ describe("maps", () => {
       expect((await create({ name: "b", private: false })).json.private).toBe(false);
     });
 
-    test("show others a display name of their owner, and never the email", async () => {
+    test("show others the owner's display name, never the email address", async () => {
       const { ann, bob } = service();
       const shared = (await create({ name: "Shared", private: false }, bob)).json;
       const read = async (as: typeof ann) => (await service().send("GET", `/api/v1/maps/${shared.id}`, { as })).json;
@@ -52,12 +52,12 @@ describe("maps", () => {
       [{ name: "x".repeat(201) }],
       [{ name: "a", private: "no" }],
       [{ name: "\ud800" }],
-    ])("are not created from %j", async (body) => {
+    ])("are not created from the invalid body %j", async (body) => {
       const { status, json } = await create(body);
       expect([status, json.code]).toEqual([422, "invalid-body"]);
     });
 
-    test("are listed by name: the account's, and with readable those of others that are not private", async () => {
+    test("are listed by name: the account's own, and with readable also public ones of others", async () => {
       await create({ name: "Alpha" });
       await create({ name: "Beta", private: true }, service().bob);
       await create({ name: "Gamma", private: false }, service().bob);
@@ -68,7 +68,7 @@ describe("maps", () => {
       expect((await service().send("GET", "/api/v1/maps?readable=1")).status).toBe(400);
     });
 
-    test("are listed in pages, each of which leads to the next whatever goes meanwhile", async () => {
+    test("are listed in pages that link to the next, even if maps are deleted in between", async () => {
       for (const name of ["Zoo 1", "Zoo 2", "Zoo 2", "Zoo 3"]) await create({ name });
       const whole = await list();
       expect((await service().send("GET", "/api/v1/maps")).headers.link).toBeUndefined();
@@ -95,7 +95,7 @@ describe("maps", () => {
       }
     });
 
-    test("are not found by others where they are private", async () => {
+    test("return 404 for others if they are private", async () => {
       const { json } = await create({ name: "a", private: true });
       const path = `/api/v1/maps/${json.id}`;
       const { bob: as } = service();
@@ -120,7 +120,7 @@ describe("maps", () => {
       }
     });
 
-    test("are changed and deleted by no one else", async () => {
+    test("are not changed or deleted by others", async () => {
       const path = `/api/v1/maps/${service().map}`;
       const { bob: as } = service();
       expect((await service().send("PATCH", path, { as, body: { name: "x" } })).status).toBe(403);
@@ -138,13 +138,13 @@ describe("maps", () => {
       expect((await service().features("POST", { features: [point()] })).status).toBe(404);
     });
 
-    test("tell how many features they have, and that they changed", async () => {
+    test("report their number of features and their revision", async () => {
       const path = `/api/v1/maps/${service().map}`;
       await service().create(point(), point());
       expect((await service().send("GET", path)).json).toMatchObject({ features: 2, revision: 1 });
     });
 
-    test("and what is written to them stand in the audit log", async () => {
+    test("have their changes and writes in the audit log", async () => {
       const { json } = await create({ name: "a" });
       const path = `/api/v1/maps/${json.id}`;
       await service().send("POST", `${path}/features`, { body: { features: [point()] } });
@@ -167,7 +167,7 @@ describe("maps", () => {
       ]);
     });
 
-    test("are not there without a token", async () => {
+    test("require a token", async () => {
       for (const path of ["/api/v1/maps", `/api/v1/maps/${service().map}`]) {
         expect((await service().send("GET", path, { as: null })).status).toBe(401);
       }

@@ -1,16 +1,16 @@
-/** The service behind a proxy that has other things, too, and passes on what is below one path: `https://example.org/maps`. */
+/** The service behind a proxy that forwards requests below one path to it: `https://example.org/maps`. */
 import { expect, test } from "vitest";
 import { BrowserClient, openPagesAs, password, stripOrigin } from "./page-fixture.js";
 
-// The path of a page of our own, so that what is below the path and what is not cannot be taken for each other.
+// The path equals that of a page, to detect wrong prefixes.
 const publicUrl = "https://example.org/maps";
 const open = () => openPagesAs("ada@example.org", { publicUrl });
 
-/** Addresses of the site that stand in a page. */
+/** URLs of the site in a page. */
 const addressesIn = (page: string): string[] =>
   [...page.matchAll(/ (?:href|action|src|data-(?!name|total|label)[a-z]+)="([^"]*)"/g)].map(([, address]) => address!);
 
-test("every address of every page is below the path, and leads somewhere", async () => {
+test("all URLs of all pages are below the path and lead to a page", async () => {
   const { owner } = await open();
   await owner.post("/maps/maps", { name: '/setup" href="/setup' });
   await owner.post("/maps/profile/credentials", { name: "nightly" });
@@ -26,7 +26,7 @@ test("every address of every page is below the path, and leads somewhere", async
     for (const next of [...found, ...(location === undefined ? [] : [location])]) {
       if (next.startsWith("#")) continue;
       expect(next, `on ${address}`).toMatch(/^\/maps\//);
-      // Forms alone are sent there.
+      // Only forms are sent there.
       if (!/\/(sign-out|name|password|credentials)$/.test(next)) left.push(next);
     }
   }
@@ -47,13 +47,13 @@ test("every address of every page is below the path, and leads somewhere", async
   expect(kinds.filter((address) => address.startsWith("/maps/assets/")).length).toBeGreaterThan(5);
 });
 
-test("what people wrote is no address", async () => {
+test("user text is not treated as a URL", async () => {
   const { owner } = await open();
   await owner.post("/maps/maps", { name: "/setup" });
   expect(owner.page).toContain('data-name="/setup"');
 });
 
-test("who signs in comes to where they wanted to go, with cookies of this service alone", async () => {
+test("signing in returns to the requested page, with cookies specific to this service", async () => {
   const { app } = await open();
   const guest = new BrowserClient(app);
   const sent = await guest.get("/maps/profile");
@@ -67,7 +67,7 @@ test("who signs in comes to where they wanted to go, with cookies of this servic
   expect(answer.cookies[0]).toMatchObject({ path: "/", secure: true, httpOnly: true });
 });
 
-test("addresses that programs get lead back through the proxy", async () => {
+test("URLs in API responses lead through the proxy", async () => {
   const { app, store, owner } = await open();
   await owner.post("/maps/profile/credentials", { name: "nightly" });
   const [clientId] = /gfc_[\w-]+/.exec(owner.page)!;
@@ -96,7 +96,7 @@ test("addresses that programs get lead back through the proxy", async () => {
   expect(await store.accounts()).toHaveLength(1);
 });
 
-test("what does not come through the proxy, such as a probe, is found as it is", async () => {
+test("requests that bypass the proxy, such as probes, work without the path", async () => {
   const { app } = await open();
   expect((await app.inject("/openapi.json")).statusCode).toBe(200);
   expect((await app.inject("/mapsetc")).statusCode).toBe(404);

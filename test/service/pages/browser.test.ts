@@ -1,4 +1,4 @@
-/** The pages in a real browser, from the first start to the features of a map. */
+/** The pages in a real browser, from setup to the features of a map. */
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
@@ -10,7 +10,7 @@ import { type BrowserClient, openPages, openPagesAs, type PageFixture, password 
 interface Window {
   readonly page: Page;
   readonly origin: string;
-  /** Requests to elsewhere, and what the browser complained of. */
+  /** Requests to other hosts, and errors in the console. */
   readonly complaints: readonly string[];
 }
 
@@ -40,7 +40,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     return { page, origin, complaints };
   }
 
-  /** A window in which a person is signed in already. */
+  /** A window with a signed-in user. */
   async function openWindowOf(
     site: PageFixture & { owner: BrowserClient },
     options: BrowserContextOptions = {},
@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     return window;
   }
 
-  /** A map of Ada's, and its page. */
+  /** Creates a map of Ada, and returns the path of its page. */
   async function addMap(
     { owner, store }: PageFixture & { owner: BrowserClient },
     features: Parameters<typeof buildWriteItems>[0],
@@ -70,14 +70,14 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
 
   const drawn = (page: Page) => page.locator("#map[aria-busy=false]").waitFor();
 
-  test("the whole way goes by keyboard alone: set up, a credential, a map, 5,000 features", async () => {
+  test("setup, a credential, a map and 5,000 features work by keyboard alone", async () => {
     const site = await openPages({ now: Date.now });
     const { page, origin, complaints } = await openWindow(site);
     await page.goto(await createSetupLink(site.store, origin, Date.now()));
 
     await typeInto(page, "Email address", "ada@example.org");
     await typeInto(page, "Password", password);
-    await typeInto(page, "Password, once more", password);
+    await typeInto(page, "Repeat the password", password);
     await page.keyboard.press("Enter");
     await page.getByText("The account was created, and you are signed in.").waitFor();
 
@@ -100,7 +100,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await tabTo(page, "Map of Lights");
     await page.keyboard.press("Enter");
     const title = page.locator("#selection h3");
-    // In Mercator's projection the middle between 50° N and 54.9° N is at 52.517° N: rows 25 and 26 are the nearest.
+    // In Mercator projection, the center between 50° N and 54.9° N is at 52.517° N: rows 25 and 26 are nearest.
     const middle = ["Light 2549", "Light 2550", "Light 2649", "Light 2650"];
     expect(middle.slice(0, 2)).toContain(await title.innerText());
     const seen = new Set<string>();
@@ -118,14 +118,14 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("a map of 5,000 features is drawn over the land, and a click shows what one holds", async () => {
+  test("a map of 5,000 features is drawn over the land, and a click shows a feature", async () => {
     const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin, complaints } = await openWindowOf(site, { reducedMotion: "reduce" });
     await page.goto(origin + path);
     await drawn(page);
     const pixels = await coloursOf(page);
-    // Land, sea and marks, as the style sheet has them, each on a good part of the map.
+    // Land, sea and marks in the colors of the style sheet, each on a significant part of the map.
     for (const colour of ["#e6edf0", "#fafaf5", "#0b5773"])
       expect([colour, pixels.get(colour) ?? 0]).toSatisfy(([, n]) => n > 2000);
 
@@ -137,18 +137,18 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await panel.getByText("Light 3", { exact: true }).first().waitFor();
     await panel.getByRole("button", { name: "Close" }).click();
     expect(await panel.count()).toBe(0);
-    // The feature that was shown is in the middle now.
+    // The selected feature is now in the center.
     const canvas = page.locator("#canvas canvas");
     const headingAfterClick = async () => {
       await canvas.click();
       return panel.getByRole("heading").innerText({ timeout: 1000 });
     };
-    // It is there as soon as the tiles of the new place are.
+    // Appears once the tiles of the new location are drawn.
     await expect.poll(() => headingAfterClick().catch(String), { timeout: 60_000 }).toBe("Light 3");
     const facts = await panel.locator("dl").innerText();
     expect(facts).toMatch(/note\s+<img src=x onerror="alert\(1\)">/);
     expect(facts).toMatch(/height\s+13/);
-    // Light 3 stands at 0.3° E, 50° N: nothing else within a click.
+    // Light 3 is at 0.3° E, 50° N, with nothing else within the click radius.
     expect(await panel.getByText("Point at 50° N, 0.3° E").count()).toBe(1);
     expect(await scale()).not.toBe(ofAll);
     await page.getByRole("button", { name: "Show all features" }).click();
@@ -156,7 +156,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("lines, areas and collections are drawn and chosen, also across the antimeridian", async () => {
+  test("lines, areas and collections are drawn and selected, also across the antimeridian", async () => {
     const site = await openPagesAs("ada@example.org");
     const ring = [
       [175, -20],
@@ -199,7 +199,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.goto(origin + path);
     await drawn(page);
     expect(await page.locator("#map-status").innerText()).toBe(
-      "The map shows 3 features. 1 without a place is in the list only.",
+      "The map shows 3 features. 1 without a geometry is only in the list.",
     );
     await page.locator("#canvas canvas").focus();
     const seen: string[] = [];
@@ -212,7 +212,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("in the dark the map is dark, too, at once", async () => {
+  test("the map follows a change to the dark color scheme at once", async () => {
     const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin } = await openWindowOf(site);
@@ -224,31 +224,31 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
       .toBeGreaterThan(2000);
   });
 
-  test("who was signed out meanwhile is told that the features cannot be fetched", async () => {
+  test("a user who was signed out sees that the features cannot be loaded", async () => {
     const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid().slice(0, 10));
     const { page, origin } = await openWindowOf(site);
     await page.route("**/features.json*", (route) => route.fulfill({ status: 303, headers: { location: "/sign-in" } }));
     await page.goto(origin + path);
-    await page.getByText("its features cannot be fetched now").waitFor();
+    await page.getByText("the features could not be loaded").waitFor();
     expect(await page.locator("summary", { hasText: "Light 7" }).isVisible()).toBe(true);
   });
 
   test.each([
-    ["that cannot draw", "HTMLCanvasElement.prototype.getContext = () => null"],
-    ["that has no worker threads", "globalThis.Worker = undefined"],
-  ])("in a browser %s, the page says so and has the list", async (_, script) => {
+    ["without a canvas", "HTMLCanvasElement.prototype.getContext = () => null"],
+    ["without web workers", "globalThis.Worker = undefined"],
+  ])("in a browser %s, the page shows a message and the list", async (_, script) => {
     const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid().slice(0, 10));
     const { page, origin } = await openWindowOf(site);
     await page.addInitScript(script);
     await page.goto(origin + path);
-    await page.getByText("The map cannot be drawn in this browser").waitFor();
+    await page.getByText("Cannot draw the map").waitFor();
     expect(await page.locator("summary", { hasText: "Light 7" }).isVisible()).toBe(true);
     expect(await page.locator("#map[aria-busy=true]").count()).toBe(0);
   });
 
-  test("without scripts, the list has the features, and says why there is no map", async () => {
+  test("without scripts, the page shows the list and explains the missing map", async () => {
     const site = await openPagesAs("ada@example.org");
     const path = await addMap(site, grid());
     const { page, origin } = await openWindowOf(site, { javaScriptEnabled: false });
@@ -263,10 +263,10 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     await page.getByLabel("Private").check();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("The settings were saved.").waitFor();
-    await page.getByText("Read by only you").waitFor();
+    await page.getByText("Readable by only you").waitFor();
   });
 
-  test("no page is wider than a phone, whatever people write, and what has the focus shows it", async () => {
+  test("no page is wider than a phone, whatever its text, and focus is always visible", async () => {
     const site = await openPagesAs("ada@example.org");
     const long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft".repeat(2);
     const properties = { title: long, [long]: long, note: `${"word ".repeat(100)}` };
@@ -297,7 +297,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
   });
 });
 
-/** Points in 100 columns and 50 rows, from 0° E 50° N on; the note is what must never run. */
+/** Points in 100 columns and 50 rows, from 0° E 50° N; the note must never be executed. */
 function grid(): { geometry: object; properties: object }[] {
   return Array.from({ length: 5000 }, (_, i) => ({
     geometry: { type: "Point", coordinates: [(i % 100) / 10, 50 + Math.floor(i / 100) / 10] },
@@ -305,7 +305,9 @@ function grid(): { geometry: object; properties: object }[] {
   }));
 }
 
-/** Creates features as a program does: a token for the credential, then a thousand at a time. */
+/**
+ * Creates features like a program: requests a token with the credential, then sends a thousand features per request.
+ */
 async function push(mapPage: string, clientId: string, clientSecret: string, features: readonly object[]) {
   const { origin, pathname } = new URL(mapPage);
   const form = { grant_type: "client_credentials_with_user", client_id: clientId, client_secret: clientSecret };
@@ -321,13 +323,13 @@ async function push(mapPage: string, clientId: string, clientSecret: string, fea
   }
 }
 
-/** What has the focus: the text of its label, or its own. */
+/** Name of the focused element: the text of its label, or its own. */
 const nameOfFocus = `(() => {
   const { activeElement: one } = document;
   return one.getAttribute("aria-label") ?? one.labels?.[0]?.innerText ?? one.innerText;
 })()`;
 
-/** The outline of what has the focus, or of the map's frame around it. */
+/** The outline of the focused element, or of the map's frame around it. */
 const outlineOfFocus = `(() => {
   const { activeElement: one } = document;
   if (one === document.body) return "none: body";
@@ -348,7 +350,7 @@ async function typeInto(page: Page, label: string, text: string): Promise<void> 
   await page.keyboard.type(text);
 }
 
-/** How many pixels of the map have each colour. */
+/** Number of pixels of the map by color. */
 async function coloursOf(page: Page): Promise<ReadonlyMap<string, number>> {
   const png = await page.locator("#canvas").screenshot();
   const blank = await page.context().newPage();

@@ -1,10 +1,10 @@
-/** Debian's Chromium, driven by playwright. */
+/** Debian's Chromium, controlled by playwright. */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 const executablePath = "/usr/bin/chromium";
 
-/** Whether the tests that need a browser can run. Where everything must hold (CI), they run and fail without one. */
+/** Whether browser tests can run. In CI they run, and fail without a browser. */
 export const hasChromium = existsSync(executablePath) || process.env.CI !== undefined;
 
 if (!hasChromium) {
@@ -22,7 +22,7 @@ export function startChromium(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
-      // The map is drawn by WebGL, here in software.
+      // Software rendering of WebGL, with which the map is drawn.
       "--use-angle=swiftshader",
       "--enable-unsafe-swiftshader",
     ],

@@ -1,4 +1,4 @@
-/** Contrast of the pages' colours by WCAG 2.2: 1.4.3 asks 4.5 of text, 1.4.11 asks 3 of what shows a control. */
+/** Contrast of the pages' colors by WCAG 2.2: at least 4.5 for text (1.4.3), and 3 for controls (1.4.11). */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -24,9 +24,9 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-test("contrast is measured as WCAG does", () => {
+test("contrast is computed as in WCAG", () => {
   expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 10);
-  // The lightest grey that passes on white.
+  // The lightest gray that passes on white.
   expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2);
 });
 
@@ -56,12 +56,12 @@ describe.each([
   ["light", coloursIn(sheet.slice(0, dark))],
   ["dark", coloursIn(sheet.slice(dark))],
 ])("in %s", (_, colours) => {
-  test.each(pairs)("%s on %s has a contrast of at least its measure", (ink, ground, least) => {
+  test.each(pairs)("%s on %s has at least the required contrast", (ink, ground, least) => {
     expect(contrast(colours.get(ink)!, colours.get(ground)!)).toBeGreaterThanOrEqual(least);
   });
 });
 
-test("every colour is one of these", () => {
+test("all colors are covered", () => {
   const names = new Set([...sheet.matchAll(/var\(--([\w-]+)\)/g)].map((match) => match[1]!));
   const rest = [...names].filter((name) => !coloursIn(sheet).has(name));
   expect(rest).toEqual(["measure"]);

@@ -38,12 +38,12 @@ test("a new secret is shown once, and gets a token", async () => {
   expect(visibleText((await owner.get("/profile")).body)).toMatch(/nightly job .* 21 Nov 2026, 12:00 UTC .* Revoke/);
 });
 
-test("before its first use a credential says so", async () => {
+test("an unused credential is shown as such", async () => {
   const { owner } = await openCredential();
   expect(owner.page).toContain('<td data-label="Last used">never</td>');
 });
 
-test("the secret travels to its page sealed", async () => {
+test("the secret is transferred to its page encrypted", async () => {
   const { owner, answer } = await openCredential();
   const cookie = answer.cookies.find(({ name }) => name.includes("notice"))!;
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
@@ -52,7 +52,7 @@ test("the secret travels to its page sealed", async () => {
   expect(Buffer.from(cookie.value, "base64url").toString("latin1")).not.toContain(secret);
 });
 
-test("a notice of another browser, or one that was changed, is not shown", async () => {
+test("a notice of another browser, or a modified one, is not shown", async () => {
   const { app, answer } = await openCredential();
   const cookie = answer.cookies.find(({ name }) => name.includes("notice"))!;
   const other = new BrowserClient(app);
@@ -65,7 +65,7 @@ test("a notice of another browser, or one that was changed, is not shown", async
   }
 });
 
-test("a revoked credential gets no token, and its tokens are worth nothing at once", async () => {
+test("a revoked credential gets no token, and its tokens are rejected at once", async () => {
   const { app, owner, credential } = await openCredential();
   const secret = secretOn(owner.page)!;
   const { access_token } = (await app.inject(tokenRequest(credential.clientId, secret))).json();
@@ -83,7 +83,7 @@ test("a revoked credential gets no token, and its tokens are worth nothing at on
   expect((await owner.get(revoke)).statusCode).toBe(404);
 });
 
-test("no one sees or revokes the credentials of others", async () => {
+test("credentials of other accounts cannot be seen or revoked", async () => {
   const { app, store, clock, credential } = await openCredential();
   const id = "0190a0e0-0000-7000-8000-00000000000e";
   await store.addAccount({
@@ -106,8 +106,8 @@ test("no one sees or revokes the credentials of others", async () => {
 test.each([
   ["", "Enter a name for the credential"],
   ["x".repeat(201), "Use at most 200 characters"],
-  ["tab\there", "Use letters, digits and signs only"],
-])("the name %j is not taken", async (name, reason) => {
+  ["tab\there", "Remove line breaks and control characters"],
+])("the name %j is rejected", async (name, reason) => {
   const { owner, store, account } = await openCredential();
   await owner.get("/profile");
   const answer = await owner.post("/profile/credentials", { name });
@@ -116,12 +116,12 @@ test.each([
   expect(await store.credentials(account.id)).toHaveLength(1);
 });
 
-test("the password changes only for who knows the one that is there", async () => {
+test("changing the password requires the current password", async () => {
   const { app, owner } = await openCredential();
   await owner.get("/profile");
   const wrong = await owner.post("/profile/password", { current: "wrong password", password: "another harbour" });
   expect(wrong.statusCode).toBe(422);
-  expect(visibleText(wrong.body)).toContain("Enter the password that you have now");
+  expect(visibleText(wrong.body)).toContain("Enter your current password");
   const short = await owner.post("/profile/password", { current: password, password: "short" });
   expect(visibleText(short.body)).toContain("The password needs at least 8 characters");
   expect((await owner.post("/profile/password", { current: password, password: "another harbour" })).statusCode).toBe(
@@ -136,7 +136,7 @@ test("the password changes only for who knows the one that is there", async () =
   );
 });
 
-test("guessing the current password on the profile is limited as signing in is", async () => {
+test("guessing the current password on the profile page is limited like signing in", async () => {
   const { owner } = await openCredential();
   await owner.get("/profile");
   const guess = () => owner.post("/profile/password", { current: "wrong password", password: "another harbour" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createCsrfToken, isSameOrigin, verifyCsrfToken } from "../../../src/service/auth/csrf.js";
 import { BrowserClient, openPagesAs } from "./page-fixture.js";
 
-/** Every form of the site, and where it stands. */
+/** All forms of the site, and their pages. */
 async function openForms() {
   const site = await openPagesAs("ada@example.org");
   const { owner, store } = site;
@@ -30,14 +30,14 @@ async function openForms() {
   return { ...site, forms, state };
 }
 
-describe("no form is taken", () => {
+describe("a form is rejected", () => {
   test.each<[string, (forged: BrowserClient, token: string) => Record<string, string>, Record<string, string>]>([
     ["without a token", () => ({ "token-of-form": "" }), {}],
-    ["with a made-up token", () => ({ "token-of-form": "A".repeat(64) }), {}],
+    ["with a forged token", () => ({ "token-of-form": "A".repeat(64) }), {}],
     ["with the token of another browser", (other) => ({ "token-of-form": other.field("token-of-form") }), {}],
     ["from another site", (_, token) => ({ "token-of-form": token }), { origin: "https://evil.example" }],
     ["from another port", (_, token) => ({ "token-of-form": token }), { origin: "http://localhost:81" }],
-    ["from a page that hides where it is", (_, token) => ({ "token-of-form": token }), { origin: "null" }],
+    ["from an opaque origin", (_, token) => ({ "token-of-form": token }), { origin: "null" }],
     [
       "from another site, by its referrer",
       (_, token) => ({ "token-of-form": token }),
@@ -63,7 +63,7 @@ describe("no form is taken", () => {
     expect((await owner.get("/profile")).statusCode).toBe(200);
   });
 
-  test("to sign in as somebody else, without the token of the page", async () => {
+  test("to sign in as another user, without the token of the page", async () => {
     const { app } = await openForms();
     const guest = new BrowserClient(app);
     const answer = await guest.post("/sign-in", { email: "ada@example.org", password: "a quiet harbour" });
@@ -71,7 +71,7 @@ describe("no form is taken", () => {
   });
 });
 
-test("every form of every page is taken with its own token", async () => {
+test("all forms of all pages are accepted with their own token", async () => {
   const { owner, forms } = await openForms();
   for (const [url, page, fields] of forms) {
     await owner.get(page);
@@ -84,19 +84,19 @@ test("every form of every page is taken with its own token", async () => {
   }
 });
 
-test("only forms are taken, not other bodies", async () => {
+test("only form bodies are accepted", async () => {
   const { owner } = await openForms();
   const answer = await owner.post("/maps", {}, { "content-type": "application/json" });
   expect(answer.statusCode).toBe(415);
 });
 
-test("a form beyond 64 KiB is refused", async () => {
+test("a form above 64 KiB is rejected", async () => {
   const { owner } = await openForms();
   expect((await owner.post("/maps", { name: "x".repeat(65_536) })).statusCode).toBe(413);
 });
 
-describe("a form's token", () => {
-  test("differs each time, and is good for its browser alone", () => {
+describe("the token of a form", () => {
+  test("differs each time, and is valid only for its browser", () => {
     const [one, other] = [createCsrfToken("browser one"), createCsrfToken("browser one")];
     expect(one).not.toBe(other);
     expect(verifyCsrfToken("browser one", one)).toBe(true);
@@ -104,7 +104,7 @@ describe("a form's token", () => {
     expect(verifyCsrfToken("browser two", one)).toBe(false);
   });
 
-  test("is not good with any byte changed, nor cut", () => {
+  test("is invalid if any byte is changed or missing", () => {
     const token = Buffer.from(createCsrfToken("browser"), "base64url");
     for (let at = 0; at < token.length; at++) {
       const changed = Buffer.from(token);
@@ -115,7 +115,7 @@ describe("a form's token", () => {
   });
 });
 
-test("where a browser says nothing of where a form comes from, its token decides", () => {
+test("without origin headers, the token of the form decides", () => {
   expect(isSameOrigin({}, "https://maps.example.org")).toBe(true);
   expect(isSameOrigin({ referer: "https://maps.example.org/maps" }, "https://maps.example.org")).toBe(true);
   expect(isSameOrigin({ referer: "no address" }, "https://maps.example.org")).toBe(false);

@@ -1,4 +1,4 @@
-/** What people store can be anything; on a page it is text. */
+/** User text of any kind stays text on a page. */
 import { expect, test } from "vitest";
 import { makeWriteRequest } from "../store/store-fixture.js";
 import { openPagesAs, visibleText } from "./page-fixture.js";
@@ -11,10 +11,10 @@ const scripts = [
   `\${alert("stored")}{{alert("stored")}}`,
 ];
 
-/** What a browser would make of a page: its tags, with their attributes. */
+/** The tags and attributes that a browser parses in a page. */
 const tagsOf = (page: string) => page.match(/<[a-z!/][^>]*>/gi)!;
 
-test.each(scripts)("%s stays text on every page", async (script) => {
+test.each(scripts)("%s stays text on all pages", async (script) => {
   const email = `${script.replaceAll(/[\s@]/g, "")}@example.org`;
   const { owner, store, clock } = await openPagesAs(email);
   const [account] = await store.accounts();
@@ -57,7 +57,7 @@ test.each(scripts)("%s stays text on every page", async (script) => {
   }
 });
 
-test("the features for the map's script are JSON that no browser takes for a page", async () => {
+test("features for the map's script are JSON that browsers do not interpret as a page", async () => {
   const { owner, store, clock } = await openPagesAs("ada@example.org");
   await owner.get("/maps");
   const map = (await owner.post("/maps", { name: "Places" })).headers.location!;

@@ -7,37 +7,37 @@ const extentOf = (...boxes: Box[]) => {
   return extent.box();
 };
 
-describe("the extent of features", () => {
-  test("of none is nothing", () => {
+describe("FeatureExtent", () => {
+  test("is null without features", () => {
     expect(extentOf()).toBeNull();
   });
 
-  test("of one is its box", () => {
+  test("is the box of a single feature", () => {
     expect(extentOf([7.25, 50, 7.75, 51])).toEqual([7.25, 50, 7.75, 51]);
     expect(extentOf([180, -90, 180, -90])).toEqual([180, -90, 180, -90]);
   });
 
-  test("of several holds all of them", () => {
+  test("covers several features", () => {
     expect(extentOf([-3, 50, -2, 51], [10.5, 58, 11, 60.5], [4, 52, 4, 52])).toEqual([-3, 50, 11, 60.5]);
   });
 
-  test("of islands on both sides of the antimeridian goes across it", () => {
+  test("crosses the antimeridian for features on both sides of it", () => {
     expect(extentOf([178.5, -18, 179.5, -17], [-175.25, -21, -175, -20])).toEqual([178.5, -21, 185, -17]);
   });
 
-  test("of the whole earth is the whole earth", () => {
+  test("is the whole earth for features around it", () => {
     expect(extentOf([-180, -90, 180, 90])).toEqual([-180, -90, 180, 90]);
     expect(extentOf([-180, -85, -60, 80], [-60, -85, 60, 80], [60, -85, 180, 80])).toEqual([-180, -85, 180, 80]);
   });
 
-  test("goes the shorter way round", () => {
+  test("takes the shorter way around", () => {
     expect(extentOf([-100, 0, -99, 1], [99, 0, 100, 1])).toEqual([99, 0, 261, 1]);
     expect(extentOf([-80, 0, -79, 1], [79, 0, 80, 1])).toEqual([-80, 0, 80, 1]);
   });
 });
 
-describe("the box of a geometry", () => {
-  test("holds all its positions, of all its parts", () => {
+describe("boundingBoxOf", () => {
+  test("covers all positions of all parts", () => {
     expect(boundingBoxOf({ type: "Point", coordinates: [1, 2, 3] })).toEqual([1, 2, 1, 2]);
     const ring = [
       [0, 0],
@@ -57,7 +57,7 @@ describe("the box of a geometry", () => {
     expect(boundingBoxOf({ type: "GeometryCollection", geometries: [line, polygons] })).toEqual([-6, 0, 4, 3]);
   });
 
-  test("of no positions is nothing", () => {
+  test("is null without positions", () => {
     expect(boundingBoxOf({ type: "MultiPoint", coordinates: [] })).toBeNull();
     expect(boundingBoxOf({ type: "GeometryCollection", geometries: [] })).toBeNull();
     expect(boundingBoxOf({ type: "Polygon", coordinates: [[]] })).toBeNull();

@@ -11,7 +11,7 @@ async function everyPage() {
   return { ...site, paths, map };
 }
 
-test("no page runs what does not come from the service, stands in a frame, is kept or guessed at", async () => {
+test("pages run no foreign code, cannot be framed, and are not cached or sniffed", async () => {
   const { owner, paths } = await everyPage();
   for (const path of [...paths, "/nothing/here"]) {
     const { headers } = await owner.get(path, { accept: "text/html" });
@@ -36,7 +36,7 @@ test("no page runs what does not come from the service, stands in a frame, is ke
   }
 });
 
-test("pages name no address outside the service, and each has a language, a title and one heading", async () => {
+test("pages refer to no other hosts, and have a language, a title and one heading", async () => {
   const { owner, paths } = await everyPage();
   const titles = new Set<string>();
   for (const path of paths.filter((one) => !/^\/$|json$/.test(one))) {
@@ -57,7 +57,7 @@ test("pages name no address outside the service, and each has a language, a titl
   expect(titles.size).toBe(6);
 });
 
-describe("the cookie of a session", () => {
+describe("the session cookie", () => {
   async function cookieOf(dependencies: object, headers: Record<string, string> = {}) {
     const { app } = await openPages(dependencies);
     const guest = new BrowserClient(app);
@@ -66,26 +66,26 @@ describe("the cookie of a session", () => {
   const plain = /^geoferry-browser-80=gfn_[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/;
   const secure = /^__Host-geoferry-browser=gfn_[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/;
 
-  test("is plain on http", async () => {
+  test("is not Secure over http", async () => {
     expect(String(await cookieOf({}))).toMatch(plain);
   });
 
-  test("is bound to the host and to https where the service is reached by https", async () => {
+  test("is bound to the host and to https if the service is reached over https", async () => {
     expect(String(await cookieOf({ publicUrl: "https://maps.example.org" }))).toMatch(secure);
   });
 
-  test("is so behind a proxy that is trusted, and not for who only says so", async () => {
+  test("is Secure behind a trusted proxy, and not if an untrusted client claims https", async () => {
     const forwarded = { "x-forwarded-proto": "https" };
     expect(String(await cookieOf({ trustProxy: true }, forwarded))).toMatch(secure);
     expect(String(await cookieOf({}, forwarded))).toMatch(plain);
   });
 
-  test("has the port in its name, as services on one machine share cookies", async () => {
+  test("has the port in its name, since services on one machine share cookies", async () => {
     expect(String(await cookieOf({}, { host: "127.0.0.1:8123" }))).toMatch(/^geoferry-browser-8123=/);
   });
 });
 
-test("forms are taken behind a proxy, under the address that people use", async () => {
+test("forms are accepted behind a proxy, with the public origin", async () => {
   const { app } = await openPagesAs("ada@example.org", { trustProxy: true });
   const guest = new BrowserClient(app, {
     headers: { "x-forwarded-proto": "https", "x-forwarded-host": "maps.example.org" },
@@ -98,7 +98,7 @@ test("forms are taken behind a proxy, under the address that people use", async 
   expect((await guest.post("/sign-in", fields, origin)).statusCode).toBe(303);
 });
 
-test("a request without a host gets an answer", async () => {
+test("a request without a Host header gets a response", async () => {
   const { app } = await openPages();
   const answer = await app.inject({ url: "/sign-in", headers: { host: "no host at all" } });
   expect(answer.statusCode).toBe(200);
@@ -112,7 +112,7 @@ describe("assets", () => {
     return { app, addresses: [...new Set(addresses)] };
   }
 
-  test("are all that a page names, are kept for ever, and have a hash of their content for a name", async () => {
+  test("are all files that pages refer to, cached forever under a content hash", async () => {
     const { app, addresses } = await assets();
     expect(addresses.map((address) => address.replace(/-[\da-f]{12}\./, "."))).toEqual([
       "/assets/icon.svg",
@@ -135,14 +135,14 @@ describe("assets", () => {
     }
   });
 
-  test("name no source map, which is not served", async () => {
+  test("refer to no source map, which is not served", async () => {
     const { app, addresses } = await assets();
     for (const url of addresses.filter((address) => address.endsWith(".js"))) {
       expect((await app.inject({ url })).body).not.toMatch(/^\/\/# sourceMappingURL=/m);
     }
   });
 
-  test("other than these are not there", async () => {
+  test("other than these return 404", async () => {
     const { app } = await assets();
     for (const url of [
       "/assets/manifest.json",
@@ -155,7 +155,7 @@ describe("assets", () => {
     }
   });
 
-  test("have the licences of what others made", async () => {
+  test("include the licenses of third parties", async () => {
     const { app, addresses } = await assets();
     const text = (await app.inject({ url: addresses.find((one) => one.includes("licences"))! })).body;
     expect(text).toContain("MapLibre contributors");
@@ -163,8 +163,8 @@ describe("assets", () => {
   });
 });
 
-describe("where there is nothing", () => {
-  test("a browser gets a page, and a program a problem", async () => {
+describe("unknown paths", () => {
+  test("return a page to browsers, and a problem to programs", async () => {
     const { owner, app } = await openPagesAs("ada@example.org");
     const page = await owner.get("/nothing", { accept: "text/html,*/*" });
     expect([page.statusCode, page.headers["content-type"]]).toEqual([404, "text/html; charset=utf-8"]);
@@ -176,7 +176,7 @@ describe("where there is nothing", () => {
     ]);
   });
 
-  test("the API answers with a problem in any case", async () => {
+  test("return a problem below the API in any case", async () => {
     const { app } = await openPages();
     const answer = await app.inject({ url: "/api/v2/maps", headers: { accept: "text/html" } });
     expect([answer.statusCode, answer.headers["content-type"]]).toEqual([
@@ -186,12 +186,12 @@ describe("where there is nothing", () => {
   });
 });
 
-test("pages say when the database is away, and with which id the log knows it", async () => {
+test("pages report an unavailable database, with the request id of the log", async () => {
   const { app, owner, store } = await openPagesAs("ada@example.org");
   await store[Symbol.asyncDispose]();
   const answer = await owner.get("/maps");
   expect(answer.statusCode).toBe(503);
-  expect(answer.body).toContain("<h1>Not available</h1>");
+  expect(answer.body).toContain("<h1>Service unavailable</h1>");
   expect(answer.body).toContain(String(answer.headers["x-request-id"]));
   await app.close();
 });

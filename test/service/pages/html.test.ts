@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { html } from "../../../src/service/pages/rendering/html.js";
 import { projectFiles } from "../../support/sources.js";
 
-test("text in a template stays text", () => {
+test("text in a template is escaped", () => {
   const text = `<script>alert("1" + '2') & more</script>`;
   expect(html`<p title="${text}">${text}</p>`.toString()).toBe(
     '<p title="&lt;script&gt;alert(&quot;1&quot; + &#39;2&#39;) &amp; more&lt;/script&gt;">' +
@@ -11,22 +11,22 @@ test("text in a template stays text", () => {
   );
 });
 
-test("markup in a template is not escaped again, in lists neither", () => {
+test("markup in a template is not escaped again, nor in lists", () => {
   const items = ["a", "<b>"].map((text) => html`<li>${text}</li>`);
   expect(html`<ul>${items}</ul>`.toString()).toBe("<ul><li>a</li><li>&lt;b&gt;</li></ul>");
 });
 
-test("nothing stands for what is not there, and a zero for a zero", () => {
+test("missing values produce nothing, and zero produces 0", () => {
   expect(html`[${null}${undefined}${false}${""}${0}]`.toString()).toBe("[0]");
 });
 
-test("what looks like markup but was not made by the tag is text", () => {
+test("objects that resemble markup are escaped as text", () => {
   const forged = JSON.parse('{"toString": "<b>", "text": "<b>"}') as string;
   expect(() => html`${{ ...Object(forged), toString: () => "<b>" }}`.toString()).not.toThrow();
   expect(html`${{ toString: () => "<b>" } as unknown as string}`.toString()).toBe("&lt;b&gt;");
 });
 
-test("values of attributes stand in quotes in all templates, and none stands in a script or style", () => {
+test("all templates quote attribute values, and insert none into scripts or styles", () => {
   const templates = projectFiles().filter((path) => /^src\/service\/pages\/(?!browser\/).*\.ts$/.test(path));
   expect(templates.length).toBeGreaterThan(15);
   for (const path of templates) {

@@ -1,4 +1,4 @@
-/** The outline of the land that the build makes, against what stands in any atlas. */
+/** The outline of the land from the build, compared with known places. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -19,7 +19,7 @@ function isInside(ring: readonly (readonly number[])[], x: number, y: number): b
   return inside;
 }
 
-/** As a map draws it: copies of the world stand to the left and right, and holes are cut by even and odd. */
+/** As a map draws it: with copies of the world to both sides, and holes by the even-odd rule. */
 const isLand = (longitude: number, latitude: number): boolean =>
   polygons.some((rings) =>
     [-360, 0, 360].some((turn) => rings.filter((ring) => isInside(ring, longitude + turn, latitude)).length % 2 === 1),
@@ -53,7 +53,7 @@ test.each([
   expect(isLand(longitude, latitude)).toBe(false);
 });
 
-test("rings are closed, go at most once round the world, and jump nowhere but along the pole", () => {
+test("rings are closed, circle the world at most once, and jump only along the poles", () => {
   expect(polygons.length).toBeGreaterThan(100);
   for (const ring of polygons.flat()) {
     expect(ring[0]).toEqual(ring.at(-1));

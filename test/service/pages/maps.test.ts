@@ -3,7 +3,7 @@ import { hashPassword } from "../../../src/service/auth/passwords.js";
 import { buildWriteItems, makeWriteRequest } from "../store/store-fixture.js";
 import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixture.js";
 
-/** Ada's map and a stranger, Eve, who is signed in, too. */
+/** Ada's map, and another signed-in user, Eve. */
 async function openMap(fields: Record<string, string> = {}) {
   const site = await openPagesAs("ada@example.org");
   const { app, owner, store, clock } = site;
@@ -27,11 +27,11 @@ test("a map is created, and its page opens", async () => {
   const { owner, map, store, id } = await openMap();
   expect(map).toMatch(/^\/maps\/[\da-f-]{36}$/);
   expect(owner.page).toContain("<h1><bdi>Places</bdi></h1>");
-  expect(visibleText(owner.page)).toContain("0 features. Read by every account.");
+  expect(visibleText(owner.page)).toContain("0 features. Readable by every account.");
   expect(await store.map(id)).toMatchObject({ name: "Places", private: false, ownerEmail: "ada@example.org" });
 });
 
-test("name and privacy are changed", async () => {
+test("name and privacy can be changed", async () => {
   const { owner, map, store, id } = await openMap();
   await owner.get(`${map}/settings`);
   await owner.post(`${map}/settings`, { name: "Other places", private: "yes" });
@@ -40,7 +40,7 @@ test("name and privacy are changed", async () => {
   expect(settings.body).toMatch(/id="private"[^>]* checked/);
   await owner.post(`${map}/settings`, { name: "Other places" });
   expect(await store.map(id)).toMatchObject({ private: false });
-  // Nothing is told of what is as it was.
+  // Unchanged values are not recorded.
   await owner.post(`${map}/settings`, { name: "Other places" });
   const log = (await store.auditEntries({ map: id, limit: 10 })).map(({ action, detail }) => [action, detail]);
   expect(log).toEqual([
@@ -50,11 +50,11 @@ test("name and privacy are changed", async () => {
   ]);
 });
 
-test("a map is deleted after a question, with everything on it", async () => {
+test("a map is deleted with all its features after a confirmation", async () => {
   const { owner, map, store, id } = await openMap();
   await store.write(makeWriteRequest(id, "create", [point(1), point(2)]));
   const question = await owner.get(`${map}/delete`);
-  expect(visibleText(question.body)).toContain("The map goes with 2 features, at once and for good.");
+  expect(visibleText(question.body)).toContain("The map with 2 features is deleted immediately.");
   expect(await store.map(id)).not.toBeNull();
   await owner.post(`${map}/delete`);
   expect(visibleText(owner.page)).toContain("The map Places was deleted.");
@@ -64,7 +64,7 @@ test("a map is deleted after a question, with everything on it", async () => {
   expect(deletion).toMatchObject({ action: "map-deleted", detail: { name: "Places", features: 2 } });
 });
 
-test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is not taken", async (name) => {
+test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is rejected", async (name) => {
   const { owner, map, store, id } = await openMap();
   await owner.get("/maps");
   expect((await owner.post("/maps", { name })).statusCode).toBe(422);
@@ -73,8 +73,8 @@ test.each(["", "   ", "x".repeat(201), "a\u0000b"])("the name %j is not taken", 
   expect(await store.map(id)).toMatchObject({ name: "Places" });
 });
 
-describe("somebody else", () => {
-  test("reads a map that is not private, without its log", async () => {
+describe("another user", () => {
+  test("reads a public map, without its log", async () => {
     const { eve, map, store, id } = await openMap();
     await store.write(makeWriteRequest(id, "create", [point(1, { title: "Here" })]));
     await eve.get("/maps");
@@ -90,7 +90,7 @@ describe("somebody else", () => {
     expect((await eve.get(`${map}/features.json`)).json().features).toHaveLength(1);
   });
 
-  test("sees the display name that the owner chose on the profile page", async () => {
+  test("sees the display name that the owner has set on the profile page", async () => {
     const { owner, eve, map } = await openMap();
     await owner.get("/profile");
     expect((await owner.post("/profile/name", { "display-name": "\u0007" })).statusCode).toBe(422);
@@ -101,7 +101,7 @@ describe("somebody else", () => {
     expect(visibleText((await eve.get(map)).body)).toContain("Belongs to Ada, Parks.");
   });
 
-  test("cannot change it", async () => {
+  test("cannot change a map", async () => {
     const { eve, map, store, id } = await openMap();
     for (const path of ["settings", "delete"]) {
       await eve.get("/maps");
@@ -112,7 +112,7 @@ describe("somebody else", () => {
     expect(await store.map(id)).toMatchObject({ name: "Places" });
   });
 
-  test("does not learn that there is a private map", async () => {
+  test("cannot detect a private map", async () => {
     const { eve, map, store, id } = await openMap({ private: "yes" });
     expect(visibleText((await eve.get("/maps")).body)).not.toContain("Places");
     const nothing = map.replace(id, "0190a0e0-0000-7000-8000-0000000000ff");
@@ -125,7 +125,7 @@ describe("somebody else", () => {
   });
 });
 
-test("who is not signed in is led to the door, also by the script's address", async () => {
+test("users who are not signed in are redirected to the sign-in page, also from the script's URL", async () => {
   const { app, map } = await openMap();
   const guest = new BrowserClient(app);
   for (const path of ["/", "/maps", "/profile", map, `${map}/features.json`, `${map}/settings`, `${map}/delete`]) {
@@ -137,7 +137,7 @@ test("who is not signed in is led to the door, also by the script's address", as
 });
 
 test.each(["/maps/x", "/maps/0190a0e0", "/maps/%00", "/maps/..%2f..%2fetc", "/maps/%F0%9F%9A%A2"])(
-  "%s leads nowhere",
+  "%s returns 404",
   async (path) => {
     const { owner } = await openMap();
     expect((await owner.get(path, { accept: "text/html" })).statusCode).toBe(404);
@@ -145,7 +145,7 @@ test.each(["/maps/x", "/maps/0190a0e0", "/maps/%00", "/maps/..%2f..%2fetc", "/ma
 );
 
 describe("the list of features", () => {
-  test("goes through all of them, 25 at a time, in the order of their creation", async () => {
+  test("shows all features, 25 per page, by creation time", async () => {
     const { owner, map, store, id } = await openMap();
     const all = Array.from({ length: 60 }, (_, i) => point(i, { title: `Light ${i}` }));
     await store.write(makeWriteRequest(id, "create", all));
@@ -167,7 +167,7 @@ describe("the list of features", () => {
     }
   });
 
-  test("tells every property of every kind, and features without a place or name", async () => {
+  test("shows all properties of all types, and features without geometry or title", async () => {
     const { owner, map, store, id } = await openMap();
     const properties = JSON.parse(
       '{"title": "", "height": 12.5, "lit": true, "note": null, "tags": ["a", {"b": 1}], "__proto__": "ordinary", "constructor": 7}',
@@ -187,7 +187,7 @@ describe("the list of features", () => {
     expect(text).toMatch(/Feature [\da-f]{8} Collection id/);
   });
 
-  test("cuts what is beyond measure, and says so", async () => {
+  test("truncates long values and marks them", async () => {
     const { owner, map, store, id } = await openMap();
     const many = Object.fromEntries(Array.from({ length: 250 }, (_, i) => [`field ${i}`, i]));
     await store.write(makeWriteRequest(id, "create", [point(1, { title: "x".repeat(1e6) }), point(2, many)]));
@@ -198,7 +198,7 @@ describe("the list of features", () => {
   });
 });
 
-test("the last writes tell what, by whom and from where", async () => {
+test("the last writes show the action, the account and the address", async () => {
   const { owner, map, store, id, clock } = await openMap();
   const [account] = await store.accounts();
   const audit = { account: account!.id, action: "features-written", address: "192.0.2.7" };
@@ -208,7 +208,7 @@ test("the last writes tell what, by whom and from where", async () => {
 });
 
 describe("the features for the map's script", () => {
-  test("are those of the API, all of them, in its order", async () => {
+  test("are those of the API, in its order", async () => {
     const { owner, map, store, id } = await openMap();
     const all = Array.from({ length: 2500 }, (_, i) => point(i % 180, { n: i, text: "ø\u2028🚢" }));
     for (let at = 0; at < all.length; at += 1000) {
@@ -240,12 +240,12 @@ describe("the features for the map's script", () => {
     });
   });
 
-  test.each(["x", "-1", "1.5", "99999999999999999999"])("are not to be had behind %s", async (after) => {
+  test.each(["x", "-1", "1.5", "99999999999999999999"])("are not returned for after=%s", async (after) => {
     const { owner, map } = await openMap();
     expect((await owner.get(`${map}/features.json?after=${after}`)).statusCode).toBe(400);
   });
 
-  test("can only be read there", async () => {
+  test("are read-only", async () => {
     const { app, owner, map } = await openMap();
     await owner.get("/maps");
     const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
@@ -255,7 +255,7 @@ describe("the features for the map's script", () => {
     }
   });
 
-  test("do not open to a session where the API wants a token", async () => {
+  test("require a session, and a session gives no access to the API", async () => {
     const { owner, id } = await openMap();
     expect((await owner.get(`/api/v1/maps/${id}/features`)).statusCode).toBe(401);
   });

@@ -1,4 +1,4 @@
-/** The service on a store of its own, SQLite unless told, and somebody who visits its pages without scripts. */
+/** The service on its own store, SQLite by default, and a client that visits its pages without scripts. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ import { openSqliteStore } from "../../../src/service/store/sqlite/index.js";
 export interface PageFixture {
   readonly app: FastifyInstance;
   readonly store: Store;
-  /** Milliseconds since 1970, as the service has it; it stands still. */
+  /** Milliseconds since 1970, as seen by the service; does not advance. */
   readonly clock: { now: number };
 }
 
-/** Ends with the test. */
+/** Closed after the test. */
 export async function openPages(dependencies: Partial<AppDependencies> = {}): Promise<PageFixture> {
   const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
   const store = dependencies.store ?? (await openSqliteStore(join(folder, "service.sqlite")));
@@ -32,7 +32,7 @@ export async function openPages(dependencies: Partial<AppDependencies> = {}): Pr
 
 export const password = "a quiet harbour";
 
-/** A site with its first account, and that person signed in. */
+/** The pages with a first account and its signed-in user. */
 export async function openPagesAs(email: string, dependencies: Partial<AppDependencies> = {}) {
   const site = await openPages(dependencies);
   const owner = new BrowserClient(site.app);
@@ -44,12 +44,12 @@ export async function openPagesAs(email: string, dependencies: Partial<AppDepend
 
 export const stripOrigin = (address: string): string => address.replace(/^https?:\/\/[^/]+/, "");
 
-/** Keeps cookies, and sends with each form the token of the page that was seen last. */
+/** Keeps cookies, and sends each form with the token of the last page. */
 export class BrowserClient {
   readonly cookies = new Map<string, string>();
   readonly #app: FastifyInstance;
   readonly #rest: InjectOptions;
-  /** The page that was seen last. */
+  /** The last page. */
   page = "";
 
   constructor(app: FastifyInstance, rest: InjectOptions = {}) {
@@ -61,7 +61,7 @@ export class BrowserClient {
     return this.#send({ method: "GET", url, headers });
   }
 
-  /** Sends a form, and sees the page that it leads to. */
+  /** Submits a form, and follows the redirect. */
   async post(
     url: string,
     fields: Record<string, string> = {},
@@ -80,7 +80,7 @@ export class BrowserClient {
     return answer;
   }
 
-  /** The value of a hidden field on the page that was seen last. */
+  /** Value of a hidden field of the last page. */
   field(name: string): string {
     return new RegExp(`name="${name}" value="([^"]*)"`).exec(this.page)?.[1] ?? "";
   }
@@ -98,7 +98,7 @@ export class BrowserClient {
   }
 }
 
-/** The text of a page, without markup: what somebody reads. */
+/** The text of a page without markup. */
 export const visibleText = (page: string): string =>
   page
     .replace(/^[\s\S]*<body[^>]*>/, "")

@@ -3,26 +3,26 @@ import { describe, expect, test } from "vitest";
 import { dummyHash, findPasswordProblem, hashPassword, verifyPassword } from "../../../src/service/auth/passwords.js";
 
 describe("a password", () => {
-  test("is kept as argon2id of OWASP's parameters and found right again", async () => {
+  test("is stored as Argon2id with the parameters of OWASP, and verified", async () => {
     const hash = await hashPassword("a quiet harbour");
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(await verifyPassword(hash, "a quiet harbour")).toBe(true);
     expect(await verifyPassword(hash, "a quiet harbor")).toBe(false);
   });
 
-  test("is hashed as another implementation of Argon2id does, both ways", async () => {
+  test("has the same hash as with another implementation of Argon2id, in both directions", async () => {
     expect(await verify(await hashPassword("a quiet harbour"), "a quiet harbour")).toBe(true);
     const foreign = await hash("a quiet harbour", { memoryCost: 8192, timeCost: 3, parallelism: 2 });
     expect(await verifyPassword(foreign, "a quiet harbour")).toBe(true);
     expect(await verifyPassword(foreign, "a quiet harbor")).toBe(false);
   });
 
-  test("is the same however its accents were typed", async () => {
+  test("is the same with composed and decomposed accents", async () => {
     const hash = await hashPassword("Cr\u00eape Suzette");
     expect(await verifyPassword(hash, "Cre\u0302pe Suzette")).toBe(true);
   });
 
-  test("of no one costs as much as that of an account, and is never right", async () => {
+  test("of an unknown account costs as much as of a known one, and never matches", async () => {
     expect(parseOptions(dummyHash)).toEqual(parseOptions(await hashPassword("a quiet harbour")));
     expect(await verifyPassword(null, "a quiet harbour")).toBe(false);
     expect(await verifyPassword(null, "")).toBe(false);
@@ -37,14 +37,14 @@ describe("a password", () => {
   test.each([
     ["seven77", "needs at least 8"],
     ["x".repeat(257), "at most 256"],
-    ["aaaaaaaaaa", "more than one character"],
+    ["aaaaaaaaaa", "must not repeat a single character"],
     ["Ada@Example.org", "must not be the email"],
     ["lovelace", "must not be the email", "lovelace@example.org"],
-  ])("%s is not taken", (password, reason, email = "ada@example.org") => {
+  ])("%s is rejected", (password, reason, email = "ada@example.org") => {
     expect(findPasswordProblem(password, email)).toContain(reason);
   });
 
-  test("of words is taken, in any script", () => {
+  test("with words of any script is accepted", () => {
     expect(findPasswordProblem("a quiet harbour", "ada@example.org")).toBeNull();
     expect(findPasswordProblem("静かな港の朝の光", "ada@example.org")).toBeNull();
   });

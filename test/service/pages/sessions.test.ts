@@ -14,7 +14,7 @@ test("an idle session ends after eight hours", async () => {
   expect(answer.headers.location).toBe("/sign-in?next=%2Fprofile");
 });
 
-test("a session in use ends after seven days", async () => {
+test("an active session ends after seven days", async () => {
   const { owner, clock } = await openPagesAs("ada@example.org");
   const start = clock.now;
   while (clock.now + 7 * hour < start + 7 * 24 * hour) {
@@ -25,7 +25,7 @@ test("a session in use ends after seven days", async () => {
   expect((await owner.get("/maps")).statusCode).toBe(303);
 });
 
-test("settings say how long sessions last", async () => {
+test("session lifetimes can be configured", async () => {
   const settings = { sessionIdleSeconds: 60, sessionSeconds: 90 };
   const { owner, clock } = await openPagesAs("ada@example.org", { settings });
   clock.now += 59_000;
@@ -34,7 +34,7 @@ test("settings say how long sessions last", async () => {
   expect((await owner.get("/maps")).statusCode).toBe(303);
 });
 
-test("a session has a new id after signing in, and the one that was planted before is worth nothing", async () => {
+test("signing in creates a new session token, and a planted one is worthless", async () => {
   const { app } = await openPagesAs("ada@example.org");
   const planted = new BrowserClient(app);
   await planted.get("/sign-in");
@@ -49,7 +49,7 @@ test("a session has a new id after signing in, and the one that was planted befo
   expect((await planted.get("/profile")).statusCode).toBe(303);
 });
 
-test("signing in again ends the session that was there", async () => {
+test("signing in again ends the previous session", async () => {
   const { app, owner } = await openPagesAs("ada@example.org");
   const old = new BrowserClient(app);
   for (const [name, value] of owner.cookies) old.cookies.set(name, value);
@@ -59,7 +59,7 @@ test("signing in again ends the session that was there", async () => {
   expect((await old.get("/profile")).statusCode).toBe(303);
 });
 
-test("after signing out, the session is worth nothing to who kept it", async () => {
+test("after signing out, the session token is worthless", async () => {
   const { app, owner } = await openPagesAs("ada@example.org");
   const thief = new BrowserClient(app);
   for (const [name, value] of owner.cookies) thief.cookies.set(name, value);
@@ -69,7 +69,7 @@ test("after signing out, the session is worth nothing to who kept it", async () 
   expect((await thief.get("/profile")).statusCode).toBe(303);
 });
 
-test("a made-up session is no one's", async () => {
+test("a forged session token is rejected", async () => {
   const { app } = await openPagesAs("ada@example.org");
   const guest = new BrowserClient(app);
   for (const value of ["", "x", `gfn_${"A".repeat(43)}`, "gfn_'; drop table sessions --"]) {

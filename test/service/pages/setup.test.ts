@@ -12,7 +12,7 @@ async function openSetup() {
 
 const ada = { email: "ada@example.org", password, again: password };
 
-test("the link makes the first account and signs in", async () => {
+test("the setup link creates the first account and signs in", async () => {
   const { guest, token, link, store } = await openSetup();
   expect(link).toMatch(/^http:\/\/127\.0\.0\.1:8080\/setup\?token=gfu_[\w-]{43}$/);
   const answer = await guest.post("/setup", { token, ...ada });
@@ -23,7 +23,7 @@ test("the link makes the first account and signs in", async () => {
   expect(JSON.stringify(accounts)).not.toContain(password);
 });
 
-test("the link works once", async () => {
+test("the setup link works once", async () => {
   const { app, guest, token, link, store } = await openSetup();
   const other = new BrowserClient(app);
   await other.get(stripOrigin(link));
@@ -38,13 +38,13 @@ test("the link works once", async () => {
 test.each([
   ["guessed", () => `gfu_${"A".repeat(43)}`],
   ["empty", () => ""],
-])("a link that was %s makes no account", async (_, token) => {
+])("a setup link that was %s creates no account", async (_, token) => {
   const { guest, store } = await openSetup();
   expect((await guest.post("/setup", { token: token(), ...ada })).statusCode).toBe(404);
   expect(await store.accounts()).toEqual([]);
 });
 
-test("the link is good for a day, and until another is made", async () => {
+test("the setup link works for a day, and until a new one is created", async () => {
   const { guest, token, clock, store, app, link } = await openSetup();
   clock.now += 24 * 3600 * 1000;
   expect((await guest.post("/setup", { token, ...ada })).statusCode).toBe(404);
@@ -55,7 +55,7 @@ test("the link is good for a day, and until another is made", async () => {
   expect((await next.post("/setup", { token: next.field("token"), ...ada })).statusCode).toBe(303);
 });
 
-test("mistakes are told with their fields, keep what was typed but passwords, and leave the link usable", async () => {
+test("errors are shown at their fields, input except passwords is kept, and the link stays valid", async () => {
   const { guest, token } = await openSetup();
   const answer = await guest.post("/setup", { token, email: "ada at home", password: "short", again: "short" });
   expect(answer.statusCode).toBe(422);

@@ -8,10 +8,10 @@ async function openSignIn(dependencies = {}) {
   return { ...site, guest };
 }
 
-/** A page without what differs each time. */
+/** A page without the parts that differ each time. */
 const withoutVariableParts = (page: string) => page.replace(/name="token-of-form" value="[^"]*"/g, "");
 
-test("who knows the password is let in, whatever the case of the email", async () => {
+test("the right password signs in, whatever the letter case of the email address", async () => {
   const { guest, store } = await openSignIn();
   const answer = await guest.post("/sign-in", { email: " Ada@EXAMPLE.org ", password });
   expect([answer.statusCode, answer.headers.location]).toEqual([303, "/maps"]);
@@ -21,7 +21,7 @@ test("who knows the password is let in, whatever the case of the email", async (
   expect(entries[0]).toMatchObject({ action: "login", address: "127.0.0.1" });
 });
 
-test("a wrong password and an unknown email get the same answer", async () => {
+test("a wrong password and an unknown email address get the same response", async () => {
   const { guest, store } = await openSignIn();
   const wrong = await guest.post("/sign-in", { email: "ada@example.org", password: "wrong password" });
   const unknown = await guest.post("/sign-in", { email: "eve@example.org", password: "wrong password" });
@@ -30,13 +30,13 @@ test("a wrong password and an unknown email get the same answer", async () => {
   expect(withoutVariableParts(unknown.body)).toBe(
     withoutVariableParts(wrong.body).replace("ada@example.org", "eve@example.org"),
   );
-  expect(visibleText(wrong.body)).toContain("The email address or the password is not right.");
+  expect(visibleText(wrong.body)).toContain("The email address or the password is wrong.");
   expect(wrong.body).not.toContain("wrong password");
   const failures = (await store.auditEntries({ limit: 10 })).filter(({ action }) => action === "login-failed");
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
-test("a password that is changed while it is checked lets no one in", async () => {
+test("a password that changes while it is checked signs nobody in", async () => {
   const { guest, store } = await openSignIn();
   const [account] = await store.accounts();
   const audit = store.audit.bind(store);
@@ -61,7 +61,7 @@ describe("after ten wrong passwords", () => {
     return visit;
   }
 
-  test("even the right one has to wait for a quarter of an hour", async () => {
+  test("even the right one is rejected for 15 minutes", async () => {
     const { guest, clock } = await tenTimes("ada@example.org");
     const answer = await guest.post("/sign-in", { email: "ADA@example.org", password });
     expect(answer.statusCode).toBe(429);
@@ -71,14 +71,14 @@ describe("after ten wrong passwords", () => {
     expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
   });
 
-  test("an unknown email has to wait the same", async () => {
+  test("an unknown email address is rejected as well", async () => {
     const { guest } = await tenTimes("eve@example.org");
     const answer = await guest.post("/sign-in", { email: "eve@example.org", password });
     expect(answer.statusCode).toBe(429);
     expect(visibleText(answer.body)).toContain("Try again in 15 minutes.");
   });
 
-  test("people from elsewhere are let in", async () => {
+  test("clients at other addresses can sign in", async () => {
     const { app } = await tenTimes("ada@example.org");
     const elsewhere = new BrowserClient(app, { remoteAddress: "192.0.2.7" });
     await elsewhere.get("/sign-in");
@@ -86,7 +86,7 @@ describe("after ten wrong passwords", () => {
   });
 });
 
-test("guesses that come together are counted, too", async () => {
+test("concurrent attempts count, too", async () => {
   const { guest, store } = await openSignIn();
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, i) => guest.post("/sign-in", { email: "ada@example.org", password: `wrong ${i}` })),
@@ -97,13 +97,13 @@ test("guesses that come together are counted, too", async () => {
   expect(failures.length).toBe(40 - refused);
 });
 
-test("an address that fails with many emails has to wait with all of them", async () => {
+test("an address that fails with many email addresses is rejected for all of them", async () => {
   const { guest } = await openSignIn({ settings: { attemptsPerAddress: 5 } });
   for (let i = 0; i < 5; i++) await guest.post("/sign-in", { email: `${i}@example.org`, password: "wrong password" });
   expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(429);
 });
 
-test("mistakes are forgotten once the password was right", async () => {
+test("failures are forgotten after the right password", async () => {
   const { guest, app } = await openSignIn();
   for (let i = 0; i < 9; i++) await guest.post("/sign-in", { email: "ada@example.org", password: "wrong password" });
   expect((await guest.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
@@ -113,7 +113,7 @@ test("mistakes are forgotten once the password was right", async () => {
   expect((await again.post("/sign-in", { email: "ada@example.org", password })).statusCode).toBe(303);
 });
 
-test("somebody who asked for a page comes back to it", async () => {
+test("signing in returns to the requested page", async () => {
   const { guest } = await openSignIn();
   const answer = await guest.get("/profile");
   expect(answer.headers.location).toBe("/sign-in?next=%2Fprofile");
@@ -130,7 +130,7 @@ test.each([
   "/maps//evil.example:x@",
   "javascript:alert(1)",
   "/maps/\r\nSet-Cookie: a=b",
-])("nobody is led to %j", async (next) => {
+])("signing in does not redirect to %j", async (next) => {
   const { guest } = await openSignIn();
   await guest.get(`/sign-in?next=${encodeURIComponent(next)}`);
   const answer = await guest.post("/sign-in", { email: "ada@example.org", password, next });
@@ -138,18 +138,18 @@ test.each([
   expect(new URL(String(location), "http://localhost").origin).toBe("http://localhost");
 });
 
-test("a form that was sent after the session ended changes nothing and says so", async () => {
+test("a form that is submitted after the session ended changes nothing and shows a notice", async () => {
   const { owner, clock, store } = await openPagesAs("ada@example.org");
   await owner.get("/maps");
   clock.now += 24 * 3600 * 1000;
   const answer = await owner.post("/maps", { name: "Places" });
   expect(answer.headers.location).toBe("/sign-in");
-  expect(visibleText(owner.page)).toContain("You were signed out meanwhile. Nothing was changed");
+  expect(visibleText(owner.page)).toContain("You were signed out, and nothing was changed.");
   const [account] = await store.accounts();
   expect(await store.maps({ account: account!.id, readable: true })).toEqual([]);
 });
 
-test("as long as there is no account, the page says where to find the link", async () => {
+test("without an account, the page says where to find the setup link", async () => {
   const { app } = await openPages();
   const guest = new BrowserClient(app);
   await guest.get("/");
@@ -157,7 +157,7 @@ test("as long as there is no account, the page says where to find the link", asy
   expect(visibleText(guest.page)).toContain("There is no account yet.");
 });
 
-test("spelling an email in other ways gives no more guesses", async () => {
+test("other spellings of an email address allow no further attempts", async () => {
   const { app } = await openPagesAs("zo\u00eb@example.org");
   const guest = new BrowserClient(app);
   await guest.get("/sign-in");

@@ -1,4 +1,4 @@
-/** The pages say the same on either store. */
+/** The pages are identical on both stores. */
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../src/service/store/postgres/index.js";
@@ -8,7 +8,7 @@ import { BrowserClient, openPagesAs, password, visibleText } from "./page-fixtur
 
 const database = await testDatabase();
 
-/** What somebody reads on the way, without what is drawn by lot. */
+/** The texts of pages along a path through the site, without random values. */
 async function storyOn(store?: Store): Promise<string[]> {
   const { app, owner, clock, ...site } = await openPagesAs("zo\u00eb@example.org", store ? { store } : {});
   const story: string[] = [];
@@ -71,7 +71,7 @@ async function storyOn(store?: Store): Promise<string[]> {
 }
 
 describe.skipIf(!database)("on PostgreSQL", () => {
-  test("somebody reads what they would on SQLite", async () => {
+  test("show the same as on SQLite", async () => {
     const store = await openPostgresStore(await database!.emptySchema());
     const story = await storyOn(store);
     expect(story).toHaveLength(18);

@@ -1,4 +1,4 @@
-/** The service while it runs: what it tells of itself, how it ends, and what is left when it is killed. */
+/** The running service: monitoring, shutdown, and recovery after it was killed. */
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -21,7 +21,7 @@ import {
   ServiceProcess,
 } from "../service-process.js";
 
-// Every command is a process of its own, which a busy machine takes its time for.
+// Each command is a separate process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = createScratchFolder();
@@ -34,7 +34,7 @@ const stores = [
     : []),
 ];
 
-/** Waits until no one listens at the address any more. */
+/** Waits until the port is closed. */
 async function waitUntilClosed(url: string): Promise<void> {
   const listening = () =>
     fetch(`${url}/healthz`).then(
@@ -44,7 +44,7 @@ async function waitUntilClosed(url: string): Promise<void> {
   await expect.poll(listening, { timeout: 60_000 }).toBe("closed");
 }
 
-/** A connection that the service has taken: it has answered on it, and keeps it open. */
+/** An open connection on which the service has already responded. */
 async function openConnection(port: number): Promise<Socket> {
   for (;;) {
     const socket = connect(port, "127.0.0.1");
@@ -53,13 +53,13 @@ async function openConnection(port: number): Promise<Socket> {
       once(socket, "data").then(() => true),
       once(socket, "close").then(() => false),
     ]);
-    // One that came before it is not closed yet.
+    // An earlier connection may not be closed yet.
     if (answered) return socket;
   }
 }
 
 describe("a running service", () => {
-  test("tells that it lives and is ready, and counts what it does by routes, without ids", async () => {
+  test("reports health and readiness, and counts requests by route, without ids", async () => {
     const store = await sqlite[1]();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
@@ -93,7 +93,7 @@ describe("a running service", () => {
     expect(await service.end()).toBe(0);
   });
 
-  test("writes a line of JSON for each request, with its id and without secrets", async () => {
+  test("logs each request as a line of JSON with its id and without secrets", async () => {
     const store = await sqlite[1]();
     const service = await ServiceProcess.start([...store, "--log-level", "trace"]);
     const setup = new URL(service.record.setup!).searchParams.get("token")!;
@@ -122,7 +122,7 @@ describe("a running service", () => {
     expect(service.logs.at(-1)).toMatchObject({ msg: "ended" });
   });
 
-  test("keeps connections and headers within their limits", async () => {
+  test("limits connections and headers", async () => {
     const store = await sqlite[1]();
     const service = await ServiceProcess.start([...store, "--limit", "connections=2", "--limit", "headerBytes=2000"]);
     const { port } = new URL(service.url);
@@ -136,7 +136,7 @@ describe("a running service", () => {
   });
 });
 
-describe("a log", () => {
+describe("the log", () => {
   const lines: string[] = [];
   const app = (level: LogLevel) =>
     fastify({ logger: loggerOptions(level, { write: (line) => void lines.push(line) }) });
@@ -147,7 +147,7 @@ describe("a log", () => {
     ["a form", { body: { client_id: "gfc_x", client_secret: "top", password: "top" } }],
     ["an error", { err: new Error("postgres://ada:top@db/maps does not answer, nor does Bearer top-top-top") }],
     ["a hash", { account: { passwordHash: "$argon2id$v=19$m=19456,t=2,p=1$top$top" } }],
-  ])("has none of what is secret in %s", (_, object) => {
+  ])("redacts the secrets in %s", (_, object) => {
     lines.length = 0;
     app("info").log.info(object, "a line");
     expect(lines).toHaveLength(1);
@@ -155,7 +155,7 @@ describe("a log", () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ level: "info", msg: "a line" });
   });
 
-  test("keeps what is not secret", () => {
+  test("keeps other values", () => {
     const line =
       '{"client_id":"gfc_AbC","url":"/api/v1/maps?page=2&per_page=5","msg":"the bearer of news, a basic idea"}';
     expect(redactSecrets(line)).toBe(line);
@@ -171,18 +171,18 @@ describe("/readyz", () => {
   };
 
   test.each([
-    ["answers", async () => {}, false, 200, undefined],
+    ["responds", async () => {}, false, 200, undefined],
     ["fails", async () => Promise.reject(new Error("away")), false, 503, "store-unavailable"],
-    ["does not answer in time", () => new Promise<void>(() => {}), false, 503, "store-unavailable"],
-    ["answers, but the service is about to end", async () => {}, true, 503, "ending"],
-  ])("where the store %s", async (_, ping, ending, status, code) => {
+    ["does not respond in time", () => new Promise<void>(() => {}), false, 503, "store-unavailable"],
+    ["responds, but the service is shutting down", async () => {}, true, 503, "ending"],
+  ])("if the store %s", async (_, ping, ending, status, code) => {
     const answer = await probed(ping, ending);
     expect(answer.statusCode).toBe(status);
     expect(answer.json().code).toBe(code);
   });
 });
 
-test("what has expired is removed at start and every ten minutes, and a failure is told", async () => {
+test("expired data is purged at start and every ten minutes, and failures are logged", async () => {
   vi.useFakeTimers();
   try {
     const purged: number[] = [];
@@ -205,14 +205,14 @@ test("what has expired is removed at start and every ten minutes, and a failure 
     await purging.stop();
     await vi.advanceTimersByTimeAsync(25 * 60_000);
     expect(purged.map((time) => (time - begun) / 60_000)).toEqual([0, 10, 20]);
-    expect(told).toEqual(["what has expired could not be removed"]);
-    // Step by step as long as there are more, then once each time that did not fail.
+    expect(told).toEqual(["failed to remove expired data; retrying later"]);
+    // Batches while there are more, then once per run that did not fail.
     expect(entries.slice(0, 3)).toEqual([30, 30, 30]);
     expect(entries.length).toBe(4);
     const forEver = schedulePurge(store, 0, log);
     await forEver.stop();
     expect(entries.length).toBe(4);
-    // More days than since 1970, in milliseconds more than PostgreSQL's integers hold: all is kept.
+    // More days than since 1970, in milliseconds more than an integer of PostgreSQL: everything is kept.
     const all = schedulePurge(store, Number.MAX_SAFE_INTEGER, log);
     await vi.advanceTimersByTimeAsync(1);
     await all.stop();
@@ -222,7 +222,7 @@ test("what has expired is removed at start and every ten minutes, and a failure 
   }
 });
 
-/** A request whose body is not all sent yet. */
+/** A request whose body is incomplete. */
 function startUnfinishedRequest(url: string, path: string, token: string, agent: Agent) {
   const body = JSON.stringify({ features: [{ type: "Feature", geometry: null, properties: {} }] });
   const sending = request(url + path, {
@@ -235,14 +235,14 @@ function startUnfinishedRequest(url: string, path: string, token: string, agent:
   return { answer, finish: () => sending.end(body.slice(10)) };
 }
 
-/** Waits until a request is being answered, besides the one that asks for it. */
+/** Waits until a request is in progress, besides the one that polls. */
 const waitUntilInFlight = (url: string): Promise<void> =>
   expect
     .poll(async () => (await fetch(`${url}/metrics`)).text(), { timeout: 60_000 })
     .toMatch(/^geoferry_http_requests_in_flight 2$/m);
 
-describe("the end of a service", () => {
-  test("answers what was asked, refuses what is new, and is reported by 0", async () => {
+describe("shutdown of a service", () => {
+  test("finishes requests in progress, rejects new ones, and exits with 0", async () => {
     const store = await sqlite[1]();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
@@ -265,7 +265,7 @@ describe("the end of a service", () => {
     expect(await again.end()).toBe(0);
   });
 
-  test("does not wait for ever", async () => {
+  test("is limited in time", async () => {
     const store = await sqlite[1]();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start([...store, "--limit", "endSeconds=1"]);
@@ -278,11 +278,13 @@ describe("the end of a service", () => {
     sent.answer.catch(() => undefined);
     await waitUntilInFlight(service.url);
     expect(await service.end()).toBe(0);
-    expect(service.logs.some(({ level, msg }) => level === "warn" && /cut off/.test(msg as string))).toBe(true);
+    expect(service.logs.some(({ level, msg }) => level === "warn" && /still in progress/.test(msg as string))).toBe(
+      true,
+    );
     await expect(sent.answer).rejects.toThrow();
   });
 
-  test("comes at once with a second signal", async () => {
+  test("is immediate on a second signal", async () => {
     const store = await sqlite[1]();
     const made = createAccountWithMap(store);
     const service = await ServiceProcess.start(store);
@@ -300,8 +302,8 @@ describe("the end of a service", () => {
   });
 });
 
-describe.each(stores)("killed while it writes to %s", (_, newStore) => {
-  test("a service has everything that it acknowledged when it is started again, and no half request", async () => {
+describe.each(stores)("a service killed while it writes to %s", (_, newStore) => {
+  test("has all acknowledged writes after a restart, and no partial ones", async () => {
     const store = await newStore();
     const made = createAccountWithMap(store);
     const acknowledged = new Set<string>();
@@ -332,7 +334,7 @@ describe.each(stores)("killed while it writes to %s", (_, newStore) => {
 });
 
 describe.runIf(database)("two services on one PostgreSQL database", () => {
-  test("start at once, and see what the other writes", async () => {
+  test("start concurrently, and see each other's writes", async () => {
     const store = ["--database", await database!.emptySchema()];
     const [one, other] = await Promise.all([ServiceProcess.start(store), ServiceProcess.start(store)]);
     const made = createAccountWithMap(store);

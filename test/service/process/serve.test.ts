@@ -1,4 +1,4 @@
-/** `geoferry serve`: how it starts, where it can be reached, and what it refuses. */
+/** `geoferry serve`: startup, addresses, and rejected options. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
@@ -18,14 +18,14 @@ import {
   ServiceProcess,
 } from "../service-process.js";
 
-// Every command is a process of its own, which a busy machine takes its time for.
+// Each command is a separate process, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const folder = createScratchFolder();
 const serve = (args: readonly string[]) => geoferry(["serve", ...args], { env: cleanEnvironment });
 
 describe("geoferry serve", () => {
-  test("makes its folder for no one else, and prints where it is and a link that makes the first account", async () => {
+  test("creates a private folder, and prints its URL and a setup link", async () => {
     const data = folder.data();
     const service = await ServiceProcess.start(["--data", join(data, "deeper")]);
     expect(statSync(join(data, "deeper")).mode & 0o777).toBe(0o700);
@@ -42,7 +42,7 @@ describe("geoferry serve", () => {
     expect(service.stderr).toContain(service.record.setup);
   });
 
-  test("makes another link at its next start, while there is no account", async () => {
+  test("prints a new setup link at its next start while there is no account", async () => {
     const store = ["--data", folder.data()];
     const first = await ServiceProcess.start(store);
     expect(await first.end("SIGINT")).toBe(0);
@@ -57,7 +57,7 @@ describe("geoferry serve", () => {
     expect(await third.end()).toBe(0);
   });
 
-  test("is where others say it is, and believes only the proxies that it is told", async () => {
+  test("uses the public URL, and trusts only the given proxies", async () => {
     const store = ["--data", folder.data()];
     const made = createAccountWithMap(store);
     const behind = ["--public-url", "https://maps.example.org/"];
@@ -81,7 +81,7 @@ describe("geoferry serve", () => {
     expect(made.map).toHaveLength(36);
   });
 
-  test("may be under a path of its host, its first link, too", async () => {
+  test("can run below a path of a host, including its setup link", async () => {
     const service = await ServiceProcess.start([
       "--data",
       folder.data(),
@@ -97,7 +97,7 @@ describe("geoferry serve", () => {
     expect(await service.end()).toBe(0);
   });
 
-  test("is set by the environment, too", async () => {
+  test("can be configured by the environment", async () => {
     const service = await ServiceProcess.start([], {
       GEOFERRY_DATA: folder.data(),
       GEOFERRY_LIMIT: "bodyBytes=100,bodyDepth=9",
@@ -119,7 +119,7 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
     expect(made.status, made.stderr).toBe(0);
   }
 
-  /** Whose certificate it shows. */
+  /** The certificate that a server presents. */
   const shown = (url: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", rejectUnauthorized: false }, () => {
@@ -129,7 +129,7 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
       socket.on("error", reject);
     });
 
-  /** What it says of coming again (RFC 6797), to who knows it by a name that others can reach. */
+  /** The header Strict-Transport-Security (RFC 6797) for a name that other machines can reach. */
   const strictTransport = (url: string): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const options = { rejectUnauthorized: false, headers: { host: "maps.example.org" } };
@@ -140,7 +140,7 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
       request.on("error", reject);
     });
 
-  test("listens on all addresses, and takes a renewed certificate at SIGHUP", async () => {
+  test("listens on all addresses, and reloads a renewed certificate on SIGHUP", async () => {
     certify("first");
     const service = await ServiceProcess.start(["--data", folder.data(), ...flags]);
     expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
@@ -158,7 +158,7 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
     expect(await service.end()).toBe(0);
   });
 
-  test("refuses certificates that do not fit", () => {
+  test("rejects certificates that do not match", () => {
     certify("one");
     const other = join(folder.path, "other.pem");
     writeFileSync(other, readFileSync(key));
@@ -175,8 +175,8 @@ describe("geoferry serve over https", { skip: !hasProgram("openssl") }, () => {
   });
 });
 
-describe("geoferry serve refuses", () => {
-  test("a port that another program has", async () => {
+describe("geoferry serve with invalid settings", () => {
+  test("rejects a port in use", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
@@ -188,27 +188,32 @@ describe("geoferry serve refuses", () => {
   });
 
   test.each([
-    ["an address that others reach, without https", ["--host", "0.0.0.0"], 2, "--insecure-http"],
-    ["a name that may lead anywhere, without https", ["--host", "maps.example.org"], 2, "--insecure-http"],
-    ["an address of another machine", ["--host", "203.0.113.5", "--insecure-http"], 2, "no address of this machine"],
-    ["half of what https needs", ["--tls-cert", "cert.pem"], 2, "--tls-key"],
-    ["a port that is none", ["--port", "65536"], 2, "65536"],
-    ["a port in words", ["--port", "http"], 2, "http"],
-    ["a public address with a query", ["--public-url", "https://example.org/maps?a"], 2, "--public-url"],
-    ["a public address of another kind", ["--public-url", "ftp://example.org"], 2, "--public-url"],
-    ["a limit that is none", ["--limit", "bodyBites=1"], 2, "bodyBytes"],
-    ["a limit of nothing", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],
-    ["a time that no timer can wait", ["--limit", "endSeconds=2147484"], 2, "at most 2147483"],
-    ["a depth that the stack does not have", ["--limit", "bodyDepth=100000"], 2, "at most 1000"],
-    ["a file that is no database", ["--data", join(folder.path, "of-another")], 3, "another program's"],
-    ["a level that is none", ["--log-level", "loud"], 2, "debug"],
-    ["an argument", ["maps"], 2, "maps"],
-    ["a proxy without an address", ["--trust-proxy", "maps.example.org"], 2, "--trust-proxy"],
+    ["an address that other machines can reach, without https", ["--host", "0.0.0.0"], 2, "--insecure-http"],
+    ["a host name, without https", ["--host", "maps.example.org"], 2, "--insecure-http"],
+    [
+      "an address of another machine",
+      ["--host", "203.0.113.5", "--insecure-http"],
+      2,
+      "does not belong to this machine",
+    ],
+    ["a certificate without its key", ["--tls-cert", "cert.pem"], 2, "--tls-key"],
+    ["an invalid port number", ["--port", "65536"], 2, "65536"],
+    ["a port name", ["--port", "http"], 2, "http"],
+    ["a public URL with a query", ["--public-url", "https://example.org/maps?a"], 2, "--public-url"],
+    ["a public URL with another scheme", ["--public-url", "ftp://example.org"], 2, "--public-url"],
+    ["an unknown limit", ["--limit", "bodyBites=1"], 2, "bodyBytes"],
+    ["a limit of 0", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],
+    ["a timeout beyond the range of timers", ["--limit", "endSeconds=2147484"], 2, "at most 2147483"],
+    ["a depth beyond the stack size", ["--limit", "bodyDepth=100000"], 2, "at most 1000"],
+    ["a file that is not a database", ["--data", join(folder.path, "of-another")], 3, "another program's"],
+    ["an unknown log level", ["--log-level", "loud"], 2, "debug"],
+    ["a positional argument", ["maps"], 2, "maps"],
+    ["a proxy given by name", ["--trust-proxy", "maps.example.org"], 2, "--trust-proxy"],
     ["a folder that is a file", ["--data", join(folder.path, "a-file")], 6, "--data"],
     ["a database that cannot be reached", ["--database", "postgres://127.0.0.1:1/x"], 8, "127.0.0.1:1"],
-    ["a database without a name of its kind", ["--database", "maps"], 2, "--database"],
-    ["a password that everybody can read", ["--database", "postgres://a:secret@127.0.0.1:1/x"], 2, "PGPASSWORD"],
-  ])("%s", (_, flags, status, said) => {
+    ["a database URL without a scheme", ["--database", "maps"], 2, "--database"],
+    ["a database password on the command line", ["--database", "postgres://a:secret@127.0.0.1:1/x"], 2, "PGPASSWORD"],
+  ])("rejects %s", (_, flags, status, message) => {
     writeFileSync(join(folder.path, "a-file"), "");
     mkdirSync(join(folder.path, "of-another"), { recursive: true });
     writeFileSync(join(folder.path, "of-another", "geoferry.sqlite"), "not a database");
@@ -216,11 +221,11 @@ describe("geoferry serve refuses", () => {
     const refused = serve(["--port", "0", ...data, ...flags].slice(flags.includes("--port") ? 2 : 0));
     expect(refused).toMatchObject({ status, stdout: "" });
     expect(refused.stderr).toMatch(/^geoferry: .+\n$/);
-    expect(refused.stderr).toContain(said);
+    expect(refused.stderr).toContain(message);
     expect(refused.stderr).not.toContain("secret");
   });
 
-  test("a password in the database's address of the environment is used, and not told", () => {
+  test("uses the password in the database URL of the environment, and does not print it", () => {
     const env = { ...cleanEnvironment, GEOFERRY_DATABASE: "postgres://a:secret@127.0.0.1:1/x" };
     const refused = geoferry(["serve", "--port", "0"], { env });
     expect(refused.status).toBe(8);

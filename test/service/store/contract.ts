@@ -1,9 +1,9 @@
 /**
- * What every store of the service must do. A store passes with
+ * The test suite that all stores of the service must pass:
  *
- *     storeContract("sqlite", async (reading) => openSqliteStore(newPath(), undefined, reading));
+ *     storeContract("sqlite", async (keyIndex) => openSqliteStore(newPath(), undefined, keyIndex));
  *
- * where the function opens an empty store, which the suite closes, and which reads keys in the steps that it is told.
+ * The function opens an empty store with the given key index settings; the suite closes it.
  */
 import { afterAll, afterEach, describe } from "vitest";
 import type { Store } from "../../../src/service/store/contract.js";
@@ -11,7 +11,7 @@ import type { KeyIndexSettings } from "../../../src/service/store/key-index-buil
 import { describeAccounts } from "./contract/accounts.js";
 import { describeConcurrency } from "./contract/concurrency.js";
 import { describeIdempotency } from "./contract/idempotency.js";
-import { describeKeyIndex, foregroundSettings, noWaitSettings } from "./contract/key-index.js";
+import { backgroundSettings, describeKeyIndex, noWaitSettings } from "./contract/key-index.js";
 import { describeKeys } from "./contract/keys.js";
 import { describeMaps } from "./contract/maps.js";
 import { describeModel } from "./contract/model.js";
@@ -35,7 +35,7 @@ export function describeStoreContract(name: string, open: (reading?: KeyIndexSet
     });
 
     let kept: Promise<Store> | undefined;
-    /** One for all tests that make maps of their own. */
+    /** A store shared by all tests that create their own maps. */
     const shared: OpenStore = () => {
       kept ??= open();
       return kept;
@@ -47,7 +47,7 @@ export function describeStoreContract(name: string, open: (reading?: KeyIndexSet
     };
     let alone: Promise<Store> | undefined;
     const sharedSteadfast: OpenStore = () => {
-      alone ??= open(foregroundSettings);
+      alone ??= open(backgroundSettings);
       return alone;
     };
     afterAll(async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KeyIndexBuilder } from "../../../src/service/store/key-index-builder.js";
 
-test("a field whose reading always ends before its end, as others take its place, does not keep a request for ever", async () => {
+test("a field whose index build always stops early, because others evict it, does not block a request forever", async () => {
   const keys = new KeyIndexBuilder({ maxWaitMs: 0, isExclusive: true }, async () => null);
   let asked = 0;
   const ask = async () => {

@@ -12,7 +12,7 @@ const end = (after: number, more: Partial<PaginationCursor> = {}): PaginationCur
   ...more,
 });
 
-test("a page goes on from the first of the ends that count: of the token, or else of another", () => {
+test("a page continues from the first valid cursor of the token, or else of another token", () => {
   expect(chooseCursor([], session, 0)).toBeNull();
   expect(chooseCursor([end(7), end(5), end(9)], session, 0)).toEqual(end(5));
   expect(chooseCursor([end(7), end(5, { token: 2 })], session, 0)).toEqual(end(7));
@@ -20,14 +20,14 @@ test("a page goes on from the first of the ends that count: of the token, or els
   expect(chooseCursor([end(5, { isExact: false }), end(5)], session, 0)).toEqual(end(5));
 });
 
-test("an end that is older than the newest counts for five seconds, the newest for as long as it is there", () => {
+test("an older cursor is valid for five seconds after a newer one, the newest without limit", () => {
   const ends = [end(5), end(7, { at: 3000 })];
   expect(chooseCursor(ends, session, 4999)?.after).toBe(5);
   expect(chooseCursor(ends, session, 5000)?.after).toBe(7);
   expect(chooseCursor(ends, session, 60_000)?.after).toBe(7);
 });
 
-test("memory holds 20,000 ends: those of the loops that were longest ago go", async () => {
+test("memory holds 20,000 cursors; those of the least recently used sessions are dropped", async () => {
   const ends = new MemoryPaginationCursorStore();
   const of = (i: number) => ({ ...session, credential: String(i) });
   for (let i = 0; i < 20_010; i++) await ends.saveCursor({ session: of(i), page: 1, end: end(i), now: 0 });

@@ -1,6 +1,6 @@
 /**
- * A map of the service as a list of plain objects, written from the rules of the service alone and shared with no
- * store: the slowest and simplest thing that answers as they must.
+ * A reference model of a map as a list of plain objects, written from the rules of the service alone and independent of
+ * the stores.
  */
 import type { WriteKind } from "../../../src/service/store/contract.js";
 
@@ -24,11 +24,11 @@ export interface ModelRequest {
   readonly remoteField: string | null;
   readonly items: readonly ModelItem[];
   readonly strict: boolean;
-  /** Revisions behind the map's own; null for none named. */
+  /** How many revisions the required version is behind; null for none. */
   readonly behind: number | null;
 }
 
-/** What becomes of an item. An id that the service chooses is the empty text until it is known. */
+/** Result of an item. An id that the service assigns is empty until it is known. */
 export type ItemResult =
   | { readonly what: "created" | "updated"; readonly id: string }
   | { readonly what: "deleted"; readonly ids: readonly string[] }
@@ -86,7 +86,7 @@ export class ModelMap {
     return { what: "created", id: wanted };
   }
 
-  /** `idOf`: the id that the service chose for the new feature at this place of the request. */
+  /** @param idOf the id that the service assigned to the new feature at an index of the request */
   write(request: ModelRequest, idOf: (index: number) => string): ModelOutcome {
     if (request.behind !== null && request.behind > 0) return { kind: "other-version" };
     const newIds = new Set<string>();
@@ -94,7 +94,7 @@ export class ModelMap {
     const fates = request.items.map((item): ItemResult => {
       const fate = this.fateOf(item, request, newIds);
       if (fate.what !== "deleted") return fate;
-      // A feature that several items name is deleted by the first.
+      // A feature that several items identify is deleted by the first.
       const ids = fate.ids.filter((id) => !gone.has(id));
       for (const id of ids) gone.add(id);
       return { what: "deleted", ids };

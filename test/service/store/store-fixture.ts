@@ -13,7 +13,7 @@ export interface StoredFeature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** An account, whose email is its name. */
+/** Creates an account whose email address is its name. */
 export async function insertAccount(store: Store, name = "ada"): Promise<string> {
   const id = randomUUID();
   await store.addAccount({ id, email: `${name}@example.org`, name: "", passwordHash: "$argon2id$", created: testTime });
@@ -27,7 +27,7 @@ export async function insertMap(store: Store, owner?: string, name = "places"): 
   return id;
 }
 
-/** A feature of a request as a person thinks of it. */
+/** A feature of a request in short form. */
 export interface FeatureInput {
   readonly id?: string;
   readonly geometry?: unknown;
@@ -35,7 +35,7 @@ export interface FeatureInput {
   readonly failure?: { readonly path: string; readonly message: string };
 }
 
-/** Request items as the service makes them: texts by `JSON.stringify`, keys from the properties. */
+/** Request items as the service builds them: texts by `JSON.stringify`, keys from the properties. */
 export function buildWriteItems(features: readonly FeatureInput[], remoteField: string | null = null): WriteItem[] {
   return features.map(({ id = null, geometry, properties, failure }, index) => {
     const key = remoteField === null ? null : (properties as Record<string, string | number>)[remoteField]!;
@@ -70,7 +70,7 @@ export const makeWriteRequest = (
 
 export type DoneOutcome = Extract<WriteOutcome, { kind: "done" }>;
 
-/** A write that is expected to be carried out. */
+/** A write that must succeed. */
 export async function writeOrFail(store: Store, request: WriteRequest): Promise<DoneOutcome> {
   const outcome = await store.write(request);
   if (outcome.kind !== "done") throw new Error(`not done: ${JSON.stringify(outcome)}`);
@@ -80,7 +80,7 @@ export async function writeOrFail(store: Store, request: WriteRequest): Promise<
 export const decodeText = (bytes: Uint8Array): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 export const parseFeatures = (text: Uint8Array): StoredFeature[] => JSON.parse(`[${decodeText(text)}]`);
 
-/** All features of a map, page by page from each page's end. */
+/** All features of a map, page by page from the end of each page. */
 export async function readAllByCursor(store: Store, map: string, size = 500): Promise<StoredFeature[]> {
   const found: StoredFeature[] = [];
   for (let after = 0; ; ) {
@@ -91,7 +91,7 @@ export async function readAllByCursor(store: Store, map: string, size = 500): Pr
   }
 }
 
-/** All features of a map, page by page by their numbers, until one is not full (Map Features Service Interface, 4.2). */
+/** All features of a map by page numbers, until one is not full (Map Features Service Interface, 4.2). */
 export async function readAllByNumber(store: Store, map: string, size: number): Promise<StoredFeature[]> {
   const found: StoredFeature[] = [];
   for (let number = 1; ; number++) {

@@ -19,21 +19,21 @@ const wrong = { index: 1, id: randomUUID(), path: "geometry", message: "None." }
 
 test.each<[string, Parameters<typeof serializeOutcome>[0]]>([
   ["a thousand creations", outcome(created(1000))],
-  ["one", outcome(created(1))],
-  ["nothing", outcome([])],
-  ["some that failed between others", { ...outcome(created(3).filter(({ index }) => index !== 1)), failed: [wrong] }],
-  ["some that failed at the end", { ...outcome(created(1)), failed: [wrong] }],
+  ["a single creation", outcome(created(1))],
+  ["an empty write", outcome([])],
+  ["failures between successes", { ...outcome(created(3).filter(({ index }) => index !== 1)), failed: [wrong] }],
+  ["failures at the end", { ...outcome(created(1)), failed: [wrong] }],
   ["creations and updates", outcome([...created(1), { index: 1, id: randomUUID(), what: "updated" }])],
-  ["an id that is no UUID", outcome([{ index: 0, id: "7", what: "updated" }])],
-])("the outcome of %s is kept as it is", (_name, kept) => {
+  ["an id that is not a UUID", outcome([{ index: 0, id: "7", what: "updated" }])],
+])("the outcome of %s is stored unchanged", (_name, kept) => {
   expect(parseOutcome(serializeOutcome(kept))).toEqual(kept);
 });
 
-test("an outcome that was kept by an earlier version is read", () => {
+test("an outcome stored by an earlier version is read", () => {
   const kept = outcome(created(2));
   expect(parseOutcome(JSON.stringify(kept))).toEqual(kept);
 });
 
-test("a thousand ids take no more than their bytes in base64", () => {
+test("a thousand ids take only their bytes in base64", () => {
   expect(serializeOutcome(outcome(created(1000))).length).toBeLessThan((16_000 * 4) / 3 + 200);
 });

@@ -27,7 +27,7 @@ const aToken = (store: Store, credential: Credential, text: string, created = te
 
 export function describeAccounts(open: OpenStore): void {
   describe("accounts", () => {
-    test("are found by id, and by email in any case; an email has one account", async () => {
+    test("are found by id, and by email address in any letter case; an address has one account", async () => {
       const store = await open();
       const account = {
         id: randomUUID(),
@@ -40,14 +40,14 @@ export function describeAccounts(open: OpenStore): void {
       expect(await store.addAccount({ ...account, id: randomUUID(), email: "ZOË@example.ORG" })).toBe(false);
       expect(await store.accountById(account.id)).toEqual(account);
       expect(await store.accountByEmail("zoë@example.org")).toEqual(account);
-      // The same name with the dots of the e as a character of their own.
+      // The same name, decomposed.
       expect(await store.accountByEmail("zoe\u0308@example.org")).toEqual(account);
       expect(await store.accountByEmail("zoe@example.org")).toBeNull();
       expect(await store.accountById(randomUUID())).toBeNull();
       expect(await store.accounts()).toEqual([account]);
     });
 
-    test("that are made at once get an email once", async () => {
+    test("are created once per email address, also concurrently", async () => {
       const store = await open();
       const account = { email: "ada@example.org", name: "", passwordHash: "$argon2id$", created: testTime };
       const made = await Promise.all(
@@ -57,7 +57,7 @@ export function describeAccounts(open: OpenStore): void {
       expect(await store.accounts()).toHaveLength(1);
     });
 
-    test("get another name, which their maps have at once", async () => {
+    test("can be renamed, which applies to their maps at once", async () => {
       const store = await open();
       const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
       const map = await insertMap(store, ada);
@@ -67,7 +67,7 @@ export function describeAccounts(open: OpenStore): void {
       expect((await store.map(map))?.ownerName).toBe("Ada, 測量");
     });
 
-    test("get another password, which ends their sessions and no others", async () => {
+    test("can change their password, which ends their own sessions only", async () => {
       const store = await open();
       const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
       await store.addSession({ hash: hashOf("a"), account: ada, created: testTime, expires: testTime + hour });
@@ -80,7 +80,7 @@ export function describeAccounts(open: OpenStore): void {
   });
 
   describe("credentials", () => {
-    test("come newest first, without their secrets", async () => {
+    test("are listed newest first, without their secrets", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const old = await aCredential(store, ada, { created: testTime - 1, name: "old" });
@@ -101,7 +101,7 @@ export function describeAccounts(open: OpenStore): void {
       expect(await store.credentialByClientId("client-unknown")).toBeNull();
     });
 
-    test("tell when a token was last made with them", async () => {
+    test("record when they were last used for a token", async () => {
       const store = await open();
       const credential = await aCredential(store, await insertAccount(store));
       await aToken(store, credential, "first", testTime + 5);
@@ -109,7 +109,7 @@ export function describeAccounts(open: OpenStore): void {
       expect((await store.credentialByClientId(credential.clientId))?.lastUsed).toBe(testTime + 9);
     });
 
-    test("are revoked once, by their owner, and their tokens end with them", async () => {
+    test("are revoked once, by their owner, together with their tokens", async () => {
       const store = await open();
       const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
       const [one, other] = [await aCredential(store, ada), await aCredential(store, ada)];
@@ -124,14 +124,14 @@ export function describeAccounts(open: OpenStore): void {
         (await store.access({ tokenHash: hashOf(text), map: null, now: testTime })).bearer;
       expect(await bearer("one")).toBeNull();
       expect((await bearer("other"))?.credential).toBe(other.id);
-      // One that was on its way when the credential was revoked.
+      // A token request that was in progress during the revocation.
       await aToken(store, one, "late");
       expect(await bearer("late")).toBeNull();
     });
   });
 
   describe("tokens", () => {
-    test("say who sent a request, and to which map, until they expire", async () => {
+    test("identify the account of a request and its map, until they expire", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const credential = await aCredential(store, ada);
@@ -151,7 +151,7 @@ export function describeAccounts(open: OpenStore): void {
       });
     });
 
-    test("are ended by the client that has them alone (RFC 7009, 2.1)", async () => {
+    test("are revoked by their own client only (RFC 7009, 2.1)", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const [mine, other] = [await aCredential(store, ada), await aCredential(store, ada)];
@@ -166,7 +166,7 @@ export function describeAccounts(open: OpenStore): void {
   });
 
   describe("sessions", () => {
-    test("last until they expire or end, and can be prolonged", async () => {
+    test("last until they expire or end, and can be extended", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const hash = hashOf("session");
@@ -183,8 +183,8 @@ export function describeAccounts(open: OpenStore): void {
     });
   });
 
-  describe("the link of the first start", () => {
-    test("serves once", async () => {
+  describe("the setup token", () => {
+    test("works once", async () => {
       const store = await open();
       await store.setSetupToken({ hash: hashOf("setup"), expires: testTime + hour });
       expect(await store.useSetupToken({ hash: hashOf("guess"), now: testTime })).toBe(false);
@@ -192,7 +192,7 @@ export function describeAccounts(open: OpenStore): void {
       expect(await store.useSetupToken({ hash: hashOf("setup"), now: testTime })).toBe(false);
     });
 
-    test("serves neither once it has expired, nor when another took its place, nor when there is an account", async () => {
+    test("does not work if it has expired, was replaced, or if there is an account", async () => {
       const store = await open();
       await store.setSetupToken({ hash: hashOf("first"), expires: testTime + hour });
       expect(await store.useSetupToken({ hash: hashOf("first"), now: testTime + hour })).toBe(false);
@@ -204,14 +204,14 @@ export function describeAccounts(open: OpenStore): void {
   });
 
   describe("attempts", () => {
-    test("are counted by name in a window from the first; the greatest count is told", async () => {
+    test("are counted by name in a window from the first; the greatest count is returned", async () => {
       const store = await open();
       const attempt = (names: string[], now: number) => store.countAttempt({ names, now, window: 100 });
       expect(await attempt(["client a", "from 1"], testTime)).toEqual({ count: 1, until: testTime + 100 });
       expect(await attempt(["client b", "from 1"], testTime + 10)).toEqual({ count: 2, until: testTime + 100 });
       expect(await attempt(["client b", "from 2"], testTime + 20)).toEqual({ count: 2, until: testTime + 110 });
       expect(await attempt(["client a", "from 1"], testTime + 99)).toEqual({ count: 3, until: testTime + 100 });
-      // The window of "from 1" is over, that of "client b" is not.
+      // The window of "from 1" has ended, that of "client b" has not.
       expect(await attempt(["client b", "from 1"], testTime + 100)).toEqual({ count: 3, until: testTime + 110 });
       expect(await attempt(["from 1"], testTime + 101)).toEqual({ count: 2, until: testTime + 200 });
     });
@@ -236,7 +236,7 @@ export function describeAccounts(open: OpenStore): void {
   });
 
   describe("the audit log", () => {
-    test("tells newest first, of an account, of a map, or of both", async () => {
+    test("is listed newest first, by account, by map, or by both", async () => {
       const store = await open();
       const [ada, map] = [randomUUID(), randomUUID()];
       const entry = { at: testTime, account: ada, map: null, action: "login", detail: {}, address: "::1" };
@@ -264,8 +264,8 @@ export function describeAccounts(open: OpenStore): void {
     });
   });
 
-  describe("upkeep", () => {
-    test("removes what has expired and nothing else", async () => {
+  describe("maintenance", () => {
+    test("removes expired data only", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const credential = await aCredential(store, ada);
@@ -276,7 +276,7 @@ export function describeAccounts(open: OpenStore): void {
       await store.countAttempt({ names: ["old"], now: testTime - 10, window: 10 });
       await store.countAttempt({ names: ["young"], now: testTime - 10, window: 11 });
       await store.purge(testTime);
-      // Asked as of before the purge: what is not told then is gone.
+      // Queried as of before the purge, so that only removed tokens are missing.
       const bearer = async (text: string) =>
         (await store.access({ tokenHash: hashOf(text), map: null, now: testTime - 1 })).bearer;
       expect(await bearer("old")).toBeNull();
@@ -289,7 +289,7 @@ export function describeAccounts(open: OpenStore): void {
       expect(await again("young")).toBe(2);
     });
 
-    test("removes old entries of the audit log in steps, the oldest first", async () => {
+    test("removes old entries of the audit log in batches, the oldest first", async () => {
       const store = await open();
       const entry = { account: null, map: null, action: "login-failed", detail: {}, address: null };
       for (let i = 0; i < 2005; i++) await store.audit({ ...entry, at: testTime + i });
@@ -302,7 +302,7 @@ export function describeAccounts(open: OpenStore): void {
       expect(await left()).toEqual([2004, 2003]);
     }, 60_000);
 
-    test("leaves a store that answers", async () => {
+    test("does not fail on an empty store", async () => {
       const store = await open();
       await store.purge(testTime);
       await expect(store.ping()).resolves.toBeUndefined();

@@ -12,8 +12,8 @@ import {
 } from "../store-fixture.js";
 
 export function describeConcurrency(open: OpenStore): void {
-  describe("writes to one map at once", () => {
-    test("follow each other: every revision is told once, and nothing is lost", async () => {
+  describe("concurrent writes to one map", () => {
+    test("are serialized: each revision is returned once, and nothing is lost", async () => {
       const store = await open();
       const map = await insertMap(store);
       const requests = Array.from({ length: 24 }, (_, i) =>
@@ -25,12 +25,12 @@ export function describeConcurrency(open: OpenStore): void {
       const stored = await readAllByCursor(store, map);
       expect(stored).toHaveLength(24 * 20);
       expect(await readAllByNumber(store, map, 50)).toEqual(stored);
-      // In the order of the revisions, each in one piece.
+      // By revision, each complete.
       const inOrder = [...outcomes].sort((a, b) => a.revision - b.revision);
       expect(stored.map(({ id }) => id)).toEqual(inOrder.flatMap(({ success }) => success.map(({ id }) => id)));
     });
 
-    test("leave what one of them alone would have left, where each replaces all", async () => {
+    test("that replace everything leave the content of one of them", async () => {
       const store = await open();
       const map = await insertMap(store);
       const put = (i: number) =>
@@ -52,7 +52,7 @@ export function describeConcurrency(open: OpenStore): void {
       expect(stored).toHaveLength(30);
     });
 
-    test("never let two of them pass on the same version", async () => {
+    test("with the same required version succeed only once", async () => {
       const store = await open();
       const map = await insertMap(store);
       const { version } = (await store.map(map))!;
@@ -65,7 +65,7 @@ export function describeConcurrency(open: OpenStore): void {
       expect(outcomes.filter(({ kind }) => kind === "other-version")).toHaveLength(7);
     });
 
-    test("are seen whole or not at all by whoever reads meanwhile", async () => {
+    test("are visible to concurrent reads completely or not at all", async () => {
       const store = await open();
       const map = await insertMap(store);
       const put = (by: number) =>

@@ -23,7 +23,7 @@ export function describeIdempotency(open: OpenStore): void {
   };
 
   describe("a request with an Idempotency-Key", () => {
-    test("that comes again is answered as before, and changes nothing", async () => {
+    test("that is repeated gets the same outcome, and changes nothing", async () => {
       const { store, map, asked } = await prepared();
       const wrong = { path: "geometry", message: "None." };
       const features = [...numberedFeatures(2), { failure: wrong }];
@@ -40,7 +40,7 @@ export function describeIdempotency(open: OpenStore): void {
       expect((await store.map(map))?.revision).toBe(2);
     });
 
-    test("with another payload is told so; of another account the key is another", async () => {
+    test("with another payload is rejected; keys of other accounts are separate", async () => {
       const { store, map, asked } = await prepared();
       const create = (idempotency: typeof asked) =>
         store.write(makeWriteRequest(map, "create", numberedFeatures(1), { idempotency }));
@@ -51,7 +51,7 @@ export function describeIdempotency(open: OpenStore): void {
       expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
 
-    test("is carried out again a day later", async () => {
+    test("is applied again after a day", async () => {
       const { store, map, asked } = await prepared();
       const create = (now: number, fingerprint = asked.fingerprint) =>
         store.write(
@@ -67,7 +67,7 @@ export function describeIdempotency(open: OpenStore): void {
       expect(await create(late + 2, hashOf("other"))).toMatchObject({ replayed: false });
     });
 
-    test("that was not carried out may come again", async () => {
+    test("that was not applied may be repeated", async () => {
       const { store, map, asked } = await prepared();
       const failure = { path: "", message: "None." };
       const strict = makeWriteRequest(map, "create", [{ failure }], { idempotency: asked, strict: true });
@@ -83,7 +83,7 @@ export function describeIdempotency(open: OpenStore): void {
       expect(await store.write(good)).toMatchObject({ kind: "done", replayed: false });
     });
 
-    test("that comes while the same is being carried out is told so, or answered as it", async () => {
+    test("that arrives while the first is in progress is rejected, or gets its outcome", async () => {
       const { store, map, asked } = await prepared();
       const request = makeWriteRequest(map, "create", numberedFeatures(500), { idempotency: asked });
       const outcomes = await Promise.all(Array.from({ length: 5 }, () => store.write(request)));

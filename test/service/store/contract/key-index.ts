@@ -3,7 +3,7 @@ import type { Store, WriteRequest } from "../../../../src/service/store/contract
 import type { OpenStore } from "../contract.js";
 import { insertMap, makeWriteRequest, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
-/** Steps of this many features, after each of which a request is sent away. */
+/** Batches of this many features, after each of which a request fails with a retry hint. */
 export const noWaitSettings = { batchSize: 10, maxWaitMs: 0, isExclusive: false } as const;
 
 const kept = (properties: Record<string, unknown>) => ({ geometry: null, properties });
@@ -13,7 +13,7 @@ const rejectedProblem = {
   headers: { "retry-after": expect.stringMatching(/^\d+$/) },
 };
 
-/** How often it was sent away before it was done. */
+/** Counts the retries until a write succeeds. */
 async function writeUntilDone(store: Store, request: WriteRequest): Promise<{ times: number; ids: readonly string[] }> {
   for (let times = 0; ; times++) {
     const outcome = await store.write(request).catch((error: unknown) => error);
@@ -27,12 +27,15 @@ async function writeUntilDone(store: Store, request: WriteRequest): Promise<{ ti
   }
 }
 
-/** The same, but the reading goes on between requests. */
-export const foregroundSettings = { ...noWaitSettings, isExclusive: true } as const;
+/** The same, but indexing continues between requests. */
+export const backgroundSettings = { ...noWaitSettings, isExclusive: true } as const;
 
-/** `open`: with `impatient`; `openSteadfast`: with `steadfast`. */
-export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): void {
-  describe("a field that is new to a map of many features", () => {
+/**
+ * @param open opens a store with `noWaitSettings`
+ * @param openWithBackgroundIndexing with `backgroundSettings`
+ */
+export function describeKeyIndex(open: OpenStore, openWithBackgroundIndexing: OpenStore): void {
+  describe("a remote field that is new to a large map", () => {
     const prepared = async (count: number) => {
       const store = await open();
       const map = await insertMap(store);
@@ -48,18 +51,18 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
         { remoteField: "ref" },
       );
 
-    test("is read in steps; whoever is sent away has changed nothing, and comes again until it is done", async () => {
+    test("is indexed in batches; a rejected request has changed nothing, and succeeds after retries", async () => {
       const { store, map, ids } = await prepared(35);
       const update = byRef(map, "update", "r0", "r33", "r10");
       await expect(store.write(update)).rejects.toMatchObject(rejectedProblem);
       expect(await store.map(map)).toMatchObject({ revision: 1, features: 35 });
-      // Steps behind the 10th, 20th and 30th feature; the fourth is the last.
+      // Batches end at the 10th, 20th and 30th feature; the fourth is the last.
       expect(await writeUntilDone(store, update)).toEqual({ times: 2, ids: [ids[0], ids[33], ids[10]] });
       expect(await writeUntilDone(store, byRef(map, "update", "r20"))).toEqual({ times: 0, ids: [ids[20]] });
     });
 
-    test("is read to its end without anybody who asks, and tells how far it is", async () => {
-      const store = await openSteadfast();
+    test("is indexed in the background, and reports progress", async () => {
+      const store = await openWithBackgroundIndexing();
       const map = await insertMap(store);
       const sent = Array.from({ length: 500 }, (_, i) => kept({ ref: `r${i}` }));
       const { success } = await writeOrFail(store, makeWriteRequest(map, "create", sent));
@@ -68,7 +71,7 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
         ...rejectedProblem,
         message: expect.stringMatching(/read \(\d+ %\)/),
       });
-      // What is written between the steps is done at once, and found.
+      // Features written between batches are stored at once, and found.
       await writeOrFail(
         store,
         makeWriteRequest(map, "update", [{ id: success[498]!.id, properties: { ref: "moved" } }]),
@@ -80,14 +83,14 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
       ]);
     });
 
-    test("has fewer features than one step reads, or none", async () => {
+    test("is indexed at once if the map has fewer features than a batch, or none", async () => {
       const { store, map, ids } = await prepared(9);
       expect(await writeUntilDone(store, byRef(map, "update", "r8"))).toEqual({ times: 0, ids: [ids[8]] });
       const empty = await prepared(0);
       expect((await writeUntilDone(empty.store, byRef(empty.map, "upsert", "a"))).times).toBe(0);
     });
 
-    test("is found as it is then, whatever was written between the steps, behind them and before them", async () => {
+    test("has the current keys, whatever was written between batches, before and after their position", async () => {
       const { store, map, ids } = await prepared(45);
       const update = byRef(map, "update", "moved 1", "moved 31", "new", "r0", "r40", "gained");
       await expect(store.write(update)).rejects.toMatchObject(rejectedProblem);
@@ -103,7 +106,7 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
       expect(gone).toMatchObject({ kind: "done", success: [] });
     });
 
-    test("is read to its end when a synchronization by ids has replaced all between the steps", async () => {
+    test("is indexed completely if a synchronization by ids replaced all features between batches", async () => {
       const { store, map, ids } = await prepared(30);
       const update = byRef(map, "update", "r5", "other");
       await expect(store.write(update)).rejects.toMatchObject(rejectedProblem);
@@ -116,7 +119,7 @@ export function describeKeyIndex(open: OpenStore, openSteadfast: OpenStore): voi
       ]);
     });
 
-    test("is read once for all who ask at the same time, and tells text from numbers", async () => {
+    test("is indexed once for concurrent requests, and distinguishes strings from numbers", async () => {
       const store = await open();
       const map = await insertMap(store);
       const sent = Array.from({ length: 40 }, (_, i) => kept({ ref: i % 2 === 0 ? i : String(i - 1) }));

@@ -17,7 +17,7 @@ const whats = ({ success }: DoneOutcome) => success.map(({ index, what }) => `${
 const kept = (properties: Record<string, unknown>): FeatureInput => ({ geometry: null, properties });
 
 export function describeKeys(open: OpenStore): void {
-  /** A map with features of these properties, and a way to write to it by a field. */
+  /** A map with features of these properties, and a function that writes to it by a field. */
   const prepared = async (...properties: Record<string, unknown>[]) => {
     const store = await open();
     const map = await insertMap(store);
@@ -30,7 +30,7 @@ export function describeKeys(open: OpenStore): void {
   };
 
   describe("a remote field", () => {
-    test("finds features that were there before its first use, and those that came later by other ways", async () => {
+    test("finds features that existed before its first use, and those written later in other ways", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { other: 1 });
       const first = await by("ref", "upsert", kept({ ref: "b", n: 1 }), kept({ ref: "c" }));
       expect(whats(first)).toEqual(["0 updated", "1 created"]);
@@ -51,7 +51,7 @@ export function describeKeys(open: OpenStore): void {
       ]);
     });
 
-    test("follows a key that changes by id: the old one names nothing any more", async () => {
+    test("follows a key that is changed by id: the old key matches nothing", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
       await by("ref", "update", kept({ ref: "a" }));
       await writeOrFail(store, makeWriteRequest(map, "update", [{ id: ids[0]!, properties: { ref: "z" } }]));
@@ -67,7 +67,7 @@ export function describeKeys(open: OpenStore): void {
       expect(await readAllByCursor(store, map)).toEqual([]);
     });
 
-    test("tells text from numbers, and has one zero", async () => {
+    test("distinguishes strings from numbers, and has one zero", async () => {
       const { ids, by } = await prepared({ ref: "7" }, { ref: 7 }, { ref: "07" }, { ref: 0 }, { ref: 2 ** 53 - 1 });
       const outcome = await by(
         "ref",
@@ -82,7 +82,7 @@ export function describeKeys(open: OpenStore): void {
       expect(outcome.failed.map(({ index }) => index)).toEqual([4]);
     });
 
-    test("does not find what is no key: null, true, lists, fractions, empty text, names further down", async () => {
+    test("does not match values that are no keys: null, true, arrays, fractions, empty strings, nested names", async () => {
       const values = [null, true, ["a"], { ref: "a" }, 1.5, "", 2 ** 53];
       const { store, map, by } = await prepared(...values.map((ref) => ({ ref })), {
         deep: { ref: "a" },
@@ -132,7 +132,7 @@ export function describeKeys(open: OpenStore): void {
       },
     );
 
-    test("that is twice in a request fails in all copies, and protects what it names", async () => {
+    test("with a duplicate key in a request fails for all copies, and protects their match", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" }, { ref: "c" });
       for (const kind of ["upsert", "update", "synchronize"] as const) {
         const outcome = await by("ref", kind, kept({ ref: "a", n: 1 }), kept({ ref: "b" }), kept({ ref: "a", n: 2 }));
@@ -145,14 +145,14 @@ export function describeKeys(open: OpenStore): void {
       expect(stored).toEqual([{ ref: "a" }, { ref: "b" }]);
     });
 
-    test("that is twice in a DELETE is one key", async () => {
+    test("with a duplicate key in a DELETE counts as one", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
       const { success, failed } = await by("ref", "delete", kept({ ref: "a" }), kept({ ref: "a" }));
       expect([success.map(({ id }) => id), failed]).toEqual([[ids[0]], []]);
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
     });
 
-    test("that is twice on the map: PUT updates the oldest and removes the rest", async () => {
+    test("with a duplicate key on the map: PUT updates the oldest and deletes the others", async () => {
       const { store, map, ids, by } = await prepared(
         { ref: "a", n: 1 },
         { ref: "b" },
@@ -168,7 +168,7 @@ export function describeKeys(open: OpenStore): void {
       ]);
     });
 
-    test("that is twice on the map: PATCH and POST fail, DELETE removes all", async () => {
+    test("with a duplicate key on the map: PATCH and POST fail, DELETE deletes all", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a", n: 1 }, { ref: "b" }, { ref: "a", n: 2 });
       for (const kind of ["update", "upsert"] as const) {
         const outcome = await by("ref", kind, kept({ ref: "a", n: 9 }), kept({ ref: "b" }));
@@ -184,7 +184,7 @@ export function describeKeys(open: OpenStore): void {
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties)).toEqual([{ ref: "b" }]);
     });
 
-    test("that is twice on the map is protected whole by a feature that failed", async () => {
+    test("with a duplicate key on the map protects all its features if a feature fails", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a", n: 1 }, { ref: "b" }, { ref: "a", n: 2 });
       const failure = { path: "geometry", message: "None." };
       const outcome = await by("ref", "synchronize", { ...kept({ ref: "a" }), failure }, kept({ ref: "c" }));
@@ -197,7 +197,7 @@ export function describeKeys(open: OpenStore): void {
       ]);
     });
 
-    test("matches where ids are sent too: a new feature gets the id if it is free, any other keeps its own", async () => {
+    test("matches if ids are sent, too: a new feature gets the id if it is free, existing ones keep theirs", async () => {
       const { store, map, ids, by } = await prepared({ ref: "a" }, { ref: "b" });
       const free = randomUUID();
       const sent = [
@@ -216,7 +216,7 @@ export function describeKeys(open: OpenStore): void {
       expect(again).toMatchObject({ deleted: 0, revision: outcome.revision });
     });
 
-    test("is one of many: what was forgotten for others is read again", async () => {
+    test("is indexed again after it was evicted", async () => {
       const names = Array.from({ length: 12 }, (_, i) => `field ${i}`);
       const properties = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
       const { store, map, ids, by } = await prepared(properties(1), properties(2));
@@ -225,7 +225,7 @@ export function describeKeys(open: OpenStore): void {
         expect(outcome.success.map((one) => one.id)).toEqual([id]);
       };
       for (const name of names) await found(name, 1, ids[0]!);
-      // The keys change while some of the fields are forgotten.
+      // The keys change while some of the fields are not indexed.
       const changed = { id: ids[0]!, properties: properties(3) };
       await writeOrFail(store, makeWriteRequest(map, "update", [changed]));
       for (const name of [...names].reverse()) await found(name, 3, ids[0]!);
@@ -235,7 +235,7 @@ export function describeKeys(open: OpenStore): void {
       expect(none).toMatchObject({ kind: "done", success: [] });
     });
 
-    test("that is the ninth drops the one that was not used for longest, and says which", async () => {
+    test("evicts the least recently used field if it is the ninth, and names it", async () => {
       const names = Array.from({ length: 9 }, (_, i) => `field ${i}`);
       const properties = Object.fromEntries(names.map((name) => [name, 1]));
       const { by } = await prepared(properties);
@@ -246,7 +246,7 @@ export function describeKeys(open: OpenStore): void {
       expect(await dropped("field 1")).toBe("field 2");
     });
 
-    test("of one map finds nothing on another", async () => {
+    test("of one map matches nothing on another", async () => {
       const { store, by } = await prepared({ ref: "a" });
       await by("ref", "update", kept({ ref: "a" }));
       const other = await insertMap(store);
@@ -256,7 +256,7 @@ export function describeKeys(open: OpenStore): void {
       expect(outcome).toMatchObject({ kind: "done", success: [] });
     });
 
-    test("is read of a map of several thousand features", async () => {
+    test("is indexed on a map of several thousand features", async () => {
       const store = await open();
       const map = await insertMap(store);
       await fillByRef(store, map, 3500);

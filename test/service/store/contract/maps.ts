@@ -14,7 +14,7 @@ import {
 
 export function describeMaps(open: OpenStore): void {
   describe("maps", () => {
-    test("begin empty, at revision 0", async () => {
+    test("start empty, at revision 0", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const id = randomUUID();
@@ -34,7 +34,7 @@ export function describeMaps(open: OpenStore): void {
       expect(await store.map(randomUUID())).toBeNull();
     });
 
-    test("are listed by the bytes of their names, then by id: one's own, and readable ones of others", async () => {
+    test("are listed by the bytes of their names, then by id: own maps, and readable ones of others", async () => {
       const store = await open();
       const [ada, bob] = [await insertAccount(store, "ada"), await insertAccount(store, "bob")];
       const add = async (owner: string, name: string, hidden: boolean) => {
@@ -53,7 +53,7 @@ export function describeMaps(open: OpenStore): void {
       expect(await listed(randomUUID(), true)).toEqual([hers[1], shared]);
     });
 
-    test("are listed in parts, by how many stand before or behind the place of one", async () => {
+    test("are listed in parts, by the number of maps to skip or after a position", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const ids: string[] = [];
@@ -67,12 +67,12 @@ export function describeMaps(open: OpenStore): void {
       for (const [i, after] of all.entries()) {
         expect(await part({ size: 2, after })).toEqual(all.slice(i + 1, i + 3));
       }
-      // The place stays when its map goes.
+      // The position stays valid after its map is deleted.
       await store.deleteMap(all[1]!.id);
       expect(await part({ after: all[1] })).toEqual(all.slice(2));
     });
 
-    test("never have one version twice, as revisions repeat after a restore from a backup", async () => {
+    test("never have the same version twice, although revisions repeat after a restore from a backup", async () => {
       const store = await open();
       const [one, other] = [await insertMap(store), await insertMap(store)];
       const versions = [];
@@ -87,7 +87,7 @@ export function describeMaps(open: OpenStore): void {
       expect(new Set(versions).size).toBe(6);
     });
 
-    test("grow a revision with every change, and with none where nothing changes", async () => {
+    test("increment their revision with each change only", async () => {
       const store = await open();
       const id = await insertMap(store);
       expect(await store.changeMap({ id, name: "Lieux", private: true })).toMatchObject({
@@ -101,7 +101,7 @@ export function describeMaps(open: OpenStore): void {
       expect(await store.changeMap({ id: randomUUID(), name: "x" })).toBeNull();
     });
 
-    test("go with all that is on them, and leave others alone", async () => {
+    test("are deleted with all their data, and leave others unchanged", async () => {
       const store = await open();
       const ada = await insertAccount(store);
       const [gone, next] = [await insertMap(store, ada), await insertMap(store, ada)];
@@ -117,7 +117,7 @@ export function describeMaps(open: OpenStore): void {
       expect((await readAllByCursor(store, next)).map(({ properties }) => properties.ref)).toEqual(
         numberedFeatures(30).map((_, i) => i),
       );
-      // The next map does not meet what was left of the one before.
+      // The next map does not contain remains of the previous one.
       const fresh = await insertMap(store, ada);
       expect(
         (await writeOrFail(store, makeWriteRequest(fresh, "upsert", numberedFeatures(3), upsert))).success,

@@ -19,14 +19,14 @@ const idPool = Array.from({ length: 6 }, () => randomUUID());
 
 const anId = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(...idPool) },
-  // One of the map, whichever is there when the request is made.
+  // The id of a feature that exists when the request is made.
   { weight: 5, arbitrary: fc.nat({ max: 40 }).map((i) => `#${i}`) },
   { weight: 1, arbitrary: fc.constant(null) },
 );
 const aKey = fc.constantFrom("a", "b", "1", 1, 0, -1, "é");
 const aName = fc.constantFrom("ref", "ref", "ref", "ref", "code", "__proto__");
 
-/** `fromEntries` makes `__proto__` a property like any other. */
+/** `fromEntries` makes `__proto__` an ordinary property. */
 const someProperties: fc.Arbitrary<Properties> = fc
   .uniqueArray(
     fc.tuple(
@@ -73,7 +73,7 @@ const aRequest: fc.Arbitrary<ModelRequest> = fc
     };
   });
 
-/** An item as this kind of request has it: with a usable key where keys match, and with parts left away by PATCH. */
+/** Adapts an item to the kind of request: with a valid key where keys match, and with omitted parts for PATCH. */
 function shapeItem(item: ModelItem, key: unknown, absent: number, kind: string, remoteField: string | null): ModelItem {
   const { geometry, ...rest } = item;
   const entries = Object.entries(item.properties!);
@@ -86,7 +86,7 @@ function shapeItem(item: ModelItem, key: unknown, absent: number, kind: string, 
   return { ...item, properties: keyed };
 }
 
-/** "#3" is the fourth feature of the map, counted round, if it has any. */
+/** Resolves "#3" to the fourth feature of the map, modulo their number. */
 function resolveIds(request: ModelRequest, map: ModelMap): ModelRequest {
   const items = request.items.map((item) => {
     if (!item.id?.startsWith("#")) return item;
@@ -113,7 +113,7 @@ function toWriteRequest(map: string, request: ModelRequest, version: string): Wr
   return { ...makeWriteRequest(map, kind, []), remoteField, items, strict, versions, now: testTime };
 }
 
-/** What an outcome says of each item. */
+/** The result of each item in an outcome. */
 function readResults(
   outcome: Extract<WriteOutcome, { kind: "done" | "refused" }>,
   { kind, items: { length: count } }: ModelRequest,
@@ -129,8 +129,8 @@ function readResults(
   });
 }
 
-async function runStep(store: Store, map: string, model: ModelMap, asked: ModelRequest): Promise<void> {
-  const request = resolveIds(asked, model);
+async function runStep(store: Store, map: string, model: ModelMap, generated: ModelRequest): Promise<void> {
+  const request = resolveIds(generated, model);
   const { version } = (await store.map(map))!;
   const outcome = await store.write(toWriteRequest(map, request, version));
   const success = outcome.kind === "done" ? outcome.success : [];
@@ -159,14 +159,14 @@ async function runStep(store: Store, map: string, model: ModelMap, asked: ModelR
 const toWireTexts = (model: ModelMap): string[] =>
   model.features.map(({ id, geometry, properties }) => JSON.stringify({ type: "Feature", id, geometry, properties }));
 
-/** The map as one page. */
+/** Compares the map as one page. */
 async function expectSamePage(store: Store, map: string, model: ModelMap): Promise<void> {
   const page = (await store.page({ map, size: 500, page: 1 }))!;
   expect(decodeText(page.text)).toBe(toWireTexts(model).join(","));
   expect(page).toMatchObject({ count: model.features.length, more: false, revision: model.revision });
 }
 
-/** The map as many pages, and what is told of it. */
+/** Compares the map as many pages, and its metadata. */
 async function expectSameMap(store: Store, map: string, model: ModelMap, size: number): Promise<void> {
   const wanted = `[${toWireTexts(model).join(",")}]`;
   expect(JSON.stringify(await readAllByCursor(store, map, size))).toBe(wanted);
@@ -174,18 +174,18 @@ async function expectSameMap(store: Store, map: string, model: ModelMap, size: n
   expect(await store.map(map)).toMatchObject({ features: model.features.length, revision: model.revision });
 }
 
-/** Milliseconds after which no further sequence is begun: a busy machine does fewer. */
+/** Milliseconds after which no further sequence starts; a busy machine runs fewer. */
 const maxRunMs = 30_000;
 
 export function describeModel(open: OpenStore): void {
-  test("any sequence of requests leaves what a plain list of features would hold, with the same answers", async () => {
+  test("any sequence of requests has the same outcomes and the same content as a plain list of features", async () => {
     const store = await open();
     const requests = fc.array(aRequest, { minLength: 1, maxLength: 25, size: "max" });
     await fc.assert(
-      fc.asyncProperty(requests, fc.integer({ min: 1, max: 9 }), async (asked, size) => {
+      fc.asyncProperty(requests, fc.integer({ min: 1, max: 9 }), async (generated, size) => {
         const model = new ModelMap();
         const map = await insertMap(store);
-        for (const request of asked) {
+        for (const request of generated) {
           await runStep(store, map, model, request);
           await expectSamePage(store, map, model);
         }

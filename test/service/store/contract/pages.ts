@@ -19,7 +19,7 @@ import {
 const refs = (features: readonly { readonly properties: Readonly<Record<string, unknown>> }[]) =>
   features.map(({ properties }) => properties.ref);
 
-/** Creates features whose `ref` is their number, a thousand at a time. */
+/** Creates features whose `ref` is their number, a thousand per request. */
 async function fill(store: Store, map: string, count: number, from = 0): Promise<string[]> {
   const ids: string[] = [];
   for (let i = 0; i < count; i += 1000) {
@@ -38,7 +38,7 @@ async function remove(store: Store, map: string, ids: readonly string[]): Promis
 
 export function describePages(open: OpenStore): void {
   describe("pages", () => {
-    test("give each feature's texts as they were stored, byte by byte", async () => {
+    test("return the texts of features as stored, byte by byte", async () => {
       const store = await open();
       const map = await insertMap(store);
       const id = randomUUID();
@@ -58,23 +58,23 @@ export function describePages(open: OpenStore): void {
       expect(page).toMatchObject({ count: 2, more: false, revision: 1 });
     });
 
-    test("of an empty map and beyond the last have nothing", async () => {
+    test("of an empty map and after the last one are empty", async () => {
       const store = await open();
       const map = await insertMap(store);
       const empty = (revision: number) => ({ count: 0, last: null, more: false, revision });
-      for (const question of [{ page: 1 }, { page: 7 }, { after: 0 }]) {
-        const page = (await store.page({ map, size: 10, ...question }))!;
+      for (const range of [{ page: 1 }, { page: 7 }, { after: 0 }]) {
+        const page = (await store.page({ map, size: 10, ...range }))!;
         expect(page).toMatchObject(empty(0));
         expect(page.text).toHaveLength(0);
       }
       await fill(store, map, 20);
-      for (const question of [{ page: 3 }, { page: Number.MAX_SAFE_INTEGER }, { after: 1e9 }]) {
-        expect(await store.page({ map, size: 10, ...question })).toMatchObject(empty(1));
+      for (const range of [{ page: 3 }, { page: Number.MAX_SAFE_INTEGER }, { after: 1e9 }]) {
+        expect(await store.page({ map, size: 10, ...range })).toMatchObject(empty(1));
       }
       expect(await store.page({ map: randomUUID(), size: 10, page: 1 })).toBeNull();
     });
 
-    test("say whether more is behind them, and go on from where they end", async () => {
+    test("report whether more features follow, and continue after their end", async () => {
       const store = await open();
       const map = await insertMap(store);
       await fill(store, map, 25);
@@ -88,7 +88,7 @@ export function describePages(open: OpenStore): void {
       expect(await store.page({ map, size: 25, page: 1 })).toMatchObject({ count: 25, more: false });
     });
 
-    test("of one map have nothing of the maps beside it", async () => {
+    test("of one map contain nothing of adjacent maps", async () => {
       const store = await open();
       const maps = [await insertMap(store), await insertMap(store), await insertMap(store)];
       for (const [i, map] of maps.entries()) await fill(store, map, 30, 100 * i);
@@ -98,20 +98,20 @@ export function describePages(open: OpenStore): void {
       }
     });
 
-    test("at depth are those of a full scan, after deletions all over the map", async () => {
+    test("at any depth equal those of a full scan, after deletions across the map", async () => {
       const store = await open();
       const map = await insertMap(store);
       const ids = await fill(store, map, 5200);
-      // All of one bucket of 1024, most of another, every third of the rest, and the very first and last.
-      const goes = (i: number) =>
+      // All of one bucket of 1024, most of another, every third of the rest, and the first and the last.
+      const isRemoved = (i: number) =>
         i === 0 || i === 5199 || (i >= 1023 && i < 2047) || (i >= 2100 && i < 3000) || (i > 3000 && i % 3 === 0);
       await remove(
         store,
         map,
-        ids.filter((_, i) => goes(i)),
+        ids.filter((_, i) => isRemoved(i)),
       );
       await fill(store, map, 300, 5200);
-      const expected = Array.from({ length: 5500 }, (_, i) => i).filter((i) => i >= 5200 || !goes(i));
+      const expected = Array.from({ length: 5500 }, (_, i) => i).filter((i) => i >= 5200 || !isRemoved(i));
       expect(refs(await readAllByCursor(store, map))).toEqual(expected);
       expect((await store.map(map))?.features).toBe(expected.length);
       for (const size of [1, 7, 200, 500]) {
@@ -126,7 +126,7 @@ export function describePages(open: OpenStore): void {
       }
     });
 
-    test("of more than 256 MiB are refused, and told to be asked for in smaller ones", async () => {
+    test("above 256 MiB are rejected, with advice to request smaller ones", async () => {
       const store = await open();
       const map = await insertMap(store);
       const fitting = 26;
@@ -135,18 +135,18 @@ export function describePages(open: OpenStore): void {
         const request = makeWriteRequest(map, "create", [{ geometry: null }]);
         await writeOrFail(store, { ...request, items: [{ ...request.items[0]!, properties }] });
       }
-      // 27 features of 10,000,000 bytes are more than 268,435,456; 26 of them are not.
-      for (const question of [{ page: 1 }, { after: 0 }]) {
-        const asked = store.page({ map, size: 500, ...question });
+      // 27 features of 10,000,000 bytes exceed 268,435,456 bytes; 26 do not.
+      for (const range of [{ page: 1 }, { after: 0 }]) {
+        const asked = store.page({ map, size: 500, ...range });
         await expect(asked).rejects.toMatchObject({ code: "bad-query", message: expect.stringContaining("per_page") });
       }
       expect(await store.page({ map, size: fitting, page: 1 })).toMatchObject({ count: fitting, more: true });
     }, 60_000);
 
-    test("that are too large for memory are written to a file, byte by byte as they are else", async () => {
+    test("that are too large for memory are spooled to a file, byte by byte as otherwise", async () => {
       const store = await open();
       const map = await insertMap(store);
-      // Beside each other: pieces of many features, a feature larger than a piece, one that ends with it.
+      // Chunks of many features, a feature larger than a chunk, and one that ends with it.
       const sizes = [10, 1_000_000, 100, 3_000_000, 1 << 20, 5, 700_000, 700_000];
       const request = makeWriteRequest(map, "create", numberedFeatures(sizes.length));
       const items = request.items.map((item, i) => ({
@@ -164,18 +164,18 @@ export function describePages(open: OpenStore): void {
 
       const folder = await mkdtemp(join(tmpdir(), "geoferry-test-"));
       const file = await openFile(join(folder, "page"), "wx+");
-      const question = { map, size: 500, after: facts.first! - 1, maxBytes: whole.bytes };
-      expect(await store.spool({ ...question, maxBytes: whole.bytes - 1 }, file.fd)).toEqual(facts);
+      const range = { map, size: 500, after: facts.first! - 1, maxBytes: whole.bytes };
+      expect(await store.spool({ ...range, maxBytes: whole.bytes - 1 }, file.fd)).toEqual(facts);
       expect((await file.stat()).size).toBe(0);
-      expect(await store.spool(question, file.fd)).toEqual(facts);
+      expect(await store.spool(range, file.fd)).toEqual(facts);
       expect(Buffer.compare(await readFile(join(folder, "page")), whole.text)).toBe(0);
-      expect(await store.spool({ ...question, after: facts.last! }, file.fd)).toMatchObject({ count: 0, bytes: 0 });
-      expect(await store.spool({ ...question, map: randomUUID() }, file.fd)).toBeNull();
+      expect(await store.spool({ ...range, after: facts.last! }, file.fd)).toMatchObject({ count: 0, bytes: 0 });
+      expect(await store.spool({ ...range, map: randomUUID() }, file.fd)).toBeNull();
       await file.close();
       await rm(folder, { recursive: true });
     });
 
-    test("keep the order of creation when features change", async () => {
+    test("keep the creation order when features change", async () => {
       const store = await open();
       const map = await insertMap(store);
       const ids = await fill(store, map, 50);

@@ -22,7 +22,7 @@ const sortByPosition = (ends: readonly PaginationCursor[]) =>
   ends.map(({ after }) => after).sort((one, other) => one - other);
 
 export function describePaginationCursors(open: OpenStore): void {
-  describe("ends of pages", () => {
+  describe("pagination cursors", () => {
     test("are found by credential, map, size and page, with any token, since a time", async () => {
       const store = await open();
       const session = newLoop();
@@ -39,7 +39,7 @@ export function describePaginationCursors(open: OpenStore): void {
       expect(await find({}, 2)).toEqual([]);
     });
 
-    test("are forgotten two pages later, of loops with one token the furthest first, and behind the last page", async () => {
+    test("are dropped two pages later, among sessions with one token the furthest first, and after the last page", async () => {
       const store = await open();
       const session = newLoop();
       const found = async (page: number) => sortByPosition(await store.findCursors({ session, page, since: 0 }));
@@ -53,7 +53,7 @@ export function describePaginationCursors(open: OpenStore): void {
       expect([await found(1), await found(2), await found(3), await found(4)]).toEqual([[20, 22, 99], [], [], []]);
     });
 
-    test("of a first page go when it is read again some seconds later", async () => {
+    test("of a first page are dropped when it is read again some seconds later", async () => {
       const store = await open();
       const session = newLoop();
       for (const [after, at] of [

@@ -24,7 +24,7 @@ const failures = (outcome: { readonly failed: DoneOutcome["failed"] }) =>
 
 export function describeWrites(open: OpenStore): void {
   describe("POST", () => {
-    test("creates each feature with an id of version 7, whatever was sent, and counts one revision", async () => {
+    test("creates each feature with an id of version 7, ignoring ids in the request, and increments the revision once", async () => {
       const store = await open();
       const map = await insertMap(store);
       const sent = randomUUID();
@@ -41,7 +41,7 @@ export function describeWrites(open: OpenStore): void {
       expect(await store.map(map)).toMatchObject({ features: 3, revision: 1 });
     });
 
-    test("creates the good features of a request and tells of the others where they stand", async () => {
+    test("creates the valid features of a request and reports the others by index", async () => {
       const store = await open();
       const map = await insertMap(store);
       const id = randomUUID();
@@ -60,7 +60,7 @@ export function describeWrites(open: OpenStore): void {
       ]);
     });
 
-    test("changes nothing where every feature failed", async () => {
+    test("changes nothing if all features fail", async () => {
       const store = await open();
       const map = await insertMap(store);
       const outcome = await writeOrFail(store, makeWriteRequest(map, "create", [{ failure: wrong }]));
@@ -70,7 +70,7 @@ export function describeWrites(open: OpenStore): void {
   });
 
   describe("PUT", () => {
-    test("creates, updates and deletes by id; an unknown id is created with it", async () => {
+    test("creates, updates and deletes by id; an unknown id is used for the new feature", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
@@ -93,7 +93,7 @@ export function describeWrites(open: OpenStore): void {
       expect((await readAllByCursor(store, map))[0]!.geometry).toEqual(point(7));
     });
 
-    test("repeated changes nothing, and so not the revision", async () => {
+    test("changes neither features nor revision if repeated", async () => {
       const store = await open();
       const map = await insertMap(store);
       const request = makeWriteRequest(map, "synchronize", [named(randomUUID(), "a"), named(randomUUID(), "b")]);
@@ -104,7 +104,7 @@ export function describeWrites(open: OpenStore): void {
       expect((await store.map(map))?.revision).toBe(1);
     });
 
-    test("of no features empties the map, once", async () => {
+    test("of no features empties the map once", async () => {
       const store = await open();
       const map = await insertMap(store);
       await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(1000)));
@@ -116,7 +116,7 @@ export function describeWrites(open: OpenStore): void {
       expect(await store.page({ map, size: 1, page: 2 })).toMatchObject({ count: 1, more: false });
     });
 
-    test("keeps what a failed feature names", async () => {
+    test("keeps the stored feature of a failed one", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
@@ -136,7 +136,7 @@ export function describeWrites(open: OpenStore): void {
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "c2"]);
     });
 
-    test("deletes nothing where every feature failed", async () => {
+    test("deletes nothing if all features fail", async () => {
       const store = await open();
       const map = await insertMap(store);
       await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
@@ -145,7 +145,7 @@ export function describeWrites(open: OpenStore): void {
       expect(await readAllByCursor(store, map)).toHaveLength(3);
     });
 
-    test("fails all copies of an id and protects the feature that they name", async () => {
+    test("fails all copies of an id and keeps the stored feature", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, b] = [randomUUID(), randomUUID()];
@@ -164,7 +164,7 @@ export function describeWrites(open: OpenStore): void {
       expect((await readAllByCursor(store, map)).map(({ properties }) => properties.title)).toEqual(["a", "b2"]);
     });
 
-    test("leaves other maps alone, where an id may be used again", async () => {
+    test("does not affect other maps, where an id may occur again", async () => {
       const store = await open();
       const [map, other] = [await insertMap(store), await insertMap(store)];
       const id = randomUUID();
@@ -176,7 +176,7 @@ export function describeWrites(open: OpenStore): void {
   });
 
   describe("PATCH", () => {
-    test("merges properties one level deep: a value replaces, null removes, the rest stays, in its order", async () => {
+    test("merges properties one level deep: a value replaces, null removes, others keep their order", async () => {
       const store = await open();
       const map = await insertMap(store);
       const id = randomUUID();
@@ -190,7 +190,7 @@ export function describeWrites(open: OpenStore): void {
       expect(stored!.geometry).toEqual(point(1));
     });
 
-    test("takes `__proto__` and `constructor` for names like any other", async () => {
+    test("treats `__proto__` and `constructor` as ordinary names", async () => {
       const store = await open();
       const map = await insertMap(store);
       const request = makeWriteRequest(map, "synchronize", [{ id: randomUUID() }]);
@@ -207,7 +207,7 @@ export function describeWrites(open: OpenStore): void {
       );
     });
 
-    test("replaces a geometry whole, by null too, and leaves it where none is sent", async () => {
+    test("replaces a whole geometry, also by null, and keeps it if none is sent", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];
@@ -222,7 +222,7 @@ export function describeWrites(open: OpenStore): void {
       );
     });
 
-    test("neither creates nor deletes, and changes no revision where all is so already", async () => {
+    test("neither creates nor deletes, and keeps the revision if nothing changes", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, unknown] = [randomUUID(), randomUUID()];
@@ -243,7 +243,7 @@ export function describeWrites(open: OpenStore): void {
   });
 
   describe("DELETE", () => {
-    test("removes by id, and tells of what is not there", async () => {
+    test("deletes by id, and reports missing features", async () => {
       const store = await open();
       const map = await insertMap(store);
       const [a, b, unknown] = [randomUUID(), randomUUID(), randomUUID()];
@@ -257,7 +257,7 @@ export function describeWrites(open: OpenStore): void {
       expect(again).toMatchObject({ success: [], revision: 2 });
     });
 
-    test("takes copies of an id as one", async () => {
+    test("treats copies of an id as one", async () => {
       const store = await open();
       const map = await insertMap(store);
       const a = randomUUID();
@@ -269,8 +269,8 @@ export function describeWrites(open: OpenStore): void {
     });
   });
 
-  describe("a strict write", () => {
-    test("is carried out whole or refused whole", async () => {
+  describe("a write with handling=strict", () => {
+    test("is applied completely or not at all", async () => {
       const store = await open();
       const map = await insertMap(store);
       const a = randomUUID();
@@ -293,8 +293,8 @@ export function describeWrites(open: OpenStore): void {
     });
   });
 
-  describe("a write that names versions", () => {
-    test("is carried out only on one of them", async () => {
+  describe("a write with required versions", () => {
+    test("is applied only to one of them", async () => {
       const store = await open();
       const map = await insertMap(store);
       const create = (versions: string[]) =>
@@ -311,7 +311,7 @@ export function describeWrites(open: OpenStore): void {
   });
 
   describe("the audit log", () => {
-    test("has one entry for each write that changed something, with its counts", async () => {
+    test("has an entry for each write that changed something, with its counts", async () => {
       const store = await open();
       const map = await insertMap(store);
       const account = randomUUID();

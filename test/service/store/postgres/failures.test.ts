@@ -8,7 +8,7 @@ import { execute, testDatabase } from "../../../support/servers/postgres.js";
 import { insertMap, makeWriteRequest, numberedFeatures, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
 const database = await testDatabase();
-// Each commit waits for a disk that others use, too.
+// Each commit waits for a shared disk.
 vi.setConfig({ testTimeout: 300_000 });
 const unavailable = { name: "Problem", code: "store-unavailable", statusCode: 503 };
 
@@ -23,7 +23,7 @@ async function opened(url: string): Promise<Store> {
   return store;
 }
 
-/** A connection of another program, in the middle of a transaction. */
+/** A connection of another program with an open transaction. */
 async function inTransaction(url: string, ...statements: readonly string[]): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -32,14 +32,14 @@ async function inTransaction(url: string, ...statements: readonly string[]): Pro
   return client;
 }
 
-/** Until another connection waits for a lock. */
+/** Waits until another connection waits for a lock. */
 async function waitForLock(url: string): Promise<void> {
   const count = `SELECT count(*)::int FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'geoferry' AND wait_event_type = 'Lock'`;
   while ((await execute<{ count: number }>(url, count))[0]!.count === 0);
 }
 
-/** A way to the server that can be cut. */
+/** A proxy to the server whose connections can be interrupted. */
 async function createBreakableProxy(url: string): Promise<{ url: string; cut(): void; mend(): Promise<void> }> {
   const { host: far } = new pg.Client({ connectionString: url });
   const { port: farPort } = new pg.Client({ connectionString: url });
@@ -79,7 +79,7 @@ async function createBreakableProxy(url: string): Promise<{ url: string; cut(): 
 }
 
 describe.skipIf(!database)("a PostgreSQL store whose database", () => {
-  test("is cut off says that it is unavailable, and goes on once it is back", async () => {
+  test("is disconnected reports that it is unavailable, and recovers when it is back", async () => {
     const way = await createBreakableProxy(await database!.emptySchema());
     const store = await opened(way.url);
     const map = await insertMap(store);
@@ -103,7 +103,7 @@ describe.skipIf(!database)("a PostgreSQL store whose database", () => {
     });
   });
 
-  test("ends the connection in the middle of a write has nothing of it", async () => {
+  test("terminates the connection during a write has none of it", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
     const map = await insertMap(store);
@@ -128,11 +128,11 @@ describe.skipIf(!database)("a PostgreSQL store whose database", () => {
     });
   });
 
-  test("ends a write to break a deadlock gets it once more", async () => {
+  test("terminates a write because of a deadlock gets it again", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
     const map = await insertMap(store);
-    // The other one never ends its own wait: the write is the victim.
+    // The other transaction never times out, so that the write is the victim.
     const other = await inTransaction(url, "SET LOCAL deadlock_timeout = '1h'", "LOCK TABLE bucket_counts");
     const write = writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(5)));
     await waitForLock(url);
@@ -143,8 +143,8 @@ describe.skipIf(!database)("a PostgreSQL store whose database", () => {
   });
 });
 
-describe.skipIf(!database)("a map that another holds", () => {
-  test("holds up its own writes alone: neither other maps nor whoever reads", async () => {
+describe.skipIf(!database)("a map locked by another connection", () => {
+  test("blocks its own writes only, neither other maps nor reads", async () => {
     const url = await database!.emptySchema();
     const store = await opened(url);
     const [held, free] = [await insertMap(store), await insertMap(store)];
@@ -164,7 +164,7 @@ describe.skipIf(!database)("a map that another holds", () => {
 });
 
 describe.skipIf(!database)("an Idempotency-Key", () => {
-  test("that another process uses just now is in flight", async () => {
+  test("that another process is using is in flight", async () => {
     const url = await database!.emptySchema();
     const [one, two] = [await opened(url), await opened(url)];
     const map = await insertMap(one);

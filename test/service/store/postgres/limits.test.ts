@@ -1,4 +1,4 @@
-/** How long the service waits for PostgreSQL, as the address and libpq's variables say it. */
+/** Timeouts of PostgreSQL from the URL and from libpq's environment variables. */
 import { expect, test } from "vitest";
 import { Database, limitsOf } from "../../../../src/service/store/postgres/database.js";
 import { testDatabase } from "../../../support/servers/postgres.js";
@@ -13,18 +13,18 @@ test.each<[string, NodeJS.ProcessEnv, number, number]>([
   ["?options=-c%20statement_timeout%3D1500", { PGOPTIONS: "-c statement_timeout=7" }, 10_000, 1500],
   ["?options=-c%20search_path%3Ds0%20--statement_timeout%3D5min", {}, 10_000, 300_000],
   ["?options=-c%20search_path%3Ds0", {}, 10_000, 60_000],
-])("%s with %j", (query, environment, connect, statement) => {
+])("%s with the environment %j", (query, environment, connect, statement) => {
   expect(limitsOf(at + query, environment)).toEqual({ connect, statement });
 });
 
 test.each(["?connect_timeout=soon", "?connect_timeout=-1", "?options=-c%20statement_timeout%3D99d"])(
-  "%s is refused",
+  "%s is rejected",
   (query) => {
     expect(() => limitsOf(at + query, {})).toThrow(expect.objectContaining({ code: "usage" }));
   },
 );
 
-test("a server that says nothing is given up after connect_timeout", async () => {
+test("a server that does not respond is given up after connect_timeout", async () => {
   const peer = await SilentServer.start();
   const database = new Database(`postgres://a@127.0.0.1:${peer.port}/b?sslmode=disable&connect_timeout=1`);
   const began = performance.now();
@@ -36,7 +36,7 @@ test("a server that says nothing is given up after connect_timeout", async () =>
 
 const real = await testDatabase();
 
-test.skipIf(!real)("a statement ends after statement_timeout, which holds after a vacuum, too", async () => {
+test.skipIf(!real)("a statement ends after statement_timeout, also after a vacuum", async () => {
   const database = new Database(`${real!.url}?options=-c%20statement_timeout%3D300`);
   const timeout = () =>
     database.snapshot((session) => session.rows("SELECT current_setting('statement_timeout') AS is"));

@@ -8,10 +8,10 @@ import { execute, startServer, testDatabase } from "../../../support/servers/pos
 import { insertMap, makeWriteRequest, numberedFeatures, readAllByCursor, writeOrFail } from "../store-fixture.js";
 
 const database = await testDatabase();
-// Each commit waits for a disk that others use, too.
+// Each commit waits for a shared disk.
 vi.setConfig({ testTimeout: 300_000 });
 
-/** The error that an opening ends with. */
+/** The error of a failed open. */
 async function refused(url: string): Promise<GeoferryError> {
   const store = await openPostgresStore(url).catch((error: unknown) => error);
   if (store instanceof GeoferryError) return store;
@@ -19,7 +19,7 @@ async function refused(url: string): Promise<GeoferryError> {
 }
 
 describe("a PostgreSQL store that cannot be opened", () => {
-  test("where no server answers is unavailable, and its password is not told", async () => {
+  test("without a server is unavailable, and its password is not revealed", async () => {
     const error = await refused("postgres://ann:s3cret@127.0.0.1:1/maps?sslmode=disable");
     expect(error).toMatchObject({ code: "store-unavailable", kind: "unavailable" });
     expect(error.message).toContain("PostgreSQL at 127.0.0.1:1/maps: ");
@@ -28,8 +28,8 @@ describe("a PostgreSQL store that cannot be opened", () => {
     expect(error.message).not.toContain("ann");
   });
 
-  test("where the server speaks no TLS, as its address asks, is told what to change", async () => {
-    // Its answer to an SSLRequest (PostgreSQL, 55.2.11).
+  test("on a server without TLS, required by its URL, reports what to change", async () => {
+    // The server's response to an SSLRequest (PostgreSQL, 55.2.11).
     const server = createServer((socket) => socket.once("data", () => socket.end("N"))).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -39,7 +39,7 @@ describe("a PostgreSQL store that cannot be opened", () => {
     expect(error.message).toContain("does not support SSL");
   });
 
-  test("where the server wants a password gets none of ours told", async () => {
+  test("on a server that requires a password does not reveal ours", async () => {
     const server = await startServer(["local all ann scram-sha-256"]);
     if (!server) return console.warn("NOT TESTED: there are no binaries of PostgreSQL");
     await execute(server.url, "CREATE ROLE ann LOGIN PASSWORD 'right'");
@@ -51,7 +51,7 @@ describe("a PostgreSQL store that cannot be opened", () => {
       expect(error.message).toContain("PGPASSWORD");
       expect(error.message).not.toContain("wrong");
     }
-    // Whom it lets in, but not make tables: since PostgreSQL 15 the schema is not everybody's.
+    // The user may connect, but not create tables: since PostgreSQL 15, the public schema is restricted.
     await execute(server.url, "REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     const error = await refused(as("ann:right"));
     expect(error).toMatchObject({ code: "store-forbidden" });
@@ -61,7 +61,7 @@ describe("a PostgreSQL store that cannot be opened", () => {
 });
 
 describe.skipIf(!database)("opening a PostgreSQL store", () => {
-  test("says which database or user is not there", async () => {
+  test("reports a missing database or user", async () => {
     const away = database!.url.replace(/\/[^/?]*(?=$|\?)/, "/not_there");
     const error = await refused(away);
     expect(error).toMatchObject({ code: "store-database-missing", kind: "input" });
@@ -72,7 +72,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     });
   });
 
-  test("makes its tables once, by whichever process comes first", async () => {
+  test("creates its tables once, by whichever process is first", async () => {
     const url = await database!.emptySchema();
     const stores = await Promise.all(Array.from({ length: 5 }, () => openPostgresStore(url)));
     const map = await insertMap(stores[0]!);
@@ -82,7 +82,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 7 }]);
   });
 
-  test("gives a database of version 6 the table of ends of pages, which its processes share", async () => {
+  test("migrates version 6 to the table of pagination cursors, which processes share", async () => {
     const url = await database!.emptySchema();
     const before = await openPostgresStore(url);
     const map = await insertMap(before);
@@ -100,7 +100,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     expect(await one.findCursors({ session, page: 1, since: 0 })).toEqual([]);
   });
 
-  test("finds again what was stored", async () => {
+  test("finds the stored data again", async () => {
     const url = await database!.emptySchema();
     const first = await openPostgresStore(url);
     const map = await insertMap(first);
@@ -112,7 +112,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     await second[Symbol.asyncDispose]();
   });
 
-  test("refuses a database that a later version has changed, and leaves it as it is", async () => {
+  test("rejects a database of a later version, and leaves it unchanged", async () => {
     const url = await database!.emptySchema();
     await (await openPostgresStore(url))[Symbol.asyncDispose]();
     await execute(url, "UPDATE geoferry_schema SET version = 1000");
@@ -122,7 +122,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     expect(await execute(url, "SELECT version::int FROM geoferry_schema")).toEqual([{ version: 1000 }]);
   });
 
-  test("refuses tables of another program, and adds none to them", async () => {
+  test("rejects tables of another program, and adds none", async () => {
     const url = await database!.emptySchema();
     await execute(url, "CREATE TABLE features (name text)");
     expect(await refused(url)).toMatchObject({ code: "store-foreign" });
@@ -130,7 +130,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     expect(await execute(url, tables)).toEqual([{ relname: "features" }]);
   });
 
-  test("refuses a database whose encoding does not hold every text", async () => {
+  test("rejects a database whose encoding cannot store all texts", async () => {
     const url = database!.url.replace(/(?=$|\?)/, "_latin");
     const name = /\/([^/?]*)(?:$|\?)/.exec(url)![1]!;
     await execute(database!.url, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'`);
@@ -143,7 +143,7 @@ describe.skipIf(!database)("opening a PostgreSQL store", () => {
     }
   });
 
-  test("waits for what was asked when it is closed, and takes nothing more", async () => {
+  test("waits for pending calls on close, and rejects later ones", async () => {
     const store = await openPostgresStore(await database!.emptySchema());
     const map = await insertMap(store);
     const writes = Array.from({ length: 30 }, () =>

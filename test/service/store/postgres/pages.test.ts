@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 300_000 });
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Properties whose texts are hard to keep: names of JavaScript, order, escapes, scripts, numbers, sizes. */
+/** Properties that are difficult to store: JavaScript names, order, escapes, scripts, numbers, sizes. */
 const hard: readonly string[] = [
   "{}",
   '{"__proto__":{"a":1},"constructor":2,"toString":null}',
@@ -27,7 +27,7 @@ const hard: readonly string[] = [
 ];
 
 describe.skipIf(!database)("pages of PostgreSQL", () => {
-  test("have the bytes of those of SQLite", async () => {
+  test("equal those of SQLite, byte by byte", async () => {
     const stores = [
       await openPostgresStore(await database!.emptySchema()),
       await openSqliteStore(join(folder, "a.db")),
@@ -51,18 +51,18 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     };
     const [postgres, sqlite] = [await written(stores[0]!), await written(stores[1]!)];
     expect(postgres.length).toBeGreaterThan(1_000_000);
-    // A difference alone, as the texts are long.
+    // Shows only the difference, since the texts are long.
     const at = [...postgres].findIndex((character, i) => character !== sqlite[i]);
     expect(postgres.slice(at - 100, at + 100)).toBe(sqlite.slice(at - 100, at + 100));
     expect(postgres === sqlite).toBe(true);
     for (const store of stores) await store[Symbol.asyncDispose]();
   });
 
-  test("that are too large are refused before any of their texts is read", async () => {
+  test("that are too large are rejected before their texts are read", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
     const map = await insertMap(store);
-    // 500 MiB of texts, which lie out of line.
+    // 500 MiB of texts, stored out of line.
     await execute(
       url,
       `ALTER TABLE features SET (autovacuum_enabled = off, toast.autovacuum_enabled = off);
@@ -76,7 +76,7 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
         WHERE relid = 'features'::regclass`;
       return (await execute<{ touched: number }>(url, sql))[0]!.touched;
     };
-    // Connections tell what they touched when they end.
+    // Connections report their statistics when they end.
     await expect.poll(blocks).toBeGreaterThan(0);
     const before = await blocks();
     await expect(store.page({ map, size: 500, page: 1 })).rejects.toMatchObject({ code: "bad-query", statusCode: 400 });
@@ -86,11 +86,11 @@ describe.skipIf(!database)("pages of PostgreSQL", () => {
     expect(await blocks()).toBe(before);
   });
 
-  test("are found behind any number of features, on a map with holes of every size", async () => {
+  test("are found at any depth, on a map with gaps of all sizes", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
     const map = await insertMap(store);
-    // Three million places, of which few are left: by hand, as writing them would take a while.
+    // Three million positions with few remaining features, inserted by SQL to save time.
     const left = "seq % 40000 < 3 OR seq % 1024 = 5 OR seq BETWEEN 1050000 AND 1051000";
     await execute(
       url,

@@ -1,4 +1,4 @@
-/** How PostgreSQL goes about the statements of a write: by an index, though it has no statistics of the map yet. */
+/** Query plans of the statements of a write: PostgreSQL uses an index, even without statistics of the map. */
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Database, type Transaction } from "../../../../src/service/store/postgres/database.js";
@@ -10,7 +10,7 @@ import { insertMap, makeWriteRequest, numberedFeatures } from "../store-fixture.
 
 const database = await testDatabase();
 
-/** A step of a plan (PostgreSQL, 14.1). */
+/** A node of a plan (PostgreSQL, 14.1). */
 interface Step {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -20,11 +20,11 @@ interface Step {
 }
 interface Explained {
   readonly sql: string;
-  /** Those that read a table. */
+  /** Nodes that read a table. */
   readonly scans: readonly Step[];
 }
 
-/** What a map may have millions of: its number alone leads to too many. */
+/** Tables of which a map may have millions of rows, so that the map number alone is not selective. */
 const ofMaps: ReadonlySet<string> = new Set(["features", "feature_keys"]);
 
 const stepsIn = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(stepsIn)];
@@ -32,7 +32,7 @@ const stepsIn = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(ste
 describe.skipIf(!database)("the plans of a write", () => {
   const explained: Explained[] = [];
 
-  /** The same transaction, which asks how each statement would be carried out before it is. */
+  /** A transaction that explains each statement before it runs. */
   function explaining(tx: Transaction): Transaction {
     const explain = async (sql: string, values: readonly unknown[]) => {
       if (!/^\s*(SELECT|INSERT|UPDATE|DELETE)\b/.test(sql)) return;
@@ -61,8 +61,8 @@ describe.skipIf(!database)("the plans of a write", () => {
     await using store = await openPostgresStore(url);
     const map = await insertMap(store);
     const db = new Database(url);
-    type Asked = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
-    const ask = (...request: Asked) =>
+    type WriteArguments = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
+    const ask = (...request: WriteArguments) =>
       db.transaction(map, (tx) =>
         write(
           createWriteTransaction(explaining(tx), { batchSize: 2500, removed: 0 }),
@@ -71,7 +71,7 @@ describe.skipIf(!database)("the plans of a write", () => {
       );
     const byRef = { remoteField: "ref" };
     try {
-      // Enough that it matters: of a table of two pages any index is as good as the other.
+      // Enough rows to matter: on a table of two pages, all indexes are equal.
       for (let i = 0; i < 5; i++) await ask("create", numberedFeatures(1000, 1000 * i));
       while ((await ask("upsert", numberedFeatures(150, 200), byRef)).kind === "reading-keys");
       const idempotency = { scope: "a", key: "b", fingerprint: new Uint8Array(32) };
@@ -84,7 +84,7 @@ describe.skipIf(!database)("the plans of a write", () => {
     }
   });
 
-  test("look keys up by the index of their digests, and what they lead to by its place", () => {
+  test("look up keys by the index of their digests, and features by their position", () => {
     const lookUps = explained.filter(({ sql }) => sql.includes("FROM feature_keys WHERE"));
     expect(lookUps.length).toBeGreaterThan(0);
     for (const { scans } of lookUps) {
@@ -96,9 +96,9 @@ describe.skipIf(!database)("the plans of a write", () => {
     }
   });
 
-  test("go through no table", () => {
+  test("scan no table", () => {
     const statements = new Map(explained.map((one) => [one.sql, one]));
-    // Of every kind that a write has, at least.
+    // At least the kinds of statements of a write.
     expect(statements.size).toBeGreaterThan(20);
     for (const { sql, scans } of statements.values()) {
       for (const step of scans) {

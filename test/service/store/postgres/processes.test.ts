@@ -11,7 +11,7 @@ import { insertMap, makeWriteRequest, readAllByCursor, writeOrFail } from "../st
 import type { AcknowledgedWrite, ObservedPage, OutputLine } from "./writer-process.js";
 
 const database = await testDatabase();
-// Each commit waits for a disk that others use, too.
+// Each commit waits for a shared disk.
 vi.setConfig({ testTimeout: 300_000 });
 const script = "test/service/store/postgres/writer-process";
 
@@ -34,7 +34,7 @@ class WriterProcess {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const reader = createInterface({ input: this.child.stdout! });
-    // A line that a killed process could not finish was told to no one.
+    // The last line of a killed process may be incomplete.
     reader.on("line", (line) => line.endsWith("}") && this.lines.push(JSON.parse(line)));
     this.ended = Promise.all([once(this.child, "exit"), once(reader, "close")]);
   }
@@ -61,7 +61,7 @@ const observedPages = (lines: readonly OutputLine[]): ObservedPage[] =>
   lines.flatMap((line) => ("read" in line ? [line.read] : []));
 const changed = ({ success, deleted }: AcknowledgedWrite): boolean => success.length > 0 || deleted > 0;
 
-/** Rows by which counts and keys must be those of the features: none of them differs. */
+/** Rows whose counts or keys differ from the features; none must be returned. */
 const wrongCounts = `
   SELECT * FROM (
     SELECT map, bits, seq >> bits AS bucket, count(*) FROM features, (VALUES (8), (14), (20)) AS level (bits) GROUP BY 1, 2, 3
@@ -87,7 +87,7 @@ async function createMaps(maps: number): Promise<{ url: string; maps: string[] }
   return { url, maps: made };
 }
 
-/** Does what was acknowledged on a plain list; what the list holds after each revision. */
+/** Replays the acknowledged writes on a plain list; returns its content after each revision. */
 function replayOnModel(writes: readonly AcknowledgedWrite[]): Map<number, string> {
   const model = new ModelMap();
   const text = () =>
@@ -95,7 +95,7 @@ function replayOnModel(writes: readonly AcknowledgedWrite[]): Map<number, string
       model.features.map(({ id, geometry, properties }) => ({ type: "Feature", id, geometry, properties })),
     );
   const states = new Map([[0, text()]]);
-  // Of those that tell of one revision, one made it, and the others changed nothing after it.
+  // Of the writes that report one revision, one made it, and the others changed nothing after it.
   const inOrder = [...writes].sort((a, b) => a.revision - b.revision || Number(changed(b)) - Number(changed(a)));
   for (const { kind, sent, revision, deleted, success, failed } of inOrder) {
     const request: ModelRequest = {
@@ -124,7 +124,7 @@ function replayOnModel(writes: readonly AcknowledgedWrite[]): Map<number, string
 }
 
 describe.skipIf(!database)("two processes on one database", () => {
-  test("write one map as if one did: all that was acknowledged or seen is one history", async () => {
+  test("write one map as one process would: all acknowledged and observed states form one history", async () => {
     const { url, maps } = await createMaps(1);
     const writers = [1, 2].map((seed) => new WriterProcess("mixed", url, seed, maps));
     const lines = (await Promise.all(writers.map((writer) => writer.finished()))).flat();
@@ -142,7 +142,7 @@ describe.skipIf(!database)("two processes on one database", () => {
     await expectConsistentDatabase(url);
   });
 
-  test("replace a map at once: it has all features of one, and each replacement is whole", async () => {
+  test("replace a map concurrently: it has all features of one, and each replacement is complete", async () => {
     const url = await database!.emptySchema();
     const stores = [await openPostgresStore(url), await openPostgresStore(url)];
     const map = await insertMap(stores[0]!);
@@ -163,7 +163,7 @@ describe.skipIf(!database)("two processes on one database", () => {
     await expectConsistentDatabase(url);
   });
 
-  test("write to several maps, and change all else, without one deadlock", async () => {
+  test("write to several maps and change everything else without a deadlock", async () => {
     const { url, maps } = await createMaps(5);
     const deadlocks = "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()";
     const before = await execute(url, deadlocks);
@@ -176,7 +176,7 @@ describe.skipIf(!database)("two processes on one database", () => {
 });
 
 describe.skipIf(!database)("a process that is killed while it writes", () => {
-  test("leaves the map as it was before or after a write, all that it acknowledged, and no lock", async () => {
+  test("leaves the map as before or after a write, with all acknowledged writes, and no lock", async () => {
     const { url, maps } = await createMaps(1);
     const store = await openPostgresStore(url);
     for (let round = 0; round < 6; round++) {
@@ -187,7 +187,7 @@ describe.skipIf(!database)("a process that is killed while it writes", () => {
         store,
         makeWriteRequest(maps[0]!, "create", [{ geometry: null, properties: {} }]),
       );
-      // The one that was under way was carried out, or it was not.
+      // The write in progress was either applied or not.
       expect([writes.length, writes.length + 1]).toContain(revision - 1 - before);
       const stored = await readAllByCursor(store, maps[0]!);
       const marks = stored.map(({ properties }) => properties.by);

@@ -14,11 +14,11 @@ import {
 const database = await testDatabase();
 vi.setConfig({ testTimeout: 300_000 });
 
-/** The statements of docs/scaling.md that are carried out here. */
+/** The statements of docs/scaling.md that this test runs. */
 const partitioning = /scaling\.test\.ts\. -->\n```sql\n([^`]*)```/.exec(textOf("docs/scaling.md"))![1]!;
 
 describe.skipIf(!database)("partitions by the hash of the map", () => {
-  test("are made under a store that goes on, with all that it holds", async () => {
+  test("are created under a running store with all its data", async () => {
     const url = await database!.emptySchema();
     const store = await openPostgresStore(url);
     const put = (map: string, from: number) =>
@@ -41,7 +41,7 @@ describe.skipIf(!database)("partitions by the hash of the map", () => {
 
     expect(await Promise.all(maps.map((map) => readAllByCursor(store, map)))).toEqual(before);
     for (const map of maps) {
-      // Half of them stay, half go, half are new.
+      // Half of the features stay, half are deleted, half are new.
       expect(await put(map, 10)).toMatchObject({ revision: 2, deleted: 10 });
       await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(5)));
       await writeOrFail(store, makeWriteRequest(map, "delete", [{ properties: { ref: 29 } }], { remoteField: "ref" }));

@@ -4,7 +4,7 @@ import { testDatabase } from "../../../support/servers/postgres.js";
 import { describeStoreContract } from "../contract.js";
 
 const database = await testDatabase();
-// Each commit waits for a disk that others use, too.
+// Each commit waits for a shared disk.
 vi.setConfig({ testTimeout: 300_000 });
 
 describe.skipIf(!database)("PostgreSQL", () => {

@@ -1,13 +1,13 @@
 /**
- * A process of the service, without its interface: it writes to maps and says on stdout, a JSON text a line, what was
- * acknowledged. `node writer-process.js mixed|replace|roam URL SEED MAP…`
+ * A process of the service without HTTP: writes to maps and reports acknowledged writes on stdout, one JSON text per
+ * line. `node writer-process.js mixed|replace|roam URL SEED MAP…`
  */
 import type { Store, WriteKind } from "../../../../src/service/store/contract.js";
 import { openPostgresStore } from "../../../../src/service/store/postgres/index.js";
 import { createRandom } from "../../../support/random.js";
 import { type FeatureInput, makeWriteRequest, parseFeatures, testTime, writeOrFail } from "../store-fixture.js";
 
-/** A write as it was asked for, and what was answered. */
+/** A write and its outcome. */
 export interface AcknowledgedWrite {
   readonly kind: WriteKind;
   readonly sent: readonly FeatureInput[];
@@ -16,7 +16,7 @@ export interface AcknowledgedWrite {
   readonly success: readonly { readonly index: number; readonly id: string; readonly what: string }[];
   readonly failed: readonly number[];
 }
-/** What was on a map, as one page. */
+/** The content of a map, as one page. */
 export interface ObservedPage {
   readonly revision: number;
   readonly text: string;
@@ -33,9 +33,9 @@ const next = createRandom(Number(seed));
 const randomBelow = (end: number): number => Math.floor(next() * end);
 let written = 0;
 
-/** Some of twelve things, with a mark that no other write has. */
-function features(most: number): FeatureInput[] {
-  const refs = Array.from({ length: 12 }, (_, ref) => ref).filter(() => randomBelow(12) < most);
+/** Up to `max` of twelve features, with a mark unique to this write. */
+function features(max: number): FeatureInput[] {
+  const refs = Array.from({ length: 12 }, (_, ref) => ref).filter(() => randomBelow(12) < max);
   return refs.map((ref) => ({ geometry: null, properties: { ref, mark: `${seed}/${written++}` } }));
 }
 
@@ -48,7 +48,7 @@ async function writeOne(store: Store, map: string, kind: WriteKind, sent: readon
   printLine({ write: { kind, sent, revision, deleted, success, failed: failed.map(({ index }) => index) } });
 }
 
-/** Writes of every kind to one map, and looks at it in between. */
+/** Writes of all kinds to one map, and reads in between. */
 async function writeMixed(store: Store, map: string): Promise<void> {
   const kinds: readonly WriteKind[] = ["create", "upsert", "synchronize", "synchronize", "update", "delete"];
   for (let i = 0; i < 60; i++) {
@@ -59,7 +59,7 @@ async function writeMixed(store: Store, map: string): Promise<void> {
   }
 }
 
-/** A thousand features in place of a thousand others, again and again. */
+/** Repeatedly replaces a thousand features by a thousand others. */
 async function replaceRepeatedly(store: Store, map: string): Promise<void> {
   for (let by = 1; ; by++) {
     const sent = Array.from({ length: 1000 }, (_, i) => ({ geometry: null, properties: { ref: i + by * 500, by } }));
@@ -67,7 +67,7 @@ async function replaceRepeatedly(store: Store, map: string): Promise<void> {
   }
 }
 
-/** Writes to several maps at once, beside all else that changes rows. */
+/** Writes to several maps concurrently, beside all other changes of rows. */
 async function writeToManyMaps(store: Store): Promise<void> {
   await Promise.all(
     Array.from({ length: 6 }, async () => {

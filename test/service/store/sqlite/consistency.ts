@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { expect } from "vitest";
 import { digestRemoteKey } from "../../../../src/service/identifiers/remote-key.js";
 
-/** Holds what a database counts and looks up against the features that it has, read by plain SQL. */
+/** Compares the counts and keys of a database with its features, read by plain SQL. */
 export function expectConsistent(path: string): void {
   const database = new Sqlite(path, { readonly: true });
   try {
@@ -59,7 +59,7 @@ function expectKeys(
       if (!usable) return [];
       return [[seq, digestRemoteKey(value as string | number)]];
     });
-    // Behind what was read so far, there are those of features that were written since.
+    // Beyond the indexed range, only written features have keys.
     const isRead = ([seq]: readonly [number, string]) => read === null || seq <= read;
     expect(stored.filter(isRead)).toEqual(real.filter(isRead));
     const current = new Map(real);

@@ -1,4 +1,4 @@
-/** A process that writes is killed at any moment: what it acknowledged is there, and nothing is half there. */
+/** A writer process is killed at random times: all acknowledged writes are present, and no partial ones. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,8 +11,8 @@ import { insertMap, readAllByCursor } from "../store-fixture.js";
 import { expectConsistent } from "./consistency.js";
 
 /**
- * Writes for ever to two maps: some features come and go on one, all of the other are replaced each time. The first has
- * more fields that are asked for than it may have, so that their keys are read again and again, in small steps.
+ * Writes to two maps until killed: on one, features are created and deleted; all of the other are replaced each time.
+ * The first uses more remote fields than are indexed, so that keys are indexed again and again, in small batches.
  */
 const writer = (index: string) => `
 import { createHash } from "node:crypto";
@@ -73,7 +73,7 @@ afterAll(() => {
 
 type Word = "created" | "replaced" | "deleting" | "deleted";
 
-/** What a writer said before it was killed, which is after so many words and a while. */
+/** Output of a writer that is killed after this many words and a delay. */
 async function killedWriter(
   args: readonly string[],
   words: number,
@@ -93,14 +93,14 @@ async function killedWriter(
   await wait(milliseconds);
   child.kill("SIGKILL");
   await ended;
-  // The last line may be torn: no one could have read it.
+  // The last line may be incomplete.
   return said
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 }
 
-test("a writer that is killed twenty times loses nothing that it acknowledged", { timeout: 240_000 }, async () => {
+test("a writer that is killed twenty times loses no acknowledged write", { timeout: 240_000 }, async () => {
   const path = join(folder, "killed.db");
   const store = await openSqliteStore(path);
   const [growing, replaced] = [await insertMap(store), await insertMap(store)];
@@ -128,7 +128,7 @@ test("a writer that is killed twenty times loses nothing that it acknowledged", 
     expect([...gone].filter((id) => found.has(id))).toEqual([]);
     const authors = new Set((await readAllByCursor(after, replaced)).map(({ properties }) => properties.by));
     await after[Symbol.asyncDispose]();
-    // All of one write, and of none before the last that was acknowledged.
+    // All features of one write, not earlier than the last acknowledged one.
     if (author >= 0) {
       expect(authors.size).toBe(1);
       expect(Number([...authors][0])).toBeGreaterThanOrEqual(author);

@@ -1,4 +1,4 @@
-/** How SQLite goes about the statements of a write and of a page: by an index, whatever the size of the map. */
+/** Query plans of the statements of a write and of a page: SQLite uses an index, whatever the size of the map. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const map = randomUUID();
 let db: Connection;
 const statements = new Set<string>();
 
-/** What SQLite says of a statement, a line for each step (sqlite.org/eqp.html). */
+/** The query plan of a statement, one line per step (sqlite.org/eqp.html). */
 function planOf(sql: string): string[] {
   const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
   const values = [...sql.matchAll(/\?/g)].map(() => null);
@@ -24,7 +24,7 @@ function planOf(sql: string): string[] {
   return explain.all(...(names.length > 0 ? [Object.fromEntries(names)] : values)).map(({ detail }) => detail);
 }
 
-type Asked = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
+type WriteArguments = Parameters<typeof makeWriteRequest> extends [string, ...infer Rest] ? Rest : never;
 
 beforeAll(async () => {
   db = connect(join(folder, "plans.db"), "writer");
@@ -37,7 +37,7 @@ beforeAll(async () => {
     return prepare(sql);
   };
   const tx = createWriteTransaction(db, new BatchSizer(100));
-  const ask = (...request: Asked) => write(tx, makeWriteRequest(map, ...request));
+  const ask = (...request: WriteArguments) => write(tx, makeWriteRequest(map, ...request));
   const byRef = { remoteField: "ref" };
   await ask("create", numberedFeatures(300));
   while ((await ask("upsert", numberedFeatures(150, 200), byRef)).kind === "reading-keys");
@@ -55,7 +55,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test("keys are looked up by the index of their heads, and what they lead to by its place", () => {
+test("keys are looked up by the index of their first bytes, and features by their position", () => {
   const [lookUp] = [...statements].filter((sql) => sql.includes("feature_keys_by_block"));
   expect(planOf(lookUp!)).toEqual([
     expect.stringMatching(/^SCAN b VIRTUAL TABLE/),
@@ -67,12 +67,12 @@ test("keys are looked up by the index of their heads, and what they lead to by i
   ]);
 });
 
-/** To go through the rows of a request, or of what was found, is all right; through those of a table is not. */
+/** Scans of the rows of a request or of a result are allowed; scans of a table are not. */
 const beyond = /^SCAN (?![bn] VIRTUAL TABLE|\d+-ROW VALUES CLAUSE|CONSTANT ROW|\(subquery)/;
 
-test("no statement goes through a table", () => {
+test("no statement scans a table", () => {
   const plans = [...statements].map((sql) => [sql, planOf(sql)] as const);
-  // Of every kind that a write and a page have, at least.
+  // At least the kinds of statements of a write and a page.
   expect(plans.length).toBeGreaterThan(25);
   for (const [sql, plan] of plans) {
     for (const step of plan) expect(step, sql.slice(0, 300)).not.toMatch(beyond);

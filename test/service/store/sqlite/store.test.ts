@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let paths = 0;
 const newPath = () => join(folder, `${paths++}.db`);
 
-describe("what the contract left in SQLite", () => {
+describe("the database after the contract tests", () => {
   const used: string[] = [];
   afterAll(() => {
     for (const path of used) expectConsistent(path);
@@ -35,14 +35,14 @@ describe("what the contract left in SQLite", () => {
   });
 });
 
-describe("a database in SQLite", () => {
+describe("a SQLite database of the service", () => {
   const opened: { close(): unknown }[] = [];
   const open = async (path: string): Promise<Store> => {
     const store = await openSqliteStore(path);
     opened.push({ close: () => store[Symbol.asyncDispose]() });
     return store;
   };
-  /** Another program at the same file. */
+  /** Another program with the same file open. */
   const beside = (path: string): Sqlite.Database => {
     const database = new Sqlite(path);
     opened.push(database);
@@ -52,14 +52,14 @@ describe("a database in SQLite", () => {
     for (const one of opened.splice(0).reverse()) await one.close();
   });
 
-  test("is for its owner alone, journals too", async () => {
+  test("is private, including its journals", async () => {
     const path = newPath();
     const store = await open(path);
     await insertAccount(store);
     for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("is one file once it is closed, and has all when it is opened again", async () => {
+  test("is a single file once closed, and complete when opened again", async () => {
     const path = newPath();
     const store = await openSqliteStore(path);
     const map = await insertMap(store);
@@ -71,7 +71,7 @@ describe("a database in SQLite", () => {
     expect(await again.map(map)).toMatchObject({ features: 40, revision: 1 });
   });
 
-  test("restored from a copy reaches no version that it had after the copy was made", async () => {
+  test("restored from a copy reaches no version that it had after the copy", async () => {
     const [path, copy] = [newPath(), newPath()];
     const store = await openSqliteStore(path);
     const map = await insertMap(store);
@@ -89,7 +89,7 @@ describe("a database in SQLite", () => {
     expect(await restored.write(stale)).toEqual({ kind: "other-version", version: other.version });
   });
 
-  test("may be made by two at once, who see what the other writes", async () => {
+  test("can be created by two processes at once, which see each other's writes", async () => {
     const path = newPath();
     const [one, other] = await Promise.all([open(path), open(path)]);
     const map = await insertMap(one);
@@ -103,7 +103,7 @@ describe("a database in SQLite", () => {
     expect(await readAllByCursor(one, map)).toHaveLength(120);
   });
 
-  test("of a later geoferry is refused and left as it is", async () => {
+  test("of a later version is rejected and left unchanged", async () => {
     const path = newPath();
     await (await openSqliteStore(path))[Symbol.asyncDispose]();
     const database = beside(path);
@@ -115,7 +115,7 @@ describe("a database in SQLite", () => {
     expect(database.pragma("user_version", { simple: true })).toBe(99);
   });
 
-  test("of another program is refused and left as it is", async () => {
+  test("of another program is rejected and left unchanged", async () => {
     const path = newPath();
     const database = beside(path);
     database.exec("CREATE TABLE songs (title TEXT)");
@@ -123,14 +123,14 @@ describe("a database in SQLite", () => {
     expect(database.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["songs"]);
   });
 
-  test("that is none, or in a folder that is not there, is told so", async () => {
+  test("that is not a database, or in a missing folder, is reported", async () => {
     const path = newPath();
     writeFileSync(path, "This is a letter, and has been one for longer than a database has a header.".repeat(20));
     await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "store-foreign" });
     await expect(openSqliteStore(join(folder, "none", "x.db"))).rejects.toMatchObject({ code: "store-unavailable" });
   });
 
-  test("is read while another program writes, and written when it has done so", async () => {
+  test("can be read while another program writes, and written afterwards", async () => {
     const path = newPath();
     const store = await open(path);
     const map = await insertMap(store);
@@ -147,7 +147,7 @@ describe("a database in SQLite", () => {
     expect(await store.page({ map, size: 10, page: 1 })).toMatchObject({ count: 3 });
   });
 
-  test("has nothing of a write that failed at its last step, and goes on", async () => {
+  test("has nothing of a write that failed at its last step, and keeps working", async () => {
     const path = newPath();
     const store = await open(path);
     const map = await insertMap(store);
@@ -168,7 +168,7 @@ describe("a database in SQLite", () => {
     expectConsistent(path);
   });
 
-  test("loses what was on a map that is deleted, piece by piece, and after a restart", async () => {
+  test("deletes the features of a removed map in batches, also after a restart", async () => {
     const path = newPath();
     const store = await open(path);
     const [gone, kept] = [await insertMap(store), await insertMap(store)];
@@ -194,7 +194,7 @@ describe("a database in SQLite", () => {
     expectConsistent(path);
   });
 
-  test("answers a second request with a key that is in use at once", async () => {
+  test("rejects a concurrent request with the same key at once", async () => {
     const path = newPath();
     const store = await open(path);
     const map = await insertMap(store);
@@ -209,7 +209,7 @@ describe("a database in SQLite", () => {
     expect(await store.write(request)).toMatchObject({ kind: "done", replayed: true });
   });
 
-  test("finds keys wherever their features are among many millions", async () => {
+  test("finds keys anywhere among many millions of features", async () => {
     const path = newPath();
     const store = await open(path);
     const map = await insertMap(store);
@@ -228,7 +228,7 @@ describe("a database in SQLite", () => {
     }
   });
 
-  test("that is closed does not answer", async () => {
+  test("does not respond after it was closed", async () => {
     const store = await openSqliteStore(newPath());
     await store[Symbol.asyncDispose]();
     await store[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-/** What becomes of the store, and of the service, when a thread of SQLite ends that no one asked to end. */
+/** The store and the service after a thread of SQLite ended unexpectedly. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const folder = mkdtempSync(join(tmpdir(), "geoferry-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Threads of this process in the order of their start: of a store, the one that writes is the first. */
+/** Threads of this process by start time; the writer of a store is the first. */
 let threads: Worker[] = [];
 const trackWorker = (worker: Worker) => void threads.push(worker);
 beforeEach(() => {
@@ -37,7 +37,7 @@ const isAnswering = (store: Store): Promise<boolean> =>
 const waitUntilAnswering = (store: Store) => expect.poll(() => isAnswering(store), { timeout: 60_000 }).toBe(true);
 
 interface ReportedExit extends ThreadExit {
-  /** Whether the store answered when it told. */
+  /** Whether the store responded at the time of the event. */
   readonly answered: Promise<boolean>;
 }
 
@@ -51,7 +51,7 @@ async function opened(name: string): Promise<{ store: Store; path: string; ends:
   return { store, path, ends };
 }
 
-test("a thread that writes is replaced: what it was doing is undone and told, and the next write is done", async () => {
+test("a writer thread is restarted: its write in progress is rolled back and reported, and the next write succeeds", async () => {
   const { store, path, ends } = await opened("writer.db");
   const map = await insertMap(store);
   await writeOrFail(store, makeWriteRequest(map, "create", numberedFeatures(3)));
@@ -60,7 +60,7 @@ test("a thread that writes is replaced: what it was doing is undone and told, an
   other.exec("BEGIN IMMEDIATE");
   const lost = store.write(makeWriteRequest(map, "create", numberedFeatures(2)));
   const ended = threads[0]!.terminate();
-  // The statement that waits must come to its end: what it would throw in a thread that ends is fatal to the process.
+  // The waiting statement must end: an exception in an ending thread would abort the process.
   other.exec("COMMIT");
   await ended;
   await expect(lost).rejects.toMatchObject({ code: "store-unavailable", statusCode: 503 });
@@ -71,7 +71,7 @@ test("a thread that writes is replaced: what it was doing is undone and told, an
   expectConsistent(path);
 });
 
-test("a thread that reads is replaced, and the other one answers meanwhile", async () => {
+test("a reader thread is restarted, while the other one serves reads", async () => {
   const { store, ends } = await opened("reader.db");
   const map = await insertMap(store);
   await threads[1]!.terminate();
@@ -81,14 +81,14 @@ test("a thread that reads is replaced, and the other one answers meanwhile", asy
   expect(threads).toHaveLength(4);
 });
 
-test("a thread that ends again and again is replaced each time, after a longer pause", async () => {
+test("a thread that ends repeatedly is restarted each time, after a longer delay", async () => {
   const { store, ends } = await opened("often.db");
   for (let i = 1; i <= 4; i++) {
     await waitUntilAnswering(store);
     await threads.at(i === 1 ? 0 : -1)!.terminate();
     await expect.poll(() => ends.length, { timeout: 60_000 }).toBe(i);
     expect(await ends.at(-1)!.answered).toBe(false);
-    // What is read goes on.
+    // Reads still work.
     expect(await store.accounts()).toEqual([]);
   }
   expect(ends.map(({ restartDelay }) => restartDelay)).toEqual([0, 500, 1000, 2000]);
@@ -96,7 +96,7 @@ test("a thread that ends again and again is replaced each time, after a longer p
   await store.purge(0);
 });
 
-test("a store is closed at once while a thread is to be replaced", async () => {
+test("a store closes at once while a thread waits for its restart", async () => {
   const { store, ends } = await opened("closing.db");
   for (let i = 1; i <= 3; i++) {
     await waitUntilAnswering(store);
@@ -107,7 +107,7 @@ test("a store is closed at once while a thread is to be replaced", async () => {
   expect(threads).toHaveLength(5);
 });
 
-test("the service tells it in its log, with the reason", async () => {
+test("the service logs the exit with its cause", async () => {
   const lines: string[] = [];
   const service = await startService({
     store: { kind: "folder", path: join(folder, "data") },
@@ -125,13 +125,14 @@ test("the service tells it in its log, with the reason", async () => {
   });
   closing.push(() => service.close());
   await threads[0]!.terminate();
-  // What was asked of the thread when it ended may have failed besides.
-  const told = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith("a thread of the store"));
-  await expect.poll(told).toHaveLength(1);
-  expect(told()).toMatchObject([
+  // Pending calls of the thread may have failed as well.
+  const exitEntries = () =>
+    lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg.startsWith("a thread of the store"));
+  await expect.poll(exitEntries).toHaveLength(1);
+  expect(exitEntries()).toMatchObject([
     {
       level: "error",
-      msg: "a thread of the store ended; a new one takes its place",
+      msg: "a thread of the store ended and is restarted",
       thread: "writer",
       pause: 0,
       err: { message: expect.stringContaining("exit status 1") },
