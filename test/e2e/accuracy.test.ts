@@ -1,4 +1,4 @@
-/** The accuracy of a reprojection: the same rules for convert, push, pull and jobs. */
+/** The accuracy of reprojections: convert, push, pull and jobs follow the same rules. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -19,14 +19,14 @@ function put(name: string, content: string): string {
 
 const csv = (name: string, ...rows: readonly string[]) => put(name, `${["ref,lon,lat", ...rows].join("\n")}\n`);
 
-// North Carolina. EPSG:1173, "NAD27 to WGS 84 (4)", is accurate to 10 m there; EPSG:1174, for the states east of the
-// Mississippi, to 11 m.
+// Points in North Carolina. EPSG:1173, "NAD27 to WGS 84 (4)", has an accuracy of 10 m there; EPSG:1174, for the states
+// east of the Mississippi, 11 m.
 const carolina = () => csv("carolina.csv", "1,-78.6,35.8", "2,-80.8,35.2");
 const nad27 = ["--source-crs", "EPSG:4267"];
 const stated = /note crs-accuracy \(2 times\): positions are moved by NAD27 to WGS 84 \(4\), which is accurate to 10 m/;
 
 describe("push", () => {
-  test("states the accuracy of what it sends", async () => {
+  test("push states the accuracy of the features it sends", async () => {
     const map = await world.newMap();
     const { status, stderr } = await world.geoferry([
       "push",
@@ -42,26 +42,29 @@ describe("push", () => {
     expect(await world.features(map)).toHaveLength(2);
   });
 
-  test.each([[["--accuracy", "5"]], [["--strict"]]])("%j refuses what is worse, and sends nothing", async (flags) => {
-    const map = await world.newMap();
-    const pushed = await world.geoferry([
-      "push",
-      carolina(),
-      "--map",
-      map,
-      "--remote-field",
-      "ref",
-      ...nad27,
-      ...flags,
-    ]);
-    expect(pushed.status).toBe(4);
-    expect(pushed.stderr).toContain("--accuracy 10 takes NAD27 to WGS 84 (4), accurate to 10 m");
-    expect(await world.features(map)).toEqual([]);
-  });
+  test.each([[["--accuracy", "5"]], [["--strict"]]])(
+    "push with %j rejects a worse accuracy and sends nothing",
+    async (flags) => {
+      const map = await world.newMap();
+      const pushed = await world.geoferry([
+        "push",
+        carolina(),
+        "--map",
+        map,
+        "--remote-field",
+        "ref",
+        ...nad27,
+        ...flags,
+      ]);
+      expect(pushed.status).toBe(4);
+      expect(pushed.stderr).toContain("--accuracy 10 takes NAD27 to WGS 84 (4), accurate to 10 m");
+      expect(await world.features(map)).toEqual([]);
+    },
+  );
 });
 
 describe("pull", () => {
-  test("into a system that is reached to 10 m states that, and refuses it under --accuracy 5 and --strict", async () => {
+  test("pull states the accuracy of 10 m, and rejects it with --accuracy 5 and --strict", async () => {
     const map = await world.newMap();
     const at = (ref: number, ...coordinates: number[]) => ({
       ...createPlace(ref, {}),
@@ -92,26 +95,26 @@ describe("a job", () => {
     );
   const run = (file: string) => world.geoferry(["run", file]);
 
-  test("states the accuracy of a step", async () => {
+  test("a job states the accuracy of a step", async () => {
     const { status, stderr } = await run(job());
     expect(status, stderr).toBe(0);
     expect(stderr).toMatch(stated);
   });
 
-  test.each(["strict: true", "accuracy: 5"])("with %s fails where it is worse than 5 m", async (line) => {
+  test.each(["strict: true", "accuracy: 5"])("a job with %s fails if the accuracy is worse than 5 m", async (line) => {
     const { status, stderr } = await run(job("overwrite: true", line));
     expect(status, stderr).not.toBe(0);
     expect(stderr).toContain("accuracy: 10 takes NAD27 to WGS 84 (4), accurate to 10 m");
   });
 
-  test("with strict and an accuracy takes that", async () => {
+  test("a job with strict and an accuracy accepts that accuracy", async () => {
     const { status, stderr } = await run(job("overwrite: true", "strict: true", "accuracy: 10"));
     expect(status, stderr).toBe(0);
   });
 });
 
-describe("a run that --max-rejects stops for accuracy", () => {
-  test("convert shows what would serve the positions", async () => {
+describe("a run stopped by --max-rejects because of accuracy", () => {
+  test("convert lists options that would convert the positions", async () => {
     const flags = [...nad27, "--max-rejects", "0"];
     const { status, stderr } = await world.geoferry([
       "convert",
@@ -135,9 +138,9 @@ describe("a run that --max-rejects stops for accuracy", () => {
     expect(followed.status, followed.stderr).toBe(0);
   });
 
-  test("push shows it too", async () => {
+  test("push lists options that would convert the positions", async () => {
     const map = await world.newMap();
-    // In Guam no operation is known for NAD27 at all; the other two are served.
+    // No operation for NAD27 is known in Guam; the other two positions can be converted.
     const input = csv("guam.csv", "1,-78.6,35.8", "2,-80.8,35.2", "3,144.8,13.4");
     const flags = ["--map", map, "--remote-field", "ref", ...nad27, "--max-rejects", "0"];
     const { status, stderr } = await world.geoferry(["push", input, ...flags]);
@@ -146,8 +149,8 @@ describe("a run that --max-rejects stops for accuracy", () => {
   });
 });
 
-test("positions on both sides of the antimeridian are advised upon by the narrower box", async () => {
-  // Unalaska and Attu, of which EPSG:1181 and 1182, for the Aleutian islands, are known to 11 and 12 m.
+test("advice for positions on both sides of the antimeridian uses the narrower box", async () => {
+  // Unalaska and Attu; EPSG:1181 and 1182, for the Aleutian Islands, have an accuracy of 11 and 12 m.
   const input = csv("aleutians.csv", "1,-166.5,53.9", "2,172.9,52.8");
   const flags = [...nad27, "--accuracy", "5"];
   const { status, stderr } = await world.geoferry(["convert", input, path("islands.geojson"), ...flags]);

@@ -1,4 +1,4 @@
-/** Many inputs in one command: what names a failure, what does not stop the others, and where outputs go. */
+/** Several inputs in one command: which input failed, how the others continue, and where outputs are written. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,10 +24,10 @@ const records = (stdout: string) =>
 const point = (n: number) =>
   `{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[${n},50]},"properties":{"n":${n}}}]}`;
 
-/** Without a reference system, and beyond degrees: a refusal whose message comes from below. */
+/** Projected coordinates without a reference system, which fail deep inside the pipeline. */
 const projected = "name,x,y\na,3500000,5600000\n";
 
-/** @param bad names of files that cannot be converted */
+/** @param bad names and contents of files that cannot be converted */
 function inputs(count: number, bad: Readonly<Record<string, string>> = {}): void {
   mkdirSync(at("in"));
   for (let n = 0; n < count; n++) writeFileSync(at(`in/p${String(n).padStart(2, "0")}.geojson`), point(n));
@@ -37,7 +37,7 @@ function inputs(count: number, bad: Readonly<Record<string, string>> = {}): void
 describe("a batch into a folder", () => {
   const bad = { "z.geojson": '{"type":"FeatureCollection","features":[', "a.geojson": "[1,2", "m.csv": projected };
 
-  test("ends with its failures, each with its file, and a summary", () => {
+  test("a batch names the file of each failure, and prints a summary", () => {
     inputs(47, bad);
     const { status, stderr } = run("convert", "in", "out", "--to", "gpkg");
     expect(status).toBe(3);
@@ -49,7 +49,7 @@ describe("a batch into a folder", () => {
     expect(names("out")).toHaveLength(47);
   });
 
-  test("says the same in records", () => {
+  test("a batch reports the same in JSON records", () => {
     inputs(2, bad);
     const all = records(run("convert", "in", "out", "--to", "gpkg", "--json").stdout);
     expect(all.at(-1)).toMatchObject({ type: "batch", inputs: 5, converted: 2, upToDate: 0, failed: 3 });
@@ -61,7 +61,7 @@ describe("a batch into a folder", () => {
     );
   });
 
-  test("is refused where two inputs would get one name, or numbers them when asked to", () => {
+  test("a batch is rejected if two inputs have the same output name, or numbers the outputs on request", () => {
     mkdirSync(at("in"));
     writeFileSync(at("in/a.csv"), "n,lon,lat\n1,1,50\n");
     writeFileSync(at("in/a.geojson"), point(2));
@@ -72,7 +72,7 @@ describe("a batch into a folder", () => {
     const numbered = run("convert", "in", "out", "--to", "geojson", "--on-name-clash", "number");
     expect(numbered.status).toBe(0);
     const n = (name: string) => JSON.parse(readFileSync(at(`out/${name}`), "utf8")).features[0].properties.n;
-    // a_2 is the name of an input of its own.
+    // a_2 is the name of another input.
     expect(names("out").map((name) => [name, n(name)])).toEqual([
       ["a.geojson", 1],
       ["a_2.geojson", 3],
@@ -89,7 +89,9 @@ describe("several inputs into one file of many layers", () => {
       .flatMap((line) => /^\d+: (\S+)/.exec(line)?.slice(1) ?? [])
       .sort();
 
-  test.runIf(hasProgram("ogrinfo"))("have the layers of the good ones, and name the bad ones", () => {
+  test.runIf(
+    hasProgram("several inputs into one file have the layers of the valid ones, and the invalid ones are named"),
+  )("have the layers of the good ones, and name the bad ones", () => {
     inputs(3, { "cut.geojson": `${point(9).slice(0, -2)},{"type":`, "plane.csv": projected });
     const good = [0, 1, 2].map((n) => `in/p0${n}.geojson`);
     const { status, stderr } = run(
@@ -110,7 +112,7 @@ describe("several inputs into one file of many layers", () => {
     expect(names()).not.toContain("all.gpkg.rejects.geojsonl");
   });
 
-  test("are refused where none is good, and where an older file would lose a layer", () => {
+  test("several inputs into one file are rejected if none is valid, or if an existing file would lose a layer", () => {
     inputs(2, { "cut.geojson": '{"type":' });
     expect(run("convert", "in/cut.geojson", "in/none.shp", "all.gpkg").status).toBe(3);
     expect(existsSync(at("all.gpkg"))).toBe(false);
@@ -125,7 +127,7 @@ describe("several inputs into one file of many layers", () => {
     expect(readFileSync(at("all.gpkg")).equals(before)).toBe(true);
   });
 
-  test("are merged whole or not at all, where the file has one layer", () => {
+  test("several inputs into one layer are merged completely or not at all", () => {
     inputs(2, { "plane.csv": projected });
     const { status, stderr } = run("convert", "in/p00.geojson", "in/plane.csv", "all.geojson");
     expect([status, existsSync(at("all.geojson"))]).toEqual([3, false]);
@@ -134,7 +136,7 @@ describe("several inputs into one file of many layers", () => {
 });
 
 describe("a folder that is missing", () => {
-  test("is made for an output, its rejects, a page, a plan and the reports of a job", () => {
+  test("a missing folder is created for an output, its rejects, a page, a plan and the reports of a job", () => {
     writeFileSync(at("a.geojson"), point(1));
     writeFileSync(at("bad.csv"), "name,lon,lat\na,1,50\nb,999,50\n");
     expect(run("convert", "a.geojson", "new/gpkg/out.gpkg").status).toBe(0);
@@ -162,7 +164,7 @@ describe("a folder that is missing", () => {
       expect(existsSync(at(name)), name).toBe(true);
   });
 
-  test("is gone again where nothing was written into it", () => {
+  test("a created folder is removed if nothing was written into it", () => {
     writeFileSync(at("cut.geojson"), `${point(1).slice(0, -2)},{"type":`);
     writeFileSync(at("long.geojson"), point(1).replace('"n":1', '"a_long_name_of_a_field":1'));
     expect(run("convert", "cut.geojson", "new/folder/out.gpkg").status).toBe(3);

@@ -15,7 +15,7 @@ const read = (name: string): Feature[] => JSON.parse(readFileSync(scratch.path(n
 const lines = (name: string): string[] => readFileSync(scratch.path(name), "utf8").trimEnd().split("\n");
 
 describe("convert", () => {
-  test("reprojects a Shapefile to WGS84, within a millimetre of the survey's own longitudes", () => {
+  test("convert reprojects a Shapefile to WGS 84 within a millimetre of the longitudes in its attributes", () => {
     expect(geoferry(["convert", `${samples}/shapefile/survey.shp`, scratch.path("survey.geojson")]).status).toBe(0);
     const expected: Feature[] = JSON.parse(readFileSync(`${samples}/survey.geojson`, "utf8")).features;
     const actual = read("survey.geojson");
@@ -28,18 +28,21 @@ describe("convert", () => {
     }
   });
 
-  test.runIf(hasProgram("ogrinfo"))("writes a Shapefile that ogrinfo reads as it was meant", () => {
-    expect(geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("capitals.shp")]).status).toBe(0);
-    const { text, complaints } = ogrinfo(scratch.path("capitals.shp"));
-    expect(complaints).toBe("");
-    expect(text).toContain("Feature Count: 195");
-    expect(text).toMatch(/Geometry: (3D )?Point/);
-    expect(text).toContain('ID["EPSG",4326]');
-    expect(text).toMatch(/population: Integer(64)? \(\d+\.0\)/);
-    expect(text).toMatch(/since: Date/);
-  });
+  test.runIf(hasProgram("convert writes a Shapefile that ogrinfo reads correctly"))(
+    "writes a Shapefile that ogrinfo reads as it was meant",
+    () => {
+      expect(geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("capitals.shp")]).status).toBe(0);
+      const { text, complaints } = ogrinfo(scratch.path("capitals.shp"));
+      expect(complaints).toBe("");
+      expect(text).toContain("Feature Count: 195");
+      expect(text).toMatch(/Geometry: (3D )?Point/);
+      expect(text).toContain('ID["EPSG",4326]');
+      expect(text).toMatch(/population: Integer(64)? \(\d+\.0\)/);
+      expect(text).toMatch(/since: Date/);
+    },
+  );
 
-  test("says on stdout nothing but data, and takes - for stdin and stdout", () => {
+  test("convert writes only data to stdout, and accepts - for stdin and stdout", () => {
     const input = readFileSync(`${samples}/csv/capitals.csv`);
     const done = geoferry(["convert", "-", "-", "--to", "geojsonseq", "--where", "iso2 = 'AT'"], { input });
     expect(done.status).toBe(0);
@@ -74,21 +77,21 @@ describe("convert", () => {
     expect(done.stderr).toContain(said);
   });
 
-  test("a --select of nothing is a mistake, not a wish for no fields", () => {
+  test("an empty --select is an error", () => {
     const done = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("none.csv"), "--select", ""]);
     expect(done.status).toBe(2);
     expect(done.stderr).toContain("--select");
     expect(existsSync(scratch.path("none.csv"))).toBe(false);
   });
 
-  test("says why a field whose name differs from another in its letters' case alone was renamed", () => {
+  test("the report says why a field that differs from another only in letter case was renamed", () => {
     const point = { type: "Feature", properties: { id: 1, ID: "x" }, geometry: { type: "Point", coordinates: [1, 2] } };
     writeFileSync(scratch.path("case.geojson"), JSON.stringify(point));
     const done = geoferry(["convert", scratch.path("case.geojson"), scratch.path("case.shp")]);
     expect(done.stderr).toContain('"ID" became "ID_1", since ESRI Shapefile takes it and "id" for one');
   });
 
-  test("selects, renames, casts and limits", () => {
+  test("convert selects, renames, casts and limits", () => {
     const status = geoferry([
       "convert",
       `${samples}/capitals.geojson`,
@@ -109,7 +112,7 @@ describe("convert", () => {
     expect(typeof features.find((feature) => feature.properties.people !== null)!.properties.people).toBe("string");
   });
 
-  test("keeps what lies in a box that begins with a minus", () => {
+  test("convert accepts a --bbox that starts with a minus", () => {
     expect(
       geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("box.csv"), "--bbox", "-10,35,5,45"]).status,
     ).toBe(0);
@@ -119,7 +122,7 @@ describe("convert", () => {
     expect(names.filter(Boolean).sort()).toEqual(["Algiers", "Andorra la Vella", "Lisbon", "Madrid"]);
   });
 
-  test("splits mixed geometries into a Shapefile each, and rejects what none can hold", () => {
+  test("convert splits mixed geometries into several Shapefiles, and rejects types that none can hold", () => {
     const done = geoferry(["convert", `${samples}/mixed.geojson`, scratch.path("mixed.shp")]);
     expect(done.status).toBe(5);
     const written = readdirSync(scratch.folder)
@@ -132,7 +135,7 @@ describe("convert", () => {
     });
   });
 
-  test("appends, keeping what was there", () => {
+  test("--append keeps existing features", () => {
     geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("both.csv"), "--limit", "2"]);
     expect(
       geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("both.csv"), "--limit", "5", "--append"]).status,
@@ -140,7 +143,7 @@ describe("convert", () => {
     expect(lines("both.csv")).toHaveLength(1 + 2 + 5);
   });
 
-  test("appends feature ids to the field that has them already", () => {
+  test("--append writes feature ids to the existing id field", () => {
     geoferry(["convert", `${samples}/passes.geojson`, scratch.path("ids.csv"), "--select", "name"]);
     const status = geoferry([
       "convert",
@@ -161,7 +164,7 @@ describe("convert", () => {
     expect(lines("ids.csv")).toHaveLength(1 + 14);
   });
 
-  test("appending leaves what is there untouched, whatever is asked of the new features", () => {
+  test("--append does not change existing features, whatever the options for the new ones", () => {
     const output = scratch.path("grown.csv");
     geoferry(["convert", `${samples}/capitals.geojson`, output]);
     const before = lines("grown.csv");
@@ -175,14 +178,14 @@ describe("convert", () => {
     expect(run("--target-crs", "EPSG:3857")).toBe(2);
   });
 
-  test("refuses to append what would need another file", () => {
+  test("--append is rejected if it would need another file", () => {
     geoferry(["convert", `${samples}/passes.geojson`, scratch.path("dots.shp")]);
     const before = readFileSync(scratch.path("dots.shp"));
     expect(geoferry(["convert", `${samples}/parks.geojson`, scratch.path("dots.shp"), "--append"]).status).toBe(4);
     expect(readFileSync(scratch.path("dots.shp")).equals(before)).toBe(true);
   });
 
-  test("a set of files does not replace what belongs to its input, or to another file", () => {
+  test("a set of files does not replace companions of its input or of another file", () => {
     cpSync(`${samples}/csv/survey.csv`, scratch.path("own.csv"));
     cpSync(`${samples}/csv/survey.prj`, scratch.path("own.prj"));
     const before = readFileSync(scratch.path("own.prj"), "utf8");
@@ -194,7 +197,7 @@ describe("convert", () => {
     expect(readFileSync(scratch.path("precious.dbf"), "utf8")).toBe("precious");
   });
 
-  test("refuses a new name that another field has, and fields that no feature has", () => {
+  test("--rename to an existing field, and to unknown fields, is rejected", () => {
     const output = scratch.path("refused.geojson");
     const run = (...args: string[]) => geoferry(["convert", `${samples}/capitals.geojson`, output, ...args]);
     expect(run("--rename", "name=country")).toMatchObject({ status: 2 });
@@ -203,7 +206,7 @@ describe("convert", () => {
     expect(readdirSync(scratch.folder)).not.toContain("refused.geojson");
   });
 
-  test("gives a file of companions its extension", () => {
+  test("companion files get the extension of the output", () => {
     expect(geoferry(["convert", `${samples}/passes.geojson`, scratch.path("bare"), "--to", "shapefile"]).status).toBe(
       0,
     );
@@ -214,7 +217,7 @@ describe("convert", () => {
     ).toEqual(["bare.cpg", "bare.dbf", "bare.prj", "bare.shp", "bare.shx"]);
   });
 
-  test("takes options from the environment, a flag before them", () => {
+  test("options are read from the environment, and flags take precedence", () => {
     const env = { GEOFERRY_LIMIT: "2", GEOFERRY_OVERWRITE: "yes" };
     const run = (...args: string[]) =>
       geoferry(["convert", `${samples}/passes.geojson`, scratch.path("env.csv"), ...args], { env });
@@ -224,14 +227,14 @@ describe("convert", () => {
     expect(lines("env.csv")).toHaveLength(1 + 3);
   });
 
-  test("merges several inputs into one file, fields united", () => {
+  test("convert merges several inputs into one file with the union of their fields", () => {
     writeFileSync(scratch.path("a.csv"), "lon,lat,name\n1,2,x\n");
     writeFileSync(scratch.path("b.csv"), "lon,lat,size\n3,4,7\n");
     expect(geoferry(["convert", scratch.path("a.csv"), scratch.path("b.csv"), scratch.path("ab.csv")]).status).toBe(0);
     expect(lines("ab.csv")).toEqual(["lon,lat,name,size", "1,2,x,", "3,4,,7"]);
   });
 
-  test("leaves outputs that are up to date", () => {
+  test("--if-newer skips outputs that are up to date", () => {
     cpSync(`${samples}/csv/capitals.csv`, scratch.path("source.csv"));
     const run = () => geoferry(["convert", scratch.path("source.csv"), scratch.path("source.geojson"), "--if-newer"]);
     utimesSync(scratch.path("source.csv"), new Date(1e12), new Date(1e12));
@@ -244,7 +247,7 @@ describe("convert", () => {
     expect(statSync(scratch.path("source.geojson")).mtimeMs).toBeGreaterThan(first);
   });
 
-  test("an overwritten Shapefile keeps none of the old companions", () => {
+  test("an overwritten Shapefile keeps none of its old companions", () => {
     for (const companion of ["sbn", "qix", "shp.xml", "idm"]) writeFileSync(scratch.path(`old.${companion}`), "stale");
     geoferry(["convert", `${samples}/shapefile/survey.shp`, scratch.path("old.shp"), "--overwrite"]);
     expect(geoferry(["convert", `${samples}/shapefile/parks.shp`, scratch.path("old.shp"), "--overwrite"]).status).toBe(
@@ -267,7 +270,7 @@ describe("convert into a folder", () => {
     writeFileSync(scratch.path("in/broken.geojson"), '{"type":"FeatureCollection","features":[{"type"');
   });
 
-  test("mirrors the tree, and one bad file does not stop the others", () => {
+  test("convert into a folder mirrors the tree, and an invalid file does not stop the others", () => {
     const done = geoferry(["convert", scratch.path("in"), `${scratch.path("out")}/`, "--to", "geojson"]);
     expect(done.status).toBe(3);
     expect(done.stderr).toContain("broken.geojson");
@@ -278,12 +281,12 @@ describe("convert into a folder", () => {
     ]);
   });
 
-  test("a folder as input makes a new name without an extension a folder too", () => {
+  test("a folder as input implies a folder as output", () => {
     expect(geoferry(["convert", `${samples}/csv`, scratch.path("named"), "--to", "geojsonseq"]).status).toBe(0);
     expect(readdirSync(scratch.path("named"))).toContain("capitals.geojsonl");
   });
 
-  test("takes globs that the shell did not expand", () => {
+  test("convert expands globs that the shell did not expand", () => {
     const done = geoferry(["convert", "in/**/*.csv", "globbed/", "--to", "geojson"], { cwd: scratch.folder });
     expect(done.status).toBe(0);
     expect(readdirSync(scratch.path("globbed"), { recursive: true }).sort()).toEqual([
@@ -293,7 +296,7 @@ describe("convert into a folder", () => {
     ]);
   });
 
-  test("finds two inputs of one name before anything starts", () => {
+  test("convert detects output name conflicts before it starts", () => {
     const done = geoferry([
       "convert",
       scratch.path("in/capitals.csv"),
@@ -317,7 +320,7 @@ describe("workers", () => {
     writeFileSync(scratch.path("many.csv"), `lon,lat,name,count,share\n${rows.join("\n")}\n`);
   });
 
-  test.each(["geojson", "csv", "shp"])("the bytes of a %s are the same for 1, 2 and 3 workers", (extension) => {
+  test.each(["geojson", "csv", "shp"])("the bytes of .%s output are the same for 1, 2 and 3 workers", (extension) => {
     const env = { SOURCE_DATE_EPOCH: "1000000000" };
     const bytes = ["1", "2", "3"].map((workers) => {
       const output = scratch.path(`many-${workers}.${extension}`);

@@ -12,13 +12,13 @@ const point = (x: number, y: number, properties: object = {}) => ({
   properties,
   geometry: { type: "Point", coordinates: [x, y] },
 });
-/** What a shell says, with node as $0 and the command line as $1. */
+/** Runs a shell script with node as $0 and the command line as $1. */
 const sh = (script: string) =>
   spawnSync("sh", ["-c", script, process.execPath, main], { encoding: "utf8", cwd: scratch.folder, timeout: 60_000 });
 const collection = (...features: object[]) => JSON.stringify({ type: "FeatureCollection", features });
 
 describe("exit statuses", () => {
-  test("0: done", () => {
+  test("0: success", () => {
     const done = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("done.csv")]);
     expect(done).toMatchObject({ status: 0, stdout: "" });
     expect(done.stderr).toContain("195 features");
@@ -67,7 +67,7 @@ describe("exit statuses", () => {
     expect(failed.stderr).toMatch(/^geoferry: .+/);
   });
 
-  test("2: an output that exists is refused, and stays as it was", () => {
+  test("2: an existing output is not replaced", () => {
     writeFileSync(scratch.path("there.csv"), "untouched");
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("there.csv")]);
     expect(failed.status).toBe(2);
@@ -89,13 +89,13 @@ describe("exit statuses", () => {
     expect(readdirSync(scratch.folder).filter((file) => file.includes(`from-${name}`))).toEqual([]);
   });
 
-  test("3: a layer that is not there, naming those that are", () => {
+  test("3: a missing layer, with the names of the existing ones", () => {
     const failed = geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("x.csv"), "--layer", "nope"]);
     expect(failed.status).toBe(3);
     expect(failed.stderr).toContain('"capitals"');
   });
 
-  test("3: coordinates that are not longitude and latitude, and no word of what they are", () => {
+  test("3: coordinates that are not longitude and latitude, without a reference system", () => {
     writeFileSync(scratch.path("metres.csv"), "x,y,name\n3280000,5290000,a\n");
     const failed = geoferry(["convert", scratch.path("metres.csv"), scratch.path("metres.geojson")]);
     expect(failed.status).toBe(3);
@@ -120,7 +120,7 @@ describe("exit statuses", () => {
     expect(readdirSync(scratch.folder).filter((file) => /^long\.(shp|shx|dbf)/.test(file))).toEqual([]);
   });
 
-  test("5: the geometries of some features rejected, all features written, the reasons in a file", () => {
+  test("5: the geometries of some features are rejected, all features are written, and a file has the reasons", () => {
     writeFileSync(scratch.path("flawed.geojson"), collection(point(1, 2), point(1, 200), point(3, 4)));
     const done = geoferry(["convert", scratch.path("flawed.geojson"), scratch.path("flawed.csv"), "--json"]);
     expect(done.status).toBe(5);
@@ -139,7 +139,7 @@ describe("exit statuses", () => {
     });
   });
 
-  test("2: a rejects file that is another file, and a device is left alone", () => {
+  test("2: a rejects file that is another file; a device is left alone", () => {
     writeFileSync(scratch.path("mine.txt"), "mine");
     const run = (rejects: string) =>
       geoferry(["convert", `${samples}/capitals.geojson`, scratch.path("with-rejects.csv"), "--rejects", rejects]);
@@ -156,7 +156,7 @@ describe("exit statuses", () => {
     expect(failed.status).toBe(6);
   });
 
-  test("7: an empty input does not replace a file that is not empty", () => {
+  test("7: an empty input does not replace a non-empty file", () => {
     writeFileSync(scratch.path("nothing.geojson"), collection());
     writeFileSync(scratch.path("full.csv"), "a\n1\n");
     expect(geoferry(["convert", scratch.path("nothing.geojson"), scratch.path("full.csv"), "--overwrite"]).status).toBe(
@@ -198,14 +198,14 @@ describe("exit statuses", () => {
     ["features", "convert big.geojsonl - --to csv"],
     ["records", "info big.geojsonl --json"],
     ["help", "--help"],
-  ])("141: whoever reads stdout closes it, and nothing is said: %s", (_, line) => {
+  ])("141: the reader closed the pipe, without a message: %s", (_, line) => {
     const feature = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
     writeFileSync(scratch.path("big.geojsonl"), feature.repeat(20_000));
     const run = sh(`{ "$0" "$1" ${line}; echo $? >&2; } | true`);
     expect(run.stderr).toBe("141\n");
   });
 
-  test("0: messages that no one reads do not stop a conversion", () => {
+  test("0: a closed stderr does not stop a conversion", () => {
     writeFileSync(scratch.path("small.csv"), "lon,lat\n1,2\n");
     const run = sh('"$0" "$1" convert small.csv unread.geojson 2>&1 | true; cat unread.geojson');
     expect(run.stdout).toContain("FeatureCollection");
@@ -217,7 +217,7 @@ describe("exit statuses", () => {
     const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;
     writeFileSync(`${folder}/big.geojsonl`, line.repeat(200_000));
     const child = startGeoferry(["convert", "big.geojsonl", "out.shp", "--workers", "2"], folder);
-    // Its temporary files tell that it is at work.
+    // Its temporary files show that it is running.
     await expect.poll(() => readdirSync(folder).length, { timeout: 20_000 }).toBeGreaterThan(1);
     child.kill(signal);
     const status = await new Promise((resolve) => child.on("exit", resolve));
@@ -225,7 +225,7 @@ describe("exit statuses", () => {
     expect(readdirSync(folder)).toEqual(["big.geojsonl"]);
   });
 
-  test.each([false, true])("130: an interrupted folder says which inputs were done (--json %s)", async (json) => {
+  test.each([false, true])("130: an interrupted batch reports which inputs were done (--json %s)", async (json) => {
     const folder = scratch.path(`folder-${json}`);
     mkdirSync(`${folder}/in`, { recursive: true });
     const line = `${JSON.stringify(point(1, 2, { text: "x".repeat(200) }))}\n`;

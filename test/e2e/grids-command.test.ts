@@ -31,7 +31,7 @@ const recordsOf = ({ stdout }: CommandResult) =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-/** Without blocking the server of this process. */
+/** Asynchronous, so that the server of this process can respond. */
 async function gridsBeside(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
   const child = startGeoferry(["grids", ...args], undefined, { ...env, ...more });
   const texts = { stdout: "", stderr: "" };
@@ -51,14 +51,14 @@ afterAll(async () => {
 });
 
 describe("geoferry grids list", () => {
-  test("names size, area, systems and licence of each grid", () => {
+  test("grids list shows size, area, systems and license of each grid", () => {
     const { status, stdout } = grids(["list"]);
     expect(status).toBe(0);
     expect(stdout.trim().split("\n")).toHaveLength(157);
     expect(stdout).toMatch(/^uk_os_OSTN15_NTv2_OSGBtoETRS\.tif {2}3\.0 MB {2}.*OSGB.* to ETRS89; BSD-2-Clause$/m);
   });
 
-  test("filters by words, in any order and case, by what is installed, and by a box", () => {
+  test("grids list filters by words, by installation state, and by a box", () => {
     expect(grids(["list", "public", "nad27", "ALASKA"]).stdout).toMatch(/^us_noaa_alaska\.tif /);
     expect(grids(["list", "--installed"]).stdout).toMatch(
       new RegExp(`^ca_nrc_ntv2_0\\.tif .*; at ${proj}/NTv2_0\\.gsb\n$`),
@@ -71,8 +71,9 @@ describe("geoferry grids list", () => {
     expect(stderr).toContain("no grid");
   });
 
-  // The operations of EPSG for NAD27: conterminous states by NADCON's conus, Canada by its National Transformation.
-  test("filters by what the conversion of an input would use", () => {
+  // The operations of EPSG for NAD27: NADCON's conus for the conterminous states, the National Transformation for
+  // Canada.
+  test("grids list filters by the grids that the conversion of an input would use", () => {
     const names = (place: string) => {
       const input = scratch.path("places.csv");
       writeFileSync(input, `n,lon,lat\n1,${place}\n`);
@@ -84,8 +85,8 @@ describe("geoferry grids list", () => {
     expect(grids(["list", "--source-crs", "EPSG:4267"]).status).toBe(2);
   });
 
-  // The size and checksum are those of PROJ-data's index.
-  test("gives a program all that is known", () => {
+  // Size and checksum of PROJ-data's index.
+  test("grids list --json has all details", () => {
     const [record] = recordsOf(grids(["list", "ca_nrc_ntv2_0", "--json"]));
     expect(record).toEqual({
       type: "grid",
@@ -118,20 +119,20 @@ test("geoferry grids where shows the folders in order, and the grids in them", (
 describe("geoferry grids get", () => {
   const get = (...args: string[]) => gridsBeside(["get", ...args, "--grid-endpoint", server.endpoint]);
 
-  test("refuses a file that is not the published one, and leaves nothing", async () => {
+  test("grids get rejects a file that differs from the published one, and leaves nothing", async () => {
     const { status, stderr } = await get(name);
     expect(status).toBe(3);
     expect(stderr).toContain(`${server.endpoint}/${name}: is not the grid that PROJ publishes under this name: it`);
     expect(existsSync(cache) ? readdirSync(cache) : []).toEqual([]);
   });
 
-  test("says what a server does not have", async () => {
+  test("grids get reports a grid that the server does not have", async () => {
     const { status, stderr } = await get("be_ign_bd72lb72_etrs89lb08.tif");
     expect(status).toBe(3);
     expect(stderr).toContain("the server answers 404");
   });
 
-  test("takes an input in place of names", async () => {
+  test("grids get accepts an input instead of names", async () => {
     server.misbehave(null);
     const input = scratch.path("ntf.csv");
     writeFileSync(input, "n,lon,lat\n1,2.3,48.8\n");
@@ -142,7 +143,7 @@ describe("geoferry grids get", () => {
     expect((await get()).stderr).toContain("which grids? Name some");
   });
 
-  test("takes the name of a published grid only", async () => {
+  test("grids get accepts names of published grids only", async () => {
     server.misbehave(null);
     const mistyped = await get("us_noa_conus.tif");
     expect(mistyped.status).toBe(2);
@@ -152,7 +153,7 @@ describe("geoferry grids get", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("downloads nothing that is installed already", async () => {
+  test("grids get does not download installed grids", async () => {
     server.misbehave(null);
     copyFileSync(`${proj}/NTv2_0.gsb`, `${proj}/ca_nrc_ntv2_0.tif`);
     const { status, stdout } = await get("ca_nrc_ntv2_0.tif", "--json");
@@ -161,7 +162,7 @@ describe("geoferry grids get", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("does not follow to an address of another kind, and takes http only where it is asked to", async () => {
+  test("grids get does not follow redirects to another scheme, and uses http only on request", async () => {
     const evil = createServer((_, response) => void response.writeHead(302, { location: "file:///etc/passwd" }).end());
     await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", resolve));
     const endpoint = `http://127.0.0.1:${(evil.address() as AddressInfo).port}`;
@@ -179,18 +180,18 @@ describe("convert", () => {
   const convert = (more: readonly string[], environment: NodeJS.ProcessEnv = env) =>
     geoferry(["convert", input, "-", "--to", "csv", "--source-crs", "EPSG:4267", ...more], { env: environment });
 
-  test("uses the grids of the standard folders", () => {
+  test("convert uses the grids of the standard folders", () => {
     const { status, stderr } = convert([]);
     expect(status).toBe(0);
     expect(stderr).toContain("1 position by NAD27 to WGS 84 (33), accurate to 2 m");
   });
 
-  test("does not with --no-standard-grids", () => {
+  test("convert ignores them with --no-standard-grids", () => {
     expect(convert(["--no-standard-grids"]).stderr).toContain("geoferry grids get ca_nrc_ntv2_0.tif");
     expect(convert([], { ...env, GEOFERRY_STANDARD_GRIDS: "0" }).stderr).toContain("geoferry grids get");
   });
 
-  test("prefers those that --grid names", () => {
+  test("convert prefers the grids of --grid", () => {
     const own = scratch.path("ca_nrc_ntv2_0.tif");
     writeFileSync(own, "no grid");
     const { status, stderr } = convert(["--grid", own]);

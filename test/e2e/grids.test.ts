@@ -1,4 +1,4 @@
-/** Shift grids on the command line: what comes out, what is told of it, and what ends it. */
+/** Shift grids on the command line: results, messages and errors. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ mkdirSync(scratch.path("grids"));
 const grid = scratch.path("grids/NTv2_0.gsb");
 writeFileSync(grid, ntv2([{ name: "CANADA", west: -142, south: 40, columns: 391, rows: 181, step: 0.25 }]));
 
-// On nodes of the grid, where the shift is what the function gives.
+// At nodes of the grid, where the shift equals the function.
 const places = Array.from({ length: 5000 }, (_, i) => [-130 + (i % 200) * 0.25, 50 + Math.floor(i / 200)] as const);
 const input = scratch.path("wells.csv");
 writeFileSync(input, `n,lon,lat\n${places.map(([x, y], i) => `${i},${x},${y}`).join("\n")}\n`);
@@ -31,7 +31,7 @@ function positionsIn(path: string): [number, number][] {
 describe("convert with --grid", () => {
   const output = scratch.path("wells.geojson");
 
-  test("moves by the grid, and says by which and how accurate that is", () => {
+  test("convert --grid shifts by the grid, and reports its name and accuracy", () => {
     const { status, stdout, stderr } = convert(output, "--grid", grid, "--json");
     expect(status).toBe(0);
     expect(stderr).toContain("5,000 positions by NAD27 to WGS 84 (33), accurate to 2 m");
@@ -57,31 +57,31 @@ describe("convert with --grid", () => {
     });
   });
 
-  test("writes the same bytes on one thread and on several", () => {
+  test("convert --grid writes the same bytes on one thread and on several", () => {
     const [one, four] = [scratch.path("one.geojson"), scratch.path("four.geojson")];
     expect(convert(one, "--grid", scratch.path("grids"), "--workers", "1").status).toBe(0);
     expect(convert(four, "--grid", scratch.path("grids"), "--workers", "4").status).toBe(0);
     expect(readFileSync(four)).toEqual(readFileSync(one));
   });
 
-  test("finds grids in the folders of GEOFERRY_GRIDS", () => {
+  test("convert finds grids in the folders of GEOFERRY_GRIDS", () => {
     const env = { GEOFERRY_GRIDS: [scratch.path("."), scratch.path("grids")].join(delimiter) };
     const found = geoferry(["convert", input, "-", "--to", "geojsonl", "--source-crs", "EPSG:4267"], { env });
     expect(found.status).toBe(0);
     expect(found.stdout.split("\n", 1)[0]).toContain("[-130.0000025,49.9998034]");
   });
 
-  test("without one states how accurate it is, and which grid would do better there", () => {
+  test("convert without a grid states the accuracy, and which grid would be more accurate", () => {
     const { status, stderr } = convert(scratch.path("none.geojson"));
     expect(status).toBe(0);
-    // EPSG:1168, "NAD27 to WGS 84 (12)" and others of Canada's provinces: 8 to 10 m.
+    // EPSG:1168, "NAD27 to WGS 84 (12)", and other operations for Canada's provinces: 8 to 10 m.
     expect(stderr).toMatch(
       /note crs-accuracy \([\d,]+ times\): positions are moved by NAD27 to WGS 84 \(\d+\), which is accurate to (?:[6-9]|1\d) m; geoferry grids get ca_nrc_ntv2_0\.tif makes it accurate to 2 m where it reaches/,
     );
   });
 
   test.each([["--accuracy", "5"], ["--strict"]])(
-    "with %s %s refuses the same, saying what would do there",
+    "convert with %s %s rejects this accuracy, and names a suitable grid",
     (...asked) => {
       const { status, stderr } = convert(scratch.path("strict.geojson"), ...asked);
       expect(status).toBe(4);
@@ -103,7 +103,7 @@ describe("convert with --grid", () => {
     },
   );
 
-  test("rejects what lies beyond it, saying where", () => {
+  test("convert --grid rejects positions outside of the grid, with their location", () => {
     const beyond = scratch.path("beyond.csv");
     writeFileSync(beyond, "n,lon,lat\n1,-100,50\n2,-100,35\n");
     const { status } = geoferry([
@@ -121,7 +121,7 @@ describe("convert with --grid", () => {
     expect(readFileSync(`${output}.rejects.geojsonl`, "utf8")).toMatch(/the position -100, 35 lies at -100\.0000°, 35/);
   });
 
-  test("ends with 3 where the file is not there or damaged, and leaves no output", () => {
+  test("a missing or damaged grid ends with 3 and leaves no output", () => {
     const damaged = scratch.path("ntv2_0.gsb");
     writeFileSync(damaged, readFileSync(grid).subarray(0, 5000));
     const output = scratch.path("never.geojson");
@@ -138,7 +138,7 @@ describe("convert with --grid", () => {
 });
 
 describe("info and check", () => {
-  test("tell system, area, operation and what would do better, in words and records", () => {
+  test("info and check report system, area, operation and better options, in text and in records", () => {
     const { stdout } = geoferry(["info", input, "--source-crs", "EPSG:4267", "--grid", grid]);
     expect(stdout).toMatch(/ {2}crs {7}EPSG:4267 NAD27\n/);
     expect(stdout).toMatch(/ {2}axes {6}x longitude, y latitude in degrees, on North American Datum 1927\n/);
@@ -165,7 +165,7 @@ describe("info and check", () => {
     });
   });
 
-  test("tell features far outside of the area, as convert does", () => {
+  test("info and check report features far outside of the area, like convert", () => {
     const strangers = scratch.path("strangers.csv");
     writeFileSync(strangers, "n,x,y\n1,500000,5500000\n2,9500000,550000\n3,9600000,550000\n");
     const words = /9500000, 550000 is at longitude 71.*far outside of the area of use of EPSG:25832/;

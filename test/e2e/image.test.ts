@@ -1,4 +1,6 @@
-/** The container image of samples/deploy, built and run without a daemon, from small base images made of this system. */
+/**
+ * The container image of samples/deploy, built and run without a daemon, from small base images made of this system.
+ */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
@@ -54,7 +56,7 @@ describe.skipIf(!canRun)("the container image", () => {
     );
     createImage("node-base", scratch.path("node"));
     createImage("small-base", scratch.path("base"));
-    // How this machine reaches the registry.
+    // The npm settings of this machine, to reach its registry.
     const npmSettings = [join(homedir(), ".npmrc"), "/usr/etc/npmrc"].filter(existsSync);
     writeFileSync(scratch.path("npmrc"), npmSettings.map((path) => readFileSync(path, "utf8")).join("\n"));
     const settings = [
@@ -81,13 +83,13 @@ describe.skipIf(!canRun)("the container image", () => {
     scratch.remove();
   });
 
-  test("runs geoferry as a user without rights", () => {
+  test("the image runs geoferry as an unprivileged user", () => {
     expect(run("geoferry", "--version")).toBe("0.1.0");
     expect(run("id", "-u")).toBe("1000");
     expect(run("sh", "-c", "touch /opt/geoferry/x 2>/dev/null || echo refused")).toBe("refused");
   });
 
-  test("has no npm, no tarball and a bill of materials; Node and geoferry take under 150 MB", () => {
+  test("the image has no npm and no tarball, has a bill of materials, and Node and geoferry take less than 150 MB", () => {
     const mounted = buildah("mount", container);
     expect(existsSync(join(mounted, "usr/local/lib/node_modules/npm"))).toBe(false);
     expect(existsSync(join(mounted, "opt/geoferry/geoferry-0.1.0.tgz"))).toBe(false);
@@ -103,7 +105,7 @@ describe.skipIf(!canRun)("the container image", () => {
     expect(Number(kilobytes) / 1024).toBeLessThan(150);
   });
 
-  test("serves, and answers its own health check", async () => {
+  test("the image runs the service and passes its own health check", async () => {
     const { Config } = JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config
       ? { Config: JSON.parse(buildah("inspect", "--type=image", "geoferry")).Docker.config }
       : { Config: {} };

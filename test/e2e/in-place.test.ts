@@ -1,4 +1,4 @@
-/** A GeoPackage changed in place by `--append` and `--replace-layer`, as ogrinfo sees it. */
+/** GeoPackages changed in place by `--append` and `--replace-layer`, as read by ogrinfo. */
 import { copyFileSync, readdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { geoferry, hasProgram, ogrinfo, samples } from "../support/command.js";
@@ -28,7 +28,7 @@ describe.runIf(hasProgram("ogrinfo"))("a GeoPackage", () => {
     copyFileSync(base, output);
   };
 
-  test("gets a layer more, and rows more of a layer it has, whatever the case of its name", () => {
+  test("--append adds a layer to a GeoPackage, and rows to an existing layer, whatever the letter case of its name", () => {
     fresh();
     expect(run(`${samples}/huts.geojson`, "--append").status).toBe(0);
     expect(layersOf(output)).toBe("capitals 195, huts 3");
@@ -36,14 +36,14 @@ describe.runIf(hasProgram("ogrinfo"))("a GeoPackage", () => {
     expect(layersOf(output)).toBe("capitals 195, huts 6");
   });
 
-  test("has one of its layers replaced", () => {
+  test("--replace-layer replaces one layer of a GeoPackage", () => {
     fresh();
     run(`${samples}/huts.geojson`, "--append");
     expect(run(`${samples}/capitals.geojson`, "--replace-layer", "--limit", "3").status).toBe(0);
     expect(layersOf(output).split(", ").sort()).toEqual(["capitals 3", "huts 3"]);
   });
 
-  test("is what it was when the append fails near its end", () => {
+  test("a GeoPackage is unchanged if an append fails near its end", () => {
     fresh();
     const features = Array.from({ length: 20_000 }, (_, i) => ({
       type: "Feature",

@@ -1,4 +1,7 @@
-/** The package as users install it: packed, installed globally without a compiler, and used with each version of Node. */
+/**
+ * The package as users install it: packed, installed globally without a compiler, and used with each version of
+ * Node.js.
+ */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -13,7 +16,7 @@ afterAll(() => scratch.remove());
 
 let tarball: string;
 beforeAll(() => {
-  // The build is there already; other tests run from it.
+  // The build exists already; other tests run from it.
   const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")], {
     cwd: root,
     encoding: "utf8",
@@ -22,7 +25,7 @@ beforeAll(() => {
   tarball = scratch.path((JSON.parse(packed) as { filename: string }[])[0]!.filename);
 }, 60_000);
 
-/** Bytes of all files in a folder. */
+/** Total bytes of a folder. */
 const sizeOf = (folder: string): number =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((name) => statSync(join(folder, name)))
@@ -40,7 +43,7 @@ interface Installation {
 
 function install(node: string, name: string): Installation {
   const prefix = scratch.path(name);
-  // As where no compiler is: a package that needs one fails.
+  // Without a compiler: a package that requires one fails.
   const env = { ...process.env, CC: "false", CXX: "false", npm_config_build_from_source: "true" };
   execFileSync("npm", ["install", "--global", "--prefix", prefix, tarball], { env, stdio: "pipe" });
   const folder = join(prefix, "work");
@@ -71,7 +74,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     if (node) installed = install(node, `node-${version}`);
   }, 120_000);
 
-  test("takes few megabytes, and no package of it has an install script", () => {
+  test("the installation takes few megabytes, and none of its packages has an install script", () => {
     if (!installed) return;
     expect(sizeOf(installed.modules) / 2 ** 20).toBeLessThan(40);
     const manifests = readdirSync(installed.modules, { recursive: true, encoding: "utf8" })
@@ -84,7 +87,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     expect(scripts).toEqual([]);
   });
 
-  test("converts from and to all six formats", () => {
+  test("the installation converts from and to all six formats", () => {
     if (!installed) return;
     const formats = ["gpkg", "shp", "csv", "kml", "gpx", "geojson"];
     for (const format of formats) {
@@ -97,7 +100,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     }
   });
 
-  test("changes a GeoPackage in place, or says what to install", () => {
+  test("the installation changes a GeoPackage in place, or says what to install", () => {
     if (!installed) return;
     installed.run(["convert", `${samples}/capitals.geojson`, "changed.gpkg", "--quiet"]);
     const { status, stderr } = installed.run(["convert", `${samples}/rivers.geojson`, "changed.gpkg", "--append"]);
@@ -113,7 +116,7 @@ describe.each([20, 22, 24] as const)("installed globally under Node %s", (versio
     expect(stdout).toMatch(/capitals[\s\S]*rivers/);
   });
 
-  test("serves a map and keeps it in sync, or says what to install", async () => {
+  test("the installation serves a map and syncs it, or says what to install", async () => {
     if (!installed) return;
     const service = installed.start(["serve", "--data", "data", "--port", "0", "--json"]);
     if (version === 20) {

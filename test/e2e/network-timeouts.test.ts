@@ -1,4 +1,4 @@
-/** Peers that never answer: a command ends in the time that it was given, says what to do, and leaves nothing. */
+/** Unresponsive peers: commands end within their timeout, print advice, and leave no files. */
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -44,7 +44,7 @@ describe("a download", () => {
     ["silent", "no answer within 0.5 s (--timeout)"],
     ["silent after the head", "the server sends nothing for 0.5 s (--timeout)"],
     ["a byte now and then", "fewer than 1000 (--minimum-rate, --timeout)"],
-  ])("from a server that is %s ends with 8", async (manner, reason) => {
+  ])("a download from a server that is %s ends with 8", async (manner, reason) => {
     peer = await SilentServer.start(manner);
     const done = await run(["convert", `http://127.0.0.1:${peer.port}/a.geojson`, "out.geojson", ...quick]);
     expect(done).toEqual({ status: 8, stderr: expect.stringContaining(reason) });
@@ -52,7 +52,7 @@ describe("a download", () => {
     nothingIsLeft();
   });
 
-  test("from a server that never agrees on TLS ends with 8", async () => {
+  test("a download from a server that never finishes the TLS handshake ends with 8", async () => {
     peer = await SilentServer.start();
     const done = await run(["convert", `https://127.0.0.1:${peer.port}/a.geojson`, "out.geojson", ...quick]);
     expect(done).toEqual({
@@ -62,7 +62,7 @@ describe("a download", () => {
     nothingIsLeft();
   });
 
-  test("takes its times from the environment", async () => {
+  test("a download takes its timeouts from the environment", async () => {
     peer = await SilentServer.start();
     const done = await run(["convert", `http://127.0.0.1:${peer.port}/a.geojson`, "out.geojson"], {
       GEOFERRY_TIMEOUT: "0.3",
@@ -75,7 +75,7 @@ describe("a store of objects that is silent", () => {
   test.each<[string, readonly string[], number]>([
     ["is asked once more", [], 2],
     ["is asked once with --retries 0", ["--retries", "0"], 1],
-  ])("%s", async (_name, more, requests) => {
+  ])("a silent object store: %s", async (_name, more, requests) => {
     peer = await SilentServer.start();
     const done = await run(["convert", "s3://bucket/a.geojson", "out.geojson", ...quick, ...more], s3(peer.port));
     expect(done).toEqual({ status: 8, stderr: expect.stringContaining("no answer within 0.5 s (--timeout)") });
@@ -83,7 +83,7 @@ describe("a store of objects that is silent", () => {
     nothingIsLeft();
   });
 
-  test("ends an upload", async () => {
+  test("a silent object store ends an upload with 8", async () => {
     peer = await SilentServer.start();
     writeFileSync(join(folder, "in.geojson"), '{"type":"Point","coordinates":[1,2]}');
     const args = ["convert", "in.geojson", "s3://bucket/a.geojson", ...quick, "--retries", "0"];
@@ -95,7 +95,7 @@ describe("a service that is silent", () => {
   test.each<[readonly string[], number]>([
     [[], 2],
     [["--retries", "0"], 1],
-  ])("is asked with %j as often as %i times", async (more, requests) => {
+  ])("a silent service with %j gets %i requests", async (more, requests) => {
     peer = await SilentServer.start();
     const env = {
       GEOFERRY_URL: `http://127.0.0.1:${peer.port}`,
@@ -109,14 +109,14 @@ describe("a service that is silent", () => {
   });
 });
 
-test("a database that is silent ends with 8", async () => {
+test("a silent database ends a command with 8", async () => {
   peer = await SilentServer.start();
   const address = `postgresql://a@127.0.0.1:${peer.port}/b?sslmode=disable`;
   const done = await run(["convert", address, "out.geojson", ...quick]);
   expect(done).toEqual({ status: 8, stderr: expect.stringContaining("timeout expired") });
 });
 
-test("a queue that is silent ends with 8", async () => {
+test("a silent queue ends a command with 8", async () => {
   peer = await SilentServer.start();
   writeFileSync(join(folder, "in.geojson"), '{"type":"Point","coordinates":[1,2]}');
   writeFileSync(join(folder, "job.yaml"), "name: a\nsteps:\n  - {name: a, source: in.geojson, target: out.csv}\n");
@@ -124,11 +124,11 @@ test("a queue that is silent ends with 8", async () => {
   expect(done).toEqual({ status: 8, stderr: expect.stringContaining("the queue does not answer") });
 });
 
-// Asked once, unless the command line says how often.
+// One request, unless the command line sets retries.
 test.each([
   [[], 1],
   [["--retries", "2"], 3],
-])("a queue that is silent is asked with %j as often as %i times", async (more, requests) => {
+])("a silent queue with %j gets %i requests", async (more, requests) => {
   peer = await SilentServer.start();
   writeFileSync(join(folder, "in.geojson"), '{"type":"Point","coordinates":[1,2]}');
   writeFileSync(join(folder, "job.yaml"), "name: a\nsteps:\n  - {name: a, source: in.geojson, target: out.csv}\n");
@@ -137,7 +137,7 @@ test.each([
   const done = await run(["run", "job.yaml", ...queue, ...more]);
   expect(done).toEqual({ status: 8, stderr: expect.stringContaining("the queue does not answer") });
   expect(peer.requests).toBe(requests);
-  // The usual five seconds are more.
+  // Less than the default of five seconds.
   expect(performance.now() - began).toBeLessThan(4500);
 });
 
@@ -148,19 +148,19 @@ describe("a job", () => {
     return ["run", "job.yaml"];
   };
 
-  test("with retries: 0 asks a silent store once, and names its own keys", async () => {
+  test("a job with retries: 0 sends one request to a silent store, and names its own keys", async () => {
     peer = await SilentServer.start();
     const done = await run(job("s3://bucket/a.geojson", "network: {timeout: 400ms}\n"), s3(peer.port));
     expect(done).toEqual({ status: 8, stderr: expect.stringContaining("no answer within 0.4 s (network.timeout)") });
     expect(peer.requests).toBe(1);
   });
 
-  test("is overruled by the command line", async () => {
+  test("the command line overrides the settings of a job", async () => {
     peer = await SilentServer.start();
     const args = job(`http://127.0.0.1:${peer.port}/a.geojson`, "network: {timeout: 1h}\n");
     const done = await run([...args, "--timeout", "0.4"]);
     expect(done).toEqual({ status: 8, stderr: expect.stringContaining("no answer within 0.4 s") });
-    // What it is like, and what it has.
+    // A request for metadata, and one for content.
     expect(peer.requests).toBe(2);
   });
 });

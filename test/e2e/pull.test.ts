@@ -1,4 +1,4 @@
-/** Maps as inputs, against the real service: `pull`, and `map:ID` for convert, info and check. */
+/** Maps as inputs, with the real service: `pull`, and `map:ID` for convert, info and check. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -28,7 +28,7 @@ async function mapOf(features: readonly Place[]): Promise<string> {
   return map;
 }
 
-/** Behind a proxy, which is gone after the test. */
+/** Behind a proxy that is closed after the test. */
 async function proxied<T>(act: (proxy: FaultProxy, options: CommandOptions) => Promise<T>): Promise<T> {
   await using proxy = await FaultProxy.start(world.url);
   return await act(proxy, { url: proxy.url });
@@ -36,7 +36,7 @@ async function proxied<T>(act: (proxy: FaultProxy, options: CommandOptions) => P
 
 const path = (name: string) => join(world.folder, name);
 
-/** Runs a command that must end with 0. */
+/** Runs a command that must exit with 0. */
 async function succeed(args: readonly string[], options: CommandOptions = {}) {
   const finished = await world.geoferry(args, options);
   expect(finished, finished.stderr).toMatchObject({ status: 0 });
@@ -108,7 +108,7 @@ describe("pull", () => {
     [501, 2],
     [1000, 3],
     [1200, 3],
-  ])("of %i features takes %i requests", async (count, requests) => {
+  ])("pull of %i features takes %i requests", async (count, requests) => {
     const map = await mapOf(places(count));
     await proxied(async (proxy, options) => {
       await succeed(["pull", `count-${count}.geojson`, "--map", map], options);
@@ -119,14 +119,14 @@ describe("pull", () => {
     expect(collectionIn(`count-${count}.geojson`).features).toEqual(await world.features(map));
   });
 
-  test("keeps every geometry, value and id in GeoJSON", async () => {
+  test("pull keeps all geometries, values and ids in GeoJSON", async () => {
     const map = await mapOf(shapes);
     await succeed(["pull", "shapes.geojson", "--map", map]);
     expect(collectionIn("shapes.geojson").features).toEqual(await world.features(map));
   });
 
   describe("to every format and back", () => {
-    // Where the ids are in each: "" for the ids of its own.
+    // The field with the ids in each format: "" for native ids.
     test.each([
       ["geojson", ""],
       ["geojsonl", ""],
@@ -135,7 +135,7 @@ describe("pull", () => {
       ["gpkg", "id"],
       ["kml", ""],
       ["gpx", "fid"],
-    ])("%s", async (extension, field) => {
+    ])("pull to .%s and back keeps the features", async (extension, field) => {
       const map = await mapOf(places(30));
       await succeed(["pull", `places.${extension}`, "--map", map]);
       await succeed(["convert", `places.${extension}`, `from-${extension}.geojson`]);
@@ -152,7 +152,7 @@ describe("pull", () => {
 });
 
 describe("where another writes between the pages", () => {
-  /** Puts one feature on the map before the second page is read, as often as it is. */
+  /** Adds a feature to the map before the second page is read, this many times. */
   const writing = (map: string, times: number) => {
     let written = 0;
     return concurrentWriter("before", async () => {
@@ -164,20 +164,20 @@ describe("where another writes between the pages", () => {
   test.each([
     ["entity tags show it", []],
     ["a second reading shows it", ["etag"]],
-  ])("%s, and the map is read until it holds still", async (name, headers) => {
+  ])("%s: concurrent writes make pull read the map again", async (name, headers) => {
     const map = await mapOf(places(600));
     await proxied(async (proxy, options) => {
       const fault = writing(map, 1);
       proxy.always(withoutHeaders(...headers)).choose((request) => (secondPage(request) ? fault : null));
       await succeed(["pull", `${name}.geojson`, "--map", map], options);
-      // Two pages a reading, and a second one that agrees with it.
+      // Two pages per reading, and a second reading that matches.
       expect(proxy.count("GET")).toBe(4);
     });
     expect(collectionIn(`${name}.geojson`).features).toEqual(await world.features(map));
     expect(collectionIn(`${name}.geojson`).features).toHaveLength(601);
   });
 
-  test("all the time, it ends with 8 and writes nothing", async () => {
+  test("constant concurrent writes make pull end with 8 and write nothing", async () => {
     const map = await mapOf(places(600));
     await proxied(async (proxy, options) => {
       const fault = writing(map, 100);
@@ -199,7 +199,7 @@ describe("a pull ends with", () => {
   const pull = (map: string, options: CommandOptions = {}) =>
     world.geoferry(["pull", "none.geojson", "--map", map, "--retries", "1", "--json"], options);
 
-  test("8 where the service does not answer", async () => {
+  test("pull ends with 8 if the service does not respond", async () => {
     await proxied(async (proxy, options) => {
       proxy.choose((request) => (request.method === "GET" ? respondBeforeCommit(503, 0) : null));
       const { status, stdout } = await pull(await world.newMap(), options);
@@ -208,13 +208,13 @@ describe("a pull ends with", () => {
     });
   });
 
-  test("9 where the credentials are wrong", async () => {
+  test("pull ends with 9 if the credentials are wrong", async () => {
     const { status, stdout } = await pull(await world.newMap(), { as: { ...world.ada, clientSecret: "guessed" } });
     expect(JSON.parse(stdout)).toMatchObject({ code: "remote-credentials", exit: 9 });
     expect(status).toBe(9);
   });
 
-  test("10 where there is no such map, or it is another's private one", async () => {
+  test("pull ends with 10 if the map does not exist or is private", async () => {
     const hidden = await world.newMap({ owner: world.bob, private: true });
     for (const map of [hidden, "nowhere"]) {
       const { status, stdout } = await pull(map);
@@ -223,14 +223,14 @@ describe("a pull ends with", () => {
     }
   });
 
-  test("2 where the id of the map is empty", async () => {
+  test("pull ends with 2 if the map id is empty", async () => {
     expect(await world.geoferry(["pull", "none.geojson", "--map="])).toMatchObject({ status: 2 });
     const { status, stderr } = await world.geoferry(["convert", "map:", "none.geojson"]);
     expect(stderr).toContain("the id of the map is empty");
     expect(status).toBe(2);
   });
 
-  test("7 where an empty map would replace features", async () => {
+  test("pull ends with 7 if an empty map would replace features", async () => {
     const full = await mapOf(places(2));
     await succeed(["pull", "kept.geojson", "--map", full]);
     const { status } = await world.geoferry(["pull", "kept.geojson", "--map", await world.newMap(), "--overwrite"]);
@@ -239,21 +239,21 @@ describe("a pull ends with", () => {
   });
 });
 
-describe("what convert can do, pull can", () => {
-  test("choose, reproject, rename and write to stdout", async () => {
+describe("pull with options of convert", () => {
+  test("pull selects, reprojects, renames and writes to stdout", async () => {
     const map = await mapOf([createPlace(1, {}, [9, 0]), createPlace(2, {}, [9, 47])]);
     const line = "--to csv --where ref=1 --rename ref=number --target-crs EPSG:32632".split(" ");
     const { stdout } = await succeed(["pull", "-", "--map", map, ...line]);
     const [head, row, ...rest] = stdout.trim().split(/\r?\n/);
     expect(rest).toEqual([]);
     const of = (name: string) => row!.split(",")[head!.split(",").indexOf(name)];
-    // 9° E is the central meridian of zone 32: false easting 500,000 m on the equator.
+    // 9° E is the central meridian of zone 32: false easting 500,000 m at the equator.
     expect(Number(of("x"))).toBeCloseTo(500000, 3);
     expect(Number(of("y"))).toBeCloseTo(0, 3);
     expect(of("number")).toBe("1");
   });
 
-  test("add a map to what another one wrote", async () => {
+  test("pull appends a map to an existing file", async () => {
     const [one, other] = [await mapOf(places(3)), await mapOf([createPlace("x")])];
     await succeed(["pull", "both.geojson", "--map", one]);
     await succeed(["pull", "both.geojson", "--map", other, "--append"]);
@@ -273,13 +273,13 @@ describe("layers by geometry", () => {
     ["polygon", ["Polygon"]],
     ["collection", ["GeometryCollection"]],
     ["none", [null]],
-  ])("%s", async (layer, types) => {
+  ])("pull of the layer %s has only its geometries", async (layer, types) => {
     const map = await mapOf(shapes);
     await succeed(["pull", `only-${layer}.geojson`, "--map", map, "--layer", layer]);
     expect(typesIn(`only-${layer}.geojson`)).toEqual(types);
   });
 
-  test("are tables of one GeoPackage", async () => {
+  test("layers by geometry become tables of one GeoPackage", async () => {
     const map = await mapOf(shapes);
     await succeed(["pull", "layers.gpkg", "--map", map, "--layer", "point,line"]);
     const { stdout } = await succeed(["info", "layers.gpkg", "--json"]);
@@ -293,7 +293,7 @@ describe("layers by geometry", () => {
     ]);
   });
 
-  test("that are mistyped are named", async () => {
+  test("an unknown layer is reported with the existing names", async () => {
     const map = await mapOf(shapes);
     const { status, stderr } = await world.geoferry(["pull", "typo.geojson", "--map", map, "--layer", "points"]);
     expect(stderr).toContain('did you mean "point"?');
@@ -302,7 +302,7 @@ describe("layers by geometry", () => {
 });
 
 describe("map:ID", () => {
-  test("is told of by info", async () => {
+  test("info describes map:ID", async () => {
     const map = await mapOf(shapes);
     const { stdout } = await succeed(["info", `map:${map}`, "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -315,7 +315,7 @@ describe("map:ID", () => {
     });
   });
 
-  test("is checked", async () => {
+  test("check validates map:ID", async () => {
     const bowTie = [
       [
         [0, 0],
@@ -334,20 +334,20 @@ describe("map:ID", () => {
     expect(status).toBe(5);
   });
 
-  test("is merged with files and other maps", async () => {
+  test("convert merges map:ID with files and other maps", async () => {
     const [one, other] = [await mapOf(places(2)), await mapOf([createPlace(3)])];
     const file = world.source([createPlace(4)]);
     await succeed(["convert", `map:${one}`, file, `map:${other}`, "merged.geojson"]);
     expect(collectionIn("merged.geojson").features.map(({ properties }) => properties.ref)).toEqual([1, 2, 4, 3]);
   });
 
-  test("becomes a file each in a folder", async () => {
+  test("convert writes several map:ID inputs as files of a folder", async () => {
     const maps = [await mapOf(places(2)), await mapOf([createPlace(3)])];
     await succeed(["convert", ...maps.map((map) => `map:${map}`), "maps/", "--to", "geojson"]);
     expect(maps.map((map) => collectionIn(`maps/${map}.geojson`).features.length)).toEqual([2, 1]);
   });
 
-  test("needs a service", async () => {
+  test("map:ID requires a service", async () => {
     const env = { GEOFERRY_URL: undefined, GEOFERRY_CLIENT_ID: undefined, GEOFERRY_CLIENT_SECRET: undefined };
     const { status, stderr } = await world.geoferry(["convert", "map:7c0", "none.geojson"], { env });
     expect(stderr).toContain("geoferry login");
@@ -363,30 +363,30 @@ describe("check --map", () => {
     return { status, stdout };
   };
 
-  test("has nothing against what lies where the map has its features", async () => {
+  test("check --map accepts coordinates near the features of the map", async () => {
     expect(await check([8, 47])).toMatchObject({ status: 0, stdout: expect.stringContaining("no problem found") });
   });
 
-  test("suspects coordinates that would lie there swapped", async () => {
+  test("check --map detects swapped coordinates", async () => {
     const { status, stdout } = await check([47, 8]);
     expect(stdout).toMatch(/x and y may be swapped: its extent \[47, 8, 47, 8\] .* \[7, 46, 10, 48\].*--swap-xy/);
     expect(status).toBe(5);
   });
 
-  test("names the extents of what lies elsewhere", async () => {
+  test("check --map reports the extents of data elsewhere", async () => {
     const { status, stdout } = await check([-70, -30]);
     expect(stdout).toContain("its extent [-70, -30, -70, -30] does not meet that of map:");
     expect(stdout).not.toContain("swapped");
     expect(status).toBe(5);
   });
 
-  test("knows where projected coordinates lie", async () => {
-    // 5,205,000 m is about 47° N, and 500,000 m the central meridian: 9° E of zone 32, 129° E of zone 52.
+  test("check --map handles projected coordinates", async () => {
+    // 5,205,000 m is about 47° N, and 500,000 m is the central meridian: 9° E in zone 32, 129° E in zone 52.
     expect((await check([500000, 5205000], "--source-crs", "EPSG:32632")).stdout).not.toContain("does not meet");
     expect((await check([500000, 5205000], "--source-crs", "EPSG:32652")).stdout).toContain("does not meet");
   });
 
-  test("of an empty map finds nothing to compare with", async () => {
+  test("check --map with an empty map has nothing to compare", async () => {
     const file = world.source([createPlace(1)]);
     expect(await world.geoferry(["check", file, "--map", await world.newMap(), "--strict"])).toMatchObject({
       status: 0,

@@ -1,6 +1,6 @@
 /**
- * Every command of the README and of the page on the command line is run on a copy of the samples. What a `console`
- * block shows is compared with what comes out; `npx vitest run test/e2e/readme.test.ts -u` writes it again.
+ * Runs every command of the README and of the command-line page on a copy of the samples. The outputs in `console`
+ * blocks are compared; `npx vitest run test/e2e/readme.test.ts -u` updates them.
  */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -33,13 +33,13 @@ const notRun: Readonly<Record<string, string>> = {
 
 let server: Server;
 let address = "";
-/** A Map Features Service, and an account on it. */
+/** A Map Features Service with an account. */
 let world: SyncFixture;
-/** The map that the pages speak of. */
+/** The map id in the pages. */
 const shownMap = "7c0e6a52-5d0c-7d5a-9f0e-3c6f2f1f7a10";
 const shownService = "https://maps.example.org";
 
-/** The samples as `https://example.org` has them. */
+/** Serves the samples as `https://example.org`. */
 beforeAll(async () => {
   server = createServer((request, response) => {
     try {
@@ -54,8 +54,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A desk with a map of its own. */
-class Reader extends DocsSandbox {
+/** A sandbox with its own map. */
+class MapSandbox extends DocsSandbox {
   private constructor(private readonly map: string) {
     super({
       GEOFERRY_URL: world.url,
@@ -64,15 +64,15 @@ class Reader extends DocsSandbox {
     });
   }
 
-  static async sitDown(): Promise<Reader> {
-    return new Reader(await world.newMap());
+  static async create(): Promise<MapSandbox> {
+    return new MapSandbox(await world.newMap());
   }
 
   override run(command: string) {
     return super.run(command.replaceAll("https://example.org", address).replaceAll(shownMap, this.map));
   }
 
-  /** What a page says of what came out here. */
+  /** Replaces values of this run by those that the pages show. */
   shown(text: string): string {
     return text
       .replaceAll(address, "https://example.org")
@@ -82,13 +82,13 @@ class Reader extends DocsSandbox {
   }
 }
 
-/** A command that runs until it is stopped, is; on a port that is free. */
+/** Stops a command that runs until Ctrl+C; uses a free port. */
 const stopped = (command: string) =>
   /# until Ctrl\+C$/.test(command)
     ? `export GEOFERRY_PORT=0; timeout --foreground --preserve-status --signal INT 5 ${command}`
     : command;
 
-/** The commands of a `sh` block, each with the status that the text promises: `# exit 5`. */
+/** The commands of a `sh` block, each with its expected status: `# exit 5`. */
 function promised(text: string): { command: string; status: number }[] {
   const lines = text.replaceAll("\\\n", " ").split("\n");
   return lines
@@ -97,32 +97,32 @@ function promised(text: string): { command: string; status: number }[] {
 }
 
 async function shellBlock(block: CodeBlock): Promise<void> {
-  const desk = await Reader.sitDown();
+  const sandbox = await MapSandbox.create();
   try {
     for (const { command, status } of promised(block.text)) {
-      const ran = await desk.run(stopped(command));
+      const ran = await sandbox.run(stopped(command));
       expect(ran.status, `line ${block.line}: ${command}\n${ran.output}`).toBe(status);
     }
   } finally {
-    desk.remove();
+    sandbox.remove();
   }
 }
 
-/** The text of a `console` block with the output that its commands have; each must end with 0 or ask for `$?`. */
+/** The text of a `console` block with the outputs of its commands; each must exit with 0 or print `$?`. */
 async function consoleBlock(block: CodeBlock): Promise<string> {
-  const desk = await Reader.sitDown();
+  const sandbox = await MapSandbox.create();
   let text = "";
   try {
     const commands = block.text.split("\n").filter((line) => line.startsWith("$ "));
     for (const [i, line] of commands.entries()) {
-      const { status, output } = await desk.run(line.slice(2));
+      const { status, output } = await sandbox.run(line.slice(2));
       if (commands[i + 1] !== "$ echo $?") expect(status, `line ${block.line}: ${line}\n${output}`).toBe(0);
       text += `${line}\n${output}${output === "" || output.endsWith("\n") ? "" : "\n"}`;
     }
   } finally {
-    desk.remove();
+    sandbox.remove();
   }
-  return desk.shown(text);
+  return sandbox.shown(text);
 }
 
 describe.each([
@@ -137,7 +137,7 @@ describe.each([
   const markdown = readFileSync(join(root, page), "utf8");
   const blocks = parseCodeBlocks(markdown);
 
-  test("has only blocks that a test looks at", () => {
+  test("all blocks are covered by a test", () => {
     const known = ["sh", "sh no-run", "console", "ts", "yaml"];
     expect(blocks.filter(({ info }) => !known.includes(info))).toEqual([]);
     const lines = blocks.filter(({ info }) => info === "sh no-run").flatMap(({ text }) => text.trim().split("\n"));
@@ -146,10 +146,10 @@ describe.each([
 
   const shell = blocks.filter(({ info }) => info === "sh");
   if (shell.length > 0) {
-    test.each(shell)("does what is written at line $line", shellBlock);
+    test.each(shell)("the commands at line $line succeed", shellBlock);
   }
 
-  test("shows what comes out", async () => {
+  test("the console blocks show the actual output", async () => {
     let shown = markdown;
     for (const block of blocks.filter(({ info }) => info === "console")) {
       const text = await consoleBlock(block);
@@ -159,18 +159,18 @@ describe.each([
   });
 });
 
-/** Compiles an example of a page as a program of its own, and runs it with the map of the desk. */
-async function example(page: string, desk: Reader, programs: readonly string[], nth = 0) {
+/** Compiles an example of a page as a separate program, and runs it with the map of the sandbox. */
+async function example(page: string, sandbox: MapSandbox, programs: readonly string[], nth = 0) {
   const block = parseCodeBlocks(readFileSync(join(root, page), "utf8")).filter(({ info }) => info === "ts")[nth];
-  writeFileSync(join(desk.folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(desk.folder, "example.ts"), block?.text ?? "");
+  writeFileSync(join(sandbox.folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(sandbox.folder, "example.ts"), block?.text ?? "");
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const flags = "--strict --module nodenext --target es2023 --types node --ignoreConfig";
-  const compiled = await desk.run(`"${process.execPath}" "${tsc}" ${flags} example.ts`);
+  const compiled = await sandbox.run(`"${process.execPath}" "${tsc}" ${flags} example.ts`);
   expect(compiled).toMatchObject({ status: 0, output: "" });
   const outputs = [];
   for (const arguments_ of programs) {
-    const ran = await desk.run(`"${process.execPath}" example.js ${arguments_}`);
+    const ran = await sandbox.run(`"${process.execPath}" example.js ${arguments_}`);
     expect(ran, ran.output).toMatchObject({ status: 0 });
     outputs.push(ran.output);
   }
@@ -190,42 +190,42 @@ describe("docs/library.md", () => {
   ];
 
   test.each(outputs.map((output, nth) => [nth + 1, output] as const))(
-    "example %i is of the right types, and does what it says",
+    "example %i of docs/library.md compiles and prints the documented output",
     async (number, expected) => {
-      const desk = await Reader.sitDown();
+      const sandbox = await MapSandbox.create();
       try {
-        const [output] = await example("docs/library.md", desk, [""], number - 1);
+        const [output] = await example("docs/library.md", sandbox, [""], number - 1);
         expect(output).toMatch(expected);
       } finally {
-        desk.remove();
+        sandbox.remove();
       }
     },
   );
 
-  test("has no other examples", () => {
+  test("docs/library.md has no other examples", () => {
     const infos = parseCodeBlocks(readFileSync(join(root, "docs/library.md"), "utf8")).map(({ info }) => info);
     expect(infos).toEqual(outputs.map(() => "ts"));
   });
 });
 
 describe("the example of the library", () => {
-  test("runs as it stands, without TypeScript", async () => {
-    const desk = await Reader.sitDown();
+  test("the library example runs unchanged, without TypeScript", async () => {
+    const sandbox = await MapSandbox.create();
     try {
       const block = parseCodeBlocks(readFileSync(join(root, "README.md"), "utf8")).find(({ info }) => info === "ts");
-      writeFileSync(join(desk.folder, "example.mjs"), block?.text ?? "");
-      const ran = await desk.run(`"${process.execPath}" example.mjs`);
+      writeFileSync(join(sandbox.folder, "example.mjs"), block?.text ?? "");
+      const ran = await sandbox.run(`"${process.execPath}" example.mjs`);
       expect(ran, ran.output).toMatchObject({ status: 0 });
     } finally {
-      desk.remove();
+      sandbox.remove();
     }
   });
 
-  test("for conversions is of the right types, and does what it says", async () => {
-    const desk = await Reader.sitDown();
+  test("the library example for conversions compiles and prints the documented output", async () => {
+    const sandbox = await MapSandbox.create();
     try {
-      const [output] = await example("README.md", desk, [""]);
-      // The survey has so many buildings above 150 metres.
+      const [output] = await example("README.md", sandbox, [""]);
+      // The number of buildings above 150 metres in the survey.
       const survey = JSON.parse(readFileSync(join(root, "samples/survey.geojson"), "utf8"));
       const tall = survey.features.filter(
         (feature: { properties: { height_m: number } }) => feature.properties.height_m > 150,
@@ -235,22 +235,22 @@ describe("the example of the library", () => {
           `${feature.properties.height_m} ${feature.geometry.type}\n`,
       );
       expect(output).toBe(`${shown.join("")}${tall.length} of 20 features []\n`);
-      expect(JSON.parse(desk.read("tall.geojson")).features).toHaveLength(tall.length);
+      expect(JSON.parse(sandbox.read("tall.geojson")).features).toHaveLength(tall.length);
     } finally {
-      desk.remove();
+      sandbox.remove();
     }
   });
 
-  test("for maps is of the right types, and does what it says", async () => {
-    const desk = await Reader.sitDown();
+  test("the library example for maps compiles and prints the documented output", async () => {
+    const sandbox = await MapSandbox.create();
     try {
-      const [first, second] = await example("docs/sync.md", desk, [shownMap, shownMap]);
+      const [first, second] = await example("docs/sync.md", sandbox, [shownMap, shownMap]);
       const { features } = JSON.parse(readFileSync(join(root, "samples/parks.geojson"), "utf8"));
       expect(first).toContain(`create: ${features.length},`);
       expect(first).toMatch(new RegExp(`^${features.length} created$`, "m"));
       expect(second).toBe("nothing to do\n");
     } finally {
-      desk.remove();
+      sandbox.remove();
     }
   });
 });

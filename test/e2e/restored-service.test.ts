@@ -1,4 +1,4 @@
-/** A service whose database is put back to an earlier state, and clients that remember a later one. */
+/** A service whose database was restored to an earlier state, and clients that remember a later one. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,15 +14,15 @@ import { createPlace, type Place } from "../support/sync/sync-fixture.js";
 const folder = mkdtempSync(join(tmpdir(), "geoferry-restored-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Kept {
+interface RestorableStore {
   /** Flags of `serve` and `admin`. */
   readonly store: readonly string[];
-  /** While the service does not run. */
+  /** Backs up the store while the service is stopped. */
   readonly backUp: () => void;
   readonly putBack: () => Promise<void>;
 }
 
-function onSqlite(): Kept {
+function onSqlite(): RestorableStore {
   const base = mkdtempSync(join(folder, "sqlite-"));
   const [data, copy] = [join(base, "data"), join(base, "copy")];
   return {
@@ -37,7 +37,7 @@ function onSqlite(): Kept {
 
 const database = await testDatabase();
 
-async function onPostgres(): Promise<Kept> {
+async function onPostgres(): Promise<RestorableStore> {
   const url = await database!.emptySchema();
   const schema = new URL(url).searchParams.get("options")!.split("=")[1]!;
   const dump = join(mkdtempSync(join(folder, "postgres-")), "dump");
@@ -51,13 +51,13 @@ async function onPostgres(): Promise<Kept> {
   };
 }
 
-const kinds: readonly (readonly [string, () => Kept | Promise<Kept>])[] = [
+const kinds: readonly (readonly [string, () => RestorableStore | Promise<RestorableStore>])[] = [
   ["SQLite, by a copy of its folder", onSqlite],
   ...(database && hasProgram("pg_dump") ? [["PostgreSQL, by pg_restore", onPostgres] as const] : []),
 ];
 
 const before = Array.from({ length: 50 }, (_, i) => createPlace(`k${i}`, { state: "before" }));
-/** Seven are changed, three are gone, two are new. */
+/** Seven features change, three are removed, two are new. */
 const after: readonly Place[] = [
   ...before
     .slice(3)
@@ -75,7 +75,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 describe.each(kinds)("%s", (_name, make) => {
   test.each(["full", "incremental"])(
-    "what clients remember fools no %s push, and verify finds no difference",
+    "a %s push after the restore ignores outdated state, and verify finds no difference",
     async (mode) => {
       const { store, backUp, putBack } = await make();
       const ada = createAccountWithMap(store);
@@ -121,12 +121,12 @@ describe.each(kinds)("%s", (_name, make) => {
       await push(laptop, fresh);
       await restart(putBack);
 
-      // The map is as it was before: both remember that they made it what the source says.
+      // The map has its earlier content, while both clients remember a later one.
       const differs = await run(office, ["verify", fresh, "--exit-code"]);
       expect(differs.status, differs.stderr).toBe(20);
       await push(office, fresh);
       await push(laptop, fresh);
-      // An incremental push leaves what is gone from its source.
+      // An incremental push keeps features that were removed from its source.
       const wanted = mode === "full" ? fresh : write("both.geojsonl", [...before.slice(0, 3), ...after]);
       for (const client of clients) {
         const same = await run(client, ["verify", wanted, "--exit-code"]);

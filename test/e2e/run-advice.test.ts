@@ -1,4 +1,6 @@
-/** What a job says can be followed: its messages name keys of its file, and the command that undoes a step can be copied. */
+/**
+ * Advice in the messages of a job can be followed: they name keys of the job file, and the undo command can be copied.
+ */
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +16,7 @@ const desk = await ServedJobFixture.open();
 const { at, put, world, runServed: run } = desk;
 
 describe("messages of a job name keys of its file", () => {
-  test("where a source does not say its system", async () => {
+  test("a missing reference system of a source is reported with the key of the job file", async () => {
     put("a.csv", "name,x,y\na,691000,5334000\n");
     put("job.yaml", "name: n\nsteps:\n  - {name: file, source: a.csv, target: a.geojson}\n");
     const { report, stderr } = await run("job.yaml");
@@ -23,7 +25,7 @@ describe("messages of a job name keys of its file", () => {
     for (const said of [message, report.steps[0]!.error!.message, stderr]) expect(said).not.toContain("--");
   });
 
-  test("in the reasons of a file of rejects, of a file and of a map", async () => {
+  test("reasons in rejects files of files and maps name keys of the job file", async () => {
     const map = await world.newMap();
     put("odd.csv", "name,latitude,longitude\na,53°12'N,9°30'O\nb,53°12'N,9°30'O\n");
     put(
@@ -39,7 +41,7 @@ describe("messages of a job name keys of its file", () => {
     }
   });
 
-  test("where a guard stops a map", async () => {
+  test("a guard of a map is reported with the key of the job file", async () => {
     const map = await world.newMap();
     await world.fill(
       map,
@@ -56,7 +58,7 @@ describe("messages of a job name keys of its file", () => {
   });
 });
 
-test("a step of a map names its backup, and the command that undoes it works from anywhere", async () => {
+test("the step of a map names its backup, and the undo command works from any folder", async () => {
   const map = await world.newMap();
   await world.fill(map, [createPlace(1, { name: "a", title: "old" }), createPlace(2, { name: "b" })]);
   const before = await world.features(map);

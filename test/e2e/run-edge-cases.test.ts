@@ -1,4 +1,6 @@
-/** Jobs in odd circumstances: killed, tried again, with secrets in their sources, with reports that cannot be written. */
+/**
+ * Jobs in exceptional situations: killed, retried, with secrets in their sources, with reports that cannot be written.
+ */
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RunReport } from "../../src/jobs/report/run-report.js";
@@ -16,7 +18,7 @@ const run = (flags: readonly string[] = [], nodeFlags: readonly string[] = []): 
 const results = ({ steps }: RunReport) => steps.map(({ result }) => result);
 const rowsOf = (name: string) => readFileSync(at(name), "utf8").trim().split("\n").slice(1);
 
-test("users, passwords and queries of addresses are in no message, report or page", async () => {
+test("users, passwords and queries of URLs appear in no message, report or page", async () => {
   put("a.csv", pointsCsv("a"));
   const logins: (string | undefined)[] = [];
   const host = await serve(({ method, headers }, response) => {
@@ -38,11 +40,11 @@ test("users, passwords and queries of addresses are in no message, report or pag
   const told = [stderr, JSON.stringify(report), readFileSync(at("page.html"), "utf8")].join("\n");
   expect(told).toContain(`http://${host}/x.geojson`);
   expect(told.match(/.*(user:|hunter\d).*/g)).toBeNull();
-  // The server's map asks it for a token first.
+  // The server's map requests a token first.
   expect(logins).toContain(`Basic ${Buffer.from("user:hunter7").toString("base64")}`);
 });
 
-test("names of files and jobs write no lines of their own, and U+0000 in one stops no command", async () => {
+test("names of files and jobs cannot inject lines, and U+0000 in a name stops no command", async () => {
   mkdirSync(at("in"));
   put("in/a\u001b[2J\n  fake: done.csv", pointsCsv("a"));
   put(
@@ -57,11 +59,11 @@ test("names of files and jobs write no lines of their own, and U+0000 in one sto
   expect(existsSync(at("told.txt"))).toBe(true);
 });
 
-test("what one try has appended no further try appends again", async () => {
+test("a retry does not append again", async () => {
   let asked = 0;
   const host = await serve((request, response) => {
     if (request.url === "/a.csv") response.end(pointsCsv("new"));
-    // Nothing tells which version it is.
+    // Without version headers.
     else if (request.url === "/b.csv" && request.method === "GET" && ++asked > 2) response.end(pointsCsv("other"));
     else response.writeHead(request.url === "/b.csv" ? 503 : 404).end();
   });
@@ -77,7 +79,7 @@ test("what one try has appended no further try appends again", async () => {
   expect(rowsOf("out/a.csv")).toHaveLength(1);
 });
 
-test("sources that have not changed are appended once, though others append to the same file", async () => {
+test("unchanged sources are appended once, although others append to the same file", async () => {
   put("a.csv", pointsCsv("a", "b"));
   put("b.csv", pointsCsv("c"));
   const steps = ["a", "b"].map((name) => `name: ${name}, source: ${name}.csv, target: all.csv, append: true`);
@@ -97,21 +99,21 @@ describe("an output is the job's own", () => {
     expect(results((await run()).report)).toEqual(["done"]);
   });
 
-  test("and recreated where a file beside it is gone", async () => {
+  test("an output of the job is recreated if one of its companions is missing", async () => {
     rmSync(at("a.dbf"));
     expect(results((await run()).report)).toEqual(["done"]);
     expect(existsSync(at("a.dbf"))).toBe(true);
     expect(results((await run()).report)).toEqual(["unchanged"]);
   });
 
-  test("but not where somebody has changed a file beside it", async () => {
+  test("an output of the job is kept if someone has changed one of its companions", async () => {
     writeFileSync(at("a.dbf"), "mine");
     const { status, report } = await run();
     expect([status, report.steps[0]!.error?.code]).toEqual([2, "output-exists"]);
     expect(readFileSync(at("a.dbf"), "utf8")).toBe("mine");
   });
 
-  test("whoever may read it now", async () => {
+  test("an output of the job is recreated whatever its permissions", async () => {
     chmodSync(at("a.shp"), 0o600);
     expect(results((await run()).report)).toEqual(["unchanged"]);
   });
@@ -133,7 +135,7 @@ describe("a run that is killed just as its output has got its name", () => {
   beforeEach(() => put("s.csv", pointsCsv("a")));
 
   test.each([["first", "link"] as const, ["next", "rename"] as const])(
-    "the %s time, is finished by the next",
+    "a run that is killed while renaming its output the %s time is finished by the next run",
     async (when, call) => {
       job([`name: a, source: s.csv, target: ${at("a.csv")}`]);
       if (when === "next") {
@@ -148,7 +150,7 @@ describe("a run that is killed just as its output has got its name", () => {
     },
   );
 
-  test("has not left what is appended twice", async () => {
+  test("a run that is killed while renaming its output does not append twice", async () => {
     put("a.csv", pointsCsv("old"));
     job([`name: a, source: s.csv, target: ${at("a.csv")}, append: true`]);
     expect(await kill("rename")).toBe("SIGKILL");
@@ -157,7 +159,7 @@ describe("a run that is killed just as its output has got its name", () => {
   });
 });
 
-test("a report that cannot be written hides no failure: the others are, who is to be told is, and the status tells", async () => {
+test("a report that cannot be written hides no failure: other reports are written, the hook is called, and the exit status shows it", async () => {
   put("a.csv", pointsCsv("a"));
   job(["name: a, source: a.csv, target: a.geojson"]);
   const flags = [
@@ -178,14 +180,14 @@ test("a report that cannot be written hides no failure: the others are, who is t
   expect(stderr).toContain("page.html: cannot be written");
 });
 
-test("the status is that of the worst source of a step", async () => {
+test("the exit status is that of the worst source of a step", async () => {
   const host = await serve((_, response) => void response.writeHead(503).end());
   job([`name: a, source: [none.csv, "http://${host}/b.csv"], target: out/, to: geojson, retries: 0`]);
-  // 8 (try later) is worse than 3 (missing), as with convert.
+  // 8 (retry later) is worse than 3 (missing), as in convert.
   expect((await run()).status).toBe(8);
 });
 
-test("a step waits for one that writes into its folder", async () => {
+test("a step waits for a step that writes into its folder", async () => {
   put("b.csv", pointsCsv("b"));
   const host = await serve((request, response) => {
     if (request.url !== "/a.csv") response.writeHead(404).end();
@@ -203,17 +205,17 @@ test("a step waits for one that writes into its folder", async () => {
   expect(rowsOf("out/a.csv")[0]).toMatch(/\bb\b/);
 });
 
-test("a step that reads a map of a service that never answers ends in its time", async () => {
+test("a step that reads a map of an unresponsive service ends within its timeout", async () => {
   const host = await serve(() => {});
   job(["name: a, source: map:7c0, target: a.geojson, timeout: 1s"]);
   const began = performance.now();
   const { status, report } = await run(["--url", `http://${host}`]);
   expect([status, report.steps[0]!.error?.code]).toEqual([8, "step-timeout"]);
-  // An answer may take sixty seconds, and is asked for several times.
+  // A response may take sixty seconds, and is requested several times.
   expect(performance.now() - began).toBeLessThan(50_000);
 }, 60_000);
 
-test("features that cannot be carried are told of night after night, until the source is mended", async () => {
+test("rejected features are reported in every run until the source is corrected", async () => {
   put("huts.csv", "name,lon,lat\na,7,46\nb,7,south\n");
   job(["name: huts, source: huts.csv, target: huts.geojson"]);
   const first = await run();

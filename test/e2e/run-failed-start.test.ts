@@ -1,4 +1,4 @@
-/** Runs that end before their first step: reported by everything that can be known of how the job reports. */
+/** Runs that fail before their first step are reported through all known channels of the job. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { JobFixture, type JobRunResult, pointsCsv } from "../support/jobs/job-fi
 const desk = new JobFixture();
 const { at, put, serve } = desk;
 
-/** Members that say how a run is reported. The command is the shell's. */
+/** Members of the job file that configure reports. The command runs in a shell. */
 const channels = `onFailure: {command: 'echo "$GEOFERRY_JOB $GEOFERRY_STATUS $GEOFERRY_RESULT" >> calls; cp "$GEOFERRY_REPORT" last.json'}
 page: page.html
 metrics: job.prom
@@ -18,14 +18,14 @@ const step = "steps:\n  - {name: a, source: a.csv, target: a.geojson}\n";
 const run = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<JobRunResult> =>
   desk.run("job.yaml", ["--state", at("state"), ...flags], { env });
 
-/** What the command was called with, a line a call. */
+/** The calls of the command, one per line. */
 const calls = (): string[] => (existsSync(at("calls")) ? readFileSync(at("calls"), "utf8").trim().split("\n") : []);
 
 const errorIn = (file: string) => JSON.parse(readFileSync(at(file), "utf8")).error as { readonly code: string };
 
 beforeEach(() => put("a.csv", pointsCsv("a")));
 
-describe("a run is reported where", () => {
+describe("a run is reported if", () => {
   const everywhere = async (ran: JobRunResult, status: number, code: string, name = "nightly") => {
     expect([ran.status, calls()]).toEqual([status, [`${name} ${status} failed`]]);
     expect([errorIn("report.json").code, errorIn("last.json").code]).toEqual([code, code]);
@@ -45,12 +45,12 @@ describe("a run is reported where", () => {
     await everywhere(await run(), 2, "job-invalid");
   });
 
-  test("the file is broken behind them", async () => {
+  test("the file has a syntax error after the report settings", async () => {
     put("job.yaml", `name: nightly\n${channels}steps: [{name: a, source: "a.csv\n`);
     await everywhere(await run(), 2, "job-invalid");
   });
 
-  test("what the job remembers is damaged", async () => {
+  test("the state of the job is damaged", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     expect((await run()).status).toBe(0);
     const [folder] = readdirSync(at("state/jobs"));
@@ -63,17 +63,17 @@ describe("a run is reported where", () => {
     await everywhere(await run(), 3, "job-state-damaged");
   });
 
-  test("the queue is away", async () => {
+  test("the queue is unavailable", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     await everywhere(await run(["--queue", `redis://${await desk.silence()}`]), 8, "queue-unavailable");
   });
 
-  test("a flag is wrong", async () => {
+  test("a flag is invalid", async () => {
     put("job.yaml", `name: nightly\n${channels}${step}`);
     await everywhere(await run(["--wait", "long"]), 2, "option-invalid");
   });
 
-  test("flags alone say how, since the file cannot be read", async () => {
+  test("the file cannot be read, and flags configure the reports", async () => {
     put("job.yaml", "{{{");
     const command = 'echo "$GEOFERRY_JOB $GEOFERRY_STATUS $GEOFERRY_RESULT" >> calls; cp "$GEOFERRY_REPORT" last.json';
     const flags = ["--on-failure", command, "--metrics", at("job.prom"), "--page", at("page.html")];
@@ -81,7 +81,7 @@ describe("a run is reported where", () => {
   });
 });
 
-test("an address is called though the variable of the command is not set, and what cannot be read is named", async () => {
+test("a URL is called although the variable of the command is not set, and the unreadable part is named", async () => {
   const posted: string[] = [];
   const host = await serve((request, response) => {
     request.on("data", (data: Buffer) => posted.push(data.toString()));
@@ -93,14 +93,14 @@ test("an address is called though the variable of the command is not set, and wh
   expect(stderr).toContain("cannot read onFailure.command");
 });
 
-test("a command that stands behind a break in the file is not run, and that is said", async () => {
+test("a command after a syntax error in the file is not run, with a message", async () => {
   put("job.yaml", `name: n\nreport: [\n${channels}${step}`);
   const { status, stderr } = await run();
   expect([status, calls()]).toEqual([2, []]);
   expect(stderr).toMatch(/cannot read onFailure.*--on-failure/);
 });
 
-test("a run that is skipped for another one says so once, and fails when that one is too long at work", async () => {
+test("a skipped run is reported once, and fails if the other run takes too long", async () => {
   let asked = 0;
   const host = await serve(() => {
     asked++;
@@ -123,7 +123,7 @@ test("a run that is skipped for another one says so once, and fails when that on
   void first;
 });
 
-test("a dry run reports nothing", async () => {
+test("a dry run sends no reports", async () => {
   put("job.yaml", `name: n\n${channels}stepz: 1\n${step}`);
   expect((await run(["--dry-run"])).status).toBe(2);
   expect([calls(), existsSync(at("job.prom")), existsSync(at("report.json"))]).toEqual([[], false, false]);

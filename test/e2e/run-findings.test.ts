@@ -1,4 +1,4 @@
-/** What a night lost: on the terminal, in the report, on the page, in the metrics and in the exit status. */
+/** Losses of a job run: on the terminal, in the report, on the page, in the metrics and in the exit status. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { StepReport } from "../../src/jobs/report/run-report.js";
@@ -18,7 +18,7 @@ const feature = (properties: object, geometry: object | null): object => ({ type
 
 const point = (n: number) => ({ type: "Point", coordinates: [n, 50] });
 
-/** A name of more than ten letters, a text of more than 254 bytes, a list: a Shapefile holds none of them as it is. */
+/** A name of more than ten letters, a text of more than 254 bytes, and a list, none of which a Shapefile can hold. */
 const unholdable = (n: number) => feature({ population_of_2020: n, remark: "r".repeat(300), tags: [n] }, point(n));
 
 const places = (count: number, of: (n: number) => object) => collection(Array.from({ length: count }, (_, n) => of(n)));
@@ -26,7 +26,7 @@ const places = (count: number, of: (n: number) => object) => collection(Array.fr
 const kinds = ({ losses }: StepReport) => Object.fromEntries(losses.map(({ code, count }) => [code, count]));
 
 describe("of a step", () => {
-  test("losses and features without geometry are in every report", async () => {
+  test("losses and features without geometry appear in all reports", async () => {
     put("roads.geojson", places(3, unholdable));
     put(
       "empty.geojson",
@@ -55,7 +55,7 @@ describe("of a step", () => {
     expect(metrics).toContain('geoferry_step_features{job="night",step="empty",became="without_geometry"} 3');
   });
 
-  test("losses stay told while its source is unchanged", async () => {
+  test("losses are reported while the source is unchanged", async () => {
     put("roads.geojson", places(3, unholdable));
     put("job.yaml", "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n");
     await run();
@@ -67,7 +67,7 @@ describe("of a step", () => {
   });
 });
 
-describe("compared with the last time that it was done", () => {
+describe("compared with the last successful run", () => {
   const changes = (step: StepReport) =>
     step.changes.map(({ what, code, field, before, now }) => [
       [what, code, field].filter((part) => part !== undefined).join(" "),
@@ -75,7 +75,7 @@ describe("compared with the last time that it was done", () => {
       now,
     ]);
 
-  test("a step tells new kinds of loss, more of a known one, and a source that has shrunk", async () => {
+  test("a step reports new kinds of loss, more of a known one, and a smaller source", async () => {
     put(
       "roads.geojson",
       places(4, (n) => (n === 0 ? unholdable(n) : feature({ population_of_2020: n }, point(n)))),
@@ -108,7 +108,7 @@ describe("compared with the last time that it was done", () => {
     expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="read"} 1');
   });
 
-  test("a map's step does, too", async () => {
+  test("the step of a map reports them, too", async () => {
     const map = await world.newMap();
     put("places.csv", pointsCsv("a", "b", "c"));
     put(
@@ -122,7 +122,7 @@ describe("compared with the last time that it was done", () => {
   });
 });
 
-test("an output whose source is gone is told until it is removed", async () => {
+test("an output whose source was removed is reported until it is deleted", async () => {
   mkdirSync(at("in"));
   put("in/a.csv", pointsCsv("a"));
   put("in/b.csv", pointsCsv("b"));
@@ -157,16 +157,19 @@ describe("a step fails, and writes nothing,", () => {
     'maxWithoutGeometry: "34%"': [undefined, 0],
   } as const;
 
-  test.for(Object.entries(members))("or does not, by %s", async ([member, [code, expected]]) => {
-    // Seven values are lost of three features, and one has no geometry.
-    put("roads.geojson", collection([unholdable(1), unholdable(2), { ...unholdable(3), geometry: null }]));
-    put("job.yaml", `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp, ${member}}\n`);
-    const { status, report } = await run();
-    expect([report.steps[0]!.error?.code, status]).toEqual([code, expected]);
-    expect(existsSync(at("roads.shp"))).toBe(expected === 0);
-  });
+  test.for(Object.entries(members))(
+    "a step fails, or does not, depending on %s",
+    async ([member, [code, expected]]) => {
+      // Three features lose seven values, and one has no geometry.
+      put("roads.geojson", collection([unholdable(1), unholdable(2), { ...unholdable(3), geometry: null }]));
+      put("job.yaml", `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp, ${member}}\n`);
+      const { status, report } = await run();
+      expect([report.steps[0]!.error?.code, status]).toEqual([code, expected]);
+      expect(existsSync(at("roads.shp"))).toBe(expected === 0);
+    },
+  );
 
-  test("where a row lost its broken geometry, which counts as rejected and as without geometry", async () => {
+  test("a row that lost its invalid geometry counts as rejected and as without geometry", async () => {
     put("points.csv", "name,lon,lat\na,1,50\nb,broken,50\nc,3,50\n");
     const job = (member: string) =>
       put("job.yaml", `name: night\nsteps:\n  - {name: points, source: points.csv, target: points.gpkg${member}}\n`);
@@ -186,7 +189,7 @@ describe("a step fails, and writes nothing,", () => {
     }
   });
 
-  test("as a conversion does by its flags", () => {
+  test("a step fails like a conversion with the corresponding flags", () => {
     put("roads.geojson", collection([unholdable(1), { ...unholdable(2), geometry: null }]));
     const convert = (...flags: string[]) =>
       geoferry(["convert", at("roads.geojson"), at("roads.shp"), ...flags], { cwd: desk.folder });
@@ -202,7 +205,7 @@ describe("a step fails, and writes nothing,", () => {
 describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () => {
   const fleet = new WorkerFleet(environment);
 
-  test("the report tells what that of a run without one does", async () => {
+  test("the report of a run with workers equals that of a local run", async () => {
     put("roads.geojson", places(3, unholdable));
     put(
       "empty.geojson",

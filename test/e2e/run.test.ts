@@ -1,4 +1,4 @@
-/** Job files as people run them, against real files and the real service. */
+/** Job files, run with real files and the real service. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -20,7 +20,7 @@ const errors = ({ steps }: RunReport) =>
   Object.fromEntries(steps.flatMap(({ name, error }) => (error ? [[name, error.code]] : [])));
 const stepOf = ({ steps }: RunReport, name: string): StepReport => steps.find((step) => step.name === name)!;
 
-test("an address with a password stops the run before it is told or kept", async () => {
+test("a URL with a password stops the run before it is printed or stored", async () => {
   put("points.csv", pointsCsv("a"));
   put("job.yaml", "name: leaky\nsteps:\n  - {name: a, source: points.csv, target: 'pg://me:geheim@127.0.0.1:9/d'}\n");
   const { status, stderr, report } = await run("job.yaml");
@@ -31,7 +31,7 @@ test("an address with a password stops the run before it is told or kept", async
   expect(existsSync(at("state"))).toBe(false);
 });
 
-test("of twenty sources, one corrupt, one out of reach, one unchanged and one that would empty half a map, the others are done", async () => {
+test("of twenty sources with one corrupt, one unreachable, one unchanged and one that would empty half a map, the others are processed", async () => {
   const map = await world.newMap();
   await world.fill(
     map,
@@ -69,7 +69,7 @@ test("of twenty sources, one corrupt, one out of reach, one unchanged and one th
   expect(results(report)).toMatchObject({ corrupt: "failed", silent: "failed", calm: "unchanged", half: "failed" });
   expect(errors(report)).toEqual({ corrupt: "input-truncated", silent: "input-unavailable", half: "guard-sync" });
   expect(stepOf(report, "silent").tries).toBe(2);
-  // 8 (out of reach) is worse than 3 (corrupt) and 7 (a guard).
+  // 8 (unreachable) is worse than 3 (corrupt) and 7 (a guard).
   expect({ status, told: report.status }).toEqual({ status: 8, told: 8 });
   expect(await world.features(map)).toEqual(before);
   expect(["corrupt.gpkg", "silent.gpkg"].filter((name) => existsSync(at(name)))).toEqual([]);
@@ -90,7 +90,7 @@ describe("a file is converted", () => {
     expect(await became()).toEqual({ "in/a.csv": "unchanged", "in/b.csv": "unchanged" });
   });
 
-  test("when its content has changed, and not when only its time has", async () => {
+  test("a file is converted if its content has changed, not if only its time has", async () => {
     const later = new Date(Date.now() + 60_000);
     utimesSync(at("in/a.csv"), later, later);
     put("in/b.csv", pointsCsv("b", "c"));
@@ -98,7 +98,7 @@ describe("a file is converted", () => {
     expect(JSON.parse(readFileSync(at("out/b.geojson"), "utf8")).features).toHaveLength(2);
   });
 
-  test("when a file that belongs to it has come", async () => {
+  test("a file is converted if a companion file was added", async () => {
     put(
       "in/a.prj",
       'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]',
@@ -106,14 +106,14 @@ describe("a file is converted", () => {
     expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "unchanged" });
   });
 
-  test("when its output is gone, or the step says something else", async () => {
+  test("a file is converted if its output is missing, or the step has changed", async () => {
     rmSync(at("out/a.geojson"));
     expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "unchanged" });
     put("job.yaml", job.replace("to: geojson", "to: geojson, limit: 1"));
     expect(await became()).toEqual({ "in/a.csv": "done", "in/b.csv": "done" });
   });
 
-  test("but not over what somebody else has written", async () => {
+  test("a file is not converted over an output that someone else has written", async () => {
     put("out/a.geojson", "mine");
     put("in/b.csv", pointsCsv("x"));
     const step = await one();
@@ -125,7 +125,7 @@ describe("a file is converted", () => {
   });
 });
 
-test("a source at an address is downloaded when its server names another version", async () => {
+test("a source URL is downloaded again if the server reports another version", async () => {
   let [version, downloads] = ['"1"', 0];
   const address = await serve((request, response) => {
     if (!request.url!.endsWith("/a.geojson")) return void response.writeHead(404).end();
@@ -140,7 +140,7 @@ test("a source at an address is downloaded when its server names another version
   expect([await once(), downloads]).toEqual(["done", 2]);
 });
 
-test("a step is tried again where the network was in the way, and those that need it wait for it", async () => {
+test("a step is retried after network errors, and dependent steps wait for it", async () => {
   let asked = 0;
   const address = await serve((request, response) => {
     if (!request.url!.endsWith("/a.csv")) return void response.writeHead(404).end();
@@ -159,7 +159,7 @@ test("a step is tried again where the network was in the way, and those that nee
   });
 });
 
-test("what needs a step that failed is skipped, and has its exit status", async () => {
+test("steps that depend on a failed one are skipped and have its exit status", async () => {
   put("a.csv", pointsCsv("a"));
   put(
     "job.yaml",
@@ -173,7 +173,7 @@ test("what needs a step that failed is skipped, and has its exit status", async 
   expect(readdirSync(desk.folder).filter((name) => name.endsWith(".gpkg"))).toEqual([]);
 });
 
-test("a dry run tells what would be done, and writes nothing", async () => {
+test("a dry run reports what would be done, and writes nothing", async () => {
   const map = await world.newMap();
   put("a.csv", pointsCsv("a", "b"));
   put(
@@ -195,7 +195,7 @@ test("a dry run tells what would be done, and writes nothing", async () => {
   expect(results((await run("job.yaml")).report)).toEqual({ file: "unchanged", map: "unchanged" });
 });
 
-test("a map is compared even where its source has not changed", async () => {
+test("a map is compared even if its source has not changed", async () => {
   const map = await world.newMap();
   put("a.csv", pointsCsv("a", "b"));
   put(
@@ -205,12 +205,12 @@ test("a map is compared even where its source has not changed", async () => {
   await run("job.yaml");
   await world.fill(map, [createPlace(9, { name: "drifted" })]);
   const { report } = await run("job.yaml", [], {});
-  // One of three is more than a tenth, and the map has no more than ten.
+  // One of three exceeds a tenth, but the map has no more than ten features.
   expect(stepOf(report, "map").counts).toMatchObject({ deleted: 1 });
   expect((await world.features(map)).map(({ properties }) => properties.name).sort()).toEqual(["a", "b"]);
 });
 
-test.each(["in/", "in/*.csv"])("a map is filled from all files of %s", async (source) => {
+test.each(["in/", "in/*.csv"])("a map gets the features of all files of %s", async (source) => {
   const map = await world.newMap();
   mkdirSync(at("in"));
   put("in/a.csv", pointsCsv("a", "b"));
@@ -224,7 +224,7 @@ test.each(["in/", "in/*.csv"])("a map is filled from all files of %s", async (so
   expect(results((await run("job.yaml")).report)).toEqual({ map: "unchanged" });
 });
 
-describe("two runs of one job at once", () => {
+describe("two concurrent runs of one job", () => {
   /** A job that waits for its source until `release` is called. */
   async function held(): Promise<{ begun: Promise<unknown>; release: () => void }> {
     let [begin, release] = [() => {}, () => {}];
@@ -244,7 +244,7 @@ describe("two runs of one job at once", () => {
     return { begun, release };
   }
 
-  test("the second ends with 11", async () => {
+  test("the second concurrent run ends with 11", async () => {
     const { begun, release } = await held();
     const first = run("job.yaml");
     await begun;
@@ -255,7 +255,7 @@ describe("two runs of one job at once", () => {
     expect((await first).status).toBe(0);
   });
 
-  test("or waits, if asked to", async () => {
+  test("the second concurrent run waits on request", async () => {
     const { begun, release } = await held();
     const first = run("job.yaml");
     await begun;
@@ -265,7 +265,7 @@ describe("two runs of one job at once", () => {
     expect([(await first).status, (await second).status]).toEqual([0, 0]);
   });
 
-  test("an interrupted one ends with 130, leaves nothing half-written, and the next does what is left", async () => {
+  test("an interrupted run ends with 130, leaves no partial output, and the next run completes it", async () => {
     const { begun, release } = await held();
     const first = run("job.yaml", [], { watch: (child) => void begun.then(() => child.kill("SIGINT")) });
     const { status, report } = await first;
@@ -279,15 +279,15 @@ describe("two runs of one job at once", () => {
   });
 });
 
-test("a step that takes too long is ended, and says so", async () => {
+test("a step that exceeds its time limit is stopped and reported", async () => {
   const address = await serve(() => {});
   put("job.yaml", `name: n\nsteps:\n  - {name: a, source: ${address}/a.csv, target: a.geojson, timeout: 1s}\n`);
   const { status, report } = await run("job.yaml");
   expect({ status, errors: errors(report) }).toEqual({ status: 8, errors: { a: "step-timeout" } });
 });
 
-describe("a run is told of", () => {
-  test("by a command and an address where it fails, and not where it does not", async () => {
+describe("reports of a run", () => {
+  test("a failed run calls a command and a URL, a successful one does not", async () => {
     const posted: string[] = [];
     const address = await serve((request, response) => {
       let body = "";
@@ -312,7 +312,7 @@ describe("a run is told of", () => {
     expect(posted.map((body) => JSON.parse(body))).toEqual([report]);
   });
 
-  test("on a page and in metrics, of which names cannot become markup or other labels", async () => {
+  test("page and metrics are written, and names cannot inject markup or labels", async () => {
     put("a.csv", pointsCsv("a", "b", "c"));
     put(
       "job.yaml",
@@ -334,7 +334,7 @@ describe("a run is told of", () => {
   });
 });
 
-test("the job file's own service and credentials are used, those of the environment before them", async () => {
+test("service and credentials of the job file are used, with precedence for the environment", async () => {
   const map = await world.newMap();
   put("a.csv", pointsCsv("a"));
   put(
@@ -349,7 +349,7 @@ test("the job file's own service and credentials are used, those of the environm
 
 describe("the examples for schedulers", () => {
   const text = (name: string) => readFileSync(join(samples, "jobs", name), "utf8");
-  /** Words of a shell, of those without quotes. */
+  /** The words of a shell command without quotes. */
   const commandIn = (line: string): string[] => line.slice(line.indexOf("geoferry run")).trim().split(/\s+/).slice(1);
 
   test.each([
@@ -368,7 +368,7 @@ describe("the examples for schedulers", () => {
         return (cronJob!.toJS().spec.jobTemplate.spec.template.spec.containers[0].args as string[]).join(" ");
       },
     ],
-  ])("%s calls what works", async (_, line) => {
+  ])("%s contains a valid command", async (_, line) => {
     put("a.csv", pointsCsv("a"));
     put("nightly.yaml", "name: n\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
     const [command, , ...flags] = commandIn(line());
@@ -380,12 +380,12 @@ describe("the examples for schedulers", () => {
     expect(existsSync(at("a.geojson"))).toBe(true);
   });
 
-  test("the timer and its unit have what systemd asks for", () => {
+  test("the timer and its unit have the keys that systemd requires", () => {
     expect(text("geoferry-nightly.timer")).toMatch(/\[Timer\]\nOnCalendar=/);
     expect(text("geoferry-nightly.service")).toMatch(/\[Service\]\nType=oneshot/);
   });
 });
 
-test("is among the commands that the checkout's samples show", () => {
+test("the commands are listed in the samples' README", () => {
   expect(existsSync(join(root, "samples/jobs/nightly.yaml"))).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Buckets of a real store as inputs and outputs, with a gate before it that sees what is asked. */
+/** Buckets of a real object store as inputs and outputs, behind a proxy that records and changes requests. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const at = (name: string): string => join(folder, name);
 let files = 0;
 const fresh = (extension: string): string => at(`${files++}.${extension}`);
 
-/** A table of so many points, about 60 bytes each. */
+/** A table with this many points, about 60 bytes each. */
 function largeTable(rows: number): string {
   const path = fresh("csv");
   const lines = Array.from({ length: rows }, (_, n) => `${n},${"row ".repeat(10)}${n},${(n % 360) - 180},${n % 90}`);
@@ -63,7 +63,7 @@ describe.skipIf(!store)("a bucket", () => {
     ["parks.geojson", "kml", {}],
     ["parks.geojson", "kmz", {}],
     ["parks.geojson", "fgb", {}],
-  ])("holds %s as .%s as a disk does, byte by byte, and gives it back", async (name, extension) => {
+  ])("a bucket stores %s as .%s with the same bytes as a disk, and returns it", async (name, extension) => {
     const [local, address] = [at(`same.${extension}`), bucket.at(`folder/same.${extension}`)];
     const ours = await convertFile(sample(name), local, { overwrite: true });
     const theirs = await convertFile(sample(name), address);
@@ -80,7 +80,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys()).toEqual([`folder/same.${extension}`]);
   });
 
-  test("holds a Shapefile with its companions, found in any case", async () => {
+  test("a bucket stores a Shapefile with its companions, found in any letter case", async () => {
     await convertFile(sample("capitals.geojson"), bucket.at("CAPITALS.shp"));
     for (const extension of ["dbf", "shx", "prj", "cpg"]) {
       await bucket.put(`CAPITALS.${extension.toUpperCase()}`, await bucket.get(`CAPITALS.${extension}`));
@@ -93,7 +93,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(features[0].properties.name).toBeTypeOf("string");
   });
 
-  test("holds a prefix that is one dataset", async () => {
+  test("a prefix can be a single dataset", async () => {
     await convertFile(sample("parks.geojson"), bucket.at("parks.gdb"));
     expect((await bucket.keys("parks.gdb/")).length).toBeGreaterThan(10);
     const back = fresh("geojson");
@@ -110,7 +110,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect((await bucket.keys("parks.gdb/")).filter((key) => key.endsWith(".old"))).toEqual([]);
   });
 
-  test("takes what is large in parts, and is read again where a connection breaks", async () => {
+  test("large files are uploaded in parts, and reads resume after broken connections", async () => {
     const table = largeTable(150_000);
     const local = fresh("geojsonl");
     await convertFile(table, local);
@@ -132,7 +132,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(watch().passed.filter(({ headers }) => headers["if-match"] && headers.range)).toHaveLength(2);
   });
 
-  test("is not written over without being told to, nor emptied", async () => {
+  test("an existing object is only overwritten on request, and never emptied", async () => {
     const address = bucket.at("points.csv");
     await convertFile(sample("huts.geojson"), address);
     const before = await bucket.get("points.csv");
@@ -147,7 +147,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(put!.headers["if-none-match"]).toBe("*");
   });
 
-  // As IANA's registry of media types has them.
+  // Media types of the IANA registry.
   test.each([
     ["geojson", "application/geo+json"],
     ["csv", "text/csv; charset=utf-8"],
@@ -156,12 +156,12 @@ describe.skipIf(!store)("a bucket", () => {
     ["kmz", "application/vnd.google-earth.kmz"],
     ["gpkg", "application/geopackage+sqlite3"],
     ["shp.zip", "application/zip"],
-  ])("gives a .%s the type %s", async (extension, type) => {
+  ])("a .%s object has the type %s", async (extension, type) => {
     await convertFile(sample("huts.geojson"), bucket.at(`huts.${extension}`));
     expect((await bucket.labels(`huts.${extension}`)).ContentType).toBe(type);
   });
 
-  test("gives the companions of a Shapefile types, and its rejects", async () => {
+  test("companions and rejects of a Shapefile have media types", async () => {
     const path = fresh("csv");
     writeFileSync(path, "name,lon,lat\na,7,46\nb,7,south\n");
     await convertFile(path, bucket.at("set.shp"));
@@ -175,7 +175,7 @@ describe.skipIf(!store)("a bucket", () => {
     });
   });
 
-  test("never shows a mixed set: the old main object goes first and the new one comes last", async () => {
+  test("a replaced set is never visible mixed: the old main object is deleted first, and the new one uploaded last", async () => {
     await convertFile(sample("capitals.geojson"), bucket.at("in/set.shp"));
     await bucket.put("in/set.qix", "an index of the old one");
     await bucket.put("in/set2.shp", "another");
@@ -189,7 +189,7 @@ describe.skipIf(!store)("a bucket", () => {
     );
   });
 
-  test("has what it had where one object of a set cannot be written", async () => {
+  test("a set is restored if one of its objects cannot be written", async () => {
     await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     const labels = { ContentType: "application/x-own", CacheControl: "max-age=60" };
     await bucket.put("set.shp", await bucket.get("set.shp"), false, labels);
@@ -215,7 +215,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys("none")).toEqual([]);
   });
 
-  test("keeps what somebody else writes at the same moment", async () => {
+  test("an object that another program writes at the same time is kept", async () => {
     const rival =
       (key: string) =>
       async ({ operation, key: asked }: { operation: string; key: string }) => {
@@ -234,7 +234,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(String(await bucket.get("old.csv"))).toBe("somebody else's");
   });
 
-  test("of a store that knows no conditions is looked at just before", async () => {
+  test("a store without conditional writes is checked just before the upload", async () => {
     const conditions = ["if-match", "if-none-match"];
     watch().open(async ({ operation, headers }) =>
       operation === "PutObject" && conditions.some((name) => headers[name] !== undefined)
@@ -247,7 +247,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(convertFile(sample("capitals.geojson"), bucket.at("a.csv"), { overwrite: true }))).toBe("done");
   });
 
-  test("has layers added and replaced, on the condition that no one else has written it", async () => {
+  test("layers are added and replaced on condition that the object is unchanged", async () => {
     const address = bucket.at("layers.gpkg");
     await convertFile(sample("huts.geojson"), address);
     await convertFile(sample("capitals.geojson"), address, { append: true });
@@ -266,7 +266,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(put[1]!.headers["if-match"]).toBeTypeOf("string");
   });
 
-  test("takes the rejects beside the output, and those of an earlier run go", async () => {
+  test("rejects are written beside the output, and those of an earlier run are removed", async () => {
     const report = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"));
     expect(report.rejects).toBe(bucket.at("mixed.fgb.rejects.geojsonl"));
     expect(String(await bucket.get("mixed.fgb.rejects.geojsonl"))).toContain('"reject":{');
@@ -274,7 +274,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys()).toEqual(["mixed.fgb"]);
   });
 
-  test("keeps the objects beside the output, whatever their names", async () => {
+  test("objects beside the output are kept, whatever their names", async () => {
     const others = ["points-journal", "points-wal", "points.csv-shm", "points_2.csv", "pointsource"];
     for (const key of others) await bucket.put(key, "another's");
     await convertFile(sample("huts.geojson"), bucket.at("points.csv"));
@@ -282,7 +282,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys()).toEqual([...others, "points.csv"].sort());
   });
 
-  test("takes named rejects beside the output again and again", async () => {
+  test("named rejects beside the output can be written repeatedly", async () => {
     const request = { rejects: bucket.at("mixed-bad.geojsonl"), overwrite: true };
     await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
     const again = await convertFile(sample("mixed.geojson"), bucket.at("mixed.fgb"), request);
@@ -290,7 +290,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys()).toEqual(["mixed-bad.geojsonl", "mixed.fgb"]);
   });
 
-  test("keeps what belongs to an input under the name of the output", async () => {
+  test("companions of an input with the name of the output are kept", async () => {
     await bucket.put("in/survey.csv", pointsCsv("a"));
     await bucket.put("in/survey.prj", readFileSync(sample("flawed/capitals.prj")));
     const before = await bucket.get("in/survey.prj");
@@ -305,8 +305,8 @@ describe.skipIf(!store)("a bucket", () => {
     expect(String(await bucket.get("in/survey.csv"))).toBe(pointsCsv("a"));
   });
 
-  test("keeps what a killed run has put aside of another output, until that is there again", async () => {
-    // Of processes of this machine that are gone, and of another machine.
+  test("copies that a killed run made of another output are kept until that output exists again", async () => {
+    // Of ended processes of this machine, and of another machine.
     const [ours, others] = ["1", "2"].map((last) => newMark().replace(/-\d+-.*$/, `-4194305-0000000${last}`));
     const kept = ["roads2.shp", "roads.2024.shp", "roads.csv"].map((name) => `.${name}.${others}.old`);
     kept.push(".roads.shp.0123abcd-1-4567cdef.old");
@@ -317,7 +317,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys(".")).toEqual(kept.sort());
   });
 
-  test("keeps a set whose main object somebody else writes while it is put aside", async () => {
+  test("a set is kept whose main object another program writes during the copy", async () => {
     await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     let times = 0;
     watch().open(async ({ operation, key }) => {
@@ -333,7 +333,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys(".")).toEqual([]);
   });
 
-  test("gives every dataset of a zip", async () => {
+  test("all datasets of a zip are read", async () => {
     const sources = ["huts.geojson", "capitals.geojson"];
     const zip = fresh("zip");
     execFileSync("zip", ["-q", zip, ...sources], { cwd: samples });
@@ -349,7 +349,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(readFileSync(theirs).equals(readFileSync(ours))).toBe(true);
   });
 
-  test("is listed page by page, and read as a folder or by a pattern", async () => {
+  test("objects are listed page by page, and read as a folder or by a pattern", async () => {
     const keys = Array.from({ length: 1005 }, (_, n) => `many/${n % 2 ? "odd" : "even"}/${n}.csv`);
     while (keys.length > 0) await Promise.all(keys.splice(0, 67).map((key) => bucket.put(key, pointsCsv("a"))));
     await bucket.put("many/.hidden.csv", "");
@@ -365,7 +365,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(found("few/"))).toBe("input-missing");
   }, 60_000);
 
-  test("takes many outputs below a prefix", async () => {
+  test("several outputs are written below a prefix", async () => {
     await bucket.put("in/a/one.csv", pointsCsv("a", "b"));
     await bucket.put("in/two.csv", pointsCsv("c"));
     await bucket.put("in/out/old.csv", pointsCsv("d"));
@@ -378,7 +378,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await bucket.keys("in/out/")).toEqual(["in/out/a/one.geojson", "in/out/old.csv", "in/out/two.geojson"]);
   });
 
-  test("has no object that two inputs write", async () => {
+  test("two inputs cannot write the same object", async () => {
     await convertFile(sample("huts.geojson"), bucket.at("in/a.gpkg"));
     await convertFile(sample("parks.geojson"), bucket.at("in/a.gpkg"), { append: true });
     await convertFile(sample("capitals.geojson"), bucket.at("in/a-huts.geojson"));
@@ -387,7 +387,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(outcomes.map(({ error }) => error?.code).sort()).toEqual(["output-collision", undefined]);
   });
 
-  test("is never read half in one version and half in another", async () => {
+  test("a read never mixes two versions of an object", async () => {
     await bucket.put("change.csv", pointsCsv(..."abcdefghij"));
     watch().open(async ({ operation }, pass) => {
       if (operation !== "GetObject" || watch().keysOf("GetObject").length > 1) return null;
@@ -407,7 +407,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(convertFile(bucket.at("change.shp"), fresh("geojson")))).toBe("input-changed");
   });
 
-  test("is not read where the store passes over versions, or parts that are asked for", async () => {
+  test("a store that ignores version conditions or ranges is not read", async () => {
     await bucket.put("odd.csv", pointsCsv(..."abcdefghij"));
     const whole = await bucket.get("odd.csv");
     const headers = { "content-length": whole.length };
@@ -422,7 +422,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(await codeOf(convertFile(bucket.at("odd.csv"), fresh("geojson")))).toBe("input-changed");
   });
 
-  test("that may not be listed gives the companions all the same", async () => {
+  test("companions are found without permission to list", async () => {
     await convertFile(sample("capitals.geojson"), bucket.at("set.shp"));
     watch().open(async ({ operation }) =>
       operation === "ListObjects" ? { status: 403, body: "<Error><Code>AccessDenied</Code></Error>" } : null,
@@ -432,7 +432,7 @@ describe.skipIf(!store)("a bucket", () => {
     expect(readFileSync(back, "utf8")).toContain("Berlin");
   });
 
-  test("is asked again where it puts off, and not for ever", async () => {
+  test("throttled requests are retried a limited number of times", async () => {
     await bucket.put("slow.csv", pointsCsv("a"));
     let times = 0;
     watch().open(async ({ operation }) =>
@@ -445,7 +445,7 @@ describe.skipIf(!store)("a bucket", () => {
   }, 60_000);
 
   describe("on the command line", () => {
-    /** Not `geoferry`, which would hold up the gate. */
+    /** Not `geoferry`, which would block the proxy. */
     const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
       const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...process.env, ...env } });
       child.stdout.resume();
@@ -458,7 +458,7 @@ describe.skipIf(!store)("a bucket", () => {
       ["wrong credentials", { AWS_SECRET_ACCESS_KEY: "hidden-and-wrong" }, 9, 9],
       ["no credentials", { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere" }, 9, 9],
       ["nobody there", { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "2" }, 8, 8],
-    ])("of %s the exit status tells, and no secret is told", async (_, env, reading, writing) => {
+    ])("%s: the exit status is documented, and no secret is printed", async (_, env, reading, writing) => {
       await bucket.put("a.csv", pointsCsv("a"));
       const read = await run(["info", bucket.at("a.csv")], env);
       const written = await run(["convert", sample("huts.geojson"), bucket.at("b.csv")], env);
@@ -467,7 +467,7 @@ describe.skipIf(!store)("a bucket", () => {
       expect(read.stderr).toContain(bucket.at("a.csv"));
     });
 
-    test("settings that are wrong are told as such, and no secret of an address is", async () => {
+    test("invalid settings are reported, without secrets of a URL", async () => {
       const scheme = await run(["info", bucket.at("a.csv")], { AWS_ENDPOINT_URL_S3: "localhost:9000" });
       expect([scheme.status, scheme.stderr]).toEqual([2, expect.stringContaining("AWS_ENDPOINT_URL_S3")]);
       const region = await run(["info", bucket.at("a.csv")], { AWS_ENDPOINT_URL_S3: "" });
@@ -477,7 +477,7 @@ describe.skipIf(!store)("a bucket", () => {
       expect(secret.stderr).not.toContain("den@");
     });
 
-    test("what is public is read by no one in particular", async () => {
+    test("public objects can be read anonymously", async () => {
       await bucket.put("public.csv", pointsCsv("a"), true);
       await bucket.put("private.csv", pointsCsv("a"));
       const nobody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere", AWS_NO_SIGN_REQUEST: "YES" };
@@ -485,7 +485,7 @@ describe.skipIf(!store)("a bucket", () => {
       expect((await run(["info", bucket.at("private.csv")], nobody)).status).toBe(9);
     });
 
-    test("a bucket or an object that is not there is told by the exit status", async () => {
+    test("a missing bucket or object has a specific exit status", async () => {
       expect((await run(["info", "s3://no-such-bucket/in/"])).status).toBe(3);
       expect((await run(["info", bucket.at("none.csv")])).status).toBe(3);
       const written = await run(["convert", sample("huts.geojson"), "s3://no-such-bucket/a.csv"]);
@@ -498,7 +498,7 @@ describe.skipIf(!store)("a bucket", () => {
     });
 
     test.each(["SIGKILL", "SIGINT"] as const)(
-      "%s in the middle of an upload leaves no object",
+      "%s during an upload leaves no object",
       async (signal) => {
         const table = largeTable(150_000);
         const args = ["convert", table, bucket.at("killed.geojsonl"), "--workers", "1"];
@@ -529,7 +529,7 @@ describe.skipIf(!store)("a bucket", () => {
 const [sqlite] = await findFixtureKinds();
 
 describe.skipIf(!store)("a map and a bucket", () => {
-  test("a map is planned, pushed, verified and pulled", async () => {
+  test("a map can be planned, pushed, verified and pulled with a bucket", async () => {
     const world = await sqlite!.start();
     gate!.open();
     const bucket = await store!.bucket();
@@ -568,7 +568,7 @@ describe.skipIf(!store)("a map and a bucket", () => {
 describe.skipIf(!store)("a job with buckets", () => {
   const desk = new JobFixture();
 
-  test("fetches and writes what has changed, and nothing that somebody else has written", async () => {
+  test("a job transfers changed objects, and does not overwrite those of other programs", async () => {
     const bucket = await store!.bucket();
     gate!.open();
     await bucket.put("in/one.csv", pointsCsv("a", "b"));

@@ -1,4 +1,4 @@
-/** The samples hold the same layers in every format; the files written by hand say of them what they say. */
+/** The samples have the same layers in all formats; hand-written files match them. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ let read = 0;
 const featuresIn = (path: string): Feature[] => JSON.parse(readFileSync(path, "utf8")).features;
 const sample = (layer: string): Feature[] => featuresIn(join(samples, `${layer}.geojson`));
 
-/** The features of a sample file, as WGS84. */
+/** The features of a sample file in WGS 84. */
 async function featuresOf(file: string, request: Partial<ConvertRequest> = {}): Promise<Feature[]> {
   const output = scratch.path(`${read++}.geojson`);
   const writerOptions = { precision: "15", zPrecision: "15" };
@@ -34,7 +34,7 @@ function numbersIn(nested: Nested): number[] {
   return typeof nested === "number" ? [nested] : nested.flatMap(numbersIn);
 }
 
-/** Nothing where null is as good as nothing: a table has a cell for every field. */
+/** Without nulls, since a table has a cell for every field. */
 const valuesOf = ({ properties }: Feature): [string, unknown][] =>
   Object.entries(properties).filter(([, value]) => value !== null);
 
@@ -45,12 +45,12 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "mont-blanc": ["trail", "huts", "passes"],
   survey: ["survey"],
 };
-/** Degrees that a coordinate may differ by: the survey is rounded to centimetres in its projected system. */
+/** Tolerance in degrees: the survey is rounded to centimetres in its projected system. */
 const tolerance = (layer: string) => (layer === "survey" ? 2e-7 : 1e-12);
 
-/** A column of heights is an attribute, too, and has no name that says that it is one. */
+/** A column of heights is also an attribute, and its name does not reveal it. */
 const heightsToo = { readerOptions: { x: "lon", y: "lat", z: "elevation", keepGeometryColumns: "yes" } };
-/** What a format has and the layers do not: ids, kinds and the columns of a geometry. */
+/** Fields that formats add: ids, types and coordinate columns. */
 const own = ["_gpxType", "id", "fid", "lon", "lat"];
 
 describe.each(layers)("%s", (layer) => {
@@ -63,7 +63,7 @@ describe.each(layers)("%s", (layer) => {
     { file: `geopackage/${packageOf}.gpkg`, request: { layers: [layer] } },
   ].filter(({ file }) => existsSync(join(samples, file)));
 
-  test.each(files)("is the same in $file as in GeoJSON", async ({ file, request }) => {
+  test.each(files)("$file has the same features as GeoJSON", async ({ file, request }) => {
     const expected = sample(layer);
     const actual = await featuresOf(file, request);
     expect(actual).toHaveLength(expected.length);
@@ -90,7 +90,7 @@ describe("gpx/tour-du-mont-blanc.gpx", () => {
   const tour = featuresOf("gpx/tour-du-mont-blanc.gpx");
   const ofType = async (type: string) => (await tour).filter(({ properties }) => properties._gpxType === type);
 
-  test("has the huts and the passes as waypoints", async () => {
+  test("the GPX tour has the huts and the passes as waypoints", async () => {
     const places = [...sample("huts"), ...sample("passes")].flatMap(({ geometry }) => numbersIn(geometry!.coordinates));
     expect((await ofType("wpt")).flatMap(({ geometry }) => numbersIn(geometry!.coordinates))).toEqual(places);
     const names = sample("passes").map(({ properties }) => properties.name);
@@ -99,11 +99,11 @@ describe("gpx/tour-du-mont-blanc.gpx", () => {
     expect(passes[3]!.properties).toMatchObject({ cmt: "Colle della Seigne", sym: "Summit", tmb_countries: "FR, IT" });
   });
 
-  test("has a stage in each segment of its track, with a time for every point", async () => {
+  test("the GPX tour has a stage per track segment, with a time for each point", async () => {
     const [track] = await ofType("trk");
     const segments = track!.geometry!.coordinates as readonly (readonly Nested[])[];
     expect(segments).toHaveLength(11);
-    // A stage begins where the one before it ended.
+    // A stage starts where the previous one ended.
     const way = segments.flatMap((segment, n) => (n === 0 ? segment : segment.slice(1)));
     expect(way).toEqual(sample("trail")[0]!.geometry!.coordinates);
     const { times } = track!.properties.coordinateProperties as { times: string[][] };
@@ -112,7 +112,7 @@ describe("gpx/tour-du-mont-blanc.gpx", () => {
     expect([times[0]![0], times.at(-1)!.at(-1)]).toEqual(["2024-07-08T06:00:00Z", "2024-07-18T12:45:00Z"]);
   });
 
-  test("has the places of the nights as a route", async () => {
+  test("the GPX tour has the overnight places as a route", async () => {
     const [route] = await ofType("rte");
     const { names } = route!.properties.coordinateProperties as { names: string[] };
     expect([names.length, names[4], names.at(-1)]).toEqual([12, "Courmayeur", "Les Houches"]);
@@ -123,7 +123,7 @@ describe("gpx/tour-du-mont-blanc.gpx", () => {
 describe("kml/parks-and-rivers.kml", () => {
   const places = featuresOf("kml/parks-and-rivers.kml");
 
-  test("has parks and rivers as the layers of these names have them", async () => {
+  test("the KML sample has parks and rivers as the layers of these names", async () => {
     const known = new Map([...sample("parks"), ...sample("rivers")].map((each) => [each.properties.ref, each]));
     for (const { geometry, properties, id } of await places) {
       const expected = known.get(properties.ref)!;
@@ -136,11 +136,11 @@ describe("kml/parks-and-rivers.kml", () => {
     expect(await places).toHaveLength(16);
   });
 
-  test("has its folders, the types of its schemas and the colours of its styles", async () => {
+  test("the KML sample has its folders, the types of its schemas and the colors of its styles", async () => {
     const folders = new Set((await places).map(({ properties }) => properties.folder));
     expect([...folders]).toEqual(["Europe/Parks", "Europe/Rivers", "Africa/Parks", "Africa/Rivers"]);
     const of = async (ref: string) => (await places).find(({ properties }) => properties.ref === ref)!.properties;
-    // aabbggrr in KML.
+    // KML colors are aabbggrr.
     expect(await of("danube")).toMatchObject({ international: true, length_km: 2850, stroke: "#1464c8" });
     expect(await of("thames")).toMatchObject({ international: false, discharge: 65.8, stroke: "#3c3c96" });
     expect(await of("eryri")).toMatchObject({ iucn: "V", area_km2: 2132, fill: "#5aa047" });

@@ -15,8 +15,8 @@ const records = (stdout: string) =>
 const point = '{"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[1,2]}}';
 const collection = `{"type":"FeatureCollection","features":[${point}]}`;
 
-describe("what --skip-errors gives up", () => {
-  test("behind the end of a GeoJSON text is told with place and extent, and the run ends with 5", () => {
+describe("--skip-errors", () => {
+  test("a skipped range after the end of a GeoJSON text is reported with position and size, and the run ends with 5", () => {
     writeFileSync(scratch.path("junk.geojson"), `${collection}\n#garbage`);
     const strict = geoferry(["convert", "junk.geojson", "junk.csv"], { cwd: scratch.folder });
     expect(strict.status).toBe(3);
@@ -31,7 +31,7 @@ describe("what --skip-errors gives up", () => {
     expect(geoferry([...args, "--overwrite", "--strict"], { cwd: scratch.folder }).status).toBe(4);
   });
 
-  test("of a Shapefile that was cut off is told once, though the input is read twice", () => {
+  test("a truncated Shapefile is reported once, although the input is read twice", () => {
     for (const extension of ["shx", "prj"])
       copyFileSync(`${samples}/shapefile/parks.${extension}`, scratch.path(`parks.${extension}`));
     const whole = readFileSync(`${samples}/shapefile/parks.shp`);
@@ -47,7 +47,7 @@ describe("what --skip-errors gives up", () => {
     expect(records(info.stdout).map(({ type }) => type)).toContain("gap");
   });
 
-  test("in a file that is sound is nothing, and the run ends with 0", () => {
+  test("a valid file has no skipped ranges, and the run ends with 0", () => {
     writeFileSync(scratch.path("sound.geojson"), collection);
     const args = ["convert", "sound.geojson", "sound.csv", "--skip-errors"];
     expect(geoferry(args, { cwd: scratch.folder }).status).toBe(0);

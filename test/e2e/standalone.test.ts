@@ -1,4 +1,4 @@
-/** The executable without Node, run where there is nothing but a shell: a folder that becomes the root of the system. */
+/** The standalone executable, run in a minimal root file system without Node.js. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ afterAll(() => scratch.remove());
 
 const canRun = canChangeRoot("the standalone executable");
 
-/** What the executable uses of the system: a bare Debian has these. */
+/** System programs that the executable uses; a minimal Debian has them. */
 const programs = ["sh", "tail", "gzip", "tar", "mkdir", "chmod", "mktemp", "touch", "rm", "mv"];
 
 describe.skipIf(!canRun)("the standalone executable, in a system without Node", () => {
@@ -27,7 +27,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     const env = { ...process.env, GEOFERRY_STANDALONE: scratch.path("built") };
     execFileSync(process.execPath, ["src/build/standalone.mjs", "linux-x64"], { cwd: root, env, stdio: "pipe" });
     const node = (await nodeVersion(24))!;
-    // Only its libraries: the executable brings Node itself.
+    // Only the libraries: the executable contains Node.js.
     createMinimalRoot(chroot, programs, { [node]: null });
     copyFileSync(scratch.path(join("built", readdirSync(scratch.path("built"))[0]!)), join(chroot, "geoferry"));
     cpSync(samples, join(chroot, "samples"), { recursive: true });
@@ -35,7 +35,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     execFileSync("mknod", ["-m", "666", join(chroot, "dev/urandom"), "c", "1", "9"]);
   }, 180_000);
 
-  test("says its version, from a copy that it unpacked once", () => {
+  test("the executable prints its version, from a copy that it unpacked once", () => {
     expect(run("--version")).toMatchObject({ status: 0, stderr: "", stdout: "0.1.0\n" });
     const home = join(chroot, "home/.cache/geoferry");
     const [folder, ...others] = readdirSync(home);
@@ -44,7 +44,7 @@ describe.skipIf(!canRun)("the standalone executable, in a system without Node", 
     expect(run("--version").stdout).toBe("0.1.0\n");
   });
 
-  test("does what the first page of the README shows", () => {
+  test("the executable runs the quick start of the README", () => {
     expect(run("info", "samples/shapefile/survey.shp").stdout).toContain("EPSG:25832");
     for (const target of ["survey.geojson", "survey.gpkg", "survey.csv"]) {
       const { status, stderr } = run("convert", "samples/shapefile/survey.shp", `/tmp/${target}`);

@@ -16,7 +16,7 @@ interface Ended {
 
 function run(program: string, args: readonly string[], cwd = scratch.folder): Ended {
   const env = { ...process.env, NO_COLOR: "1", NODE_OPTIONS: "" };
-  // npm and node:test tell their children who started them; these have nothing to do with this run.
+  // Removes variables with which npm and node:test mark child processes.
   for (const name of Object.keys(env)) if (/^(npm_|NODE_TEST|VITEST)/i.test(name)) delete env[name as keyof typeof env];
   const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: "utf8", maxBuffer: 1 << 28 });
   return { status, stdout, stderr };
@@ -28,10 +28,10 @@ function must(program: string, args: readonly string[], cwd?: string): string {
   return stdout;
 }
 
-/** The command as a user of the installed package has it. */
+/** The command of the installed package. */
 const geoferry = (...args: string[]) => run(join(scratch.folder, "node_modules", ".bin", "geoferry"), args);
 
-/** What the installed package is asked to do with the installed plugin. */
+/** Arguments that load the installed plugin. */
 const plugin = ["--plugin", "geoferry-plugin-wkt"];
 
 beforeAll(() => {
@@ -57,7 +57,7 @@ const positions = (csv: string) =>
     .map((line) => line.split(",").slice(0, 2).map(Number));
 
 describe("a plugin of others, installed from npm", () => {
-  test("is among the formats, with its options", () => {
+  test("a third-party plugin is listed among the formats, with its options", () => {
     const all = geoferry("formats", ...plugin);
     expect(all).toMatchObject({ status: 0 });
     expect(all.stdout).toMatch(/^wkt +reads, writes +Well-known text/m);
@@ -66,7 +66,7 @@ describe("a plugin of others, installed from npm", () => {
     expect(one.stdout).toMatch(/srid=boolean .*\[true\]/);
   });
 
-  test.each([1, 2])("writes and reads with %i workers", (workers) => {
+  test.each([1, 2])("a third-party plugin writes and reads with %i workers", (workers) => {
     const at = (name: string) => scratch.path(`${workers}-${name}`);
     const using = [...plugin, "--workers", String(workers)];
     const there = geoferry("convert", `${samples}/csv/capitals.csv`, at("capitals.wkt"), ...using);
@@ -82,7 +82,7 @@ describe("a plugin of others, installed from npm", () => {
     expect(positions(readFileSync(at("capitals.csv"), "utf8"))).toEqual(written);
   });
 
-  test("writes the same bytes with one worker as with two", () => {
+  test("a third-party plugin writes the same bytes with one worker as with two", () => {
     const bytes = (workers: number) => {
       const done = geoferry(
         "convert",
@@ -98,7 +98,7 @@ describe("a plugin of others, installed from npm", () => {
     expect(bytes(2)).toBe(bytes(1));
   });
 
-  test("has its options checked", () => {
+  test("the options of a third-party plugin are validated", () => {
     const output = scratch.path("plain.wkt");
     expect(geoferry("convert", `${samples}/huts.geojson`, output, ...plugin, "--out", "srid=no")).toMatchObject({
       status: 0,
@@ -116,7 +116,7 @@ describe("a plugin of others, installed from npm", () => {
     expect(wrong.stderr).toContain('wkt has no option "sird"; did you mean "srid"');
   });
 
-  test.each([1, 2])("rejects what it cannot read, with its line, on %i workers", (workers) => {
+  test.each([1, 2])("a third-party plugin rejects unreadable lines with their number, on %i workers", (workers) => {
     const output = scratch.path(`places-${workers}.geojson`);
     const places = join(samples, "plugin-wkt/places.wkt");
     const done = geoferry("convert", places, output, ...plugin, "--workers", String(workers));
@@ -127,15 +127,15 @@ describe("a plugin of others, installed from npm", () => {
     expect(rejects[0]).toContain("line 8");
   });
 
-  test("passes the kit by itself", () => {
-    // By name: where it looks for tests itself, node leaves node_modules out.
+  test("a third-party plugin passes the conformance kit", () => {
+    // By name, since node's test discovery ignores node_modules.
     const folder = scratch.path("node_modules/geoferry-plugin-wkt");
     const tested = run(process.execPath, ["--test", "--test-reporter=tap", "wkt.test.js"], folder);
     expect(tested.stdout, tested.stdout + tested.stderr).toMatch(/^# fail 0$/m);
     expect(Number(/^# pass (\d+)$/m.exec(tested.stdout)?.[1])).toBeGreaterThan(40);
   });
 
-  test("is ended with a word where it hangs on a damaged file, rather than waited for", () => {
+  test("a plugin that hangs on a damaged file is stopped with a message", () => {
     writeFileSync(scratch.path("ten.hang"), "0123456789");
     writeFileSync(
       scratch.path("hang.test.mjs"),
@@ -156,7 +156,7 @@ describe("a plugin of others, installed from npm", () => {
   });
 });
 
-describe("a plugin that is none", () => {
+describe("an invalid plugin", () => {
   const cases: readonly (readonly [flaw: string, specifier: string, code: string | null, message: RegExp])[] = [
     ["of another apiVersion", "./version.mjs", "export default { apiVersion: 2, id: 'x' };", /apiVersion 2.*has 1/],
     ["without a default export", "./nothing.mjs", "export const format = 1;", /no default export/],
@@ -176,7 +176,7 @@ describe("a plugin that is none", () => {
       /two formats with the id "csv"/,
     ],
   ];
-  test.each(cases)("%s ends with 2 and says so", (_, specifier, code, message) => {
+  test.each(cases)("%s ends with 2 and a message", (_, specifier, code, message) => {
     if (code !== null) writeFileSync(scratch.path(specifier), code);
     const { status, stdout, stderr } = geoferry("formats", "--plugin", specifier);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -193,7 +193,7 @@ describe("the plugin guide", () => {
     code: code!,
   }));
 
-  test("shows the sample as it is", () => {
+  test("the plugin guide shows the sample unchanged", () => {
     const quoted = blocks.filter(({ code }) => code.startsWith("// samples/"));
     expect(quoted.length).toBeGreaterThan(4);
     for (const { code } of quoted) {
@@ -202,7 +202,7 @@ describe("the plugin guide", () => {
     }
   });
 
-  test("has code that runs, and commands that work", () => {
+  test("the code of the plugin guide runs, and its commands succeed", () => {
     for (const { language, code } of blocks) {
       const [, name] = /^(?:\/\/|#) (\S+)\n/.exec(code) ?? [];
       expect(["js", "text", "sh"]).toContain(language);

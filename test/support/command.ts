@@ -37,7 +37,9 @@ export function startGeoferry(args: readonly string[], cwd: string = root, env: 
   });
 }
 
-/** Another program as an oracle; under CI its absence is a failure, elsewhere the reason to leave a test out. */
+/**
+ * Whether a reference program is installed; in CI its absence is a failure, elsewhere tests that need it are skipped.
+ */
 export function hasProgram(program: string): boolean {
   const found = spawnSync(program, ["--version"], { stdio: "ignore" }).error === undefined;
   if (!found && process.env.CI) throw new Error(`${program} is missing, and CI must not leave its tests out`);
@@ -50,7 +52,7 @@ export interface OgrLayer {
   readonly text: string;
 }
 
-/** What ogrinfo says of a file, with anything it complained about. */
+/** The output of ogrinfo for a file, with its warnings. */
 export function ogrinfo(path: string): { text: string; complaints: string } {
   const { stdout, stderr } = spawnSync("ogrinfo", ["-ro", "-al", "-so", path], { encoding: "utf8" });
   return { text: stdout, complaints: stderr };

@@ -34,7 +34,7 @@ export class CompiledSources {
     return pathToFileURL(join(this.folder, file)).href;
   }
 
-  /** A module of its own beside the sources. */
+  /** Writes a module beside the sources. */
   script(name: string, code: string): string {
     const path = join(this.folder, name);
     writeFileSync(path, code);

@@ -6,9 +6,9 @@ import { root, samples } from "./command.js";
 
 /** A fenced block of a Markdown page. */
 export interface CodeBlock {
-  /** The line of its first fence, from 1. */
+  /** Line of the opening fence, from 1. */
   readonly line: number;
-  /** What stands behind the fence: "sh no-run". */
+  /** The text after the fence: "sh no-run". */
   readonly info: string;
   readonly text: string;
 }
@@ -28,16 +28,16 @@ export interface CommandOutput {
   readonly output: string;
 }
 
-/** A folder with a copy of the samples, where `geoferry` is the built command: what a reader of the docs has. */
+/** A folder with a copy of the samples, in which `geoferry` is the built command, as a reader of the docs has it. */
 export class DocsSandbox {
   readonly folder = mkdtempSync(join(tmpdir(), "geoferry-desk-"));
   private readonly programs = mkdtempSync(join(tmpdir(), "geoferry-programs-"));
   private status = 0;
 
-  /** @param variables of the environment, beside those of this process */
+  /** @param variables additional environment variables */
   constructor(private readonly variables: NodeJS.ProcessEnv = {}) {
     cpSync(samples, join(this.folder, "samples"), { recursive: true });
-    // A plugin among the samples, and the example of the library, import geoferry as an installed package.
+    // A sample plugin and the library example import geoferry as an installed package.
     mkdirSync(join(this.folder, "node_modules", "@types"), { recursive: true });
     symlinkSync(root, join(this.folder, "node_modules", "geoferry"), "dir");
     symlinkSync(join(root, "node_modules/@types/node"), join(this.folder, "node_modules/@types/node"), "dir");
@@ -47,7 +47,7 @@ export class DocsSandbox {
     });
   }
 
-  /** Runs a line of a shell; `$?` is the status of the line before. Output is stdout and stderr as they come. */
+  /** Runs a shell line; `$?` is the status of the previous line. The output combines stdout and stderr. */
   async run(command: string): Promise<CommandOutput> {
     const script = `(exit ${this.status})\n{ ${command}\n} 2>&1`;
     const env = {

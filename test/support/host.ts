@@ -4,7 +4,7 @@ import type { ConvertReport } from "../../src/pipeline/report.js";
 import type { ConvertRequest, Host } from "../../src/pipeline/request.js";
 import { Registry } from "../../src/plugin/registry.js";
 
-/** A host with the built-in formats, as the command line makes one. */
+/** A host with the built-in formats, as on the command line. */
 export function createTestHost(signal: AbortSignal = new AbortController().signal): Host {
   const registry = new Registry();
   for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);
@@ -13,7 +13,7 @@ export function createTestHost(signal: AbortSignal = new AbortController().signa
 
 const host = createTestHost();
 
-/** One conversion on this thread. */
+/** Runs one conversion on this thread. */
 export function convertFile(
   input: string,
   output: string,

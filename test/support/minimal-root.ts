@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Whether this process may make another folder the root of a system: Linux x64, as root. Under CI it must. */
+/** Whether this process can use chroot: Linux x64, as root. Required in CI. */
 export function canChangeRoot(what: string): boolean {
   const can = process.platform === "linux" && process.arch === "x64" && process.getuid?.() === 0;
   if (!can && process.env.CI) throw new Error(`${what} needs Linux x64 and root, and CI must not leave its tests out`);
@@ -13,7 +13,7 @@ export function canChangeRoot(what: string): boolean {
 const pathOf = (program: string): string =>
   execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" }).trim();
 
-/** Files that a binary loads, as `ldd` lists them. */
+/** Libraries of a binary, as listed by `ldd`. */
 const librariesOf = (path: string): string[] =>
   [...spawnSync("ldd", [path], { encoding: "utf8" }).stdout.matchAll(/(\/\S+)/g)].map(([found]) => found);
 
@@ -23,8 +23,8 @@ function copyInto(root: string, path: string, target = path): void {
 }
 
 /**
- * Fills a folder with some programs of this machine and the libraries that they need, as the root of a small system.
- * @param binaries files whose libraries are copied, too: path here → path there, or null to leave the file itself out
+ * Fills a folder with programs of this machine and their libraries, as a minimal root file system.
+ * @param binaries files whose libraries are copied, too: path here → path there, or null to omit the file itself
  */
 export function createMinimalRoot(
   root: string,

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The path of another version of Node, installed from the npm package with its binary into the temporary folder of the
- * machine, once. Null, with a loud line, where it cannot be had; under CI that fails.
+ * The path of another version of Node.js, installed once from the npm package with its binary into the temporary folder
+ * of the machine. Null, with a warning, if it is not available; a failure in CI.
  */
 export async function nodeVersion(major: 20 | 22 | 24): Promise<string | null> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
@@ -22,7 +22,7 @@ export async function nodeVersion(major: 20 | 22 | 24): Promise<string | null> {
     try {
       renameSync(own, folder);
     } catch (error) {
-      // Another test was faster.
+      // Another test installed it first.
       rmSync(own, { recursive: true });
       if (!existsSync(path)) throw error;
     }

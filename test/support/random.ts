@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same numbers from 0 to 1 for the same seed. */
+/** A small seeded generator (mulberry32): numbers from 0 to 1, reproducible by seed. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Damages bytes the way disks and transfers do: cut short, bits flipped, a block zeroed, a piece doubled or lost. */
+/** Damages bytes like disks and transfers: truncates, flips bits, zeroes a block, duplicates or removes a range. */
 export function damageBytes(bytes: Buffer, random: () => number): Buffer {
   const at = () => Math.floor(random() * bytes.length);
   const copy = Buffer.from(bytes);

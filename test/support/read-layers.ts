@@ -1,10 +1,12 @@
-/** What tests of readers and writers use; the published kit has the rest. */
+/** Helpers for tests of readers and writers, besides the published kit. */
 import { Batch, type Dataset, type Feature, type Layer, packFeatures } from "../../src/model/index.js";
 
 export { RecordingContext } from "../../src/testing/recording-context.js";
 export { TemporaryFolder, TestFolderSink as PlainSink } from "../../src/testing/temporary-folder.js";
 
-/** The batches of a layer, split by split, their bytes read before: what is left of these when all was read is gone. */
+/**
+ * The batches of a layer, split by split, with their bytes prefetched; the remainder is dropped after the last read.
+ */
 export async function* prefetchedBatches(layer: Layer): AsyncGenerator<Batch> {
   for await (const split of layer.splits!()) {
     const fetched = await layer.prefetch?.(split);
@@ -15,7 +17,7 @@ export async function* prefetchedBatches(layer: Layer): AsyncGenerator<Batch> {
   }
 }
 
-/** All batches of a layer, split by split where it has splits. */
+/** All batches of a layer, split by split if it has splits. */
 export async function* readBatches(layer: Layer, bySplits: boolean): AsyncGenerator<Batch> {
   const asBatch = (batch: Batch | Feature[]) => (batch instanceof Batch ? batch : packFeatures(batch, 1, layer.fields));
   if (bySplits && layer.splits) {

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { root } from "./command.js";
 
-/** Published schemas, which are not part of this repository: `../shared/schemas`, or where GEOFERRY_SCHEMAS says. */
+/** Folder of published schemas, which are not part of this repository: GEOFERRY_SCHEMAS, or `../shared/schemas`. */
 const folder = process.env.GEOFERRY_SCHEMAS ?? resolve(root, "../shared/schemas");
 
 const hasXmllint = spawnSync("xmllint", ["--version"]).error === undefined;
 
-/** Whether documents can be held against this schema here; where they cannot, says so loudly. */
+/** Whether documents can be validated against this schema; prints a warning if not. */
 export function canValidate(schema: string): boolean {
   const path = join(folder, schema);
   const missing = !hasXmllint ? "xmllint (libxml2-utils)" : existsSync(path) ? null : path;
@@ -17,7 +17,7 @@ export function canValidate(schema: string): boolean {
   return missing === null;
 }
 
-/** What is wrong with a document by a published schema; empty where nothing is. */
+/** Validation errors of a document; empty if it is valid. */
 export function validateDocument(document: string | Buffer, schema: string): string {
   const scratch = mkdtempSync(join(tmpdir(), "geoferry-schema-"));
   try {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./command.js";
 
-/** The files that git tracks or would track, relative to the root, with `/`. */
+/** Files that git tracks or would track, relative to the root, with `/`. */
 export function projectFiles(): string[] {
   const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
     cwd: root,
@@ -13,7 +13,7 @@ export function projectFiles(): string[] {
   return listed.split("\0").filter((path) => path !== "");
 }
 
-/** A file's text; empty where it was removed but is tracked still. */
+/** The text of a file; empty if it is tracked but removed. */
 export function textOf(path: string): string {
   try {
     return readFileSync(join(root, path), "utf8");

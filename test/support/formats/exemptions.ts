@@ -1,9 +1,9 @@
 /**
- * What a format cannot say by its nature, though no value is lost, so that no report speaks of it. Everything else that
- * differs after a round trip must have been reported.
+ * Differences that are inherent to a format and lose no value, so that they are not reported. All other differences
+ * after a round trip must be reported.
  */
 interface Exemption {
-  /** Ids of the formats; a trip that passes none of them is held to it. */
+  /** Ids of the formats; the exemption applies to round trips that involve one of them. */
   readonly formats: readonly string[];
   readonly because: string;
 }
@@ -67,7 +67,7 @@ export const exemptions = {
 
 export type ExemptionName = keyof typeof exemptions;
 
-/** The exemptions of the formats that a trip passes. */
+/** The exemptions of the formats in a round trip. */
 export class TripExemptions {
   constructor(private readonly formats: readonly string[]) {}
 

@@ -10,10 +10,10 @@ import {
   type Value,
 } from "../../../src/model/index.js";
 
-/** A layer as fast-check makes and shrinks it. */
+/** A layer that fast-check generates and shrinks. */
 export interface GeneratedLayer {
   readonly geometries: readonly (Geometry | null)[];
-  /** Values in turn, undefined where the feature does not have the property at all. */
+  /** Values that repeat cyclically; undefined if the feature lacks the property. */
   readonly fields: readonly {
     readonly name: string;
     readonly type: FieldType;
@@ -22,7 +22,7 @@ export interface GeneratedLayer {
   readonly ids: readonly (number | string | null)[] | null;
 }
 
-/** Unique where features part ways (see `withKey`): by it, they are found again. */
+/** Unique where features may be split to several outputs (see `withKey`), to find them again. */
 export const keyField = "_key";
 
 const scripts = [..."abcXYZ019_", ..."äßçŁ", ..."жЩя", ..."東京あ", ..."عربي", "😀", "e\u0301"];
@@ -181,7 +181,7 @@ const y = coordinate(80);
 const height = fc.oneof(fc.integer({ min: -400, max: 8848 }), fc.double({ min: -400, max: 8848, noNaN: true }));
 
 type MakePosition = (x: number, y: number) => Position;
-/** Its last position is the first one, height and all (RFC 7946, 3.1.6). */
+/** The last position equals the first, including the height (RFC 7946, 3.1.6). */
 const square = (at: MakePosition, left: number, low: number, size: number): Position[] => {
   const first = at(left, low);
   return [first, at(left + size, low), at(left + size, low + size), at(left, low + size), first];
@@ -277,13 +277,13 @@ export const generatedLayer: fc.Arbitrary<GeneratedLayer> = fc
         : all.map((_, i) => (ids === "texts" ? `id-${i}` : ids === "some" && i % 3 === 0 ? null : i * 3)),
   }));
 
-/** The layer with a number in every feature that no other feature of it has. */
+/** Adds a unique number to each feature of a layer. */
 export const withKey = (layer: GeneratedLayer): GeneratedLayer => ({
   ...layer,
   fields: [{ name: keyField, type: "int32", values: layer.geometries.map((_, i) => i) }, ...layer.fields],
 });
 
-/** 300 fields, texts short enough for the record of a .dbf. */
+/** 300 fields, with texts short enough for a .dbf record. */
 export const wideLayer: fc.Arbitrary<GeneratedLayer> = fc.record({
   geometries: geometryOf("Point").map((point) => [point, point, point]),
   fields: fc.array(field, { minLength: 300, maxLength: 300, size: "max" }).map((all) =>

@@ -1,6 +1,6 @@
 /**
- * A format of the tests that can be changed in place: JSON text of all its layers. It changes the file at every `append`,
- * as a careless database would, so that only `abort` makes it what it was.
+ * A test format that can be changed in place: JSON text of all its layers. It changes the file with each `append`, so
+ * that only `abort` restores the previous content.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { crsContext } from "../../../src/crs/index.js";
@@ -16,9 +16,9 @@ export interface LedgerLayer {
 
 const load = (path: string): LedgerLayer[] => JSON.parse(readFileSync(path, "utf8"));
 
-/** What the host asked of the writers, in order. */
+/** Calls of the host to writers, in order. */
 export const recordedCalls: string[] = [];
-/** What `commit` is to fail with. */
+/** Error with which `commit` fails. */
 export const injectedFailure: { ofCommit: Error | null } = { ofCommit: null };
 
 function added(layers: LedgerLayer[], target: TargetLayer, replace: boolean): LedgerLayer {

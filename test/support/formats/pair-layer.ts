@@ -10,7 +10,7 @@ import {
   type Value,
 } from "../../../src/model/index.js";
 
-/** By its value, which no two features share, a feature is found again. */
+/** Key field; its value is unique to each feature. */
 export const keyField = "int32";
 
 const places: readonly Position[] = [
@@ -28,7 +28,7 @@ const square = ([x, y, z]: Position): Position[] =>
 const [first, second] = [places[0]!, places[1]!];
 const east: Position = [9, 46, 500];
 
-/** Each kind of geometry, with heights; a feature without one is last. */
+/** All geometry types, with heights; the last feature has none. */
 const geometries: readonly (Geometry | null)[] = [
   { type: "Point", coordinates: first },
   { type: "LineString", coordinates: [...places] },
@@ -52,7 +52,7 @@ const geometries: readonly (Geometry | null)[] = [
   null,
 ];
 
-/** One field of each type; a value is null where the geometry is a Polygon. */
+/** One field of each type; null in the feature with a Polygon. */
 const fields: readonly { readonly name: string; readonly type: FieldType; readonly values: readonly Value[] }[] = [
   { name: keyField, type: "int32", values: geometries.map((_, row) => row + 1) },
   { name: "boolean", type: "boolean", values: [true, false] },
@@ -67,7 +67,7 @@ const fields: readonly { readonly name: string; readonly type: FieldType; readon
   { name: "name_of_ten_and_more", type: "text", values: ["Monte Bianco"] },
 ];
 
-/** Everything that a layer may have, once: field types, kinds of geometry, heights and measures, ids, nulls. */
+/** A layer with each feature of the model once: field types, geometry types, heights and measures, ids, nulls. */
 export function pairLayer(): Batch {
   const geometry = new GeometryBuilder();
   for (const shape of geometries) geometry.addGeoJson(shape);

@@ -1,4 +1,4 @@
-/** What a conversion between two formats keeps and loses of a layer that has everything once. */
+/** What a conversion between two formats keeps and loses of a layer that has each feature of the model once. */
 import { basename, join } from "node:path";
 import {
   type Batch,
@@ -16,7 +16,7 @@ import { readFile, TemporaryFolder, writeFile } from "../../../src/testing/index
 import { convertFile } from "../host.js";
 import { keyField, pairLayer } from "./pair-layer.js";
 
-/** A thing that the layer has before the conversion, and whether it has it afterwards. */
+/** Items of the layer before the conversion, and whether they are present afterwards. */
 export interface KeptItems {
   readonly all: readonly string[];
   readonly kept: readonly string[];
@@ -24,10 +24,10 @@ export interface KeptItems {
 
 export interface PairReport {
   readonly types: KeptItems;
-  /** What the types became that were not kept. */
+  /** New types of fields whose type changed. */
   readonly retyped: ReadonlyMap<FieldType, FieldType>;
   readonly kinds: KeptItems;
-  /** Kinds of geometry whose features went to the rejects. */
+  /** Geometry types whose features were rejected. */
   readonly rejectedKinds: readonly string[];
   /** "heights", "measures", "ids" */
   readonly rest: KeptItems;
@@ -56,7 +56,7 @@ async function rowsOf(format: Format, path: string): Promise<Row[]> {
 
 const kindOf = ({ batch, row }: Row): string => geometryTypes[batch.geometry.kinds[row]!] ?? noGeometry;
 
-/** Finite heights or measures of one feature. */
+/** Finite heights or measures of a feature. */
 function numbersOf(geometry: GeometryColumn, dimension: "z" | "m"): number {
   const own = [...(geometry[dimension] ?? [])].slice(0, geometry.xy.length / 2).filter(Number.isFinite).length;
   return own + (geometry.members ? numbersOf(geometry.members, dimension) : 0);
@@ -64,7 +64,7 @@ function numbersOf(geometry: GeometryColumn, dimension: "z" | "m"): number {
 const dimensionOf = ({ batch, row }: Row, dimension: "z" | "m") =>
   numbersOf(batch.take(Uint32Array.of(row)).geometry, dimension);
 
-/** Things that a feature may have besides values and shape: how much of each. */
+/** Countable items of a feature besides values and shape. */
 const others: Readonly<Record<string, (row: Row) => number>> = {
   heights: (row) => dimensionOf(row, "z"),
   measures: (row) => dimensionOf(row, "m"),
@@ -79,7 +79,7 @@ function collectKept(before: readonly (readonly [thing: string, same: boolean])[
 
 type Pairs = readonly (readonly [Row, Row | undefined])[];
 
-/** The types of fields that have values, and what they became; text that is found to be a date is as it was. */
+/** The types of fields with values, and their new types; text that is detected as a date counts as unchanged. */
 function typesOf(pairs: Pairs, renamed: ReadonlyMap<string, string>): Pick<PairReport, "types" | "retyped"> {
   const found: [FieldType, boolean][] = [];
   const retyped = new Map<FieldType, FieldType>();
@@ -107,14 +107,14 @@ function othersKept(pairs: Pairs): KeptItems {
   return collectKept(found);
 }
 
-/** What several files say alike. */
+/** The losses of several files, without repetitions. */
 const firstOfEach = (list: readonly Loss[]): Loss[] => [
   ...new Map(list.map((loss) => [JSON.stringify([loss.code, loss.field]), loss])).values(),
 ];
 
 const quoted = /^"(.*)" became "(.*?)"(?:, since .*)?$/s;
 
-/** Writes the layer as `from`, converts that to `to`, and compares both as their readers have them. */
+/** Writes the layer as `from`, converts it to `to`, and compares both as read. */
 export async function pairReport(from: Format, to: Format): Promise<PairReport> {
   const scratch = new TemporaryFolder();
   try {

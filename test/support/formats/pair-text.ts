@@ -1,4 +1,4 @@
-/** What a conversion between two formats keeps and loses, in words. */
+/** Describes what a conversion between two formats keeps and loses. */
 import assert from "node:assert/strict";
 import type { Loss } from "../../../src/model/index.js";
 import type { PairReport } from "./pair-report.js";
@@ -58,7 +58,7 @@ const describeKept = (what: string, { all: before, kept }: PairReport["types"]):
   return [kept.length === before.length ? `all ${what}` : `${what} ${joinWithAnd(kept)}`];
 };
 
-/** What is kept, what is said in another way, and what is lost. */
+/** What is kept, what is represented differently, and what is lost. */
 export function pairCells(report: PairReport): [keeps: string, changes: string, loses: string] {
   const { types, kinds, rest, rejectedKinds, losses, notices, retyped } = report;
   const reported = new Set(losses.filter(({ code }) => code === "type-changed").map(({ example }) => example));
@@ -78,6 +78,6 @@ export function pairCells(report: PairReport): [keeps: string, changes: string, 
 const isReported = (type: string, losses: readonly Loss[]): boolean =>
   losses.some(({ code }) => code === `${type}-as-text`);
 
-/** What a format has of the layer when it is written in it. */
+/** What a format keeps of the layer when it is written directly. */
 export const describeFormatAbilities = ({ types, kinds, rest }: PairReport): string =>
   [`the field types ${joinWithAnd(types.all)}`, `${joinWithAnd(kinds.all)}`, ...rest.all].join("; ");

@@ -26,7 +26,7 @@ import { convertFile } from "../host.js";
 import { TripExemptions } from "./exemptions.js";
 import { batchOf, type GeneratedLayer, keyField, withKey } from "./generated-layers.js";
 
-/** Options with which a format loses nothing of a coordinate, and one feature stays one. */
+/** Options that preserve coordinates exactly and keep one feature per feature. */
 export const losslessOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   geojson: { precision: "15", zPrecision: "15" },
   geojsonseq: { precision: "15", zPrecision: "15" },
@@ -39,10 +39,10 @@ interface Row {
   readonly row: number;
 }
 
-/** A layer as its reader has it. */
+/** A layer as read. */
 export interface Table {
   readonly fields: readonly string[];
-  /** The types that the layer declares before it is read, where it does. */
+  /** Types that the layer declares before it is read, if any. */
   readonly declared: ReadonlyMap<string, FieldType>;
   readonly rows: readonly Row[];
 }
@@ -53,7 +53,7 @@ async function readTable(format: Format, path: string): Promise<Table> {
   return tableOf(layer);
 }
 
-/** What was read of a layer. */
+/** The content of a layer that was read. */
 export function tableOf(layer: LayerContent): Table {
   assert.deepEqual(layer.rejects, [], "the reader rejects what the writer wrote");
   const declared = layer.info.fields ?? layer.batches.flatMap((batch) => batch.fields);
@@ -78,7 +78,7 @@ const isAbsent = (row: Row, field: string): boolean =>
 
 const quoted = /^"(.*)" became "(.*?)"(?:, since .*)?$/s;
 
-/** What the fields of a report's input are called in its output. */
+/** Maps input fields to output fields, according to a report. */
 function parseRenamings(losses: readonly Loss[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { code, field, example } of losses) {
@@ -88,7 +88,7 @@ function parseRenamings(losses: readonly Loss[]): Map<string, string> {
   return names;
 }
 
-/** A report of one direction. */
+/** The report of one direction. */
 export interface TripReport {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
@@ -106,7 +106,7 @@ export function toTripReport(reports: readonly ConvertReport[]): TripReport {
   };
 }
 
-/** What a field is called at the start, in between and at the end. */
+/** Name of a field at the start, in between, and at the end. */
 type Names = readonly [first: string, between: string, last: string];
 
 export class RoundTrip {
@@ -116,11 +116,11 @@ export class RoundTrip {
     private readonly out: TripReport,
     private readonly back: TripReport,
     private readonly exempt: TripExemptions,
-    /** The types that both formats hold: of a value that is not there, no loss is counted. */
+    /** Types that both formats support; no loss is counted for missing values. */
     private readonly held: ReadonlySet<FieldType>,
   ) {}
 
-  /** The names that a field of the first layer has on its way. */
+  /** The names of a field of the first layer on its way. */
   private namesOf(field: string): Names {
     const between = this.out.renamed.get(field) ?? field;
     return [field, between, this.back.renamed.get(between) ?? between];
@@ -133,7 +133,7 @@ export class RoundTrip {
     ];
   }
 
-  /** Features that are rejected on their way: what was lost of them before does not show. */
+  /** Features rejected on the way: their earlier losses are not visible. */
   private get unseen(): number {
     return this.out.rejected + this.back.rejected;
   }
@@ -164,7 +164,7 @@ export class RoundTrip {
     this.checkGeometries(pairs);
   }
 
-  /** Features of the first layer and what they have become. */
+  /** Features of the first layer with their results. */
   private pairs(): [Row, Row][] {
     const rows = this.last.flatMap((table) => table.rows);
     const rejected = this.out.rejected + this.back.rejected;
@@ -186,7 +186,9 @@ export class RoundTrip {
     });
   }
 
-  /** Fields are the same in the same order, but for those reported; gives those that came back. */
+  /**
+   * Checks that fields and their order are unchanged, except for reported changes; returns the fields that came back.
+   */
   private checkFields(): string[] {
     const dropped = [...this.out.losses, ...this.back.losses].filter(({ code }) => code === "fields-dropped");
     const added = [...this.out.notices, ...this.back.notices].filter(({ code }) => addsField.has(code));
@@ -198,7 +200,7 @@ export class RoundTrip {
       assert.ok(most >= expected.length, `fields-dropped counts ${most} of ${expected.length} fields`);
       return [];
     }
-    // Of a field without a value, nothing is left where null and absent are one.
+    // A field without values disappears if null and absent are the same.
     const optional = new Set(
       this.exempt.has("absent") && this.exempt.has("no value")
         ? this.first.fields.filter((field) => this.first.rows.every((row) => cellOf(row, field) === null))
@@ -223,7 +225,7 @@ export class RoundTrip {
     return [...this.first.fields];
   }
 
-  /** In words each value that is another, or is of another type, and the type of a field that has no value. */
+  /** Describes each changed value or type, and the type of a field without values. */
   private differences(pairs: readonly (readonly [Row, Row])[], field: string, last: string): string[] {
     const found: string[] = [];
     let valued = false;
@@ -240,7 +242,7 @@ export class RoundTrip {
       const isType = this.isMixed(aType, field, last)
         ? ["json", aType].includes(bType)
         : this.isType(aType, bType, before);
-      // A text of JSON is the text, also where that looks like a number.
+      // JSON text stays text, even if it looks like a number.
       if (aType === "json" && bType === "text" && isType && before === JSON.stringify(after)) continue;
       if (isType && areEquivalent(before, this.meant(aType, before), after, this.meant(bType, after))) continue;
       found.push(`${aType} ${show(before)} became ${bType} ${show(after)}`);
@@ -253,7 +255,7 @@ export class RoundTrip {
     return type === "text" && this.exempt.has("ISO text") ? (temporalType(String(value)) ?? type) : type;
   }
 
-  /** Whether values of the field were reported to have become text, so that others of it stand beside text. */
+  /** Whether values of the field were reported as converted to text, so that the others are beside text. */
   private isMixed(type: FieldType, field: string, last: string): boolean {
     const losses = this.said("losses", [field, this.namesOf(field)[1], last]);
     const code = type === "json" ? "type-changed" : `${type}-as-text`;
@@ -267,7 +269,7 @@ export class RoundTrip {
     return a === "text" && temporalType(String(value)) === b && this.exempt.has("ISO text");
   }
 
-  /** The declared type of a field without values, where it is another than it was. */
+  /** The declared type of a field without values, if it changed. */
   private undeclared(field: string, last: string): string[] {
     const before = this.first.declared.get(field);
     if (before === undefined || this.exempt.has("no value") || !this.held.has(before)) return [];
@@ -286,7 +288,7 @@ export class RoundTrip {
     for (const [a, b] of pairs) {
       const before = a.batch.ids && valueAt(a.batch.ids, a.row);
       const field = notice && (this.back.renamed.get(notice.field!) ?? notice.field!);
-      // Of KML, ids that are a field are ids again when geoferry reads them.
+      // In KML, ids written to a field are read as ids again.
       const isField = field !== undefined && columnOf(b, field) !== undefined;
       const after = isField ? cellOf(b, field) : b.batch.ids && valueAt(b.batch.ids, b.row);
       if (before === null && mayGain) continue;
@@ -295,7 +297,7 @@ export class RoundTrip {
     }
   }
 
-  /** What was reported must have happened, and not more often than reported. */
+  /** Checks that each reported loss occurred, and not more often than reported. */
   private checkLosses(touched: ReadonlyMap<string, number>): void {
     const fields = [...touched.keys()].map((field) => ({ field, names: this.namesOf(field) }));
     const legs = [
@@ -357,13 +359,13 @@ export class RoundTrip {
   }
 }
 
-/** The losses of the exemption "null and empty". */
+/** Losses covered by the exemption "null and empty". */
 const cancellingLosses = new Set(["text-empty", "null-empty"]);
 
-/** What GPX tells of every feature. */
+/** The field that GPX adds to every feature. */
 const gpxTypeField = "_gpxType";
 
-/** Notices that tell of a field that the source did not have. */
+/** Notices about a field that the source did not have. */
 const addsField = new Set(["id-as-field", "field-added"]);
 
 function show(value: Value): string {
@@ -371,7 +373,7 @@ function show(value: Value): string {
   return (typeof value === "string" ? JSON.stringify(value) : String(value)).slice(0, 80);
 }
 
-/** Whether features of the layer may go other ways than in one row: into several files, or to the rejects. */
+/** Whether features of the layer may be split: into several files, or to the rejects. */
 function partsWays(accepts: WriterCapabilities, { geometry }: Batch): boolean {
   const kinds = new Set(geometry.kinds);
   const held = accepts.geometryTypes.map((type) => Kind[type] as number);
@@ -380,7 +382,7 @@ function partsWays(accepts: WriterCapabilities, { geometry }: Batch): boolean {
   return families.length > 1;
 }
 
-/** CSV names no reference system, and to give one for a table without any geometry is refused. */
+/** CSV has no reference system, and specifying one for a table without geometry is an error. */
 export async function crsFor(format: Format, paths: readonly string[]): Promise<{ sourceCrs?: string }> {
   if (format.id !== "csv") return {};
   for (const path of paths) {
@@ -390,7 +392,7 @@ export async function crsFor(format: Format, paths: readonly string[]): Promise<
   return { sourceCrs: "EPSG:4326" };
 }
 
-/** Takes the layer, written as `a`, to `b` and back. @throws AssertionError where it differs from what is reported */
+/** Converts the layer, written as `a`, to `b` and back. @throws AssertionError for unreported differences */
 export async function roundTrip(a: Format, b: Format, layer: GeneratedLayer): Promise<void> {
   const scratch = new TemporaryFolder();
   const exempt = new TripExemptions([a.id, b.id]);

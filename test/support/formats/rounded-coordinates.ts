@@ -2,7 +2,7 @@ import type { Geometry } from "../../../src/model/geometry.js";
 
 type Nested = number | readonly Nested[];
 
-/** The geometry as a service keeps it that stores so many decimals of each number. */
+/** The geometry as stored by a service that rounds numbers to this many decimals. */
 export function roundedCoordinates(geometry: Geometry | null, decimals: number): Geometry | null {
   if (geometry === null) return null;
   if (geometry.type === "GeometryCollection")

@@ -1,7 +1,8 @@
 /**
- * The begin of a script that is killed, or fails, at the n-th step it takes on the file system. Its last arguments are
- * whether there are hard links (`yes`, `no`), n, and the manner: `kill`, `from then on` for every step after it too,
- * anything else for this one. The script then has `given`, the arguments before these, and ends with `failAtStepEpilogue`.
+ * Start of a script that is killed, or fails, at its n-th file system operation. Its last arguments are whether hard
+ * links are supported (`yes`, `no`), n, and the kind of fault: `kill`, `from then on` for all later operations as well,
+ * anything else for this one only. The script can use `given`, the preceding arguments, and must end with
+ * `failAtStepEpilogue`.
  */
 export const failAtStepScript = `
 import fsp from "node:fs/promises";
@@ -25,5 +26,5 @@ for (const name of ["open", "link", "rename", "rm", "unlink", "writeFile"]) {
 syncBuiltinESMExports();
 `;
 
-/** Ends with 77 where there was no such step. */
+/** Exits with 77 if there was no such operation. */
 export const failAtStepEpilogue = "if (steps <= Number(deadly)) process.exitCode = 77;";

@@ -1,4 +1,4 @@
-/** A folder with job files, and `geoferry run` on them: what tests of jobs share. */
+/** A folder with job files, and `geoferry run` on them. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,24 +15,24 @@ export interface JobRunResult {
   readonly status: number | null;
   readonly signal: string | null;
   readonly stderr: string;
-  /** Null where none was written. */
+  /** Null if no report was written. */
   readonly report: RunReport & { readonly status: number };
 }
 
 export interface JobRunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly nodeFlags?: readonly string[];
-  /** The path of another build of the command. */
+  /** Path of another build of the command. */
   readonly program?: string;
-  /** Sees the process while it runs. */
+  /** Receives the running process. */
   readonly watch?: (child: ChildProcess) => void;
 }
 
-/** Points in a row, as a table. */
+/** Points in a row, as CSV. */
 export const pointsCsv = (...names: readonly string[]): string =>
   `name,lon,lat\n${names.map((name, n) => `${name},${n},50`).join("\n")}\n`;
 
-/** To be made at the top of a file of tests: each test has a folder of its own, and what it starts ends with it. */
+/** Create it at the top of a test file: each test gets a separate folder, and processes end with the test. */
 export class JobFixture {
   folder = "";
   private readonly servers: Server[] = [];
@@ -53,7 +53,7 @@ export class JobFixture {
 
   readonly put = (name: string, contents: string): void => writeFileSync(this.at(name), contents);
 
-  /** Answers every request. @returns host and port */
+  /** Serves all requests with a handler. @returns host and port */
   readonly serve = async (answer: NonNullable<Parameters<typeof createServer>[1]>): Promise<string> => {
     const server = createServer(answer);
     this.servers.push(server);
@@ -62,14 +62,14 @@ export class JobFixture {
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
 
-  /** Answers for x.csv what is told, and for nothing else. @returns host and port */
+  /** Serves x.csv with a handler, and 404 for all else. @returns host and port */
   readonly serveTable = (answer: Parameters<JobFixture["serve"]>[0]): Promise<string> =>
     this.serve((request, response) => {
       if (request.url === "/x.csv") answer(request, response);
       else response.writeHead(404).end();
     });
 
-  /** Host and port where no one listens. */
+  /** Host and port without a listener. */
   async silence(): Promise<string> {
     const host = await this.serve(() => {});
     const server = this.servers.pop()!;
@@ -78,7 +78,7 @@ export class JobFixture {
     return host;
   }
 
-  /** Runs a job of the folder to its end, with its report and its state there. */
+  /** Runs a job of the folder; its report and state are in the folder. */
   async run(
     job: string,
     flags: readonly string[],

@@ -1,4 +1,4 @@
-/** A folder with job files, and the real service whose maps they are about: what tests of such jobs share. */
+/** A folder with job files, and the real service with their maps. */
 
 import { findFixtureKinds, type SyncFixture } from "../sync/sync-fixture.js";
 import { JobFixture, type JobRunOptions, type JobRunResult } from "./job-fixture.js";
@@ -8,13 +8,13 @@ export class ServedJobFixture extends JobFixture {
     super();
   }
 
-  /** To be awaited at the top of a file of tests: the service, with its maps in SQLite, ends with them. */
+  /** Await it at the top of a test file; the service, with maps in SQLite, ends after the tests. */
   static async open(): Promise<ServedJobFixture> {
     const [sqlite] = await findFixtureKinds();
     return new ServedJobFixture(await sqlite!.start());
   }
 
-  /** Of a command that knows the service, and whose state is in the folder. */
+  /** Environment of a command with the service's address and state in the folder. */
   readonly environment = (): NodeJS.ProcessEnv => ({
     GEOFERRY_URL: this.world.url,
     GEOFERRY_CLIENT_ID: this.world.ada.clientId,

@@ -1,4 +1,4 @@
-/** Workers on a Redis of their own: what tests of the queue share. */
+/** Workers on a separate Redis, for tests of the queue. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
@@ -16,7 +16,7 @@ export interface LogLine {
   readonly notice?: string;
 }
 
-/** Looks again and again until something is so. */
+/** Polls until a condition holds. */
 export async function waitUntil(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await pause(20);
 }
@@ -54,7 +54,7 @@ export class WorkerHandle {
   }
 }
 
-/** To be made at the top of a file of tests: each test has names of its own in Redis, and its workers end with it. */
+/** Create it at the top of a test file: each test uses separate names in Redis, and its workers end with it. */
 export class WorkerFleet {
   redis!: RedisServer;
   private readonly workers: WorkerHandle[] = [];
@@ -75,12 +75,12 @@ export class WorkerFleet {
     return `test${this.tests}`;
   }
 
-  /** For `geoferry run`. */
+  /** Flags for `geoferry run`. */
   get flags(): string[] {
     return ["--queue", this.redis.url, "--queue-prefix", this.prefix];
   }
 
-  /** Begins a worker; one that does not answer is taken for dead soon. */
+  /** Starts a worker; an unresponsive one is soon considered dead. */
   worker(name: string, flags: readonly string[] = [], program = main): Promise<WorkerHandle> {
     const width = flags.includes("--concurrency") ? [] : ["--concurrency", "1"];
     const takeover = flags.includes("--stalled-after") ? [] : ["--stalled-after", "3"];
@@ -88,7 +88,7 @@ export class WorkerFleet {
     return this.begin([program, "worker", ...this.flags, ...usual, ...flags]);
   }
 
-  /** @param words of a command, without Node */
+  /** @param words a command, without Node */
   async begin(words: readonly string[]): Promise<WorkerHandle> {
     const child = spawn(process.execPath, words, {
       env: { ...process.env, NO_COLOR: "1", ...this.environment() },
@@ -100,7 +100,7 @@ export class WorkerFleet {
     return worker;
   }
 
-  /** Keys in Redis that hold jobs. */
+  /** Keys in Redis that contain jobs. */
   async left(): Promise<string[]> {
     const client = this.redis.client();
     const keys = await client.keys(`${this.prefix}:*`);

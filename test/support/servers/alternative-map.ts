@@ -1,18 +1,20 @@
-/** A map of the odd service: what its features become by each write (Map Features Service Interface, 4.3 – 4.6). */
+/**
+ * A map of the alternative service: the effects of writes on its features (Map Features Service Interface, 4.3 – 4.6).
+ */
 import { randomUUID } from "node:crypto";
 import type { Geometry } from "../../../src/model/geometry.js";
 import { nilId, type Properties, type RemoteKey } from "../../../src/remote/wire.js";
 import { roundedCoordinates } from "../formats/rounded-coordinates.js";
 
-/** What one such service may do and another not. */
+/** Behavior that the interface leaves open. */
 export interface ServiceBehavior {
-  /** What a page beyond the last gets. */
+  /** Response to a page after the last one. */
   readonly beyondLast: "empty" | 404;
-  /** POST updates what has the same value of this property already; null: it always creates. */
+  /** POST updates features with the same value of this property; null: it always creates. */
   readonly upsertBy: string | null;
-  /** A PUT that was carried out is answered feature by feature, or with a sentence. */
+  /** Whether PUT responds with results per feature, or with a sentence. */
   readonly putAnswer: "result" | "sentence";
-  /** Longer bodies get 413. */
+  /** Larger bodies get 413. */
   readonly bodyBytes: number;
   /** Features with a longer `title` fail. */
   readonly titleLength: number;
@@ -24,7 +26,7 @@ export interface MapFeature {
   readonly properties: Properties;
 }
 
-/** A feature of a body, of which nothing is checked yet. */
+/** A feature in a body, before validation. */
 export interface SentFeature {
   readonly id?: unknown;
   readonly type?: unknown;
@@ -33,17 +35,17 @@ export interface SentFeature {
 }
 type GoodFeature = SentFeature & { readonly geometry: Geometry | null; readonly properties: Properties };
 
-/** What came of a write: neither array is there where it is empty. */
+/** Result of a write: empty arrays are omitted. */
 class WriteResult {
   private readonly success: { readonly id: string; readonly message: string }[] = [];
   private readonly failed: { readonly id: string; readonly path: string; readonly message: string }[] = [];
 
   done(id: string, message: string): void {
-    // The last comes first: places in the answer mean nothing.
+    // In reverse order: positions in the result have no meaning.
     this.success.unshift({ id, message });
   }
 
-  /** @param index from 0; told from 1 */
+  /** @param index from 0; reported from 1 */
   refuse(index: number, field: string, message: string): void {
     const id = index % 2 === 0 ? nilId : randomUUID();
     this.failed.push({ id, path: `${index + 1}/${field}`, message });
@@ -60,7 +62,7 @@ export class AlternativeMap {
 
   constructor(
     private readonly manners: ServiceBehavior,
-    /** Whether it belongs to the account that has the credential. */
+    /** Whether the map belongs to the account of the credential. */
     readonly isOwn: boolean,
   ) {}
 
@@ -68,7 +70,7 @@ export class AlternativeMap {
     return this.features.size;
   }
 
-  /** In the order of the pages: by id, so that a new feature may come to stand on any page. */
+  /** By id, so that a new feature may appear on any page. */
   all(): readonly MapFeature[] {
     return [...this.features.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -85,7 +87,7 @@ export class AlternativeMap {
     return result;
   }
 
-  /** One that fails is included in the request all the same, so that it is not deleted. */
+  /** Failed features count as part of the request, so that they are not deleted. */
   synchronise(features: readonly SentFeature[], remoteField: string | null): object {
     const result = new WriteResult();
     const kept = new Set<string>();
@@ -101,7 +103,7 @@ export class AlternativeMap {
     return result;
   }
 
-  /** What is not there is passed over. */
+  /** Ignores missing features. */
   remove(features: readonly SentFeature[], remoteField: string | null): object {
     const result = new WriteResult();
     for (const { id } of features.flatMap((feature) => this.matching(feature, remoteField))) {
@@ -123,7 +125,7 @@ export class AlternativeMap {
     return false;
   }
 
-  /** @returns the id of what is stored, a new one where there is none yet */
+  /** @returns the id of the stored feature; a new one if it did not exist */
   private store({ geometry, properties }: GoodFeature, there: string | undefined): string {
     const id = there ?? randomUUID().toUpperCase();
     const reversed = Object.fromEntries(Object.entries(properties).reverse());

@@ -1,4 +1,4 @@
-/** The second service keeps the interface where it speaks, and differs from ours where it does not. */
+/** The alternative service conforms to the interface, and differs from ours where the interface is open. */
 import { afterAll, describe, expect, test } from "vitest";
 import { requestToken } from "../../service/service-process.js";
 import type { ServiceBehavior } from "./alternative-map.js";
@@ -7,7 +7,10 @@ import { AlternativeService } from "./alternative-service.js";
 const started: AlternativeService[] = [];
 afterAll(() => Promise.all(started.map((one) => one[Symbol.asyncDispose]())));
 
-/** A service with a map, and a way to ask for its features: status and text, or what the text says in JSON. */
+/**
+ * Starts a service with a map; returns a function that requests its features, with the status and the text or JSON of
+ * the response.
+ */
 async function startAlternative(manners: Partial<ServiceBehavior> = {}) {
   const service = await AlternativeService.start(manners);
   started.push(service);
@@ -43,7 +46,7 @@ const collection = (features: readonly object[], more: object = {}) => ({
 const done = (message: string) => ({ id: expect.stringMatching(/^[0-9A-F-]{36}$/), message });
 
 describe("tokens", () => {
-  test("are asked for with a form, and answered with three members", async () => {
+  test("tokens are requested with a form, and have three members", async () => {
     const { service } = await startAlternative();
     const ask = (form: object) =>
       fetch(`${service.url}/token`, { method: "POST", body: new URLSearchParams({ ...form }) });
@@ -53,7 +56,7 @@ describe("tokens", () => {
     expect((await ask({ ...grant, client_secret: "another" })).status).toBe(401);
   });
 
-  test("are good until they expire", async () => {
+  test("tokens are valid until they expire", async () => {
     const { service, ask } = await startAlternative();
     expect((await ask("GET"))[0]).toBe(200);
     service.expireTokens();
@@ -62,7 +65,7 @@ describe("tokens", () => {
 });
 
 describe("POST", () => {
-  test("creates, with six decimals and properties in another order, and answers 200", async () => {
+  test("POST creates features with six decimals and reordered properties, and returns 200", async () => {
     const { service, map, ask } = await startAlternative();
     const answer = await ask("POST", { features: [place("a", { z: 1 }), place("b")] });
     expect(answer).toEqual([200, { success: Array(2).fill(done("Feature successfully created.")) }]);
@@ -73,7 +76,7 @@ describe("POST", () => {
     expect(service.featuresOf(map)).toHaveLength(2);
   });
 
-  test("takes features alone, without ids", async () => {
+  test("POST accepts only features without ids", async () => {
     const { ask, titles } = await startAlternative();
     expect((await ask("POST", { features: [{ id: "x", ...place("a") }] }))[0]).toBe(400);
     expect((await ask("POST", collection([place("a")])))[0]).toBe(400);
@@ -81,7 +84,7 @@ describe("POST", () => {
     expect(titles()).toEqual([]);
   });
 
-  test("tells of failures from 1, and of nothing where there is nothing", async () => {
+  test("POST counts failures from 1, and omits empty arrays", async () => {
     const { ask } = await startAlternative({ titleLength: 1 });
     const [status, body] = await ask("POST", { features: [place("a"), place("bb")] });
     expect(status).toBe(200);
@@ -89,14 +92,14 @@ describe("POST", () => {
     expect(await ask("POST", { features: [place("bb")] })).toEqual([200, { failed: [expect.anything()] }]);
   });
 
-  test("updates what has the same value of a property, where it does so", async () => {
+  test("POST updates features with the same value of a property if configured", async () => {
     const { ask, titles } = await startAlternative({ upsertBy: "ref" });
     await ask("POST", { features: [place("a", { ref: 1 }), place("b", { ref: "1" })] });
     await ask("POST", { features: [place("c", { ref: 1 }), place("d")] });
     expect(titles()).toEqual(["b", "c", "d"]);
   });
 
-  test("takes so many bytes", async () => {
+  test("POST limits the body size", async () => {
     const { ask, titles } = await startAlternative({ bodyBytes: 200 });
     expect(await ask("POST", { features: [place("a"), place("b")] })).toEqual([413, "too much at once\n"]);
     expect((await ask("POST", { features: [place("a")] }))[0]).toBe(200);
@@ -105,7 +108,7 @@ describe("POST", () => {
 });
 
 describe("PUT", () => {
-  test("creates, updates and deletes, by a property or by id", async () => {
+  test("PUT creates, updates and deletes, by a property or by id", async () => {
     const { service, map, ask, titles } = await startAlternative({ putAnswer: "result" });
     await ask("POST", { features: [place("a", { ref: 1 }), place("b", { ref: 2 })] });
     const before = service.featuresOf(map).find(({ properties }) => properties.ref === 1)!.id;
@@ -121,7 +124,7 @@ describe("PUT", () => {
     expect(service.featuresOf(map)).toMatchObject([{ id: before, properties: { title: "aaa" } }]);
   });
 
-  test("answers in words, and keeps what failed", async () => {
+  test("PUT responds with a sentence, and keeps the stored features of failed ones", async () => {
     const { ask, titles } = await startAlternative({ titleLength: 1 });
     await ask("POST", { features: [place("a", { ref: 1 }), place("b", { ref: 2 })] });
     const sent = collection([place("too long", { ref: 1 })], { remoteField: "ref" });
@@ -131,7 +134,7 @@ describe("PUT", () => {
 });
 
 describe("DELETE", () => {
-  test("removes by ids or by a property, and passes over what is not there", async () => {
+  test("DELETE removes by ids or by a property, and ignores missing features", async () => {
     const { service, map, ask, titles } = await startAlternative();
     await ask("POST", { features: ["a", "b", "c"].map((title, ref) => place(title, { ref })) });
     const { id } = service.featuresOf(map).find(({ properties }) => properties.title === "a")!;
@@ -162,7 +165,7 @@ describe("GET", () => {
   });
 });
 
-test("there is no PATCH, no writing to another's map, and no map that was not made", async () => {
+test("PATCH, writes to maps of others, and unknown maps are rejected", async () => {
   const { service, ask } = await startAlternative();
   expect((await ask("PATCH", { features: [] }))[0]).toBe(404);
   const others = service.newMap(false);

@@ -1,7 +1,7 @@
 /**
- * A second Map Features Service, made from the interface alone, that settles what the interface leaves open otherwise
- * than ours: no PATCH, no ETag, always 200, six decimals, pages ordered by id, ids in capitals, failures counted from 1,
- * errors in plain words. A client that works with both trusts nothing but the interface.
+ * A second Map Features Service, written from the interface alone, that behaves differently from ours where the
+ * interface is open: no PATCH, no ETag, always 200, six decimals, pages ordered by id, ids in capitals, failures
+ * counted from 1, plain-text errors. A client that works with both relies only on the interface.
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const defaultBehavior: ServiceBehavior = {
   titleLength: 255,
 };
 
-/** An answer that is no success, in words. */
+/** An error response in plain text. */
 class HttpError extends Error {
   constructor(
     readonly status: number,
@@ -28,7 +28,7 @@ class HttpError extends Error {
   }
 }
 
-/** What stands in a body. */
+/** The content of a body. */
 interface WriteBody {
   readonly type?: unknown;
   readonly remoteField?: unknown;
@@ -38,7 +38,7 @@ interface WriteBody {
 export class AlternativeService implements AsyncDisposable {
   readonly clientId = "odd-client";
   readonly clientSecret = "odd-secret";
-  /** Requests that came, as `METHOD path?query`. */
+  /** Received requests, as `METHOD path?query`. */
   readonly seen: string[] = [];
   private readonly tokens = new Set<string>();
   private readonly maps = new Map<string, AlternativeMap>();
@@ -57,7 +57,7 @@ export class AlternativeService implements AsyncDisposable {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** @returns the id of an empty map, of the account that has the credential or of another one */
+  /** @returns the id of an empty map, of the credential's account or of another one */
   newMap(isOwn = true): string {
     const id = randomUUID();
     this.maps.set(id, new AlternativeMap(this.manners, isOwn));
@@ -68,12 +68,12 @@ export class AlternativeService implements AsyncDisposable {
     return this.maps.get(map)!.all();
   }
 
-  /** Puts features on a map as somebody else does. */
+  /** Adds features to a map like another client. */
   fill(map: string, features: readonly SentFeature[]): void {
     this.maps.get(map)!.create(features);
   }
 
-  /** Deletes features of a map as somebody else does. */
+  /** Deletes features of a map like another client. */
   remove(map: string, ids: readonly string[]): void {
     this.maps.get(map)!.remove(
       ids.map((id) => ({ id })),
@@ -81,7 +81,7 @@ export class AlternativeService implements AsyncDisposable {
     );
   }
 
-  /** No token that was given so far is good any more. */
+  /** Invalidates all tokens issued so far. */
   expireTokens(): void {
     this.tokens.clear();
   }
@@ -119,7 +119,7 @@ export class AlternativeService implements AsyncDisposable {
     return this.write(method, map, this.parsed(type, body));
   }
 
-  /** Section 4.1; the answer has what 2.5 says and no more. */
+  /** Section 4.1; the response has only the members of 2.5. */
   private token(method: string, type: string | undefined, form: URLSearchParams): object {
     if (method !== "POST" || type?.split(";")[0] !== "application/x-www-form-urlencoded")
       throw new HttpError(400, "POST a form");
@@ -131,7 +131,7 @@ export class AlternativeService implements AsyncDisposable {
     return { token_type: "Bearer", expires_in: 3600, access_token: token };
   }
 
-  /** Section 4.2. Who asks for more than a page may have gets as much as it may have. */
+  /** Section 4.2. Larger page sizes are reduced to the maximum. */
   private page(map: AlternativeMap, page: number, asked: string | null): object {
     const size = Math.min(500, Number(asked ?? 200));
     const features = map.all().slice((page - 1) * size, page * size);
@@ -152,7 +152,7 @@ export class AlternativeService implements AsyncDisposable {
   private write(method: string, map: AlternativeMap, sent: WriteBody): object | string {
     const { features } = sent;
     if (method === "POST") {
-      // Section 4.3: an object with `features` only, which carry no id.
+      // Section 4.3: an object with `features` only, without ids.
       if (Object.keys(sent).length > 1 || features.some((feature) => "id" in feature))
         throw new HttpError(400, "features alone, without ids");
       return map.create(features);

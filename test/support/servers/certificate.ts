@@ -1,4 +1,4 @@
-/** Certificates of servers of tests, made by openssl: each of an authority of its own. */
+/** Server certificates for tests, created by openssl, each with its own authority. */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** For localhost and 127.0.0.1, for two days. */
+/** For localhost and 127.0.0.1, valid for two days. */
 export function makeCertificate(folder: string): Certificate {
   const at = (name: string) => join(folder, name);
   const made = { authority: at("authority.pem"), file: at("server.pem"), key: at("server.key") };

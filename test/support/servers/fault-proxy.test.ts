@@ -1,4 +1,4 @@
-/** Each fault does what it says: to the client, and to the service behind. */
+/** The effect of each fault on the client and on the service. */
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { WireFeature, WireSuccess } from "../../../src/remote/wire.js";
 import {
@@ -52,14 +52,14 @@ const post = (...titles: readonly string[]) =>
     body: JSON.stringify({ features: titles.map((title) => place(title)) }),
   });
 
-/** What a client has of an answer: its status, or null where there is none, and its text, or null where it is cut. */
+/** Status of a response, or null without one, and its text, or null if it is truncated. */
 async function captureResponse(asked: Promise<Response>): Promise<[number | null, string | null]> {
   const answer = await asked.catch(() => null);
   return [answer?.status ?? null, (await answer?.text().catch(() => null)) ?? null];
 }
 const onMap = () => service.featuresOf(map).length;
 
-test("without a fault, everything passes and is counted", async () => {
+test("without a fault, all exchanges pass and are counted", async () => {
   const [status, text] = await captureResponse(post("a", "b"));
   expect([status, onMap()]).toEqual([200, 2]);
   expect(JSON.parse(text!).success).toHaveLength(2);
@@ -90,7 +90,7 @@ describe("a request", () => {
     expect(onMap()).toBe(stored + 1);
   });
 
-  test("is done after the client's connection was cut and the map was read", async () => {
+  test("a delayed request is applied after the connection was cut and the map was read", async () => {
     proxy.on("POST", 1, faults.delayedCommit);
     expect(await captureResponse(post("a"))).toEqual([null, null]);
     expect(onMap()).toBe(0);
@@ -98,14 +98,14 @@ describe("a request", () => {
     expect([await read(), await read()]).toEqual([0, 1]);
   });
 
-  test("is done late, though the map is not read", async () => {
+  test("a delayed request is applied even if the map is not read", async () => {
     proxy.on("POST", 1, faults.delayedCommit);
     await captureResponse(post("a"));
     await proxy.quiet();
     expect(onMap()).toBe(1);
   });
 
-  test("is held back as long as it is told", async () => {
+  test("a held request is delayed by the configured time", async () => {
     proxy.on("GET", 1, faults.delayedBy(60_000));
     const asked = fetch(at(proxy.url, map), { headers: headers(), signal: AbortSignal.timeout(50) });
     await expect(asked).rejects.toThrow("timeout");
@@ -113,33 +113,33 @@ describe("a request", () => {
   });
 });
 
-test("an answer says when to come again, or not", async () => {
+test("a response has Retry-After if configured", async () => {
   proxy.on("GET", 1, faults.respondBeforeCommit(429, 7)).on("GET", 2, faults.respondBeforeCommit(429));
   expect([(await get()).headers.get("retry-after"), (await get()).headers.get("retry-after")]).toEqual(["7", null]);
 });
 
-test("a torn answer is a whole message with half of a text", async () => {
+test("a truncated body is a complete message with half of the text", async () => {
   proxy.on("POST", 1, faults.truncatedBody);
   const text = await (await post("a")).text();
   expect(text).toMatch(/^\{"success":\[/);
   expect(() => JSON.parse(text)).toThrow(SyntaxError);
 });
 
-test("a token that has expired stays so, and another one is good", async () => {
+test("an expired token stays expired, and another one is valid", async () => {
   proxy.on("GET", 2, faults.expiredTokenFault);
   expect([(await get()).status, (await get()).status, (await get()).status]).toEqual([200, 401, 401]);
   token = await requestToken(proxy.url, service);
   expect((await get()).status).toBe(200);
 });
 
-test("rules are for the nth request of a method, and as many as follow", async () => {
+test("rules apply to the nth request of a method, and to as many that follow", async () => {
   proxy.on("GET", 2, faults.respondBeforeCommit(502), 2);
   const statuses = [];
   for (let n = 0; n < 4; n++) statuses.push((await get()).status);
   expect(statuses).toEqual([200, 502, 502, 200]);
 });
 
-test("another writer comes before the request, or after it", async () => {
+test("another writer writes before or after the request", async () => {
   const other = (title: string) => () =>
     fetch(at(service.url, map), {
       method: "POST",
@@ -155,7 +155,7 @@ test("another writer comes before the request, or after it", async () => {
   expect(onMap()).toBe(2);
 });
 
-test("the same seed chooses the same faults, and about as many as it is told", () => {
+test("the same seed chooses the same faults, at about the configured rate", () => {
   const told = (seed: number) =>
     ["GET", "POST"].flatMap((method) => {
       const choose = faults.atRandom(seed, 0.25);
@@ -166,7 +166,7 @@ test("the same seed chooses the same faults, and about as many as it is told", (
   expect(told(7)).not.toEqual(told(8));
   expect(told(7).slice(0, 400)).not.toEqual(told(7).slice(400));
   const happened = told(7).filter((name) => name !== null);
-  // 800 requests at 0.25: 200, give or take four standard deviations of 12.2.
+  // 800 requests at 0.25: 200, within four standard deviations of 12.2.
   expect(Math.abs(happened.length - 200)).toBeLessThan(50);
   expect(new Set(happened).size).toBe(new Set(faults.transientFaults.map(({ name }) => name)).size);
 });
@@ -199,11 +199,11 @@ describe("in front of our service", () => {
   const put = (...features: readonly object[]) => ({ type: "FeatureCollection", remoteField: "ref", features });
   const idsIn = (list: readonly { readonly id: string }[] = []) => list.map(({ id }) => id);
 
-  test("coordinates lose decimals, headers are lost, and successes change their order", async () => {
+  test("coordinates lose decimals, headers are removed, and successes are reordered", async () => {
     const headerless = faults.withoutHeaders("etag", "link", "if-match");
     const ask = await behind(faults.roundedTo(4), headerless, faults.shuffledSuccess);
     const { success } = (await ask("PUT", put(a({}), a({ ref: "b" })))).json();
-    // A precondition that does not hold, which the service does not see.
+    // An unmet precondition, which the service does not receive.
     const changed = await ask("PUT", put(a({}), a({ ref: "b" })), { "if-match": '"0"' });
     const shown = await ask("GET");
     const { features } = shown.json();

@@ -1,6 +1,6 @@
 /**
- * An HTTP proxy in front of a service, which does to requests and answers what networks, balancers and other services
- * do. What it does is a `Fault`; those that proxy-faults.ts has are put around requests by rules or by chance.
+ * An HTTP proxy in front of a service that injects faults of networks, balancers and other services into exchanges. A
+ * fault is a `ProxyFault`; those of proxy-faults.ts are applied by rules or at random.
  */
 import { once } from "node:events";
 import http from "node:http";
@@ -9,12 +9,12 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 
 export interface ProxiedRequest {
-  /** Of HTTP; "token" for the token endpoint. */
+  /** The HTTP method; "token" for the token endpoint. */
   readonly method: string;
-  /** With its query. */
+  /** Including the query. */
   readonly path: string;
   readonly headers: http.IncomingHttpHeaders;
-  /** Not compressed. */
+  /** Uncompressed. */
   readonly body: Buffer;
 }
 
@@ -24,45 +24,45 @@ export interface ProxiedResponse {
   readonly body: Buffer;
 }
 
-/** Thrown by a fault: the client's connection ends, after half of an answer where there is one. */
+/** Thrown by a fault: closes the client's connection, after half of the response if there is one. */
 export class ConnectionCut extends Error {
   constructor(readonly answer: ProxiedResponse | null = null) {
     super("the connection is cut");
   }
 }
 
-/** The service, as a fault sees it. */
+/** The service, as seen by a fault. */
 export interface Upstream {
-  /** @returns the whole answer, once the service has done what was asked */
+  /** @returns the complete response of the service */
   send(request: ProxiedRequest): Promise<ProxiedResponse>;
-  /** Sends it once the map has been read the next time, or nothing else is to come (`quiet`). */
+  /** Sends the request after the map is read the next time, or when nothing else follows (`quiet`). */
   sendLater(request: ProxiedRequest): void;
-  /** Sends the headers and half of the body, and cuts the connection to the service. */
+  /** Sends the headers and half of the body, and closes the connection to the service. */
   sendHalf(request: ProxiedRequest): Promise<void>;
-  /** From now on requests with this header are answered as if the token had expired. */
+  /** Responds to later requests with this header as if the token had expired. */
   expire(authorization: string | undefined): void;
 }
 
-/** Something that happens to one exchange. */
+/** A fault of one exchange. */
 export interface ProxyFault {
   readonly name: string;
-  /** @throws Cut */
+  /** @throws ConnectionCut */
   around(request: ProxiedRequest, upstream: Upstream): Promise<ProxiedResponse>;
 }
 
-/** Chooses what happens to a request; `nth` of its method counts from 1 since the last `calm`. */
+/** Chooses the fault of a request; `nth` counts the requests of its method from 1 since the last `calm`. */
 export type FaultChooser = (request: ProxiedRequest, nth: number) => ProxyFault | null;
 
-/** What came by. */
+/** An exchange that passed the proxy. */
 export interface ProxiedExchange {
   readonly method: string;
   readonly path: string;
-  /** Null while there is no answer, and where there was none. */
+  /** Null while there is no response, and if there was none. */
   status: number | null;
   readonly faults: readonly string[];
 }
 
-/** Of one connection, not of the message (RFC 9110, 7.6.1), and what the proxy sets itself. */
+/** Headers of the connection (RFC 9110, 7.6.1), and those that the proxy sets itself. */
 const hopByHopHeaders = ["connection", "keep-alive", "transfer-encoding", "content-length", "host", "expect"];
 
 function omitHeaders(headers: http.IncomingHttpHeaders, names: readonly string[]): http.IncomingHttpHeaders {
@@ -81,7 +81,7 @@ export class FaultProxy implements AsyncDisposable {
 
   private constructor(private readonly service: string) {}
 
-  /** @param service its base address */
+  /** @param service base URL of the service */
   static async start(service: string): Promise<FaultProxy> {
     const proxy = new FaultProxy(service);
     proxy.server.listen(0, "127.0.0.1");
@@ -93,13 +93,13 @@ export class FaultProxy implements AsyncDisposable {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Happens to every exchange, until the proxy ends: a way that the service behind it has. */
+  /** Applies faults to all exchanges until the proxy ends, to simulate a behavior of the service. */
   always(...faults: readonly ProxyFault[]): this {
     this.standing.push(...faults);
     return this;
   }
 
-  /** Happens to the nth request of a method from now, and to as many that follow it. */
+  /** Applies a fault to the nth request of a method from now on, and to as many that follow. */
   on(method: string, nth: number, fault: ProxyFault, times = 1): this {
     const first = this.count(method) + nth;
     return this.choose((request, at) =>
@@ -112,30 +112,30 @@ export class FaultProxy implements AsyncDisposable {
     return this;
   }
 
-  /** Nothing happens any more but what always does, and requests are counted from the beginning. */
+  /** Removes all faults except permanent ones, and restarts the counts. */
   calm(): this {
     this.choices.length = 0;
     this.passed.length = 0;
     return this;
   }
 
-  /** Requests of a method, or all but those for tokens, since the last `calm`. */
+  /** Number of requests of a method, or of all except token requests, since the last `calm`. */
   count(method?: string): number {
     return this.passed.filter((one) => (method ? one.method === method : one.method !== "token")).length;
   }
 
-  /** Requests that may change a map. */
+  /** Number of requests that may change a map. */
   get writes(): number {
     return ["POST", "PUT", "PATCH", "DELETE"].reduce((sum, method) => sum + this.count(method), 0);
   }
 
-  /** Lets requests of which the client knows no end come to the service. */
+  /** Sends delayed requests whose end the client does not see. */
   async quiet(): Promise<void> {
-    // Should the service be gone by then, they are not done at all.
+    // If the service is gone, they are dropped.
     for (const request of this.late.splice(0)) await this.send(request).catch(() => {});
   }
 
-  /** No one listens at the address any more. */
+  /** Stops listening. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.server.close();
     this.server.closeAllConnections();
@@ -145,7 +145,7 @@ export class FaultProxy implements AsyncDisposable {
 
   private async pass(incoming: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const body = await buffer(incoming).catch(() => null);
-    // The client has gone.
+    // The client has disconnected.
     if (body === null) return;
     const request = asRequest(incoming, body);
     const nth = this.count(request.method) + 1;
@@ -159,7 +159,7 @@ export class FaultProxy implements AsyncDisposable {
       sendLater: (one) => this.late.push(one),
       expire: (authorization) => this.expired.add(authorization ?? ""),
     };
-    // What always happens is nearest to the service.
+    // Permanent faults are closest to the service.
     const upstream = [...this.standing, ...faults].reduce(
       (inner, fault) => ({ ...base, send: (one) => fault.around(one, inner) }),
       base,
@@ -215,13 +215,13 @@ function asRequest(incoming: http.IncomingMessage, body: Buffer): ProxiedRequest
   return {
     method: path === "/token" ? "token" : incoming.method!,
     path,
-    // Answers come as they are, so that a fault can change them.
+    // Responses are uncompressed, so that faults can change them.
     headers: omitHeaders(incoming.headers, [...hopByHopHeaders, "accept-encoding", "content-encoding"]),
     body: isGzip ? gunzipSync(body) : body,
   };
 }
 
-/** The beginning of an answer; whoever reads it expects all of its body. */
+/** Starts a response whose client expects the whole body. */
 function startResponse(response: http.ServerResponse, { status, headers, body }: ProxiedResponse): http.ServerResponse {
   const length = status === 304 ? {} : { "content-length": body.length };
   return response.writeHead(status, { ...headers, ...length });

@@ -1,9 +1,9 @@
-/** A server of grid files on this machine, with the faults that servers have. */
+/** A local server of grid files, with typical faults. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** How a server misbehaves; `times` requests long, for ever where absent. */
+/** A fault of the server, for `times` requests; permanent if absent. */
 export type GridServerFault =
   | { readonly kind: "cut"; readonly after: number; readonly times?: number }
   | { readonly kind: "status"; readonly status: number; readonly times?: number }
@@ -12,7 +12,7 @@ export type GridServerFault =
   | { readonly kind: "redirect"; readonly to: string };
 
 export class GridServer implements AsyncDisposable {
-  /** What clients asked for: the path, and the range where there was one. */
+  /** Received requests: the path, and the range if there was one. */
   readonly requests: { readonly path: string; readonly range: string | null }[] = [];
   fault: GridServerFault | null = null;
   ranges = true;

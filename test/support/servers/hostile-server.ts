@@ -1,6 +1,5 @@
 /**
- * A server that does harm to who asks it: as a Map Features Service, where the id of the map says how, and as a place of
- * files, where the name does.
+ * A malicious server: as a Map Features Service, the map id selects the attack; as a file server, the file name does.
  */
 import { once } from "node:events";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
@@ -18,13 +17,13 @@ const nestedArrays = (depth: number): string => "[".repeat(depth) + "]".repeat(d
 const pageWith = (member: string): string =>
   `{"type":"FeatureCollection","features":[{"type":"Feature","id":"a","geometry":null,"properties":{${member}}}]}`;
 
-/** Of zeros, a thousandth of their size. */
+/** Zeros, compressed to a thousandth of their size. */
 const gzipBomb = (bytes: number): Buffer => gzipSync(Buffer.alloc(bytes));
 
 export interface MapRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Of the map, from 1. */
+  /** Page of the map, from 1. */
   readonly page: number;
 }
 
@@ -36,7 +35,7 @@ const jsonResponse =
     response.writeHead(200, { "content-type": "application/json", ...headers }).end(text);
   };
 
-/** Writes for as long as somebody reads. */
+/** Writes as long as the client reads. */
 function writeForever(response: ServerResponse, piece: Buffer): void {
   const more = () => {
     if (!response.destroyed) response.write(piece, more);
@@ -44,7 +43,7 @@ function writeForever(response: ServerResponse, piece: Buffer): void {
   more();
 }
 
-/** Writes a byte now and then. */
+/** Writes a byte from time to time. */
 const writeSlowly = (write: (text: string) => void, ended: (stop: () => void) => void, first = ""): void => {
   write(first);
   const timer = setInterval(() => write("a"), 20).unref();
@@ -53,7 +52,7 @@ const writeSlowly = (write: (text: string) => void, ended: (stop: () => void) =>
 
 const mebibyteBuffer = Buffer.alloc(1 << 20, "a");
 
-/** Of a map, by its id. */
+/** Attacks by map id. */
 export const maps: Readonly<Record<string, HarmfulResponse>> = {
   "deep-properties": jsonResponse(pageWith(`"a":${nestedArrays(200_000)}`)),
   "deep-page": jsonResponse(nestedArrays(200_000)),
@@ -109,7 +108,7 @@ export const maps: Readonly<Record<string, HarmfulResponse>> = {
   silent: () => {},
 };
 
-/** Of a file, by its name. */
+/** Attacks by file name. */
 export const files: Readonly<Record<string, HarmfulResponse>> = {
   "endless.geojson": ({ response }) => writeForever(response.writeHead(200), mebibyteBuffer),
   "bomb.geojson": jsonResponse(gzipBomb(64 << 20), { "content-encoding": "gzip" }),
@@ -126,11 +125,11 @@ const token = jsonResponse(
 );
 
 export class HostileServer implements AsyncDisposable {
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[] = [];
-  /** What the list of maps says of each. */
+  /** Number of features that the list of maps reports. */
   announced: number | null = null;
-  /** Replaces what `maps` and `files` have. */
+  /** Replaces the attacks of `maps` and `files`. */
   harm: HarmfulResponse | null = null;
   private readonly server = http.createServer((request, response) => this.answer(request, response));
 

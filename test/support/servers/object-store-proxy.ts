@@ -1,10 +1,10 @@
-/** Stands before a store of objects: writes down what comes by, and does what stores and networks do at times. */
+/** A proxy in front of an object store that records requests and injects faults of stores and networks. */
 import { once } from "node:events";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** A request as S3 calls it. */
+/** A request in terms of S3. */
 export interface ObjectRequest {
   /** "GetObject", "PutObject", "UploadPart" … */
   readonly operation: string;
@@ -19,8 +19,8 @@ export interface ObjectResponse {
 }
 
 /**
- * What happens to a request: an answer of its own, or nothing (null), after whatever it does. `pass` hands the request
- * on, for who wants to do something between its answer and the client.
+ * The effect on a request: a response, or null for none, after any side effects. `pass` forwards the request, for rules
+ * that act between the response and the client.
  */
 export type ProxyRule = (
   asked: ObjectRequest,
@@ -29,14 +29,14 @@ export type ProxyRule = (
 
 const slowDownXml =
   '<?xml version="1.0" encoding="UTF-8"?><Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>';
-/** Of a store that is asked too often. */
+/** The response of a throttling store. */
 export const slowDownResponse: ObjectResponse = {
   status: 503,
   headers: { "content-type": "application/xml" },
   body: slowDownXml,
 };
 
-/** An answer that ends in its middle. */
+/** A truncated response. */
 export const truncateResponse = ({ status, headers, body = "" }: ObjectResponse): ObjectResponse => ({
   status,
   headers: { ...headers, "content-length": Buffer.byteLength(body) },
@@ -87,13 +87,13 @@ export class ObjectStoreProxy {
     return this;
   }
 
-  /** Forgets what came by. @param rule what happens from now on */
+  /** Clears the record. @param rule rule for later requests */
   open(rule: ProxyRule = async () => null): void {
     this.passed.length = 0;
     this.rule = rule;
   }
 
-  /** "PutObject a.csv", in their order; what only looks is left out. */
+  /** "PutObject a.csv", in order, without reads. */
   get changes(): string[] {
     const looks = ["HeadObject", "ListObjects", "GetObject"];
     return this.passed.flatMap(({ operation, key }) => (looks.includes(operation) ? [] : [`${operation} ${key}`]));
@@ -123,7 +123,7 @@ export class ObjectStoreProxy {
     else response.end();
   }
 
-  /** With the name of the host that was signed. */
+  /** Forwards with the host name that was signed. */
   private async forward({ method, url, headers }: http.IncomingMessage, body: Buffer): Promise<ObjectResponse> {
     const upstream = http.request(this.store, { method, path: url, headers, agent: false });
     upstream.end(body);

@@ -1,4 +1,4 @@
-/** A store of objects for tests: Ceph's gateway with a monitor and a disk in memory, started for a file of tests. */
+/** An object store for tests: Ceph's gateway with a monitor and an in-memory disk, started per test file. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** One replica of everything in memory, no passwords between its parts, and nothing that waits for long. */
+/** A single in-memory replica, without passwords between components and without delays. */
 const settings = (folder: string, monitor: number, gateway: number, cluster: string): string => `[global]
 fsid = ${cluster}
 mon host = v1:127.0.0.1:${monitor}
@@ -75,7 +75,7 @@ rgw objexp hints num shards = 1
 rgw reshard num logs = 1
 `;
 
-// The client warns on Node 20, on which it runs; geoferry keeps that from its users, too.
+// Suppresses a warning of the client on Node 20, as geoferry does.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
 
 export class ObjectStore {
@@ -92,7 +92,7 @@ export class ObjectStore {
     }),
   ) {}
 
-  /** What geoferry finds the store by. */
+  /** Environment variables with which geoferry finds the store. */
   get environment(): Record<string, string> {
     return {
       AWS_ENDPOINT_URL_S3: this.endpoint,
@@ -102,7 +102,7 @@ export class ObjectStore {
     };
   }
 
-  /** An empty one. */
+  /** Creates an empty bucket. */
   async bucket(): Promise<Bucket> {
     const name = `bucket-${this.buckets++}`;
     await this.client.send(new CreateBucketCommand({ Bucket: name }));
@@ -120,7 +120,7 @@ export class Bucket {
 
   readonly at = (key: string): string => `s3://${this.name}/${key}`;
 
-  /** @param isPublic whether everybody may read it @param labels what HTTP says of it */
+  /** @param isPublic whether everyone can read it @param labels HTTP metadata */
   async put(key: string, content: string | Buffer, isPublic = false, labels: ObjectHeaders = {}): Promise<void> {
     const access = isPublic ? { ACL: "public-read" as const } : {};
     await this.client.send(new PutObjectCommand({ Bucket: this.name, Key: key, Body: content, ...access, ...labels }));
@@ -142,13 +142,13 @@ export class Bucket {
     return Buffer.from(await Body!.transformToByteArray());
   }
 
-  /** The first thousand. */
+  /** The first thousand keys. */
   async keys(prefix = ""): Promise<string[]> {
     const { Contents = [] } = await this.client.send(new ListObjectsV2Command({ Bucket: this.name, Prefix: prefix }));
     return Contents.map(({ Key }) => Key!);
   }
 
-  /** Keys of uploads in parts that were neither completed nor taken back. */
+  /** Keys of multipart uploads that were neither completed nor aborted. */
   async unfinished(): Promise<string[]> {
     const { Uploads = [] } = await this.client.send(new ListMultipartUploadsCommand({ Bucket: this.name }));
     return Uploads.map(({ Key }) => Key!);
@@ -156,8 +156,8 @@ export class Bucket {
 }
 
 /**
- * Null where Ceph is not installed, which is told loudly, and is an error in CI. To be called at the top of a file of
- * tests; it ends with them.
+ * Null, with a warning, if Ceph is not installed; an error in CI. Call it at the top of a test file; it stops after the
+ * tests.
  */
 export async function startObjectStore(): Promise<ObjectStore | null> {
   const missing = programs.filter((program) => spawnSync(program, ["--version"], { stdio: "ignore" }).error);
@@ -203,7 +203,7 @@ export async function startObjectStore(): Promise<ObjectStore | null> {
   run("ceph", ...ceph, "osd", "new", disk);
   run("ceph-osd", ...ceph, "-i", "0", "--mkfs", "--osd-uuid", disk);
   let osd = start("ceph-osd", ...ceph, "-i", "0");
-  // One that asks before it has the map of monitors is told that its cluster is the wrong one, and ends.
+  // An OSD that connects before it has the monitor map is rejected as belonging to another cluster, and exits.
   const keepUp = (): void => {
     if (osd.exitCode !== null || osd.signalCode !== null) osd = start("ceph-osd", ...ceph, "-i", "0");
   };
@@ -216,10 +216,10 @@ export async function startObjectStore(): Promise<ObjectStore | null> {
   return new ObjectStore(endpoint);
 }
 
-/** Milliseconds. A gateway that asks before the monitor is ready may ask the next time after half a minute. */
+/** Milliseconds. A gateway that connects before the monitor is ready may retry only after half a minute. */
 const startupTimeoutMs = 60_000;
 
-/** Whether the gateway has come up, while `keepUp` sees to what it needs; one that has not is ended. */
+/** Whether the gateway responds, while `keepUp` restarts its dependencies; stops a gateway that does not. */
 async function isAnswering(endpoint: string, gateway: ChildProcess, keepUp: () => void): Promise<boolean> {
   for (const end = Date.now() + startupTimeoutMs; Date.now() < end && gateway.exitCode === null; ) {
     keepUp();

@@ -8,25 +8,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll } from "vitest";
 
-/** A database of its own for a file of tests, gone after them. */
+/** A separate database for a test file, deleted afterwards. */
 export interface TestDatabase {
   readonly url: string;
-  /** The address of an empty schema of it, as good as an empty database and made sooner. */
+  /** URL of a new empty schema, which is created faster than a database. */
   emptySchema(): Promise<string>;
 }
 
 interface Server {
-  /** Of a database from which others can be made. */
+  /** A database from which others can be created. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A server that is there: its address may be told. */
+/** An existing server, whose URL may be printed. */
 const defaultServerUrl = process.env.GEOFERRY_TEST_POSTGRES ?? "postgres://postgres@127.0.0.1:5432/test";
 
 /**
- * On the server that is there, else on one that is started from installed binaries. Null where there is neither, which
- * is told loudly, and is an error in CI. To be called at the top of a file of tests.
+ * Uses the existing server, or starts one from installed binaries. Null, with a warning, if there is neither; an error
+ * in CI. Call it at the top of a test file.
  */
 export async function testDatabase(): Promise<TestDatabase | null> {
   const server = (await isReachable(defaultServerUrl))
@@ -74,7 +74,7 @@ const isReachable = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Where Debian and its kin put the programs of each version; else the folders of PATH. */
+/** Folders of PostgreSQL binaries on Debian; otherwise those of PATH. */
 function findBinaries(): string | undefined {
   const versions = "/usr/lib/postgresql";
   const installed = existsSync(versions) ? readdirSync(versions).sort((a, b) => Number(b) - Number(a)) : [];
@@ -98,8 +98,8 @@ function unprivilegedUser(): { uid?: number; gid?: number } {
 }
 
 /**
- * One that is reached by a socket in a temporary folder alone, and does not wait for the disk. Everybody is let in, but
- * for what `rules` say, which are lines of its pg_hba.conf.
+ * Starts a server that listens only on a socket in a temporary folder and does not sync to disk. It accepts all users,
+ * except as configured by `rules`, lines of its pg_hba.conf.
  */
 export async function startServer(rules: readonly string[] = []): Promise<Server | null> {
   const programs = findBinaries();
@@ -131,7 +131,7 @@ export async function startServer(rules: readonly string[] = []): Promise<Server
     url,
     async stop() {
       const ended = once(server, "exit");
-      // Fast shutdown: whoever is still connected is disconnected.
+      // Fast shutdown: disconnects clients.
       server.kill("SIGINT");
       await ended;
       remove();

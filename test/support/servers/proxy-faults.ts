@@ -1,4 +1,4 @@
-/** What can happen between a client and a service; see fault-proxy.ts. */
+/** Faults between a client and a service, for fault-proxy.ts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Geometry } from "../../../src/model/geometry.js";
@@ -16,35 +16,35 @@ import {
 
 const createFault = (name: string, around: ProxyFault["around"]): ProxyFault => ({ name, around });
 
-/** The service never hears of it. */
+/** The service does not receive the request. */
 export const cutBeforeRequest = createFault("cut before the request", async () => {
   throw new ConnectionCut();
 });
 
-/** The service gets half of the body, which it cannot use. */
+/** The service receives half of the body. */
 export const cutInRequest = createFault("cut in the request", async (request, upstream) => {
   await upstream.sendHalf(request);
   throw new ConnectionCut();
 });
 
-/** The service has done it, and the client does not hear of it. */
+/** The service applies the request, and the client receives no response. */
 export const cutAfterCommit = createFault("cut after the commit", async (request, upstream) => {
   await upstream.send(request);
   throw new ConnectionCut();
 });
 
-/** The service has done it, and the client gets half of the answer. */
+/** The service applies the request, and the client receives half of the response. */
 export const cutInAnswer = createFault("cut in the answer", async (request, upstream) => {
   throw new ConnectionCut(await upstream.send(request));
 });
 
-/** The client's connection is cut; the service does it all the same, after the map was read the next time. */
+/** The client's connection is closed; the service applies the request after the map was read the next time. */
 export const delayedCommit = createFault("done late", async (request, upstream) => {
   upstream.sendLater(request);
   throw new ConnectionCut();
 });
 
-/** The answer is a whole message, of which the JSON text ends in its middle. */
+/** The response is a complete message with truncated JSON. */
 export const truncatedBody = createFault("torn answer", async (request, upstream) => {
   const answer = await upstream.send(request);
   return { ...answer, body: answer.body.subarray(0, answer.body.length >> 1) };
@@ -62,26 +62,26 @@ const htmlResponse = (status: number, headers: ProxiedResponse["headers"] = {}):
   body: Buffer.from(`<html><body>${status}</body></html>`),
 });
 
-/** Something in front of the service answers for it, which never hears of it: 429, 503 … @param retryAfter seconds */
+/** A proxy responds, and the service does not receive the request: 429, 503 … @param retryAfter seconds */
 export const respondBeforeCommit = (status: number, retryAfter?: number): ProxyFault =>
   createFault(`${status} before the commit`, async () =>
     htmlResponse(status, retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
   );
 
-/** The service has done it, and something in front of it says that it failed. */
+/** The service applies the request, and a proxy reports a failure. */
 export const respondAfterCommit = (status: number): ProxyFault =>
   createFault(`${status} after the commit`, async (request, upstream) => {
     await upstream.send(request);
     return htmlResponse(status);
   });
 
-/** The token that comes with the request is good no more. */
+/** The token of the request expires. */
 export const expiredTokenFault = createFault("token expires", async (request, upstream) => {
   upstream.expire(request.headers.authorization);
   return upstream.send(request);
 });
 
-/** Somebody else does something before the service gets the request, or before the client gets the answer. */
+/** Another client acts before the service receives the request, or before the client receives the response. */
 export const concurrentWriter = (when: "before" | "after", act: () => Promise<unknown>): ProxyFault =>
   createFault(`another writer ${when}`, async (request, upstream) => {
     if (when === "before") await act();
@@ -90,7 +90,7 @@ export const concurrentWriter = (when: "before" | "after", act: () => Promise<un
     return answer;
   });
 
-/** Neither the service nor the client sees these headers; names in lower case. */
+/** Removes headers from requests and responses; names in lower case. */
 export const withoutHeaders = (...names: readonly string[]): ProxyFault =>
   createFault(`without ${names.join(", ")}`, async (request, upstream) => {
     const answer = await upstream.send({ ...request, headers: removeHeaders(request.headers, names) });
@@ -105,7 +105,7 @@ interface ResponseJson {
   readonly success?: readonly unknown[];
 }
 
-/** Changes the JSON of answers that have some. */
+/** Changes the JSON of successful responses. */
 function changeResponse(name: string, change: (shown: ResponseJson) => object): ProxyFault {
   return createFault(name, async (request, upstream) => {
     const answer = await upstream.send(request);
@@ -114,12 +114,12 @@ function changeResponse(name: string, change: (shown: ResponseJson) => object): 
   });
 }
 
-/** Those that succeeded are told in another order than they were sent. */
+/** Successes are reported in another order than in the request. */
 export const shuffledSuccess = changeResponse("answers in another order", (shown) =>
   shown.success ? { ...shown, success: shown.success.toReversed() } : shown,
 );
 
-/** The service shows so many decimals of each coordinate. */
+/** The service returns coordinates with this many decimals. */
 export const roundedTo = (decimals: number): ProxyFault =>
   changeResponse(`${decimals} decimals`, (shown) =>
     shown.features
@@ -130,7 +130,7 @@ export const roundedTo = (decimals: number): ProxyFault =>
       : shown,
   );
 
-/** The service offers no PATCH. */
+/** The service does not support PATCH. */
 export const rejectPatch = (status: 404 | 405 | 501): ProxyFault =>
   createFault(`PATCH gets ${status}`, async (request, upstream) =>
     request.method === "PATCH" ? htmlResponse(status) : upstream.send(request),
@@ -141,13 +141,13 @@ interface Patch {
   readonly features: readonly { readonly id?: string; geometry?: Geometry | null; properties?: Properties }[];
 }
 
-/** Changes what a PATCH says by what the map has, so that our service does what another one would. */
+/** Changes a PATCH depending on the stored features, so that our service behaves like another one. */
 function changePatch(name: string, change: (sent: Patch["features"][number], held: WireFeature) => object): ProxyFault {
   return createFault(name, async (request, upstream) => {
     if (request.method !== "PATCH") return upstream.send(request);
     const patch = JSON.parse(request.body.toString()) as Patch;
     const all = await featuresOf(request, upstream);
-    // Whoever may not read may not write.
+    // Without read access there is no write access.
     if (all === null) return upstream.send(request);
     const { remoteField } = patch;
     const features = patch.features.map((sent) => {
@@ -174,13 +174,13 @@ async function featuresOf({ path, headers }: ProxiedRequest, { send }: Upstream)
   }
 }
 
-/** PATCH puts what is sent in the place of all that the feature had. */
+/** PATCH replaces the whole feature. */
 export const replacingPatch = changePatch("PATCH replaces", ({ geometry = null, properties = {}, ...sent }, held) => {
   const gone = Object.keys(held.properties).filter((name) => !Object.hasOwn(properties, name));
   return { ...sent, geometry, properties: { ...properties, ...Object.fromEntries(gone.map((name) => [name, null])) } };
 });
 
-/** PATCH puts the members of objects within properties together, too. */
+/** PATCH merges nested objects, too. */
 export const deepPatch = changePatch("PATCH merges deeply", ({ properties = {}, ...sent }, held) => ({
   ...sent,
   properties: Object.fromEntries(
@@ -199,7 +199,7 @@ function deepMerge(held: unknown, sent: unknown): unknown {
   );
 }
 
-/** What may happen to any request, and pass. */
+/** Faults that can affect any request and are temporary. */
 export const transientFaults: readonly ProxyFault[] = [
   cutBeforeRequest,
   cutInRequest,
@@ -215,8 +215,8 @@ export const transientFaults: readonly ProxyFault[] = [
 ];
 
 /**
- * Something happens to this share of the requests, told by the seed, the method and the count of its requests: the same
- * for the same seed, in whatever order requests of several methods come.
+ * Applies random faults to this share of the requests. The choice depends on the seed, the method and the number of its
+ * requests, and so not on the order of requests of different methods.
  */
 export function atRandom(seed: number, share: number, faults: readonly ProxyFault[] = transientFaults): FaultChooser {
   return ({ method }, nth) => {

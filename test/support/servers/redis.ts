@@ -1,4 +1,4 @@
-/** A Redis of the tests' own, from the installed program: on a free port, with its append-only file in a folder. */
+/** A separate Redis for tests, from the installed program: on a free port, with its append-only file in a folder. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { Redis } from "ioredis";
 import { hasProgram } from "../command.js";
 import type { Certificate } from "./certificate.js";
 
-/** Under CI its absence is a failure; elsewhere it is said. */
+/** In CI its absence is a failure; elsewhere a warning is printed. */
 export const hasRedis = ((): boolean => {
   const found = hasProgram("redis-server");
   if (!found) console.warn("redis-server is not installed: NONE of the tests of the queue are run");
@@ -38,8 +38,8 @@ export class RedisServer {
   ) {}
 
   /**
-   * @param settings as of redis.conf: `--requirepass x`
-   * @param certificate with one it speaks TLS alone
+   * @param settings lines of redis.conf: `--requirepass x`
+   * @param certificate accepts only TLS with it
    */
   static async start(settings: readonly string[] = [], certificate: Certificate | null = null): Promise<RedisServer> {
     const redis = new RedisServer(await freePort(), settings, certificate);
@@ -73,7 +73,7 @@ export class RedisServer {
     }
   }
 
-  /** Ends it as a machine does that loses power to the program, and begins it again with what its file holds. */
+  /** Kills the server like a power failure, and restarts it from its append-only file. */
   async restart(away: number): Promise<void> {
     const ended = once(this.child!, "exit");
     this.child!.kill("SIGKILL");
@@ -82,7 +82,7 @@ export class RedisServer {
     await this.begin();
   }
 
-  /** Its connections stay, and nothing is answered. */
+  /** Keeps connections open, but does not respond. */
   freeze(): void {
     this.child!.kill("SIGSTOP");
   }

@@ -1,11 +1,11 @@
-/** Servers that accept connections, and then say little or nothing. */
+/** Servers that accept connections and respond slowly or not at all. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 
 export type SilenceMode = "silent" | "silent after the head" | "a byte now and then";
 
 export class SilentServer {
-  /** Requests that began to arrive, one a connection. */
+  /** Number of requests that started to arrive, one per connection. */
   requests = 0;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;

@@ -1,4 +1,4 @@
-/** Several clients, each on a machine of its own, that push to one map at once. */
+/** Several clients on separate machines that push to one map concurrently. */
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { WireFeature } from "../../../src/remote/wire.js";
@@ -7,20 +7,20 @@ import { type Account, createPlace, type Place } from "./sync-fixture.js";
 import { noGuards, runSyncInProcess, type SyncRunResult } from "./sync-runner.js";
 
 export interface ConcurrentPush {
-  /** Where each client finds the service: processes of it, or proxies in front of them. */
+  /** URLs of the service for the clients: its processes, or proxies in front of them. */
   readonly urls: readonly string[];
   readonly as: Account;
-  /** For their states, backups and sources. */
+  /** For states, backups and sources. */
   readonly folder: string;
   readonly map: string;
-  /** What each of the clients pushes. */
+  /** The source of each client. */
   readonly sources: readonly (readonly Place[])[];
-  /** Writes a file of these features. @returns its path */
+  /** Writes a file with these features. @returns its path */
   readonly write: (places: readonly Place[]) => string;
   readonly request?: Partial<SyncRequest>;
 }
 
-/** Lets all push at once, each with a folder of its own for what it remembers. */
+/** Pushes concurrently, each client with its own state folder. */
 export function pushConcurrently({
   urls,
   as,
@@ -45,13 +45,13 @@ export function pushConcurrently({
   );
 }
 
-/** Features `from` to `to`, as client n has them. */
+/** Features `from` to `to` in the version of client n. */
 export const placesOfClient = (n: number, from: number, to: number): Place[] =>
   Array.from({ length: to - from }, (_, i) => createPlace(`k${from + i}`, { writer: n, title: `Place ${from + i}` }));
 
 /**
- * What is wrong with a map after a round, by the rules for several writers: a feature of some source is there once; an
- * incremental push loses none; each is what one of the sources says.
+ * Violations on a map after concurrent pushes: each feature of a source exists once; an incremental push loses none;
+ * each feature equals that of a source.
  */
 export function findViolations(
   held: readonly WireFeature[],

@@ -1,4 +1,4 @@
-/** Rounds of clients that push to one map at once: what they push, and what must hold of the map afterwards. */
+/** Rounds of concurrent pushes to one map: their sources, and the properties of the resulting map. */
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,13 +9,13 @@ import { placesOfClient } from "./concurrent-pushes.js";
 import type { Account, Place } from "./sync-fixture.js";
 import { noGuards, runSyncInProcess, type SyncRunResult } from "./sync-runner.js";
 
-/** A service on which rounds are played. */
+/** A service for rounds. */
 export interface RoundFixture {
-  /** Addresses that clients take in turns. */
+  /** URLs that clients use in turn. */
   readonly urls: readonly string[];
   readonly as: Account;
   readonly folder: string;
-  /** Decimals that the service keeps. */
+  /** Decimals that the service stores. */
   readonly decimals: number;
   newMap(): Promise<string> | string;
   features(map: string): Promise<readonly Pick<WireFeature, "id" | "geometry" | "properties">[]>;
@@ -25,18 +25,18 @@ export interface RoundFixture {
 
 type Sources = readonly (readonly Place[])[];
 
-/** What the clients of a round push, by their number and that of the features of each. */
+/** Sources of the clients, by number of clients and of features per client. */
 const overlaps: Readonly<Record<string, (clients: number, features: number) => Sources>> = {
   same: (clients, features) => {
     const places = placesOfClient(0, 0, features);
     return Array.from({ length: clients }, () => places);
   },
-  /** Each begins an eighth behind the one before, and says the same of what both have. */
+  /** Each source starts an eighth after the previous one; shared features are equal. */
   overlapping: (clients, features) => {
     const step = Math.ceil(features / 8);
     return Array.from({ length: clients }, (_, n) => placesOfClient(0, n * step, n * step + features));
   },
-  /** And something else of what both have. */
+  /** Shared features differ. */
   differing: (clients, features) => {
     const step = Math.ceil(features / 8);
     return Array.from({ length: clients }, (_, n) => placesOfClient(n, n * step, n * step + features));
@@ -46,13 +46,13 @@ const overlaps: Readonly<Record<string, (clients: number, features: number) => S
 export interface RoundKind {
   readonly sources: keyof typeof overlaps & string;
   readonly mode: "incremental" | "full";
-  /** A full push goes as creates, updates and deletes, not as one PUT. */
+  /** Performs a full push with creates, updates and deletes instead of one PUT. */
   readonly inParts?: boolean;
-  /** The second half of the features of the first source is on the map before, in another version (or in the same). */
+  /** The second half of the first source is on the map before, in another version or the same. */
   readonly before?: "other" | "same";
 }
 
-/** Where every write is conditional. */
+/** With conditional writes. */
 export const roundsWithEntityTags: readonly RoundKind[] = [
   { sources: "same", mode: "incremental" },
   { sources: "differing", mode: "incremental" },
@@ -64,7 +64,7 @@ export const roundsWithEntityTags: readonly RoundKind[] = [
   { sources: "differing", mode: "full", inParts: true, before: "other" },
 ];
 
-/** Where none is, and nothing can be updated. */
+/** Without conditional writes and without updates. */
 export const roundsWithoutEntityTags: readonly RoundKind[] = [
   { sources: "same", mode: "incremental" },
   { sources: "overlapping", mode: "incremental" },
@@ -75,18 +75,18 @@ export const roundsWithoutEntityTags: readonly RoundKind[] = [
   { sources: "overlapping", mode: "incremental", before: "same" },
 ];
 
-/** Where contents differ, one of the clients has to say so. */
+/** If contents differ, one of the clients must report an error. */
 export const conflictsWithoutEntityTags: readonly RoundKind[] = [{ sources: "differing", mode: "incremental" }];
 
 export interface RoundResult {
   readonly kind: RoundKind;
   readonly clients: number;
   readonly features: number;
-  /** What each of the clients ended with. */
+  /** Result of each client. */
   readonly ends: readonly string[];
-  /** Features that clients removed again, as another one had created the same. */
+  /** Features that clients removed as duplicates of those of another client. */
   readonly twins: number;
-  /** What is wrong with the map. */
+  /** Violations on the map. */
   readonly wrong: readonly string[];
   readonly milliseconds: number;
 }
@@ -103,7 +103,7 @@ export async function playRound(
     isInParts ? places.map((one) => ({ ...one, properties: { ...one.properties, job: "ours" } })) : places;
   const sources = overlaps[kind.sources]!(clients, features).map(inJob);
   const map = await world.newMap();
-  // All of the sources have it, as far as there are five of them.
+  // Shared by all sources, if there are at least five.
   const half = sources[0]!.slice(Math.ceil(features / 2));
   if (kind.before === "same") await world.fill(map, half);
   if (kind.before === "other")
@@ -118,7 +118,7 @@ export async function playRound(
   const began = Date.now();
   const driven = await Promise.all(
     sources.map(async (places, n): Promise<SyncRunResult> => {
-      // Some begin together, some while others are at work.
+      // Some start at the same time, some while others are running.
       await pause(random() < 0.5 ? 0 : random() * 150);
       return runSyncInProcess({
         ...{ url: world.urls[n % world.urls.length]!, as: world.as, map },
@@ -139,8 +139,8 @@ export async function playRound(
 type HeldPlace = Pick<Place, "geometry" | "properties">;
 
 /**
- * By the rules for several writers: no key is there twice, each feature is what one of the sources says, and an
- * incremental push loses none; after full pushes the map is one of the sources.
+ * Rules for concurrent writers: no duplicate keys, each feature equals that of a source, an incremental push loses
+ * none; after full pushes the map equals one of the sources.
  */
 function findViolations(held: readonly HeldPlace[], sources: Sources, { mode }: RoundKind, decimals: number): string[] {
   const text = ({ geometry, properties }: HeldPlace) =>

@@ -1,6 +1,6 @@
 /**
- * How many generated scenarios a test plays: as many as GEOFERRY_TEST_RUNS says, on every kind of store; else few, and
- * fewer on a store that takes longer.
+ * Number of generated scenarios per test: GEOFERRY_TEST_RUNS for every store; by default few, and fewer on a slower
+ * store.
  */
 export function scenarioRuns(usual: number, store: "SQLite" | "PostgreSQL" = "SQLite"): number {
   const asked = process.env.GEOFERRY_TEST_RUNS;

@@ -1,4 +1,4 @@
-/** A service that runs, accounts on it, and geoferry as people run it against it: what tests of synchronisations share. */
+/** A running service with accounts, and geoferry commands that use it, for tests of synchronization. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,33 +19,33 @@ import {
 import { type CommandResult, main } from "../command.js";
 import { testDatabase } from "../servers/postgres.js";
 
-/** What a source or a map has, in a test. */
+/** A feature of a source or a map in tests. */
 export interface Place {
   readonly type: "Feature";
   readonly geometry: Geometry | null;
   readonly properties: Properties;
 }
 
-/** Who may write to which maps. */
+/** An account and its credentials. */
 export interface Account {
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 export interface CommandOptions {
-  /** Where the service is thought to be; the world's own, by default. */
+  /** URL of the service for the command; the fixture's by default. */
   readonly url?: string;
   readonly as?: Account;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
   /** The working directory; the fixture's folder by default. */
   readonly cwd?: string;
-  /** Sees the process while it runs. */
+  /** Receives the running process. */
   readonly watch?: (child: ReturnType<typeof spawn>) => void;
 }
 
 export class SyncFixture {
-  /** For files of the tests, and for what geoferry remembers; gone after them. */
+  /** For test files and geoferry's state; deleted afterwards. */
   readonly folder = mkdtempSync(join(tmpdir(), "geoferry-sync-"));
   private readonly tokens = new Map<string, Promise<string>>();
   private files = 0;
@@ -54,11 +54,11 @@ export class SyncFixture {
     readonly service: ServiceProcess,
     readonly ada: Account,
     readonly bob: Account,
-    /** Flags of `admin` that say where the service keeps its maps. */
+    /** Flags of `admin` with the location of the store. */
     readonly store: readonly string[],
   ) {}
 
-  /** @param store flags of `serve` and `admin` that say where the service keeps its maps */
+  /** @param store flags of `serve` and `admin` with the location of the store */
   static async start(store: readonly string[]): Promise<SyncFixture> {
     const ada = createAccountWithMap(store);
     admin("user add bob@example.org", store, password);
@@ -79,7 +79,7 @@ export class SyncFixture {
     return (made as { readonly id: string }).id;
   }
 
-  /** @returns the features of a map, all pages of them */
+  /** @returns all features of a map */
   async features(map: string): Promise<readonly WireFeature[]> {
     const all: WireFeature[] = [];
     for (let page = 1; ; page++) {
@@ -90,7 +90,7 @@ export class SyncFixture {
     }
   }
 
-  /** Writes to a map as another program does. @returns what the service says */
+  /** Writes to a map like another program. @returns the response of the service */
   async write(method: "POST" | "PUT" | "PATCH" | "DELETE", map: string, body: object): Promise<WireResult> {
     return (await this.ask(method, featuresPath(map), body)) as WireResult;
   }
@@ -100,19 +100,19 @@ export class SyncFixture {
       await this.write("POST", map, { features: places.slice(from, from + maxFeaturesPerRequest) });
   }
 
-  /** A file of newline-delimited GeoJSON. */
+  /** Writes a file of newline-delimited GeoJSON. */
   source(places: readonly Place[], name = `source-${this.files++}.geojsonl`): string {
     return this.file(name, places.map((place) => `${JSON.stringify(place)}\n`).join(""));
   }
 
-  /** @returns the path of a file of the tests with this text */
+  /** @returns the path of a test file with this text */
   file(name: string, contents: string): string {
     const path = join(this.folder, name);
     writeFileSync(path, contents);
     return path;
   }
 
-  /** Runs a command to its end; the test goes on meanwhile. */
+  /** Runs a command without blocking the test. */
   async geoferry(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
     const { url = this.url, as = this.ada, env = {}, input = "", cwd = this.folder, watch } = options;
     const child = spawn(process.execPath, [main, ...args], {
@@ -130,7 +130,7 @@ export class SyncFixture {
       stdio: ["pipe", "pipe", "pipe"],
     });
     const ended = once(child, "close");
-    // It may end before it has read anything.
+    // The command may end before it has read its input.
     child.stdin.on("error", () => {}).end(input);
     watch?.(child);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -159,13 +159,13 @@ export class SyncFixture {
 
 const featuresPath = (map: string): string => `/api/v1/maps/${map}/features`;
 
-/** A kind of store that the service may keep its maps in, and how to start one. */
+/** A kind of store, and how to start a service with it. */
 export interface FixtureKind {
   readonly name: "SQLite" | "PostgreSQL";
   start(): Promise<SyncFixture>;
 }
 
-/** To be called at the top of a file of tests. PostgreSQL is left out, and it is told, where there is none. */
+/** Call it at the top of a test file. Skips PostgreSQL, with a message, if it is not available. */
 export async function findFixtureKinds(): Promise<readonly FixtureKind[]> {
   const started: SyncFixture[] = [];
   const data: string[] = [];
@@ -191,7 +191,7 @@ export async function findFixtureKinds(): Promise<readonly FixtureKind[]> {
   return [sqlite, { name: "PostgreSQL", start: async () => start(["--database", await database.emptySchema()]) }];
 }
 
-/** Describes something once for each kind of store. */
+/** Runs tests on each kind of store. */
 export async function describeOnEveryFixture(describeIt: (kind: FixtureKind) => void): Promise<void> {
   for (const kind of await findFixtureKinds()) describe(`on ${kind.name}`, () => describeIt(kind));
 }
@@ -204,8 +204,8 @@ export const createPlace = (ref: string | number, more: Properties = {}, coordin
 });
 
 /**
- * Somewhere in Switzerland, the same for the same key; with seven decimals of which the last is 3, so that every way of
- * rounding to fewer comes to the same.
+ * A position in Switzerland that depends on the key; it has seven decimals, the last of which is 3, so that all
+ * rounding rules give the same result.
  */
 function spreadPosition(ref: string | number): [number, number] {
   let hash = 2166136261;

@@ -1,4 +1,4 @@
-/** Synchronisations in the process of the test, which takes less time than commands do. */
+/** Runs synchronizations in the test process, which is faster than commands. */
 import { join } from "node:path";
 import { asGeoferryError } from "../../../src/errors.js";
 import type { Traffic } from "../../../src/remote/client/map-client.js";
@@ -10,14 +10,14 @@ import { SyncRun } from "../../../src/sync/sync-run.js";
 import { createTestHost } from "../host.js";
 import type { Account } from "./sync-fixture.js";
 
-/** What is asked for when nothing else is said. No one waits long in a test. */
+/** Default request; all waits are short. */
 export const defaultTestRequest: Omit<SyncRequest, "source" | "map"> = {
   ...defaultSyncSettings,
   matching: { by: "property", name: "ref" },
   settleTime: 60,
 };
 
-/** No guard but that for rejects is in the way. */
+/** Disables all guards except the one for rejects. */
 export const noGuards: SyncRequest["guards"] = {
   maxDelete: { text: "100%", count: Number.POSITIVE_INFINITY, share: 1 },
   maxUpdate: null,
@@ -26,31 +26,31 @@ export const noGuards: SyncRequest["guards"] = {
 };
 
 export interface SyncRunOptions {
-  /** Of the service, or of a proxy in front of it. */
+  /** URL of the service, or of a proxy in front of it. */
   readonly url: string;
   readonly as: Account;
-  /** Of states, backups and rejects. */
+  /** For states, backups and rejects. */
   readonly folder: string;
   readonly map: string;
   /** Path of a file. */
   readonly source: string;
   readonly request?: Partial<SyncRequest>;
-  /** Of the source, beside its path. */
+  /** Options of the source, besides its path. */
   readonly reading?: Partial<SourceRequest>;
   readonly traffic?: Partial<Traffic>;
   readonly signal?: AbortSignal;
 }
 
 export interface SyncRunResult {
-  /** "done", "failed" where features were refused, or the code of an error. */
+  /** "done", "failed" if features were rejected, or an error code. */
   readonly end: string;
-  /** Null where nothing was to be written. */
+  /** Null if there was nothing to write. */
   readonly report: ApplyReport | null;
 }
 
 let runCount = 0;
 
-/** @throws internal errors, which are bugs and no answer to what happened */
+/** @throws internal errors, which are bugs */
 export async function runSyncInProcess({
   url,
   as,

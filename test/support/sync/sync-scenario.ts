@@ -1,6 +1,6 @@
 /**
- * A map, a source, and what goes wrong between them: generated scenarios of synchronisations, and what must hold of the
- * map during and after them (by the rules of full and incremental synchronisation, not by what the program does).
+ * Generated scenarios of synchronizations with faults between source and map, and the properties of the map during and
+ * after them (derived from the rules of full and incremental synchronization, not from the code).
  */
 import fc from "fast-check";
 import { canonicalFeature } from "../../../src/remote/snapshot/canonical-feature.js";
@@ -10,7 +10,7 @@ import type { ProxyFault } from "../servers/fault-proxy.js";
 import * as faults from "../servers/proxy-faults.js";
 import { createPlace, type Place } from "./sync-fixture.js";
 
-/** What the service behind the proxy is like. */
+/** Behaviors of the service behind the proxy. */
 export const serviceBehaviors: Readonly<Record<string, readonly ProxyFault[]>> = {
   ours: [],
   "no more than the interface": [
@@ -22,7 +22,7 @@ export const serviceBehaviors: Readonly<Record<string, readonly ProxyFault[]>> =
   "PATCH merges deeply": [faults.deepPatch],
 };
 
-/** Another writer does something to a feature of its own, or to one of the source, around the nth request of a kind. */
+/** Another writer changes a feature of its own, or one of the source, around the nth request of a kind. */
 export interface ConcurrentWrite {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE" | "PUT";
   readonly nth: number;
@@ -33,16 +33,16 @@ export interface ConcurrentWrite {
 export interface Scenario {
   readonly mode: "incremental" | "full";
   readonly manner: string;
-  /** On the map at the beginning. */
+  /** Features on the map at the start. */
   readonly held: readonly Place[];
   readonly source: readonly Place[];
-  /** Of another job, with the same keys; then the synchronisation has a scope. */
+  /** Features of another job with the same keys; the synchronization then has a scope. */
   readonly twins: readonly Place[];
   readonly scope: SyncRequest["scope"];
   readonly seed: number;
-  /** Of requests that something happens to. */
+  /** Share of requests with faults. */
   readonly share: number;
-  /** Runs while things happen, before it is calm. */
+  /** Number of runs with faults, before one without. */
   readonly disturbed: number;
   readonly concurrency: number;
   readonly intrusion: ConcurrentWrite | null;
@@ -57,12 +57,12 @@ const featureChange = fc.oneof(
   { weight: 3, arbitrary: fc.constant<FeatureChange>("new") },
 );
 
-/** Feature n as version v has it: 0 is what the map had. */
+/** Feature n in version v; 0 is the initial version of the map. */
 export function placeVersion(n: number, v: number): Place {
   const nested = v === 0 ? { deep: { a: n, b: { c: 1 } } } : { deep: { a: n, b: { d: v } } };
   const shape = [n % 3 === 0 ? nested : {}, n % 5 === 0 ? { gone: v === 0 ? "soon" : null } : {}];
   const made = createPlace(`k${n}`, { v, title: `Place ${n}`, ...shape[0], ...shape[1] });
-  // A change may be one of the geometry alone.
+  // Some changes affect the geometry only.
   return v > 0 && n % 4 === 0 ? { ...createPlace(`k${n}`, placeVersion(n, 0).properties, [8 + v, 47]) } : made;
 }
 
@@ -73,7 +73,7 @@ const concurrentWrite: fc.Arbitrary<ConcurrentWrite> = fc.record({
   what: fc.constantFrom("add", "change", "remove"),
 });
 
-/** Mostly small; some that need several pages and several writes. */
+/** Mostly small; some need several pages and several writes. */
 const scenarioSize = fc.oneof({ weight: 14, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(60) });
 
 export const scenarios: fc.Arbitrary<Scenario> = fc
@@ -97,7 +97,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       );
     return {
       ...rest,
-      // By a key another writer would mean both of two twins.
+      // With shared keys, another writer would change both features.
       intrusion: isShared ? null : rest.intrusion,
       twins: isShared ? many.map((_, n) => assignJob("theirs", placeVersion(n, 0))) : [],
       scope: isShared ? { property: "job", value: "ours" } : null,
@@ -105,7 +105,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
       source: [...pick(["same"], 0), ...pick(["changed", "new"], 1)],
     };
   })
-  // An empty source, and one that matches nearly nothing, are stopped by guards, which have tests of their own.
+  // Empty sources, and sources with few matches, are stopped by guards, which have separate tests.
   .filter(
     ({ held, source }) => source.length > 0 && countMatches(held, source) >= Math.min(held.length, source.length) / 2,
   );
@@ -115,7 +115,7 @@ const assignJob = (job: "ours" | "theirs", { properties, ...rest }: Place): Plac
   properties: { ...properties, job },
 });
 
-/** Whether a feature is another job's. */
+/** Whether a feature belongs to another job. */
 export const isOtherJobFeature = ({ properties }: Pick<Place, "properties">): boolean => properties.job === "theirs";
 
 const refOf = ({ properties }: Pick<Place, "properties">): unknown => properties.ref;
@@ -125,10 +125,10 @@ function countMatches(held: readonly Place[], source: readonly Place[]): number 
   return source.filter((one) => keys.has(refOf(one))).length;
 }
 
-/** What must be true, in words, where it is not; nothing where all is well. */
+/** Violated properties; empty if all hold. */
 export type Violations = readonly string[];
 
-/** What must hold at any time, whatever happened. @param removed keys that another writer removed */
+/** Properties that hold at any time. @param removed keys that another writer removed */
 export function findViolationsDuring(
   { mode, held, source }: Scenario,
   map: readonly WireFeature[],
@@ -145,7 +145,7 @@ export function findViolationsDuring(
   ];
 }
 
-/** What must hold once a run came to its end undisturbed. @param ids of features by key, as they were at the beginning */
+/** Properties that hold after a run without faults. @param ids ids of features by key, as at the start */
 export function findViolationsAfter(
   scenario: Scenario,
   map: readonly WireFeature[],
