@@ -1,7 +1,7 @@
 import { nilId } from "../../remote/wire.js";
 import { newUuidV7 } from "../identifiers/uuid-v7.js";
+import { memberPath } from "../json/member-path.js";
 import type { FailedFeature, FeatureFailure, WriteItem, WriteKind, WriteRequest, WrittenFeature } from "./contract.js";
-import { ambiguousOnMap, duplicateInRequest, missingOnMap } from "./write-failures.js";
 import type { FeatureMatch, LockedMap, NewFeatureRow, StoredKey, UpdatedFeatureRow } from "./write-transaction.js";
 
 /** The changes that a write makes to a map. */
@@ -110,4 +110,31 @@ export function planWrite(
   }
   const all = request.kind === "synchronize" ? [...new Set(kept)].sort((a, b) => a - b) : null;
   return { success, failed, created, createdKeys, updated, removed, keptIds: all };
+}
+
+/** Description of the identifier for messages; `field` is null if features are matched by id. */
+const describeIdentity = (field: string | null): { readonly path: string; readonly words: string } =>
+  field === null
+    ? { path: "id", words: "this id" }
+    : { path: memberPath("properties", field), words: `this value of the property ${JSON.stringify(field)}` };
+
+function duplicateInRequest(field: string | null): FeatureFailure {
+  const { path, words } = describeIdentity(field);
+  return {
+    path,
+    message: `Several features of the request have ${words}, so none of them was applied: send each only once.`,
+  };
+}
+
+function missingOnMap(field: string | null): FeatureFailure {
+  const { path, words } = describeIdentity(field);
+  return { path, message: `The map has no feature with ${words}.` };
+}
+
+function ambiguousOnMap(field: string | null, count: number): FeatureFailure {
+  const { path, words } = describeIdentity(field);
+  return {
+    path,
+    message: `The map has ${count} features with ${words}, so the match is ambiguous: delete or change the duplicates by their ids.`,
+  };
 }

@@ -14,12 +14,11 @@ import { type KeyReport, prepareKeys } from "../keys/prepare-keys.js";
 import type { SyncRequest } from "../request.js";
 import { checkCoordinateOrder } from "../source/coordinate-order.js";
 import { findMapIdField } from "../source/id-fields.js";
-import { planSourceHeader } from "../source/plan-source-header.js";
 import { type ReadSource, readIdsFromField, readSource } from "../source/read-source.js";
 import { checkFilters } from "../source/source-filters.js";
 import { hashOfSettings, type MapState } from "../state/map-state.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
-import type { OpenPlan, PlanMode, SyncKey } from "./plan.js";
+import type { OpenPlan, PlanHeader, PlanMode, SyncKey } from "./plan.js";
 
 /** A plan with its inputs. */
 export interface PreparedSync {
@@ -213,4 +212,21 @@ export const hashComparisonSettings = (
 /** Remembers the key of a map after its first use. */
 export function rememberKey(state: MapState, choice: KeyChoice | null): void {
   if (choice?.key.by === "property") state.setNote(keyNoteName, choice.key.name);
+}
+
+/** The source section of a plan header, after keys were checked; `keys` is null if features are not matched. */
+function planSourceHeader(source: ReadSource, keys: KeyReport | null): PlanHeader["source"] {
+  const { inputs, fingerprint, rejects, gaps, files, isLimited } = source;
+  return {
+    inputs,
+    fingerprint,
+    features:
+      source.features - (keys?.removedDuplicates ?? 0) - (keys?.missingKeyRejects ?? 0) - (keys?.keptGeometries ?? 0),
+    complete: source.complete && rejects.count === 0,
+    rejected: rejects.count,
+    unidentified: keys?.unknownRejects ?? rejects.count,
+    // The part after `--limit` is unread, in addition to known gaps.
+    gaps: gaps.length + (isLimited && rejects.count > 0 ? 1 : 0),
+    files,
+  };
 }

@@ -1,13 +1,14 @@
 /** A map: drawn, as a list, and with its last writes. */
 import { ownerDisplayName } from "../../auth/accounts.js";
+import type { PageSuffix } from "../../features/page-bodies.js";
 import type { AuditEntry, StoredMap } from "../../store/contract.js";
-import type { HtmlPage, PageRoute, SignedInContext } from "../page-context.js";
+import type { FeatureData, HtmlPage, PageRoute, SignedInContext } from "../page-context.js";
 import { renderAuditTable } from "../rendering/audit-table.js";
+import { invalidPageRequest, pageNotFound } from "../rendering/error-page.js";
 import { formatTime, isolateName, pluralize } from "../rendering/format.js";
 import { type Html, html } from "../rendering/html.js";
 import { renderFeatureList } from "./feature-list.js";
 import { describeReaders, findReadableMap } from "./map-access.js";
-import { readMapFeatures } from "./map-features.js";
 
 export const mapPageRoutes: readonly PageRoute[] = [
   { method: "GET", url: "/maps/:id", handle: renderMapPage },
@@ -82,3 +83,23 @@ ${own && html`<dt>From a file</dt><dd><code>geoferry push places.gpkg --map ${ma
 <dt>Created</dt><dd>${formatTime(map.created)}</dd>
 </dl></section>`;
 }
+
+/** Larger than pages of the API, to need fewer requests. */
+const featuresPerRequest = 1000;
+
+/**
+ * The features of a map, as JSON for the script that draws it:
+ * `{"type":"FeatureCollection","features":[…],"last":…,"more":…}`; `after` is `last` of the previous page.
+ */
+async function readMapFeatures(context: SignedInContext): Promise<FeatureData> {
+  const map = await findReadableMap(context);
+  const after = context.query.get("after");
+  if (after !== null && !/^\d{1,15}$/.test(after)) throw invalidPageRequest("The parameter after is not a number.");
+  const start = after === null ? { page: 1 } : { after: Number(after) };
+  const pageRequest = { map: map.id, size: featuresPerRequest, ...start };
+  const page = await context.services.bodies.read(pageRequest, context.user.account, "GET", pageSuffix);
+  if (page === null) throw pageNotFound();
+  return { kind: "data", page };
+}
+
+const pageSuffix: PageSuffix = ({ last, more }) => Buffer.from(`],"last":${last},"more":${more}}`);

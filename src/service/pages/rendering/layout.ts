@@ -1,9 +1,9 @@
 /** The layout shared by all pages. */
 import { basePath } from "../../http/public-url.js";
+import type { Notice } from "../notice.js";
 import type { HtmlPage, PageContext } from "../page-context.js";
 import { isolateName } from "./format.js";
 import { type Html, html } from "./html.js";
-import { renderNotice } from "./notice.js";
 
 /** Attributes that contain URLs of this site and never user text. */
 const rootRelativeUrl = /(?<= (?:href|action|src|data-features|data-library|data-worker|data-land)=")(?=\/)/g;
@@ -56,4 +56,22 @@ function renderMenuLink(to: string, text: string, { path }: PageContext): Html {
   const inside = path === to || path.startsWith(`${to}/`) || path.startsWith(`${to}?`);
   const current = path === to ? html` aria-current="page"` : inside && html` aria-current="true"`;
   return html`<li><a href="${to}"${current}>${text}</a></li>`;
+}
+
+/** The message of the previous page. A new client secret is shown only here. */
+function renderNotice(notice: Notice | null, baseUrl: string): Html | null {
+  if (notice === null) return null;
+  if (notice.kind === "done") return html`<div class="notice" role="status"><p>${notice.text}</p></div>`;
+  return html`<section class="notice" aria-labelledby="new-credential">
+<h2 id="new-credential">New credential: ${isolateName(notice.name)}</h2>
+<p><strong>Copy the secret now.</strong> It is shown only once; the service does not store it.</p>
+<dl class="facts">
+<dt>Client id</dt><dd><code>${notice.clientId}</code></dd>
+<dt>Client secret</dt><dd><code>${notice.clientSecret}</code></dd>
+</dl>
+<p>To use the credential with the geoferry command, set:</p>
+<pre tabindex="0" aria-label="Variables for the command line"><code>export GEOFERRY_URL=${baseUrl}
+export GEOFERRY_CLIENT_ID=${notice.clientId}
+export GEOFERRY_CLIENT_SECRET=${notice.clientSecret}</code></pre>
+</section>`;
 }
