@@ -148,7 +148,7 @@ describe("a folder that is missing", () => {
     ).toBe(5);
     writeFileSync(
       at("job.yaml"),
-      "name: n\nreport: told/json/run.json\npage: told/page/run.html\nmetrics: told/prom/run.prom\nsteps:\n  - {name: a, source: a.geojson, target: made/here/a.gpkg}\n",
+      "name: n\nreport: reports/json/run.json\npage: reports/page/run.html\nmetrics: reports/prom/run.prom\nsteps:\n  - {name: a, source: a.geojson, target: made/here/a.gpkg}\n",
     );
     expect(run("run", "job.yaml", "--state", "states").status).toBe(0);
     for (const name of [
@@ -156,9 +156,9 @@ describe("a folder that is missing", () => {
       "new/shp/out.shp",
       "new/zip/out.shp.zip",
       "new/odd/rejects.geojsonl",
-      "told/json/run.json",
-      "told/page/run.html",
-      "told/prom/run.prom",
+      "reports/json/run.json",
+      "reports/page/run.html",
+      "reports/prom/run.prom",
       "made/here/a.gpkg",
     ])
       expect(existsSync(at(name)), name).toBe(true);

@@ -233,24 +233,24 @@ describe("exit statuses", () => {
     for (const name of ["b", "c", "d"]) writeFileSync(`${folder}/in/${name}.geojsonl`, line.repeat(200_000));
     const args = ["convert", "in", "out/", "--to", "shapefile", "--workers", "2", ...(json ? ["--json"] : [])];
     const child = startGeoferry(args, folder);
-    let told = "";
+    let output = "";
     child[json ? "stdout" : "stderr"]!.on("data", (chunk: Buffer) => {
-      told += chunk.toString();
+      output += chunk.toString();
     });
     await expect.poll(() => existsSync(`${folder}/out/a.shp`), { timeout: 20_000 }).toBe(true);
     child.kill("SIGINT");
     const status = await new Promise((resolve) => child.on("close", resolve));
     expect(status).toBe(130);
     if (json) {
-      const record = JSON.parse(told.trim().split("\n").at(-1)!) as Record<string, string[]>;
+      const record = JSON.parse(output.trim().split("\n").at(-1)!) as Record<string, string[]>;
       expect(record).toMatchObject({ type: "interrupted", failed: [] });
       expect(record.done).toContain("in/a.geojsonl");
       expect([...record.done!, ...record.notDone!].sort()).toEqual(["a", "b", "c", "d"].map((n) => `in/${n}.geojsonl`));
       expect(record.notDone).toContain("in/d.geojsonl");
     } else {
-      expect(told).toMatch(/interrupted: \d of 4 inputs done, 0 failed, \d not done/);
-      expect(told).toContain("  done: in/a.geojsonl\n");
-      expect(told).toContain("  not done: in/d.geojsonl\n");
+      expect(output).toMatch(/interrupted: \d of 4 inputs done, 0 failed, \d not done/);
+      expect(output).toContain("  done: in/a.geojsonl\n");
+      expect(output).toContain("  not done: in/d.geojsonl\n");
     }
   });
 });

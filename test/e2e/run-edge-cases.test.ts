@@ -33,13 +33,13 @@ test("users, passwords and queries of URLs appear in no message, report or page"
       `name: collision, source: ["${address}", "${address}4"], target: out/, to: csv`,
       `name: map, source: "${address}", target: {map: m}`,
     ],
-    `onFailure: {webhook: "http://user:hunter%37@${host}/told"}\n`,
+    `onFailure: {webhook: "http://user:hunter%37@${host}/hook"}\n`,
   );
   const { stderr, report } = await run(["--page", at("page.html"), "--url", `http://${host}`, "--json"]);
   expect(report.steps).toHaveLength(4);
-  const told = [stderr, JSON.stringify(report), readFileSync(at("page.html"), "utf8")].join("\n");
-  expect(told).toContain(`http://${host}/x.geojson`);
-  expect(told.match(/.*(user:|hunter\d).*/g)).toBeNull();
+  const outputs = [stderr, JSON.stringify(report), readFileSync(at("page.html"), "utf8")].join("\n");
+  expect(outputs).toContain(`http://${host}/x.geojson`);
+  expect(outputs.match(/.*(user:|hunter\d).*/g)).toBeNull();
   // The server's map requests a token first.
   expect(logins).toContain(`Basic ${Buffer.from("user:hunter7").toString("base64")}`);
 });
@@ -49,14 +49,14 @@ test("names of files and jobs cannot inject lines, and U+0000 in a name stops no
   put("in/a\u001b[2J\n  fake: done.csv", pointsCsv("a"));
   put(
     "job.yaml",
-    `name: "odd\\0"\nonFailure: { command: "echo told > '${at("told.txt")}'" }\nsteps:\n  - { name: a, source: in/, target: out/, to: geojson }\n  - { name: b, source: "http://127.0.0.1:99999/x.csv", target: b.geojson }\n`,
+    `name: "odd\\0"\nonFailure: { command: "echo called > '${at("called.txt")}'" }\nsteps:\n  - { name: a, source: in/, target: out/, to: geojson }\n  - { name: b, source: "http://127.0.0.1:99999/x.csv", target: b.geojson }\n`,
   );
   const { status, stderr } = await run();
   expect(status).toBe(3);
   expect(stderr).not.toContain("\u001b");
   expect(stderr).not.toMatch(/^ +fake: done/m);
   expect(stderr).toContain("http://127.0.0.1:99999/x.csv: cannot be downloaded: it is not a valid address");
-  expect(existsSync(at("told.txt"))).toBe(true);
+  expect(existsSync(at("called.txt"))).toBe(true);
 });
 
 test("a retry does not append again", async () => {
@@ -168,7 +168,7 @@ test("a report that cannot be written hides no failure: other reports are writte
     "--metrics",
     at("m.prom"),
     "--on-failure",
-    "echo told $GEOFERRY_STATUS",
+    "echo notified $GEOFERRY_STATUS",
   ];
   const { status, stderr, report } = await run(flags);
   expect({ status, results: results(report), metrics: existsSync(at("m.prom")) }).toEqual({
@@ -176,7 +176,7 @@ test("a report that cannot be written hides no failure: other reports are writte
     results: ["done"],
     metrics: true,
   });
-  expect(stderr).toContain("told 6");
+  expect(stderr).toContain("notified 6");
   expect(stderr).toContain("page.html: cannot be written");
 });
 

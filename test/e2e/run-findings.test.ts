@@ -48,7 +48,7 @@ describe("of a step", () => {
     expect(stderr).toMatch(/note no-geometry \(3 times\): none of the 3 features of empty has a geometry/);
     expect(stderr).toMatch(/^night: 1 done, 1 done with losses /m);
     const page = readFileSync(at("page.html"), "utf8");
-    for (const told of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(told);
+    for (const text of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(text);
     const metrics = readFileSync(at("night.prom"), "utf8");
     expect(metrics).toContain('geoferry_step_losses{job="night",step="roads",code="text-cut"} 3');
     expect(metrics).toContain('geoferry_step_notes{job="night",step="empty",code="no-geometry"} 3');
@@ -213,7 +213,7 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     );
     const steps = (folder: string) =>
       `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: ${folder}/, to: shapefile}\n  - {name: empty, source: empty.geojson, target: ${folder}/, to: gpkg}\n`;
-    const told = ({ losses, notices, gaps, counts, changes }: StepReport) => ({
+    const summarize = ({ losses, notices, gaps, counts, changes }: StepReport) => ({
       losses,
       notices,
       gaps,
@@ -225,7 +225,7 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     const worker = await fleet.worker("w1");
     put("there.yaml", steps("there"));
     const there = await desk.runServed("there.yaml", fleet.flags);
-    expect([there.status, there.report.steps.map(told)]).toEqual([0, here.report.steps.map(told)]);
+    expect([there.status, there.report.steps.map(summarize)]).toEqual([0, here.report.steps.map(summarize)]);
     put(
       "roads.geojson",
       places(2, (n) => feature({ population_of_2020: n, more_than_ten: n }, point(n))),

@@ -70,7 +70,7 @@ test("of twenty sources with one corrupt, one unreachable, one unchanged and one
   expect(errors(report)).toEqual({ corrupt: "input-truncated", silent: "input-unavailable", half: "guard-sync" });
   expect(stepOf(report, "silent").tries).toBe(2);
   // 8 (unreachable) is worse than 3 (corrupt) and 7 (a guard).
-  expect({ status, told: report.status }).toEqual({ status: 8, told: 8 });
+  expect({ status, reported: report.status }).toEqual({ status: 8, reported: 8 });
   expect(await world.features(map)).toEqual(before);
   expect(["corrupt.gpkg", "silent.gpkg"].filter((name) => existsSync(at(name)))).toEqual([]);
   expect(stderr).toContain("twenty: 16 done, 1 unchanged, 3 failed");
@@ -301,13 +301,13 @@ describe("reports of a run", () => {
     });
     put("a.csv", pointsCsv("a"));
     const job = (source: string) =>
-      `name: telling\nonFailure:\n  webhook: ${address}\n  command: cp "$GEOFERRY_REPORT" ${at("copy.json")}; echo "$GEOFERRY_JOB $GEOFERRY_RESULT $GEOFERRY_STATUS" > ${at("told")}\nsteps:\n  - {name: a, source: ${source}, target: a.geojson}\n`;
+      `name: telling\nonFailure:\n  webhook: ${address}\n  command: cp "$GEOFERRY_REPORT" ${at("copy.json")}; echo "$GEOFERRY_JOB $GEOFERRY_RESULT $GEOFERRY_STATUS" > ${at("called")}\nsteps:\n  - {name: a, source: ${source}, target: a.geojson}\n`;
     put("job.yaml", job("a.csv"));
     await run("job.yaml");
-    expect({ posted, told: existsSync(at("told")) }).toEqual({ posted: [], told: false });
+    expect({ posted, called: existsSync(at("called")) }).toEqual({ posted: [], called: false });
     put("job.yaml", job("none.csv"));
     const { report } = await run("job.yaml");
-    expect(readFileSync(at("told"), "utf8")).toBe("telling failed 3\n");
+    expect(readFileSync(at("called"), "utf8")).toBe("telling failed 3\n");
     expect(JSON.parse(readFileSync(at("copy.json"), "utf8"))).toEqual(report);
     expect(posted.map((body) => JSON.parse(body))).toEqual([report]);
   });

@@ -449,15 +449,15 @@ describe.skipIf(!store)("a bucket", () => {
     const run = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
       const child = spawn(process.execPath, [main, ...args], { cwd: folder, env: { ...process.env, ...env } });
       child.stdout.resume();
-      const told = text(child.stderr);
+      const output = text(child.stderr);
       const [status] = (await once(child, "close")) as [number | null];
-      return { status, stderr: await told };
+      return { status, stderr: await output };
     };
 
     test.each([
       ["wrong credentials", { AWS_SECRET_ACCESS_KEY: "hidden-and-wrong" }, 9, 9],
       ["no credentials", { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere" }, 9, 9],
-      ["nobody there", { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "2" }, 8, 8],
+      ["an unreachable endpoint", { AWS_ENDPOINT_URL_S3: "http://127.0.0.1:9", AWS_MAX_ATTEMPTS: "2" }, 8, 8],
     ])("%s: the exit status is documented, and no secret is printed", async (_, env, reading, writing) => {
       await bucket.put("a.csv", pointsCsv("a"));
       const read = await run(["info", bucket.at("a.csv")], env);
@@ -480,9 +480,16 @@ describe.skipIf(!store)("a bucket", () => {
     test("public objects can be read anonymously", async () => {
       await bucket.put("public.csv", pointsCsv("a"), true);
       await bucket.put("private.csv", pointsCsv("a"));
-      const nobody = { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "", HOME: "/nowhere", AWS_NO_SIGN_REQUEST: "YES" };
-      expect(await run(["convert", bucket.at("public.csv"), "-", "--to", "csv"], nobody)).toMatchObject({ status: 0 });
-      expect((await run(["info", bucket.at("private.csv")], nobody)).status).toBe(9);
+      const anonymous = {
+        AWS_ACCESS_KEY_ID: "",
+        AWS_SECRET_ACCESS_KEY: "",
+        HOME: "/nowhere",
+        AWS_NO_SIGN_REQUEST: "YES",
+      };
+      expect(await run(["convert", bucket.at("public.csv"), "-", "--to", "csv"], anonymous)).toMatchObject({
+        status: 0,
+      });
+      expect((await run(["info", bucket.at("private.csv")], anonymous)).status).toBe(9);
     });
 
     test("a missing bucket or object has a specific exit status", async () => {

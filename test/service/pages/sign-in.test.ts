@@ -36,7 +36,7 @@ test("a wrong password and an unknown email address get the same response", asyn
   expect(failures.map(({ account }) => account === null)).toEqual([true, false]);
 });
 
-test("a password that changes while it is checked signs nobody in", async () => {
+test("a password that changes while it is checked does not sign in", async () => {
   const { guest, store } = await openSignIn();
   const [account] = await store.accounts();
   const audit = store.audit.bind(store);

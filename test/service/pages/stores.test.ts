@@ -24,7 +24,7 @@ async function storyOn(store?: Store): Promise<string[]> {
   await guest.get("/sign-in");
   for (const email of [
     "ZOE\u0308@example.org",
-    "nobody@example.org",
+    "unknown@example.org",
     "\u0000@example.org",
     "\ufffd",
     "x".repeat(5000),

@@ -186,7 +186,7 @@ test("expired data is purged at start and every ten minutes, and failures are lo
   vi.useFakeTimers();
   try {
     const purged: number[] = [];
-    const told: unknown[] = [];
+    const logged: unknown[] = [];
     const entries: number[] = [];
     const begun = Date.now();
     const store = {
@@ -199,13 +199,13 @@ test("expired data is purged at start and every ten minutes, and failures are lo
         return entries.length < 3;
       },
     };
-    const log = { error: (...words: unknown[]) => void told.push(words.at(-1)) } as unknown as FastifyBaseLogger;
+    const log = { error: (...words: unknown[]) => void logged.push(words.at(-1)) } as unknown as FastifyBaseLogger;
     const purging = schedulePurge(store, 30, log);
     await vi.advanceTimersByTimeAsync(25 * 60_000);
     await purging.stop();
     await vi.advanceTimersByTimeAsync(25 * 60_000);
     expect(purged.map((time) => (time - begun) / 60_000)).toEqual([0, 10, 20]);
-    expect(told).toEqual(["failed to remove expired data; retrying later"]);
+    expect(logged).toEqual(["failed to remove expired data; retrying later"]);
     // Batches while there are more, then once per run that did not fail.
     expect(entries.slice(0, 3)).toEqual([30, 30, 30]);
     expect(entries.length).toBe(4);

@@ -128,8 +128,8 @@ class DatasetTrip {
     if (holdsSeveral(ofA)) {
       const [{ outputs }] = back as [ConvertReport];
       const came = await readFile(a, outputs[0]!.path, { options: this.readerOptions(a) });
-      const told = outputs.map(({ layer }) => layer);
-      assert.deepEqual(came.map(({ info }) => info.name).sort(), told.sort(), "the layers that came back");
+      const reported = outputs.map(({ layer }) => layer);
+      assert.deepEqual(came.map(({ info }) => info.name).sort(), reported.sort(), "the layers that came back");
     }
     const held = new Set(ofA.fieldTypes.filter((type) => ofB.fieldTypes.includes(type)));
     const exempt = new TripExemptions([a.id, b.id]);

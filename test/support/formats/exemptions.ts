@@ -12,7 +12,7 @@ export const exemptions = {
   "integer width": {
     formats: ["csv", "geojson", "geojsonseq", "shapefile"],
     because:
-      "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is told by the values; where GeoJSON has some of them as text, all are json",
+      "CSV and GeoJSON have one kind of integer, a .dbf so many digits: int32 or int64 is inferred from the values; if GeoJSON has some as text, all are json",
   },
   "no value": {
     formats: ["csv", "geojson", "geojsonseq", "shapefile"],
@@ -57,7 +57,7 @@ export const exemptions = {
   },
   "kind of feature": {
     formats: ["gpx"],
-    because: "every feature of a GPX is a waypoint, a route or a track, which its reader tells in a field _gpxType",
+    because: "every feature of a GPX is a waypoint, a route or a track, which its reader stores in a field _gpxType",
   },
   order: {
     formats: ["gpx"],

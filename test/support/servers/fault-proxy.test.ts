@@ -156,16 +156,16 @@ test("another writer writes before or after the request", async () => {
 });
 
 test("the same seed chooses the same faults, at about the configured rate", () => {
-  const told = (seed: number) =>
+  const chosenFaults = (seed: number) =>
     ["GET", "POST"].flatMap((method) => {
       const choose = faults.atRandom(seed, 0.25);
       const request = { method, path: "", headers: {}, body: Buffer.alloc(0) };
       return Array.from({ length: 400 }, (_, i) => choose(request, i + 1)?.name ?? null);
     });
-  expect(told(7)).toEqual(told(7));
-  expect(told(7)).not.toEqual(told(8));
-  expect(told(7).slice(0, 400)).not.toEqual(told(7).slice(400));
-  const happened = told(7).filter((name) => name !== null);
+  expect(chosenFaults(7)).toEqual(chosenFaults(7));
+  expect(chosenFaults(7)).not.toEqual(chosenFaults(8));
+  expect(chosenFaults(7).slice(0, 400)).not.toEqual(chosenFaults(7).slice(400));
+  const happened = chosenFaults(7).filter((name) => name !== null);
   // 800 requests at 0.25: 200, within four standard deviations of 12.2.
   expect(Math.abs(happened.length - 200)).toBeLessThan(50);
   expect(new Set(happened).size).toBe(new Set(faults.transientFaults.map(({ name }) => name)).size);

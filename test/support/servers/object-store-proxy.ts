@@ -114,11 +114,11 @@ export class ObjectStoreProxy {
     const body = await buffer(request);
     const answered = await this.rule(asked, () => this.forward(request, body));
     if (answered === "cut") return void request.socket.destroy();
-    const told = answered ?? (await this.forward(request, body));
-    response.writeHead(told.status, told.headers);
-    response.write(told.body ?? "");
+    const reply = answered ?? (await this.forward(request, body));
+    response.writeHead(reply.status, reply.headers);
+    response.write(reply.body ?? "");
     const whole = Number(response.getHeader("content-length") ?? Number.NaN);
-    if (request.method !== "HEAD" && whole > Buffer.byteLength(told.body ?? ""))
+    if (request.method !== "HEAD" && whole > Buffer.byteLength(reply.body ?? ""))
       setTimeout(() => response.destroy(), 50);
     else response.end();
   }
