@@ -32,7 +32,7 @@ export function registerReadRoutes(
       id: "getFeatures",
       summary: "Retrieve features",
       description:
-        "Pages are in a fixed order of creation. The next page by number begins where the one before ended, if that was read a moment ago. `Link: rel=next` leads on; it costs the same at any depth.",
+        "Features are ordered by creation. The next page by number starts where the previous one ended if that was read recently. `Link: rel=next` is the next page; it costs the same at any depth.",
       params: schemas.MapParams,
       querystring: schemas.PageQuery,
       headers: schemas.ReadHeaders,

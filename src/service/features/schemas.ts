@@ -6,7 +6,7 @@
 import { type TSchema, Type } from "typebox";
 import { maxFeaturesPerRequest, pageSize } from "../../remote/wire.js";
 
-const textSchema = { description: "Unicode text without U+0000 and lone surrogates" };
+const textSchema = { description: "Unicode string without U+0000 and lone surrogates" };
 
 export const IdSchema = Type.String({ format: "uuid", description: "UUID, assigned by the service" });
 
@@ -57,7 +57,8 @@ export const Geometry = Type.Unsafe<object>({
 });
 
 const Properties = Type.Record(Type.String(textSchema), Type.Unknown(), {
-  description: "Any members; integers must be smaller than 2^53 in amount, texts without U+0000 and lone surrogates",
+  description:
+    "Any members; integers must be smaller than 2^53 in magnitude, strings without U+0000 and lone surrogates",
 });
 
 const geometryOrNull = Type.Union([Geometry, Type.Null()]);
@@ -88,7 +89,7 @@ export const StoredFeature = Type.Object(
 export const FeatureChange = Type.Object(
   {
     type: Type.Optional(Type.Literal("Feature")),
-    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, if there is no `remoteField`" })),
     geometry: Type.Optional(geometryOrNull),
     properties: Type.Optional(Properties),
   },
@@ -112,7 +113,7 @@ export const SingleFeatureChange = Type.Object(
 /** A feature in a DELETE request. */
 export const FeatureSelector = Type.Object(
   {
-    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, where no `remoteField` is named" })),
+    id: Type.Optional(Type.Unknown({ description: "UUID of the feature, if there is no `remoteField`" })),
     properties: Type.Optional(Properties),
   },
   { title: "FeatureName" },
@@ -131,7 +132,7 @@ export const collectionSchema = (feature: TSchema) =>
           pattern: "^[^\\u0000\\ud800-\\udfff]*$",
           description: "Name of the property that identifies a feature",
         }),
-        Type.Null({ description: "As if it were absent" }),
+        Type.Null({ description: "Same as absent" }),
       ]),
     ),
     features: Type.Unsafe<unknown[]>({ type: "array", items: feature, maxItems: maxFeaturesPerRequest }),
@@ -156,7 +157,7 @@ export const OperationResult = Type.Object(
     droppedRemoteField: Type.Optional(
       Type.String({
         description:
-          "A remoteField that was not used for longest: as the map keeps eight, the next write by it is slow",
+          "The least recently used remoteField, whose index was dropped since a map keeps eight; the next write with it is slow",
       }),
     ),
   },
@@ -167,7 +168,7 @@ export const OperationResult = Type.Object(
 export const PageQuery = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1, default: 1 })),
   per_page: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize.max, default: pageSize.default })),
-  after: Type.Optional(Type.Integer({ minimum: 0, description: "Goes on behind an earlier page; not with `page`" })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: "Continues after an earlier page; not with `page`" })),
 });
 
 export const MapParams = Type.Object({ mapId: Type.String({ format: "uuid" }) });
@@ -177,13 +178,13 @@ export const FeatureParams = Type.Object({
 });
 
 const ifMatch = Type.Optional(
-  Type.String({ description: "ETags, one of which the map must have: else 412 (RFC 9110, 13.1.1)" }),
+  Type.String({ description: "ETags, one of which the map must have, otherwise 412 (RFC 9110, 13.1.1)" }),
 );
 const readIfNoneMatch = Type.Optional(
-  Type.String({ description: "ETags, any of which makes the answer 304 (RFC 9110, 13.1.2)" }),
+  Type.String({ description: "ETags, any of which results in 304 (RFC 9110, 13.1.2)" }),
 );
 const writeIfNoneMatch = Type.Optional(
-  Type.String({ description: "ETags that the map must not have: else 412 (RFC 9110, 13.1.2)" }),
+  Type.String({ description: "ETags that the map must not have, otherwise 412 (RFC 9110, 13.1.2)" }),
 );
 const prefer = Type.Optional(Type.String({ description: "`handling=strict`: all or nothing (RFC 7240)" }));
 
@@ -194,7 +195,7 @@ export const WriteOnceHeaders = Type.Object({
   "if-none-match": writeIfNoneMatch,
   prefer,
   "idempotency-key": Type.Optional(
-    Type.String({ description: "The same request with the same key is carried out once within 24 hours" }),
+    Type.String({ description: "A request with the same key is applied once within 24 hours" }),
   ),
 });
 

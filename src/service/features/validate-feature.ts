@@ -22,11 +22,11 @@ export const isObject = (value: unknown): value is JsonObject =>
 const createFailure = (path: string, message: string): FeatureFailure => ({ path, message });
 
 export function validateFeature(feature: unknown, mode: ValidationMode): FeatureCheck {
-  if (!isObject(feature)) return { failure: createFailure("", "A feature is an object of GeoJSON.") };
+  if (!isObject(feature)) return { failure: createFailure("", "A feature must be a GeoJSON object.") };
   const { type, geometry, properties } = feature;
   const change = mode === "change";
   if (type !== "Feature" && !(change && type === undefined))
-    return { failure: createFailure("type", 'The type of a feature is "Feature".') };
+    return { failure: createFailure("type", 'The type of a feature must be "Feature".') };
   const checkGeometry = !(change && geometry === undefined);
   const checkProperties = !(change && properties === undefined);
   const inGeometry = checkGeometry ? validateGeometry(geometry, "geometry") : null;
@@ -60,15 +60,18 @@ const geometryNames = [...Object.keys(geometryShapes), "GeometryCollection"].joi
 function validateGeometry(geometry: unknown, path: string): FeatureFailure | null {
   if (geometry === null && path === "geometry") return null;
   if (!isObject(geometry))
-    return createFailure(path, path === "geometry" ? "A geometry is an object, or null." : "A geometry is an object.");
+    return createFailure(
+      path,
+      path === "geometry" ? "A geometry must be an object or null." : "A geometry must be an object.",
+    );
   const { type, coordinates, geometries } = geometry;
   if (type === "GeometryCollection") {
     if (!Array.isArray(geometries))
-      return createFailure(`${path}.geometries`, "A GeometryCollection has an array of geometries.");
+      return createFailure(`${path}.geometries`, "A GeometryCollection must have an array of geometries.");
     return firstFailure(geometries, (member, i) => validateGeometry(member, `${path}.geometries[${i}]`));
   }
   const shape = typeof type === "string" && Object.hasOwn(geometryShapes, type) ? geometryShapes[type] : undefined;
-  if (!shape) return createFailure(`${path}.type`, `The type of a geometry is one of ${geometryNames}.`);
+  if (!shape) return createFailure(`${path}.type`, `The type of a geometry must be one of ${geometryNames}.`);
   // An empty geometry has an empty array (RFC 7946, 3.1).
   if (Array.isArray(coordinates) && coordinates.length === 0) return null;
   return validateCoordinates(coordinates, shape.depth, shape, `${path}.coordinates`);
@@ -77,20 +80,20 @@ function validateGeometry(geometry: unknown, path: string): FeatureFailure | nul
 function validateCoordinates(value: unknown, depth: number, shape: GeometryShape, path: string): FeatureFailure | null {
   if (depth === 0) return isValidPosition(value) ? null : validatePosition(value, path);
   if (!Array.isArray(value))
-    return createFailure(path, `This is an array of ${depth === 1 ? "positions" : "arrays of positions"}.`);
+    return createFailure(path, `This must be an array of ${depth === 1 ? "positions" : "arrays of positions"}.`);
   if (depth > 1) {
-    if (value.length === 0) return createFailure(path, "This may not be empty.");
+    if (value.length === 0) return createFailure(path, "This must not be empty.");
     return firstFailure(value, (part, i) => validateCoordinates(part, depth - 1, shape, `${path}[${i}]`));
   }
   if (value.length < shape.positions) {
-    return createFailure(path, `A ${shape.ring ? "ring" : "line"} has at least ${shape.positions} positions.`);
+    return createFailure(path, `A ${shape.ring ? "ring" : "line"} must have at least ${shape.positions} positions.`);
   }
   for (let i = 0; i < value.length; i++) {
     if (isValidPosition(value[i])) continue;
     return validatePosition(value[i], `${path}[${i}]`);
   }
   if (shape.ring && !samePosition(value[0], value.at(-1))) {
-    return createFailure(path, "A ring ends where it begins: its last position is its first.");
+    return createFailure(path, "A ring must be closed: its last position must equal its first.");
   }
   return null;
 }
@@ -118,14 +121,14 @@ const positionAxes = [
 
 function validatePosition(value: unknown, path: string): FeatureFailure | null {
   if (!Array.isArray(value))
-    return createFailure(path, "A position is [longitude, latitude] or [longitude, latitude, height].");
+    return createFailure(path, "A position must be [longitude, latitude] or [longitude, latitude, height].");
   if (value.length < 2 || value.length > 3)
-    return createFailure(path, `A position has two or three numbers, not ${value.length}.`);
+    return createFailure(path, `A position must have two or three numbers, not ${value.length}.`);
   return firstFailure(value, (number: unknown, i) => {
     const { name, max } = positionAxes[i]!;
     const place = `${path}[${i}]`;
-    if (typeof number !== "number") return createFailure(place, `The ${name} is a number.`);
-    if (!Number.isFinite(number)) return createFailure(place, `The ${name} is finite.`);
+    if (typeof number !== "number") return createFailure(place, `The ${name} must be a number.`);
+    if (!Number.isFinite(number)) return createFailure(place, `The ${name} must be finite.`);
     if (Math.abs(number) > max)
       return createFailure(place, `The ${name} ${number} is not between -${max} and ${max} degrees.`);
     const problem = findNumberProblem(number);
@@ -169,7 +172,7 @@ const needsValueCheck = /\\u|\d{16}|null/;
 
 /** @param text the properties as JSON */
 function validateProperties(properties: unknown, text = ""): FeatureFailure | null {
-  if (!isObject(properties)) return createFailure("properties", "The properties of a feature are an object.");
+  if (!isObject(properties)) return createFailure("properties", "The properties of a feature must be an object.");
   return needsValueCheck.test(text) ? validateValue(properties, "properties") : null;
 }
 
@@ -202,15 +205,15 @@ function findTextProblem(text: string): string | null {
   const at = text.search(unstorableCharacters);
   if (at < 0) return null;
   return text.charCodeAt(at) === 0
-    ? "A text with U+0000 cannot be kept."
-    : "A text with half of a surrogate pair is not Unicode.";
+    ? "Text with U+0000 cannot be stored."
+    : "Text with a lone surrogate is not valid Unicode.";
 }
 
 /** JSON numbers are parsed as doubles: only the magnitude shows that a value may have been rounded (RFC 7493, 2.2). */
 function findNumberProblem(number: number): string | null {
-  if (!Number.isFinite(number)) return "The number is larger than a double can be; send it as text.";
+  if (!Number.isFinite(number)) return "The number exceeds the range of a double; send it as text.";
   if (Number.isInteger(number) && !Number.isSafeInteger(number) && Math.abs(number) < 1e21) {
-    return "An integer of 2^53 or more cannot be kept exactly; send it as text.";
+    return "An integer of 2^53 or more cannot be stored exactly; send it as text.";
   }
   return null;
 }

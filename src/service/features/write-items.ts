@@ -61,7 +61,7 @@ function identifyFeature(feature: unknown, kind: WriteKind, remoteField: string 
   const id = isObject(feature) ? (feature.id ?? null) : null;
   if (isUuid(id)) return { id: id.toLowerCase(), key: null };
   if (id === null && kind === "synchronize" && isObject(feature)) return { id: null, key: null };
-  return { id: null, key: null, failure: { path: "id", message: "A UUID must tell which feature is meant." } };
+  return { id: null, key: null, failure: { path: "id", message: "A UUID must identify the feature." } };
 }
 
 function identifyByKey(feature: unknown, kind: WriteKind, remoteField: string): FeatureIdentity {
@@ -71,7 +71,7 @@ function identifyByKey(feature: unknown, kind: WriteKind, remoteField: string): 
   const message =
     value === undefined
       ? "The property that identifies the feature is missing."
-      : "What identifies a feature is text that is not empty, or an integer smaller than 2^53 in amount.";
+      : "The identifying property must be non-empty text, or an integer smaller than 2^53 in magnitude.";
   return { id: sent, key: null, failure: { path: memberPath("properties", remoteField), message } };
 }
 

@@ -33,13 +33,13 @@ interface WriteRoute {
 const writeRoutes: Readonly<Record<"POST" | "PUT" | "PATCH" | "DELETE", WriteRoute>> = {
   POST: {
     id: "createFeatures",
-    summary: "Create features; where remoteField is named, update those that are there",
+    summary: "Create features; with remoteField, update existing ones",
     feature: schemas.Feature,
     kind: (remoteField) => (remoteField === null ? "create" : "upsert"),
   },
   PUT: {
     id: "synchronizeFeatures",
-    summary: "Full synchronization: what is not sent is deleted",
+    summary: "Full synchronization: deletes features that are not in the request",
     feature: schemas.Feature,
     kind: () => "synchronize",
   },

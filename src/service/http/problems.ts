@@ -22,9 +22,9 @@ type Reason = { readonly reason: string };
 
 export const problems = {
   "bad-request": defineProblem<Reason>(400, (e) => `The request cannot be read: ${e.reason}.`),
-  "bad-query": defineProblem<Reason>(400, (e) => `The query of the address is wrong: ${e.reason}.`),
-  "bad-header": defineProblem<{ name: string } & Reason>(400, (e) => `The header ${e.name} is wrong: ${e.reason}.`),
-  "body-missing": fixedProblem(400, "The request needs a body of JSON; it has none."),
+  "bad-query": defineProblem<Reason>(400, (e) => `The query string is invalid: ${e.reason}.`),
+  "bad-header": defineProblem<{ name: string } & Reason>(400, (e) => `The header ${e.name} is invalid: ${e.reason}.`),
+  "body-missing": fixedProblem(400, "The request has no body; send JSON."),
   "content-type-missing": fixedProblem(
     400,
     "The request has a body but no Content-Type; send Content-Type: application/json.",
@@ -44,28 +44,25 @@ export const problems = {
   ),
   "not-authenticated": fixedProblem(
     401,
-    "This needs an access token: get one from /token and send it as Authorization: Bearer TOKEN.",
+    "An access token is required: get one from /token and send it as Authorization: Bearer TOKEN.",
   ),
   "invalid-token": fixedProblem(
     401,
     "The access token is unknown, has expired or was revoked; get a new one from /token.",
   ),
   "not-owner": fixedProblem(403, "Only the owner of this map may change it."),
-  "not-found": defineProblem<{ path: string }>(404, (e) => `There is nothing at ${e.path}.`),
-  "map-not-found": fixedProblem(404, "There is no such map, or it is another account's and private."),
-  "feature-not-found": fixedProblem(404, "There is no such feature on this map."),
+  "not-found": defineProblem<{ path: string }>(404, (e) => `Nothing exists at ${e.path}.`),
+  "map-not-found": fixedProblem(404, "The map does not exist, or it is private and belongs to another account."),
+  "feature-not-found": fixedProblem(404, "The map has no such feature."),
   "method-not-allowed": defineProblem<{ method: string; allow: string }>(
     405,
-    (e) => `${e.method} is not possible here; ${e.allow} are.`,
+    (e) => `${e.method} is not supported here; use ${e.allow}.`,
   ),
   "request-timeout": fixedProblem(408, "The request took too long to arrive."),
-  "idempotency-in-flight": fixedProblem(
-    409,
-    "A request with this Idempotency-Key is being carried out; repeat it in a moment.",
-  ),
+  "idempotency-in-flight": fixedProblem(409, "A request with this Idempotency-Key is in progress; retry in a moment."),
   "precondition-failed": fixedProblem(
     412,
-    "The map is in another state than If-Match or If-None-Match asks for. Read it again.",
+    "The version of the map does not match If-Match or If-None-Match. Read the map again.",
   ),
   "body-too-large": defineProblem<{ limit: number }>(
     413,
@@ -73,50 +70,47 @@ export const problems = {
   ),
   "unsupported-media-type": defineProblem<{ type: string }>(
     415,
-    (e) => `A body of ${e.type} is not understood; send application/json or application/geo+json, in UTF-8.`,
+    (e) => `The media type ${e.type} is not supported; send application/json or application/geo+json, in UTF-8.`,
   ),
   "unsupported-encoding": defineProblem<{ encoding: string }>(
     415,
-    (e) => `The Content-Encoding ${e.encoding} is not understood; send gzip, or none.`,
+    (e) => `The Content-Encoding ${e.encoding} is not supported; send gzip, or none.`,
   ),
-  "invalid-body": defineProblem<Reason>(422, (e) => `The body is not what is expected here: ${e.reason}.`),
+  "invalid-body": defineProblem<Reason>(422, (e) => `The body is invalid: ${e.reason}.`),
   "too-many-features": defineProblem<{ count: number; limit: number }>(
     422,
-    (e) => `The request has ${e.count} features; at most ${e.limit} are possible. Nothing was changed.`,
+    (e) => `The request has ${e.count} features; at most ${e.limit} are allowed. Nothing was changed.`,
   ),
   "keys-unusable": defineProblem<{ count: number; key: string }>(
     422,
     (e) =>
       `Nothing was changed: ${e.count === 1 ? "a feature has" : `${e.count} features have`} no usable ${e.key}, so the features to delete are unknown.`,
   ),
-  "all-failed": fixedProblem(422, "None of the features could be written; nothing was changed."),
+  "all-failed": fixedProblem(422, "All features failed; nothing was changed."),
   refused: defineProblem<{ count: number }>(
     422,
-    (e) => `Nothing was changed, as Prefer: handling=strict asks: ${e.count} of the features could not be written.`,
+    (e) => `Nothing was changed because of Prefer: handling=strict: ${e.count} of the features failed.`,
   ),
   "idempotency-key-used": fixedProblem(
     422,
-    "This Idempotency-Key was used for another request; take a new key for each request.",
+    "This Idempotency-Key was used for another request; use a new key for each request.",
   ),
   "rate-limited": defineProblem<{ seconds: number }>(429, (e) => `Too many requests; retry in ${e.seconds} s.`),
   "headers-too-large": fixedProblem(431, "The headers of the request are too large."),
   internal: fixedProblem(500, "The service failed to handle this request; its log has details under the request id."),
-  ending: fixedProblem(
-    503,
-    "This process of the service is shutting down; repeat the request, and another process answers.",
-  ),
+  ending: fixedProblem(503, "This process of the service is shutting down; retry the request."),
   "reading-keys": defineProblem<{ percent: number }>(
     503,
     (e) =>
-      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being read (${e.percent} %). Repeat the request later; reading continues.`,
+      `Nothing was changed yet: the remoteField is new to this large map, and its keys are still being indexed (${e.percent} %). Retry the request later; indexing continues.`,
   ),
   "disk-full": fixedProblem(
     507,
-    "The disk of the service's database is full: this request wrote nothing. Reading still works; the operator must free space.",
+    "The disk of the service's database is full, and nothing was written. Reads still work; the operator must free space.",
   ),
   overloaded: fixedProblem(
     503,
-    "The service has as much under way as its memory and its disk allow. Nothing was done: send the request again after the seconds in Retry-After.",
+    "The service is overloaded, and nothing was changed. Retry the request after the time in Retry-After.",
   ),
   "store-unavailable": fixedProblem(503, "The service cannot reach its database; try again later."),
 } satisfies Readonly<Record<string, ProblemDefinition<never>>>;

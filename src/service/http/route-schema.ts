@@ -25,19 +25,19 @@ const jsonContent = (schema: TSchema, types: readonly string[]) => ({
 
 const statusDescriptions: Readonly<Record<number, string>> = {
   200: "Done",
-  201: "Created, all of it",
-  304: "As it was",
-  400: "Cannot be read",
-  401: "Without a valid access token",
-  403: "Not the owner's",
-  404: "Not there, or another's and private",
-  409: "A request with this Idempotency-Key is being carried out",
-  412: "Changed meanwhile",
+  201: "All features created",
+  304: "Not modified",
+  400: "Malformed request",
+  401: "No valid access token",
+  403: "Not the owner of the map",
+  404: "Does not exist, or is private and belongs to another account",
+  409: "A request with this Idempotency-Key is in progress",
+  412: "The version of the map does not match",
   413: "Too large",
   415: "Not JSON",
-  422: "Read, but not what is expected; nothing was changed",
+  422: "Invalid content; nothing was changed",
   429: "Too many requests",
-  503: "Not possible now",
+  503: "Temporarily unavailable",
 };
 
 export function routeSchema(of: RouteDescription): FastifySchema {
