@@ -48,7 +48,7 @@ describe("requests", () => {
         {
           id: "00000000-0000-0000-0000-000000000000",
           path: "features[1].geometry.coordinates[1][1]",
-          message: "The latitude is a number.",
+          message: "The latitude must be a number.",
         },
       ]);
     });
