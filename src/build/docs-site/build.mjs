@@ -32,7 +32,7 @@ const markdownIn = (folder) =>
     .map((name) => posix.join(folder, name.replaceAll("\\", "/")));
 
 const sources = ["README.md", "CHANGELOG.md", "samples/README.md", ...markdownIn("docs")];
-const titleOf = (text) => /^# (.+)$/m.exec(text)?.[1] ?? "";
+const titleOf = (text) => (/^# (.+)$/m.exec(text)?.[1] ?? "").replaceAll("`", "");
 
 /** Links to pages lead to pages; other files of the repository are copied beside them. */
 function rewriteLinks(text, path) {
