@@ -1,12 +1,13 @@
 /** Downloads a file whose size and SHA-256 are known before. */
 import { createHash } from "node:crypto";
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createError, GeoferryError } from "../../errors.js";
 import { maxTimeoutRetries, networkSettings } from "../../network-settings.js";
 import { describeSystemError } from "../input/source.js";
 import { isAbandoned, markPattern, newMark, removeOnExit } from "../output/abandoned-files.js";
+import { rename } from "../output/rename.js";
 import { redactUrl } from "../redact.js";
 import { type HttpResponse, httpStatusError, networkError, sendRequest } from "./download.js";
 import { isTimeoutError } from "./http-exchange.js";

@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { type Entry, getFileNameLowLevel } from "yauzl";
 import { createError } from "../../errors.js";
+import { avoidDeviceName } from "../output/windows-names.js";
 
 /**
  * The name of an entry: UTF-8 where it says so (bit 11, or the Unicode path field), and also where it does not but
@@ -39,12 +40,17 @@ export function safePath(name: string, source: string): string {
   return parts.join("/");
 }
 
-/** On disk without the characters that some file systems refuse. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-export const replaceReservedCharacters = (path: string): string => path.replace(/[\u0001-\u001f<>:"|?*]/g, "_");
+/** On disk without the characters and names that some file systems refuse. */
+export const replaceReservedNames = (path: string): string =>
+  path
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+    .replace(/[\u0001-\u001f<>:"|?*]/g, "_")
+    .split("/")
+    .map((name) => (process.platform === "win32" ? avoidDeviceName(name).replace(/[. ]+$/, "_") : name))
+    .join("/");
 
 /** How names clash on a file system that ignores case. */
-export const foldCase = (path: string): string => replaceReservedCharacters(path).normalize("NFC").toLowerCase();
+export const foldCase = (path: string): string => replaceReservedNames(path).normalize("NFC").toLowerCase();
 
 export const withoutExtension = (path: string): string => path.slice(0, path.length - extname(path).length);
 

@@ -13,7 +13,7 @@ import {
   isHidden,
   isSymbolicLink,
   possibleStems,
-  replaceReservedCharacters,
+  replaceReservedNames,
   safePath,
   withoutExtension,
 } from "./zip-entry-names.js";
@@ -264,7 +264,7 @@ class ZipExtractor {
     source: FileSource,
   ): Promise<FileSource> {
     const name = `${source.name}/${path}`;
-    const target = this.options.spool.file(join(root, replaceReservedCharacters(path)));
+    const target = this.options.spool.file(join(root, replaceReservedNames(path)));
     const damaged = (reason: string) => createError("input-corrupt", { source: name, reason });
     let size = 0;
     let checksum = 0;

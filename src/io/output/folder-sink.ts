@@ -1,4 +1,4 @@
-import { open, readdir, rename, rm } from "node:fs/promises";
+import { open, readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
 import type { SinkFile } from "../../plugin/format.js";
@@ -6,6 +6,7 @@ import { removeOnExit } from "./abandoned-files.js";
 import type { HostSink, SinkOptions } from "./create-sink.js";
 import { createFolder } from "./created-folders.js";
 import { commitAll, syncFolder } from "./publish-outputs.js";
+import { rename } from "./rename.js";
 import {
   lstatOrNull,
   outputError,
@@ -67,7 +68,8 @@ export class FolderSink implements HostSink {
     try {
       for (const entry of await readdir(this.folderPath, { withFileTypes: true, recursive: true })) {
         if (!entry.isFile()) continue;
-        const file = await open(join(entry.parentPath, entry.name), "r");
+        // Windows syncs only files that are open for writing.
+        const file = await open(join(entry.parentPath, entry.name), "r+");
         await file.sync().finally(() => file.close());
       }
     } catch (error) {

@@ -1,9 +1,10 @@
 import { constants } from "node:fs";
-import { link, open, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, open, rm, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { createError } from "../../errors.js";
 import type { HostSink } from "./create-sink.js";
 import type { OutputPart } from "./output-part.js";
+import { rename } from "./rename.js";
 import type { StagedFile } from "./staged-file.js";
 import { isBeingReplaced, isSameFile, lstatOrNull, outputError, type TemporaryNames } from "./temporary-names.js";
 

@@ -15,6 +15,7 @@ import {
   resolveSymlinks,
   shortenName,
 } from "../../io/output/temporary-names.js";
+import { windowsNameProblem } from "../../io/output/windows-names.js";
 import { redact } from "../../io/redact.js";
 import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
@@ -51,11 +52,11 @@ function filesBeside(file: string, extensions: readonly string[]): string[] {
   }
 }
 
-/** Names that differ in case only are one name on many disks. */
+/** Names that differ only in case, or in how letters with accents are composed, are one name on many disks. */
 function canonicalKey(file: string): string {
   const folder = dirname(file);
   const real = existsSync(folder) ? realpathSync(folder) : resolve(folder);
-  return join(real, basename(file)).toLowerCase();
+  return join(real, basename(file)).normalize("NFC").toLowerCase();
 }
 
 /** stdout, pipes and devices are written to, and nothing there is replaced. */
@@ -71,6 +72,12 @@ function isSameFile(path: string, file: string): boolean {
   const [one, other] = [path, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
   return one !== undefined && other !== undefined && one.ino === other.ino && one.dev === other.dev;
 }
+
+const refuseWindowsName: PathRule = ({ path, purpose }) => {
+  const problem = process.platform === "win32" ? windowsNameProblem(path) : null;
+  if (problem === null) return null;
+  return createError("usage", { reason: `${path}: ${problem}; choose another name for the ${purpose}` });
+};
 
 const refuseCircularLink: PathRule = ({ path, resolvedPath }) =>
   lstatSync(resolvedPath, { throwIfNoEntry: false })?.isSymbolicLink()
@@ -109,6 +116,7 @@ const refuseDuplicate: PathRule = ({ path, key }, plan) => {
 };
 
 const pathRules: readonly PathRule[] = [
+  refuseWindowsName,
   refuseCircularLink,
   refuseDuplicate,
   refuseInput,

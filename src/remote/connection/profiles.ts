@@ -1,9 +1,10 @@
 /** Named profiles with the address and credentials of a service, in a file that only its owner can read. */
-import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
+import { rename } from "../../io/output/rename.js";
 import { randomDigits } from "../../io/short-hash.js";
 import type { NetworkSettings } from "../../network-settings.js";
 import { isObject } from "../http/sanitize-for-display.js";

@@ -3,11 +3,12 @@
  * another is written after it. A power loss may lose the second line; the batch is then uncertain, and the map itself
  * determines the outcome, as after any crash.
  */
-import { type FileHandle, mkdir, open, rename } from "node:fs/promises";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { join } from "node:path";
 import { createError } from "../../errors.js";
 import { describeSystemError } from "../../io/input/source.js";
 import { syncFolder } from "../../io/output/publish-outputs.js";
+import { rename } from "../../io/output/rename.js";
 import type { RemoteKey } from "../../remote/wire.js";
 
 export type WriteKind = "create" | "update" | "delete" | "put";

@@ -1,0 +1,100 @@
+/** The documentation site, built and opened in a browser. */
+import { spawnSync } from "node:child_process";
+import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TemporaryFolder } from "../src/testing/index.js";
+import { hasChromium, startChromium } from "./service/pages/chromium.js";
+import { root } from "./support/command.js";
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+};
+
+describe("the documentation site", { timeout: 120_000 }, () => {
+  const scratch = new TemporaryFolder();
+  const folder = scratch.path("site");
+  let server: Server;
+  let origin: string;
+  let browser: Browser | undefined;
+
+  beforeAll(async () => {
+    // It fails on a link that leads nowhere.
+    const { status, stderr } = spawnSync(process.execPath, [join(root, "src/build/docs-site/build.mjs")], {
+      cwd: root,
+      env: { ...process.env, GEOFERRY_DOCS: folder },
+      encoding: "utf8",
+    });
+    expect(status, stderr).toBe(0);
+    server = createServer((request, response) => {
+      const path = join(folder, decodeURIComponent(new URL(request.url ?? "/", "http://any").pathname));
+      const file = existsSync(path) && statSync(path).isDirectory() ? join(path, "index.html") : path;
+      if (!existsSync(file)) return void response.writeHead(404).end();
+      response.setHeader("content-type", mediaTypes[extname(file)] ?? "application/octet-stream");
+      createReadStream(file).pipe(response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    if (hasChromium) browser = await startChromium();
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    server?.close();
+    scratch.remove();
+  });
+
+  const html = (page: string) => readFileSync(join(folder, page), "utf8");
+
+  test("has a page for each page of docs/, and the reference of the library's functions", () => {
+    for (const page of ["index", "converting", "crs", "service-interface", "decisions/2026-11-20-csv"])
+      expect(html(`${page}.html`), page).toContain("<h1");
+    expect(html("api/index/functions/convert.html")).toContain("inputs");
+  });
+
+  test("shows the output of examples", () => {
+    // samples/README.md: 27 parks.
+    expect(html("index.html")).toMatch(/\$ geoferry info [\s\S]*features\s+<?[\s\S]*20/);
+  });
+
+  test("has an index for language models, whose pages are there as Markdown", () => {
+    const index = readFileSync(join(folder, "llms.txt"), "utf8");
+    expect(index).toMatch(/^# geoferry\n\n> /);
+    const links = [...index.matchAll(/\]\(([^)]+)\)/g)].map(([, path]) => path!);
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+  });
+
+  async function openPage(path: string): Promise<{ page: Page; foreign: readonly string[] }> {
+    const page = await browser!.newPage({ viewport: { width: 1280, height: 800 } });
+    page.setDefaultTimeout(60_000);
+    const foreign: string[] = [];
+    page.on("request", (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${origin}/`)) foreign.push(request.url());
+    });
+    page.on("pageerror", (error) => foreign.push(String(error)));
+    await page.goto(`${origin}${path}`);
+    return { page, foreign };
+  }
+
+  test.skipIf(!hasChromium)("finds a page by its words, without a request to another host", async () => {
+    const { page, foreign } = await openPage("/");
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Search").fill("shift grids");
+    await page.locator(".VPLocalSearchBox .result", { hasText: "Shift grids" }).first().waitFor();
+    expect(foreign).toEqual([]);
+  });
+
+  test.skipIf(!hasChromium)("draws the diagram of the architecture", async () => {
+    const { page, foreign } = await openPage("/architecture.html");
+    await page.locator(".diagram svg").first().waitFor();
+    expect(foreign).toEqual([]);
+  });
+});

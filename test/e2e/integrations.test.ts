@@ -1,0 +1,227 @@
+/** The samples that bring geoferry to where people work, run with the programs that they are made for. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { TemporaryFolder } from "../../src/testing/index.js";
+import { hasProgram, main, root, samples } from "../support/command.js";
+
+const scratch = new TemporaryFolder();
+const integrations = join(samples, "integrations");
+const work = scratch.path("work");
+const programs = scratch.path("programs");
+const env = {
+  ...process.env,
+  NO_COLOR: "1",
+  RUNNER_TEMP: scratch.path("."),
+  PATH: `${programs}${delimiter}${process.env.PATH}`,
+};
+
+beforeAll(() => {
+  mkdirSync(programs);
+  cpSync(samples, join(work, "samples"), { recursive: true });
+  writeFileSync(join(programs, "geoferry"), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  chmodSync(join(programs, "geoferry"), 0o755);
+});
+afterAll(() => scratch.remove());
+
+describe("the action for GitHub", () => {
+  interface Step {
+    readonly uses?: string;
+    readonly run?: string;
+    readonly shell?: string;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly with?: Readonly<Record<string, string>>;
+  }
+  const action = parse(readFileSync(join(integrations, "github-action/action.yml"), "utf8")) as {
+    inputs: Record<string, { default?: string; required?: boolean }>;
+    runs: { using: string; steps: Step[] };
+  };
+
+  const run = (commands: string) =>
+    spawnSync("bash", [join(integrations, "github-action/run.sh")], {
+      cwd: work,
+      env: { ...env, COMMANDS: commands, GITHUB_OUTPUT: scratch.path("github-output") },
+      encoding: "utf8",
+    });
+
+  test("is composite, and each of its steps has a shell", () => {
+    expect(action.runs.using).toBe("composite");
+    for (const step of action.runs.steps) if (step.run) expect(step.shell).toBe("bash");
+  });
+
+  test("runs each command, and gives their records as a file", () => {
+    const { status, stdout } = run(
+      "check samples/parks.geojson\n\n# a remark\nconvert samples/parks.geojson 'the parks.gpkg' --where \"area_km2 > 5000\"\n",
+    );
+    expect(status).toBe(0);
+    expect(stdout).toContain("::group::geoferry check samples/parks.geojson");
+    const [, report] = /^report=(.+)$/m.exec(readFileSync(scratch.path("github-output"), "utf8"))!;
+    const records = readFileSync(report!, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(records.at(-1)).toMatchObject({ type: "summary", output: "the parks.gpkg" });
+  });
+
+  test("runs all commands and ends with the first status that is not 0", () => {
+    const { status, stdout } = run(
+      "check samples/flawed/places.geojson\ncheck samples/absent.geojson\ninfo samples/parks.geojson",
+    );
+    expect(status).toBe(5);
+    expect(stdout).toContain("::error::geoferry check samples/flawed/places.geojson ended with status 5");
+    expect(stdout).toContain("::error::geoferry check samples/absent.geojson ended with status 3");
+  });
+
+  test("is used by the workflow with inputs that it has", () => {
+    const workflow = parse(readFileSync(join(integrations, "github-action/pull-request.yaml"), "utf8")) as {
+      jobs: Record<string, { steps: Step[] }>;
+    };
+    const uses = Object.values(workflow.jobs).flatMap(({ steps }) =>
+      steps.filter(({ uses }) => uses?.startsWith("./")),
+    );
+    expect(uses.length).toBe(2);
+    for (const step of uses) {
+      expect(Object.keys(action.inputs)).toEqual(expect.arrayContaining(Object.keys(step.with!)));
+      expect(parse(readFileSync(join(root, step.uses!, "action.yml"), "utf8"))).toEqual(action);
+    }
+  });
+});
+
+const canPreCommit = hasProgram("pre-commit");
+if (!canPreCommit) console.warn("NOT TESTED: the hook for pre-commit, which is not installed");
+
+describe.skipIf(!canPreCommit)("the hook for pre-commit", { timeout: 240_000 }, () => {
+  test("installs geoferry and refuses a commit with damaged data", () => {
+    const tarball = execFileSync(
+      "npm",
+      ["pack", "--ignore-scripts", "--json", "--pack-destination", scratch.path(".")],
+      {
+        cwd: root,
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "ignore"],
+      },
+    );
+    const path = scratch.path((JSON.parse(tarball) as { filename: string }[])[0]!.filename);
+    const folder = scratch.path("repository");
+    mkdirSync(folder);
+    const config = readFileSync(join(integrations, "pre-commit/.pre-commit-config.yaml"), "utf8");
+    writeFileSync(join(folder, ".pre-commit-config.yaml"), config.replaceAll("geoferry@0.1.0", path));
+    const git = (...args: string[]) => execFileSync("git", args, { cwd: folder, stdio: "pipe" });
+    git("init", "--quiet");
+    cpSync(join(samples, "parks.geojson"), join(folder, "parks.geojson"));
+    cpSync(join(samples, "flawed/places.geojson"), join(folder, "places.geojson"));
+    git("add", ".");
+    const check = (...files: string[]) =>
+      spawnSync("pre-commit", ["run", "geoferry-check", "--files", ...files], {
+        cwd: folder,
+        env: { ...env, PRE_COMMIT_HOME: scratch.path("pre-commit") },
+        encoding: "utf8",
+      });
+    const sound = check("parks.geojson");
+    expect(sound.stdout + sound.stderr).toMatch(/check geographic data\.+Passed/);
+    expect(sound.status).toBe(0);
+    const flawed = check("parks.geojson", "places.geojson");
+    expect(flawed.stdout).toMatch(/check geographic data\.+Failed/);
+    expect(flawed.stdout).toContain("latitude 149.13");
+    expect(flawed.status).toBe(1);
+  });
+});
+
+describe.skipIf(!hasProgram("python3"))("the module for Python", () => {
+  const python = (code: string) =>
+    spawnSync("python3", ["-c", code], {
+      cwd: work,
+      env: { ...env, PYTHONPATH: join(integrations, "python"), PYTHONDONTWRITEBYTECODE: "1" },
+      encoding: "utf8",
+    });
+
+  test("converts, and returns the summary and the losses", () => {
+    const { stdout, stderr } = python(
+      'from geoferry import convert; s, l = convert("samples/mixed.geojson", "mixed.shp"); print(s["written"], s["rejected"], sorted({x["code"] for x in l}))',
+    );
+    expect(stderr).toBe("");
+    expect(stdout).toBe("8 1 ['field-renamed', 'type-changed', 'z-missing']\n");
+  });
+
+  test("raises the error of a command with its message", () => {
+    const { stdout } = python(
+      'from geoferry import convert, GeoferryError\ntry:\n  convert("absent.csv", "x.gpkg")\nexcept GeoferryError as e: print(e.status, e)',
+    );
+    expect(stdout).toBe("3 geoferry: absent.csv: there is no such file or folder\n");
+  });
+
+  test("prints a report as a program", () => {
+    const { stdout, stderr } = spawnSync(
+      "python3",
+      [join(integrations, "python/geoferry.py"), "samples/parks.geojson", "parks.shp"],
+      { cwd: work, env, encoding: "utf8" },
+    );
+    expect(stderr).toBe("");
+    expect(stdout).toContain("27 of 27 features written to parks.shp");
+    expect(stdout).toContain("lost: field-renamed established (1 times)");
+  });
+});
+
+/** Python with the modules of QGIS: that of Debian's python3-qgis, or one that a variable names. */
+const qgisPython = process.env.GEOFERRY_QGIS_PYTHON ?? "/usr/bin/python3";
+const hasQgis = spawnSync(qgisPython, ["-c", "import qgis.core"], { stdio: "ignore" }).status === 0;
+if (!hasQgis) {
+  if (process.env.CI) throw new Error("python3-qgis is missing, and CI must not leave its tests out");
+  console.warn("NOT TESTED: the Processing provider for QGIS, which needs python3-qgis");
+}
+
+describe.skipIf(!hasQgis)("the Processing provider for QGIS", { timeout: 240_000 }, () => {
+  const program = `
+import json, sys
+sys.path[:0] = [sys.argv[1], "/usr/share/qgis/python/plugins"]
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback, QgsVectorLayer
+app = QgsApplication([], False)
+app.initQgis()
+from geoferry_provider.plugin import GeoferryPlugin
+plugin = GeoferryPlugin()
+plugin.initProcessing()
+def run(name, parameters):
+    feedback = QgsProcessingFeedback(False)
+    algorithm = QgsApplication.processingRegistry().algorithmById("geoferry:" + name)
+    try:
+        results, ok = algorithm.run(parameters, QgsProcessingContext(), feedback)
+    except Exception as error:
+        results, ok = str(error), False
+    return {"results": results, "ok": ok, "log": feedback.textLog()}
+folder = sys.argv[2]
+done = {
+    "convert": run("convert", {"INPUT": folder + "/samples/mixed.geojson", "TARGET_CRS": "EPSG:3857", "OUTPUT": folder + "/qgis.shp"}),
+    "filter": run("convert", {"INPUT": folder + "/samples/parks.geojson", "WHERE": "area_km2 > 5000", "OUTPUT": folder + "/qgis.gpkg"}),
+    "check": run("check", {"INPUT": folder + "/samples/flawed/places.geojson"}),
+    "missing": run("convert", {"INPUT": folder + "/absent.csv", "OUTPUT": folder + "/absent.gpkg"}),
+}
+layer = QgsVectorLayer(folder + "/qgis_point.shp", "points", "ogr")
+done["layer"] = {"valid": layer.isValid(), "crs": layer.crs().authid(), "features": layer.featureCount()}
+plugin.unload()
+print(json.dumps(done))
+sys.stdout.flush()
+import os
+os._exit(0)
+`;
+
+  test("converts with a target CRS and a filter, checks, and reports losses and errors in the log", () => {
+    const { stdout, stderr, status } = spawnSync(qgisPython, ["-c", program, join(integrations, "qgis"), work], {
+      env: { ...env, QT_QPA_PLATFORM: "offscreen", XDG_RUNTIME_DIR: scratch.path("."), PYTHONDONTWRITEBYTECODE: "1" },
+      encoding: "utf8",
+    });
+    expect(status, stderr).toBe(0);
+    const { convert, filter, check, missing, layer } = JSON.parse(stdout.trim().split("\n").at(-1)!);
+    expect(convert).toMatchObject({ ok: true, results: { WRITTEN: 8, REJECTED: 1, LOSSES: 5 } });
+    expect(convert.log).toContain("lost: field-renamed first_ascent");
+    // The parks by their area, counted by hand in samples/parks.geojson.
+    const { features } = JSON.parse(readFileSync(join(samples, "parks.geojson"), "utf8"));
+    const large = features.filter(({ properties }: { properties: { area_km2: number } }) => properties.area_km2 > 5000);
+    expect(filter).toMatchObject({ ok: true, results: { WRITTEN: large.length } });
+    expect(check).toMatchObject({ ok: true, results: { PROBLEMS: 5 } });
+    expect(missing.ok).toBe(false);
+    expect(JSON.stringify(missing)).toContain("there is no such file or folder");
+    expect(layer).toEqual({ valid: true, crs: "EPSG:3857", features: 3 });
+  });
+});
