@@ -51,8 +51,8 @@ describe("of a step", () => {
     for (const told of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(told);
     const metrics = readFileSync(at("night.prom"), "utf8");
     expect(metrics).toContain('geoferry_step_losses{job="night",step="roads",code="text-cut"} 3');
-    expect(metrics).toContain('geoferry_step_notes{job="night",step="empty",code="no-geometry"} 3');
-    expect(metrics).toContain('geoferry_step_features{job="night",step="empty",became="without_geometry"} 3');
+    expect(metrics).toContain('geoferry_step_notices{job="night",step="empty",code="no-geometry"} 3');
+    expect(metrics).toContain('geoferry_step_features{job="night",step="empty",outcome="without_geometry"} 3');
   });
 
   test("losses stay told while its source is unchanged", async () => {
@@ -62,14 +62,14 @@ describe("of a step", () => {
     const { report, stderr } = await run();
     expect(report.steps[0]!.result).toBe("unchanged");
     expect(kinds(report.steps[0]!)).toEqual({ "field-renamed": 1, "text-cut": 3, "type-changed": 3 });
-    expect(report.steps[0]!.changes).toEqual([]);
+    expect(report.steps[0]!.regressions).toEqual([]);
     expect(stderr).toMatch(/lost text-cut of remark/);
   });
 });
 
 describe("compared with the last time that it was done", () => {
   const changes = (step: StepReport) =>
-    step.changes.map(({ what, code, field, before, now }) => [
+    step.regressions.map(({ what, code, field, before, now }) => [
       [what, code, field].filter((part) => part !== undefined).join(" "),
       before,
       now,
@@ -82,7 +82,7 @@ describe("compared with the last time that it was done", () => {
     );
     put("job.yaml", "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n");
     const first = await run();
-    expect(first.report.steps[0]!.changes).toEqual([]);
+    expect(first.report.steps[0]!.regressions).toEqual([]);
 
     put(
       "roads.geojson",
@@ -104,8 +104,8 @@ describe("compared with the last time that it was done", () => {
     expect(stderr).toMatch(/fewer than the last time: read 3, 4 before/);
     expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than the last time: read 3, 4 before");
     const metrics = readFileSync(at("night.prom"), "utf8");
-    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="loss"} 5');
-    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="read"} 1');
+    expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="loss"} 5');
+    expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="read"} 1');
   });
 
   test("a map's step does, too", async () => {
@@ -115,7 +115,7 @@ describe("compared with the last time that it was done", () => {
       "job.yaml",
       `name: night\nsteps:\n  - {name: places, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
     );
-    expect((await run()).report.steps[0]!.changes).toEqual([]);
+    expect((await run()).report.steps[0]!.regressions).toEqual([]);
     put("places.csv", pointsCsv("a", "d"));
     const { report } = await run();
     expect(changes(report.steps[0]!)).toContainEqual(["read", 3, 2]);
@@ -134,7 +134,11 @@ test("an output whose source is gone is told until it is removed", async () => {
     const { status, report, stderr } = await run(["--quiet"]);
     expect([status, existsSync(at("out/a.geojson"))]).toEqual([0, true]);
     const [step] = report.steps;
-    return [step!.notices.filter(({ code }) => code === "stale-output").length, step!.changes.length, stderr !== ""];
+    return [
+      step!.notices.filter(({ code }) => code === "stale-output").length,
+      step!.regressions.length,
+      stderr !== "",
+    ];
   };
   expect(await left()).toEqual([1, 1, true]);
   expect(await left()).toEqual([1, 0, false]);
@@ -175,7 +179,7 @@ describe("a step fails, and writes nothing,", () => {
     expect(kept.status).toBe(5);
     expect(kept.report.steps[0]!.counts).toEqual({ read: 3, written: 3, rejected: 1, withoutGeometry: 1 });
     expect(kept.stderr).toMatch(/^ {2}points\.csv → .*rejected 1.*, in points\.gpkg\.rejects\.geojsonl$/m);
-    expect(readFileSync(at("night.prom"), "utf8")).toContain('became="without_geometry"} 1');
+    expect(readFileSync(at("night.prom"), "utf8")).toContain('outcome="without_geometry"} 1');
     for (const [member, code] of [
       [", maxWithoutGeometry: 0", "guard-without-geometry"],
       [", maxRejects: 0", "guard-rejects"],
@@ -210,12 +214,12 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     );
     const steps = (folder: string) =>
       `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: ${folder}/, to: shapefile}\n  - {name: empty, source: empty.geojson, target: ${folder}/, to: gpkg}\n`;
-    const told = ({ losses, notices, gaps, counts, changes }: StepReport) => ({
+    const told = ({ losses, notices, skippedRanges, counts, regressions }: StepReport) => ({
       losses,
       notices,
-      gaps,
+      skippedRanges,
       counts,
-      changes,
+      regressions,
     });
     put("job.yaml", steps("here"));
     const here = await run();
@@ -228,7 +232,7 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
       places(2, (n) => feature({ population_of_2020: n, more_than_ten: n }, point(n))),
     );
     const again = await desk.runServed("there.yaml", fleet.flags);
-    expect(again.report.steps[0]!.changes.map(({ what, field }) => [what, field])).toEqual([
+    expect(again.report.steps[0]!.regressions.map(({ what, field }) => [what, field])).toEqual([
       ["read", undefined],
       ["written", undefined],
       ["loss", "more_than_ten"],

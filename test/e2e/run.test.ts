@@ -68,7 +68,7 @@ test("of twenty sources, one corrupt, one out of reach, one unchanged and one th
   }
   expect(results(report)).toMatchObject({ corrupt: "failed", silent: "failed", calm: "unchanged", half: "failed" });
   expect(errors(report)).toEqual({ corrupt: "input-truncated", silent: "input-unavailable", half: "guard-sync" });
-  expect(stepOf(report, "silent").tries).toBe(2);
+  expect(stepOf(report, "silent").attempts).toBe(2);
   // 8 (out of reach) is worse than 3 (corrupt) and 7 (a guard).
   expect({ status, told: report.status }).toEqual({ status: 8, told: 8 });
   expect(await world.features(map)).toEqual(before);
@@ -152,10 +152,10 @@ test("a step is tried again where the network was in the way, and those that nee
     `name: n\nparallel: 2\nretryDelay: 10ms\nsteps:\n  - {name: first, source: ${address}/a.csv, target: a.geojson}\n  - {name: second, source: a.geojson, target: b.csv, needs: first}\n`,
   );
   const { status, report } = await run("job.yaml");
-  expect({ status, results: results(report), tries: stepOf(report, "first").tries }).toEqual({
+  expect({ status, results: results(report), attempts: stepOf(report, "first").attempts }).toEqual({
     status: 0,
     results: { first: "done", second: "done" },
-    tries: 3,
+    attempts: 3,
   });
 });
 
@@ -328,7 +328,7 @@ describe("a run is told of", () => {
     expect(page).not.toContain("</script>");
     expect(page.match(/<rect class="a"/g)?.length).toBeGreaterThanOrEqual(4);
     const metrics = readFileSync(at("m.prom"), "utf8");
-    expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",became="written"} 3');
+    expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",outcome="written"} 3');
     expect(metrics).toContain('geoferry_job_exit_status{job="<b>&\\"night"} 3');
     expect(metrics).not.toContain("last_success_timestamp_seconds{");
   });

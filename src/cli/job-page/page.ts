@@ -69,13 +69,13 @@ const formatTime = (iso: string): Html =>
 
 function renderBody(last: RunReport, runs: readonly RunReport[], undo: UndoCommands): Html {
   const wrong = last.steps.filter(({ result }) => result === "failed");
-  const changed = last.steps.filter(({ changes }) => changes.length > 0);
+  const changed = last.steps.filter(({ regressions }) => regressions.length > 0);
   return html`<main>
 <h1>${last.job}</h1>
-<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${formatTime(last.began)}, in ${describeSeconds(last.seconds)}</p>
+<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${formatTime(last.startedAt)}, in ${describeSeconds(last.seconds)}</p>
 ${last.error && html`<div class="problem" role="note"><p>No step was begun: ${last.error.message}</p></div>`}
 ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ name, error }) => html`<li><strong>${name}</strong>: ${error?.message}</li>`)}</ul></div>`}
-${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${truncateList(changes.map((change) => describeRegression(change)))}</li>`)}</ul></div>`}
+${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, regressions }) => html`<li><strong>${name}</strong>${truncateList(regressions.map((change) => describeRegression(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>
 <table><thead><tr><th scope="col">Step</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
 ${last.steps.map((step) => stepRow(step, undo))}</tbody></table>
@@ -104,21 +104,21 @@ function outcome({ result, losses }: Pick<StepReport, "result" | "losses">): Htm
 function findings(step: StepReport): Html | false {
   const counts = (
     [
-      ["gap", step.gaps.length],
+      ["gap", step.skippedRanges.length],
       ["kind of loss", step.losses.length],
       ["kind of note", step.notices.length],
     ] as const
   ).flatMap(([what, count]) => (count > 0 ? [formatCount(count, what, what.replace("kind", "kinds"))] : []));
   if (counts.length === 0) return false;
-  const isOpen = step.losses.length + step.gaps.length > 0 && step.result !== "unchanged";
+  const isOpen = step.losses.length + step.skippedRanges.length > 0 && step.result !== "unchanged";
   return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${truncateList(describeFindings(step))}</details>`;
 }
 
 function stepRow(step: StepReport, undo: UndoCommands): Html {
-  const { name, result, counts, seconds, tries, items } = step;
+  const { name, result, counts, seconds, attempts, items } = step;
   const commands = items.flatMap(undo);
   const listed = items.length > 1 || items.some(({ error }) => error !== null);
-  return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${tries > 1 && ` (tried ${tries} times)`}
+  return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${attempts > 1 && ` (tried ${attempts} times)`}
 ${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}${findings(step)}${commands.length > 0 && html`<details><summary>undo</summary>${commands.map((command) => html`<p><code>${command}</code></p>`)}</details>`}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
 `;
 }
@@ -135,11 +135,11 @@ const sumLosses = ({ steps }: RunReport): number =>
   steps.reduce((sum, { losses }) => sum + losses.reduce((all, { count }) => all + count, 0), 0);
 
 const runRow = (run: RunReport): Html =>
-  html`<tr><th scope="row">${formatTime(run.began)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: sumCount(run, "written"), created: sumCount(run, "created"), updated: sumCount(run, "updated"), deleted: sumCount(run, "deleted"), rejected: sumCount(run, "rejected"), withoutGeometry: sumCount(run, "withoutGeometry") })}${sumLosses(run) > 0 && `, values lost ${groupDigits(sumLosses(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
+  html`<tr><th scope="row">${formatTime(run.startedAt)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: sumCount(run, "written"), created: sumCount(run, "created"), updated: sumCount(run, "updated"), deleted: sumCount(run, "deleted"), rejected: sumCount(run, "rejected"), withoutGeometry: sumCount(run, "withoutGeometry") })}${sumLosses(run) > 0 && `, values lost ${groupDigits(sumLosses(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
 `;
 
 function charts(runs: readonly RunReport[]): Html {
-  const labels = runs.map(({ began }) => began.slice(0, 10));
+  const labels = runs.map(({ startedAt }) => startedAt.slice(0, 10));
   const changed: Series[] = [
     {
       name: "written or created",

@@ -49,7 +49,7 @@ export const lossWords = (result: Result, losses: number): string =>
 const maxShownKinds = 20;
 
 const kindWords = [
-  ["gaps", "gap", "gave up"],
+  ["skippedRanges", "gap", "gave up"],
   ["losses", "loss", "lost"],
   ["notices", "notice", "note"],
 ] as const;
@@ -105,25 +105,25 @@ function describeOutcome(item: ItemReport, dryRun: boolean): string {
 type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
 
 export function renderStep(step: StepReport, args: StepArguments): void {
-  const { name, result, seconds, tries, items, counts, error } = step;
+  const { name, result, seconds, attempts, items, counts, error } = step;
   if (args.json) {
     process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
     return;
   }
   // Mail of a scheduler is made of what is printed: what is wrong, or worse than before, is told even so.
-  if (args.quiet && result !== "failed" && result !== "rejects" && step.changes.length === 0) return;
+  if (args.quiet && result !== "failed" && result !== "rejects" && step.regressions.length === 0) return;
   const dryRun = args.dryRun ?? false;
   const words = resultOf(step, dryRun);
-  const again = tries > 1 ? `, tried ${tries} times` : "";
+  const again = attempts > 1 ? `, tried ${attempts} times` : "";
   const told = describeCounts(counts);
-  let text = `${escapeControlCharacters(name)}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
+  let text = `${escapeControlCharacters(name)}: ${words}${told ? `, ${told}` : ""}${attempts > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
   const wrong = items.filter(({ error }) => error !== null);
   const right = items.filter(({ error }) => error === null);
   if (items.length === 0 && error) text += `  ${escapeControlCharacters(error.message)}\n`;
   if (!args.quiet) for (const item of right.slice(0, maxShownItems)) text += describeItem(item, args);
   if (!args.quiet && right.length > maxShownItems) text += `  and ${groupDigits(right.length - maxShownItems)} more\n`;
   if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
-  for (const change of step.changes.slice(0, maxShownKinds)) text += `  ${describeRegression(change)}\n`;
+  for (const change of step.regressions.slice(0, maxShownKinds)) text += `  ${describeRegression(change)}\n`;
   for (const item of wrong) text += describeItem(item, args);
   process.stderr.write(text);
 }
@@ -131,13 +131,13 @@ export function renderStep(step: StepReport, args: StepArguments): void {
 export function renderRun(report: RunReport, status: number, args: CommonArguments): void {
   const { job, result, seconds, steps, dryRun } = report;
   if (args.json) {
-    const kinds = (name: "losses" | "notices" | "gaps" | "changes") =>
+    const kinds = (name: "losses" | "notices" | "skippedRanges" | "regressions") =>
       steps.reduce((sum, step) => sum + step[name].length, 0);
     const found = {
       losses: kinds("losses"),
       notices: kinds("notices"),
-      gaps: kinds("gaps"),
-      changes: kinds("changes"),
+      skippedRanges: kinds("skippedRanges"),
+      regressions: kinds("regressions"),
     };
     process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun, ...found })}\n`);
     return;

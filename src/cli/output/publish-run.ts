@@ -54,7 +54,7 @@ export async function publishReports(
           failures.push(asGeoferryError(error));
           return [];
         });
-        const runs = [...past.filter(({ began }) => began !== report.began), report];
+        const runs = [...past.filter(({ startedAt }) => startedAt !== report.startedAt), report];
         return renderJobPage(runs, ({ backups = [] }) => restoreCommands(backups, args));
       },
     ],

@@ -70,7 +70,7 @@ export class FailedStart {
       job: name ?? basename(this.file, extname(this.file)),
       file: this.file,
       geoferry: version,
-      began: this.startedAt.toISOString(),
+      startedAt: this.startedAt.toISOString(),
       seconds: (Date.now() - this.startedAt.getTime()) / 1000,
       dryRun: false,
       result: error.code === "job-locked" ? "skipped" : "failed",

@@ -76,7 +76,7 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
   const display = new ProgressDisplay(process.stderr);
   const failures: GeoferryError[] = [];
   const report = await runJob(job, settings, tools, {
-    onStateReset: (error) => failures.push(error),
+    onStateSaveFailed: (error) => failures.push(error),
     onStep(step) {
       display.clear();
       live?.metrics.recordStep(step);

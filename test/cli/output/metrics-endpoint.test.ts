@@ -33,7 +33,7 @@ test("a run tells of its steps as they end", async () => {
   const meanwhile = await (await fetch(url)).text();
   expect(meanwhile).toContain('geoferry_job_running{job="watched"} 1');
   expect(meanwhile).toContain('geoferry_step_result{job="watched",step="first",result="done"} 1');
-  expect(meanwhile).toContain('geoferry_step_features{job="watched",step="first",became="written"} 2');
+  expect(meanwhile).toContain('geoferry_step_features{job="watched",step="first",outcome="written"} 2');
   expect(meanwhile).not.toContain('step="second"');
   expect(meanwhile).toContain("process_resident_memory_bytes");
   expect((await fetch(url.replace("/metrics", "/other"))).status).toBe(404);
