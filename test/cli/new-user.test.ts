@@ -1,4 +1,4 @@
-/** What somebody meets who tries the command line for the first time, and mistypes. */
+/** Errors for typing mistakes of new users. */
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
@@ -18,11 +18,11 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "conver"; did you mean convert? Commands: convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [
       ["frob", "a.shp"],
-      'no command "frob"; there are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "frob"; commands: convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
@@ -32,22 +32,22 @@ describe("a mistyped command line", () => {
     [["convert", "a.shp", "b.csv", "--frobnicate"], "no flag --frobnicate; see geoferry convert --help"],
     [
       ["convert", "-dash.geojson", "d.csv"],
-      "-dash.geojson: no such flags; if it is the name of a file, begin it with ./ or put -- before it",
+      "-dash.geojson: no such flags; for a file with this name, write ./-dash.geojson or put -- before it",
     ],
     [["convert", "", "b.csv"], "the name of an INPUT is empty; is a variable not set?"],
     [["info", ""], "the name of an INPUT is empty; is a variable not set?"],
-    [["convert", "a.shp", ""], "the name of OUTPUT is empty; is a variable not set?"],
+    [["convert", "a.shp", ""], "OUTPUT is an empty name; check that the variable is set"],
     ...["append", "overwrite", "replace-layer", "if-newer"].map((flag): [string[], string] => [
       ["convert", "a.shp", "-", "--to", "csv", `--${flag}`],
-      `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+      `--${flag} applies to an existing file, but OUTPUT is stdout: remove the flag`,
     ]),
     [["convert", "a.shp", "b.csv", "--limit", "few"], 'option --limit: "few" is not a whole number from 0'],
     [["convert", "a.shp", "b.csv", "--accuracy", "good"], 'option --accuracy: "good" is not a number from 0'],
     [["info", "a.shp", "--workers", "0"], 'option --workers: "0" is not a whole number from 1'],
     [["convert", "a.shp", "b.csv", "--limit", "3", "--limit", "4"], "--limit is given 2 times (3, 4): choose one"],
-    [["convert", "a.shp", "b.csv", "--rejects="], "--rejects is given without a value; give one, or leave it away"],
-    [["convert"], "convert of what? See geoferry convert --help"],
-    [["info"], "info of what? See geoferry info --help"],
+    [["convert", "a.shp", "b.csv", "--rejects="], "--rejects has no value; add one, or remove the flag"],
+    [["convert"], "convert needs INPUT... OUTPUT; see geoferry convert --help"],
+    [["info"], "info needs INPUT...; see geoferry info --help"],
     [["push", "places.csv"], "push needs --map; see geoferry push --help"],
     [["pull", "places.csv"], "pull needs --map; see geoferry pull --help"],
     [["admin", "map", "add", "Parks"], "admin map add needs --owner; see geoferry admin map add --help"],
@@ -59,21 +59,21 @@ describe("a mistyped command line", () => {
       ["convert", "a.shp", "b.gpkg", "--overwrite", "--replace-layer"],
       "--replace-layer replaces one layer of the output, --overwrite replaces all of it: choose one",
     ],
-    [["admin"], "admin what? See geoferry admin --help"],
-    [["admin", "user"], "admin user what? See geoferry admin user --help"],
+    [["admin"], "admin needs a command; see geoferry admin --help"],
+    [["admin", "user"], "admin user needs a command; see geoferry admin user --help"],
     [
       ["admin", "usr", "add", "a@b"],
-      'no command "admin usr"; did you mean admin user? There are admin user, admin map, admin credential',
+      'no command "admin usr"; did you mean admin user? Commands: admin user, admin map, admin credential',
     ],
     [
       ["admin", "map", "frob"],
-      'no command "admin map frob"; there are admin map add, admin map list, admin map remove',
+      'no command "admin map frob"; commands: admin map add, admin map list, admin map remove',
     ],
     [
       ["admin", "map", "add", "Parks", "--owner", "a@b", "--dta", "maps"],
       "no flag --dta; did you mean --data? See geoferry admin map add --help",
     ],
-    [["admin", "map", "add"], "admin map add of what? See geoferry admin map add --help"],
+    [["admin", "map", "add"], "admin map add needs NAME; see geoferry admin map add --help"],
     [["serve", "--prt", "80"], "no flag --prt; did you mean --port? See geoferry serve --help"],
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
   ])("%j is told what is wrong", (args, message) => {

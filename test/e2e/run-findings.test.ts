@@ -99,10 +99,10 @@ describe("compared with the last time that it was done", () => {
       ["loss text-cut height", null, 3],
       ["loss text-cut remark", 1, 3],
     ]);
-    expect(stderr).toMatch(/new since the last time: lost text-cut of height \(3 times\)/);
-    expect(stderr).toMatch(/more than the last time: lost text-cut of remark 3 times, 1 before/);
-    expect(stderr).toMatch(/fewer than the last time: read 3, 4 before/);
-    expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than the last time: read 3, 4 before");
+    expect(stderr).toMatch(/new since the last run: lost text-cut of height \(3 times\)/);
+    expect(stderr).toMatch(/more than in the last run: lost text-cut of remark 3 times, before 1/);
+    expect(stderr).toMatch(/fewer than in the last run: read 3, before 4/);
+    expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than in the last run: read 3, before 4");
     const metrics = readFileSync(at("night.prom"), "utf8");
     expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="loss"} 5');
     expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="read"} 1');

@@ -84,7 +84,7 @@ export function renderPrepared(found: PreparedSync, args: CommonArguments): void
 export function renderUnchanged({ source }: UnchangedSync, map: string, args: CommonArguments): void {
   const counts = { create: 0, update: 0, delete: 0, same: source.features };
   if (args.json) record({ type: "plan", map, unchanged: true, counts });
-  else if (!args.quiet) say(`map ${map}: up to date: neither the input nor the map has changed since the last run`);
+  else if (!args.quiet) say(`map ${map}: nothing to do: neither the input nor the map has changed since the last run`);
 }
 
 export function renderCounts({ header: { map, mode, put }, counts }: OpenPlan, args: CommonArguments): void {
