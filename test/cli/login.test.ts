@@ -75,7 +75,9 @@ describe("login", () => {
 
     const gone = run(["logout"]);
     expect(gone).toMatchObject({ status: 0, stdout: "" });
-    expect(gone.stderr).toContain(`deleted profile default; ${client.clientId} remains valid until it is revoked at ${url}`);
+    expect(gone.stderr).toContain(
+      `deleted profile default; ${client.clientId} remains valid until it is revoked at ${url}`,
+    );
     expect(readFileSync(file, "utf8")).not.toContain(client.clientSecret);
     expect(run(["logout"])).toMatchObject({ status: 3, stderr: expect.stringContaining("has no profile default") });
   });

@@ -251,7 +251,7 @@ describe("two runs of one job at once", () => {
     const second = await run("job.yaml");
     release();
     expect(second.status).toBe(11);
-    expect(second.stderr).toMatch(/job held: another run of it is at work \(process \d+ on /);
+    expect(second.stderr).toMatch(/job held: another run is in progress \(process \d+ on /);
     expect((await first).status).toBe(0);
   });
 

@@ -200,7 +200,7 @@ describe("geoferry serve refuses", () => {
     ["a limit of nothing", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],
     ["a time that no timer can wait", ["--limit", "endSeconds=2147484"], 2, "at most 2147483"],
     ["a depth that the stack does not have", ["--limit", "bodyDepth=100000"], 2, "at most 1000"],
-    ["a file that is no database", ["--data", join(folder.path, "of-another")], 3, "another program's"],
+    ["a file that is no database", ["--data", join(folder.path, "of-another")], 3, "another program"],
     ["a level that is none", ["--log-level", "loud"], 2, "debug"],
     ["an argument", ["maps"], 2, "maps"],
     ["a proxy without an address", ["--trust-proxy", "maps.example.org"], 2, "--trust-proxy"],
