@@ -76,7 +76,7 @@ describe("a mistyped command line", () => {
     [["admin", "map", "add"], "admin map add needs NAME; see geoferry admin map add --help"],
     [["serve", "--prt", "80"], "no flag --prt; did you mean --port? See geoferry serve --help"],
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
-  ])("%j is told what is wrong", (args, message) => {
+  ])("the arguments %j cause a usage error with advice", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });
   });
 });
@@ -102,7 +102,7 @@ describe("a mistake in the request", () => {
       "--bbox 3,0,1,2 --target-crs EPSG:25832",
       'option --bbox: "3,0,1,2" is not least x before greatest x, as EPSG:25832 is not in longitude and latitude',
     ],
-  ])("%s is told before that the output is there already", (flags, message) => {
+  ])("the invalid %s is reported before the existing output", (flags, message) => {
     const { status, stderr } = geoferry(["convert", huts, there, ...flags.split(" ")]);
     expect(stderr).toContain(`geoferry: ${message}`);
     expect(status).toBe(2);
@@ -134,7 +134,7 @@ describe("a field that is not there", () => {
     geoferry(["convert", file, "to.geojsonl", "--overwrite", ...flags], { cwd: scratch.folder });
 
   test.each(["towns.geojson", "towns.csv", "towns.kml", "towns.gpx"])(
-    "in %s: those that are there are told",
+    "an unknown field in %s: the error lists the existing fields",
     (file) => {
       const { status, stderr } = run(file, "--where", "nmae is not null");
       expect(status).toBe(3);
@@ -197,7 +197,7 @@ describe("info and check of many", () => {
     ]);
   });
 
-  test("features that cannot be read are counted with the others, and problems told in their order", () => {
+  test("check counts unreadable features, and lists problems in the order of records", () => {
     const { status, stdout } = geoferry(["check", `${samples}/flawed/places.geojson`]);
     expect(status).toBe(5);
     // samples/README.md: seven features, five of them flawed.
@@ -248,13 +248,13 @@ describe("a name that people give", () => {
   test.each([
     ["behind a file", `${trail}/out.csv`, "a part of its path is not a folder"],
     ["too long for a name", scratch.path(`${"n".repeat(300)}.csv`), "its name is too long"],
-  ])("an output %s is told to be impossible", (_, output, reason) => {
+  ])("an output %s is refused", (_, output, reason) => {
     const { status, stderr } = geoferry(["convert", trail, output]);
     expect(stderr).toContain(`cannot be written: ${reason}`);
     expect(status).toBe(6);
   });
 
-  test("rejects that would replace a file are told of by what they are", () => {
+  test("the error for an existing rejects file names the rejects", () => {
     writeFileSync(scratch.path("kept.geojsonl"), "kept");
     const { status, stderr } = geoferry([
       ...["convert", trail, scratch.path("appended.csv"), "--append", "--rejects", scratch.path("kept.geojsonl")],
@@ -264,17 +264,19 @@ describe("a name that people give", () => {
   });
 });
 
-test("a --source-crs that is not what the input says is told", () => {
-  const told = (code: string) =>
+test("a --source-crs that contradicts the input is reported", () => {
+  const noticesFor = (code: string) =>
     geoferry([
       ...["convert", `${samples}/shapefile/survey.shp`, scratch.path(`${code}.geojson`)],
       ...["--source-crs", `EPSG:${code}`],
     ]).stderr;
-  expect(told("25833")).toContain("the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833");
-  expect(told("25832")).not.toContain("crs-overridden");
+  expect(noticesFor("25833")).toContain(
+    "the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833",
+  );
+  expect(noticesFor("25832")).not.toContain("crs-overridden");
 });
 
-test("rejects that go nowhere are told with what would keep them", () => {
+test("rejects without a file are reported with the flag that keeps them", () => {
   const { stderr } = geoferry(["convert", `${samples}/flawed/capitals.csv`, "-", "--to", "csv"]);
   expect(stderr).toContain("3 features kept without geometry; --rejects FILE takes the geometries with their reasons");
   expect(stderr).toContain("1 feature rejected; --rejects FILE takes them with their reasons");

@@ -9,7 +9,7 @@ import { waitUntil } from "../../support/jobs/worker-fleet.js";
 const fixture = new JobFixture();
 const { put } = fixture;
 
-test("a run tells of its steps as they end", async () => {
+test("a run serves metrics of its finished steps", async () => {
   let answer: (() => unknown) | undefined;
   const host = await fixture.serve((request, response) => {
     if (request.method === "GET" && request.url === "/late.csv") answer = () => response.end(pointsCsv("c"));

@@ -126,7 +126,7 @@ test.each([
   expect(explain(line)).toBe(message);
 });
 
-describe("a format that cannot be told", () => {
+describe("an output format that cannot be detected", () => {
   const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, gpx, kml, postgis, gdal)";
   test.each([
     [
