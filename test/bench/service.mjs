@@ -89,7 +89,7 @@ const map = ours.newMap("Bench");
 const small = ours.newMap("Small");
 const bare = await bareStore(flags.database ?? join(data, "bare.sqlite"), features, feature);
 await ours.start();
-const rival = await startServer([join(here, "bare-server.mjs"), bare.location]);
+const rival = await startServer([join(here, "baseline-server.mjs"), bare.location]);
 try {
   const { headers } = ours;
   const json = { ...headers, "content-type": "application/json" };

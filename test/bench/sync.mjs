@@ -116,7 +116,7 @@ try {
   const measured = new Map(runs.map(({ name }) => [name, []]));
   for (let round = 0; round < Number(flags.rounds); round++) {
     const other = served.newMap(`Bare ${round}`);
-    execFileSync(process.execPath, [join(here, "bare-push.mjs"), sources.all, served.features(other), token]);
+    execFileSync(process.execPath, [join(here, "baseline-push.mjs"), sources.all, served.features(other), token]);
     bare.push(served.sendingSeconds(other));
     const map = served.newMap(`Round ${round}`);
     for (const { name, source, args, counted } of runs) {
