@@ -4,12 +4,10 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/property-seed.ts"],
-    // What comes out must not depend on the grids that are installed: tests of standard folders name theirs.
+    // Results must not depend on installed grids; tests of the standard folders set their own.
     env: { GEOFERRY_STANDARD_GRIDS: "0" },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
-    // Many tests drive real servers, browsers and killed processes; CI's machines are shared. A second try is shown as one.
-    retry: process.env.CI ? 1 : 0,
   },
 });

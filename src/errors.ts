@@ -1,6 +1,6 @@
 /**
- * Every failure that geoferry reports, in one registry: a code that programs can test, a kind that becomes the exit
- * status (DESIGN, "exit"), and a message that says what, where, and what to do next.
+ * The registry of all errors that geoferry reports. Each has a code for programs, a kind that determines the exit status,
+ * and a message with what happened, where, and what to do next.
  */
 
 import { bucketErrors } from "./errors/bucket-errors.js";
@@ -44,20 +44,18 @@ const describeLocation = (source: string, place: Place | undefined): string => {
 
 const quoteName = (name: string): string => `"${name}"`;
 
-/** So many names are listed. */
 const maxListedNames = 50;
 
-/** So many files of a zip are listed. */
 const maxListedEntries = 10;
 
-/** What is there instead of a name that is not: `; did you mean "name"? It has id, name`, where `listed` is the latter. */
+/** Advice for an unknown name: `; did you mean "name"? It has id, name`. @param listed "it has id, name" */
 function suggestName(name: string, known: readonly string[], listed: string): string {
   const nearest = nearestName(name, known);
   if (nearest === null) return `; ${listed}`;
   return `; did you mean ${quoteName(nearest)}? ${listed[0]!.toUpperCase()}${listed.slice(1)}`;
 }
 
-/** The same of names that a file has. */
+/** Advice for an unknown field or layer of a file. */
 function suggestFieldName(name: string, known: readonly string[]): string {
   if (known.length === 0) return "";
   const more = known.length > maxListedNames ? ` and ${known.length - maxListedNames} more` : "";
@@ -76,10 +74,10 @@ export const errorDefinitions = {
   interrupted: defineError<object>("interrupted", () => "interrupted; nothing was written"),
   "output-closed": defineError<{ output: string }>(
     "closed",
-    (e) => `${e.output}: the program that read it has closed it; the rest was not written`,
+    (e) => `${e.output}: the reader closed the pipe; the rest was not written`,
   ),
 
-  /** `known`: the extensions of formats, where the source is a folder in which no file has one of them. */
+  /** `known`: set if the source is a folder without files of these extensions. */
   "input-missing": defineError<SourceDetails & { known?: readonly string[] }>("input", ({ source, known }) => {
     if (known !== undefined)
       return `${source}: no file in this folder has an extension that geoferry knows (${known.map((each) => `.${each}`).join(", ")}); name the files by a pattern, such as '${source.replace(/\/+$/, "")}/*.txt', and their format with --from`;
@@ -93,9 +91,9 @@ export const errorDefinitions = {
   ),
   "input-empty": defineError<SourceDetails>(
     "input",
-    (e) => `${e.source}: the file is empty; get it again, or leave it out`,
+    (e) => `${e.source}: the file is empty; download or copy it again, or leave it out`,
   ),
-  /** `entries`: the files of a zip of which none is known; `notZip`: how a file begins that is called a zip and is none. */
+  /** `entries`: files of a zip without a known format; `notZip`: a file with the extension of a zip but other contents. */
   "input-unrecognized": defineError<
     SourceDetails & {
       known: readonly string[];
@@ -122,7 +120,7 @@ export const errorDefinitions = {
     (e) =>
       `${describeLocation(e.source, e.place)}: ${e.reason}${e.canSkip ? "; correct it, or read past it with --skip-errors" : ""}`,
   ),
-  /** `canSkip`: the reader can skip the damage, and was not asked to. */
+  /** `canSkip`: `--skip-errors` would skip the damage. */
   "input-truncated": defineError<SourcePlaceDetails & { canSkip?: boolean }>(
     "input",
     (e) =>
@@ -155,7 +153,7 @@ export const errorDefinitions = {
     "input",
     (e) => `${e.source}: has no layer "${e.layer}"${suggestFieldName(e.layer, e.layers)}`,
   ),
-  /** `asValue`: it stands where a text is more likely meant. */
+  /** `asValue`: the name is in a position where a string is more likely. */
   "field-missing": defineError<SourceDetails & { field: string; fields: readonly string[]; asValue?: boolean }>(
     "input",
     (e) => {
@@ -168,7 +166,7 @@ export const errorDefinitions = {
       option: string;
       candidates: readonly (readonly [string, string])[];
       fields: readonly string[];
-      /** Why the first feature with coordinates has no geometry; null where none has coordinates. */
+      /** Why the first feature with coordinates has no geometry; null if none has coordinates. */
       reason: string | null;
     }
   >("input", (e) => {
@@ -205,7 +203,7 @@ export const errorDefinitions = {
     "unsupported",
     (e) => `${e.format} can be read but not written; geoferry formats shows which can`,
   ),
-  /** `extension`: the one that the output has, which no format that can be written has; `readable`: a format that has it. */
+  /** `extension`: of the output, unknown to all writers; `readable`: a read-only format with this extension. */
   "format-undecided": defineError<{
     output: string;
     known: readonly string[];
@@ -248,7 +246,7 @@ export const errorDefinitions = {
       `--strict: the target cannot hold everything: ${e.losses.join("; ")}; without --strict that is reported and left out`,
   ),
 
-  /** `position`: the first that is no longitude and latitude. */
+  /** `position`: the first position that is not longitude and latitude. */
   "crs-missing": defineError<
     SourceDetails & { place?: Place; reason: string; position?: readonly [x: number, y: number] }
   >(
@@ -345,12 +343,12 @@ export const errorDefinitions = {
   ),
   "store-full": defineError<{ store: string }>(
     "unavailable",
-    (e) => `${e.store}: its disk is full, and nothing was written; make room, then try again`,
+    (e) => `${e.store}: its disk is full, and nothing was written; free disk space, then try again`,
   ),
   "store-forbidden": defineError<{ store: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.store}: does not let this user in or make its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
+      `${e.store}: the user cannot log in or create tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and the permissions of the user`,
   ),
   "store-database-missing": defineError<{ store: string; database: string }>(
     "input",
@@ -365,16 +363,16 @@ export const errorDefinitions = {
   "store-newer": defineError<{ store: string; version: number; known: number }>(
     "unsupported",
     (e) =>
-      `${e.store}: a later geoferry made or changed it (its schema is version ${e.version}, this geoferry knows ${e.known}); use that one`,
+      `${e.store}: a later version of geoferry created or changed it (its schema has version ${e.version}, this geoferry supports ${e.known}); use that version`,
   ),
   "store-encoding": defineError<{ store: string; encoding: string }>(
     "unsupported",
     (e) =>
-      `${e.store}: its encoding ${e.encoding} does not hold every text; make a database with ENCODING 'UTF8' TEMPLATE template0`,
+      `${e.store}: its encoding ${e.encoding} cannot store all texts; create a database with ENCODING 'UTF8' TEMPLATE template0`,
   ),
   "store-foreign": defineError<{ store: string }>(
     "input",
-    (e) => `${e.store}: holds another program's data; name another place with --data or --database`,
+    (e) => `${e.store}: contains data of another program; choose another location with --data or --database`,
   ),
 
   "address-in-use": defineError<{ host: string; port: number }>(
@@ -389,49 +387,50 @@ export const errorDefinitions = {
   "http-insecure": defineError<{ host: string }>(
     "usage",
     (e) =>
-      `${e.host} can be reached from other machines, and without https passwords and tokens would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http where a proxy in front of it speaks https`,
+      `${e.host} can be reached from other machines, and without https, passwords and tokens would be sent unencrypted; set --tls-cert and --tls-key, or --insecure-http if a proxy provides https`,
   ),
   "certificate-invalid": defineError<{ file: string; reason: string }>(
     "input",
     (e) =>
-      `${e.file}: cannot be used for https: ${e.reason}; --tls-cert and --tls-key take PEM files that belong together`,
+      `${e.file}: cannot be used for https: ${e.reason}; --tls-cert and --tls-key must be a matching pair of PEM files`,
   ),
   "folder-not-writable": defineError<{ folder: string; reason: string }>(
     "output",
-    (e) => `${e.folder}: cannot hold the service's data: ${e.reason}; name another folder with --data`,
+    (e) => `${e.folder}: cannot store the service's data: ${e.reason}; choose another folder with --data`,
   ),
   "store-folder-missing": defineError<{ store: string }>(
     "input",
     (e) =>
-      `${e.store}: no service keeps its data here; name its folder with --data, or make it: geoferry serve and geoferry admin user add do`,
+      `${e.store}: contains no data of a service; set --data to its folder, or create one with geoferry serve or geoferry admin user add`,
   ),
   "account-unknown": defineError<{ store: string; email: string; known: readonly string[] }>(
     "input",
     (e) =>
-      `${e.store}: has no account ${e.email}${suggestName(e.email, e.known, "all are listed by geoferry admin user list")}`,
+      `${e.store}: has no account ${e.email}${suggestName(e.email, e.known, "geoferry admin user list lists all")}`,
   ),
   "account-exists": defineError<{ store: string; email: string }>(
     "conflict",
-    (e) => `${e.store}: there is an account ${e.email} already; geoferry admin user set-password changes its password`,
+    (e) => `${e.store}: the account ${e.email} already exists; geoferry admin user set-password changes its password`,
   ),
   "map-unknown": defineError<{ store: string; map: string }>(
     "input",
-    (e) => `${e.store}: has no map ${e.map}; geoferry admin map list shows all`,
+    (e) => `${e.store}: has no map ${e.map}; geoferry admin map list lists all`,
   ),
   "credential-unknown": defineError<{ store: string; client: string }>(
     "input",
-    (e) => `${e.store}: has no credential ${e.client}; geoferry admin credential list shows all`,
+    (e) => `${e.store}: has no credential ${e.client}; geoferry admin credential list lists all`,
   ),
   "password-invalid": defineError<{ reason: string }>("usage", (e) => `${e.reason}; nothing was changed`),
 
   "guard-map": defineError<{ map: string; features: number }>(
     "guard",
     (e) =>
-      `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; --with-features removes it all the same`,
+      `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; to remove it anyway, use --with-features`,
   ),
   "guard-empty": defineError<{ output: string }>(
     "guard",
-    (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,
+    (e) =>
+      `${e.output}: the input is empty, but the file to be overwritten is not; to replace it anyway, use --allow-empty`,
   ),
   "guard-rejects": defineError<{ rejected: number; limit: string; advice: readonly string[] }>(
     "guard",
@@ -458,7 +457,7 @@ export const errorDefinitions = {
 export type ErrorCode = keyof typeof errorDefinitions;
 type ErrorDetails<C extends ErrorCode> = Parameters<(typeof errorDefinitions)[C]["message"]>[0];
 
-/** The one error class: everything that a person can be told is in `message`. */
+/** The error class of geoferry; `message` is complete and safe to print. */
 export class GeoferryError extends Error {
   override readonly name = "GeoferryError";
   readonly code: ErrorCode;
@@ -474,8 +473,8 @@ export class GeoferryError extends Error {
 }
 
 /**
- * Makes an error of the registry: `throw fault("input-missing", { source })`. Control characters in the details are
- * escaped in the message, which is one line and safe to print.
+ * Creates an error of the registry: `throw createError("input-missing", { source })`. Control characters of the details
+ * are escaped in the message.
  */
 export function createError<C extends ErrorCode>(code: C, details: ErrorDetails<C>, cause?: unknown): GeoferryError {
   const message = (errorDefinitions[code].message as (details: ErrorDetails<C>) => string)(
@@ -484,7 +483,7 @@ export function createError<C extends ErrorCode>(code: C, details: ErrorDetails<
   return new GeoferryError(code, message, details, cause);
 }
 
-/** What crosses a thread boundary; structured cloning keeps neither class nor getters. */
+/** An error in a form that survives structured cloning, which keeps neither class nor getters. */
 export interface PlainError {
   readonly code: ErrorCode | null;
   readonly message: string;
@@ -507,7 +506,7 @@ export function fromPlainError(plain: PlainError): Error {
   return error;
 }
 
-/** Anything thrown, as an error of the registry: what is not one already is a bug. */
+/** Converts a thrown value to an error of the registry; other values become `internal`. */
 export function asGeoferryError(error: unknown): GeoferryError {
   if (error instanceof GeoferryError) return error;
   const reason = error instanceof Error ? error.message : String(error);

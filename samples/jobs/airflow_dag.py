@@ -14,7 +14,7 @@ with DAG(
 ):
     BashOperator(
         task_id="run",
-        # 5: done, but some features were rejected, which the report tells.
+        # 5: done, with rejected features, which the report lists.
         bash_command="geoferry run /srv/geoferry/nightly.yaml --json || [ $? -eq 5 ]",
         retries=2,
         retry_delay=timedelta(minutes=10),

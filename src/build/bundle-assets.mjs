@@ -1,7 +1,7 @@
 /**
  * Makes what the pages of the service load, in dist/assets: MapLibre GL and its worker, the land that maps are drawn
  * over, the style sheet, the map's script, and the licences of what others made. A file's name has a hash of its
- * content, so that browsers keep it for ever; manifest.json tells the names.
+ * content, so that browsers can cache it forever; manifest.json lists the names.
  */
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -26,9 +26,9 @@ import { colorModes } from "./output/terminal.js";
 
 export type { Flag };
 
-/** What a command's file gives: its place in the help and what it does. */
+/** A command: its help, its flags, and its implementation. */
 export interface Command<A> {
-  /** Its name, then what it takes, "<…>" where that is needed: "convert <paths..>", "admin user add <email>", "formats [name]". */
+  /** Name and positionals, "<…>" if required: "convert <paths..>", "admin user add <email>", "formats [name]". */
   readonly usage: string;
   readonly summary: string;
   readonly options: Readonly<Record<string, Flag>>;
@@ -37,7 +37,6 @@ export interface Command<A> {
   run(args: A): Promise<number>;
 }
 
-/** What every command takes. */
 export interface CommonArguments {
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -46,13 +45,12 @@ export interface CommonArguments {
   readonly plugin?: readonly string[];
 }
 
-/** A command and what it was given. */
 export interface ParsedCommand {
   readonly command: Command<CommonArguments>;
   readonly args: CommonArguments;
 }
 
-/** The flags of every command. */
+/** Global flags. */
 export const common = {
   plugin: {
     type: "string",
@@ -68,12 +66,12 @@ export const common = {
     type: "string",
     requiresArg: true,
     accepts: colorModes,
-    describe: "Color and bold: auto, where the terminal has them; always; never",
+    describe: "Colors: auto (if the terminal supports them), always or never",
     defaultDescription: "auto",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** The commands by the words that call them, in the order of the help. None begins with the words of another. */
+/** The commands by name, in the order of the help. No name is a prefix of another. */
 export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   convert: convertCommand,
   info: infoCommand,
@@ -102,21 +100,21 @@ export const commands: Readonly<Record<string, Command<CommonArguments>>> = {
   completion: completionCommand,
 };
 
-/** What the words say that several commands begin with. */
+/** Groups of commands with a common first word. */
 export const groups: Readonly<Record<string, string>> = {
   grids: "Find and download the shift grids that make reprojections more accurate",
   admin: "Manage the accounts, maps and credentials of a service without a browser, also while it runs",
-  "admin user": "Accounts of people",
-  "admin map": "Maps",
-  "admin credential": "Client ids and secrets, with which programs get their access tokens",
+  "admin user": "Manage accounts",
+  "admin map": "Manage maps",
+  "admin credential": "Manage the client ids and secrets that programs use to get access tokens",
 };
 
-/** The words at the beginning of a line that call a command, or null where it calls none. */
+/** The name of the command that a line starts with, or null. */
 export function commandNameIn(line: readonly string[]): string | null {
   return Object.keys(commands).find((name) => name.split(" ").every((word, i) => line[i] === word)) ?? null;
 }
 
-/** Names of the commands and groups that begin with the words of a group ("admin ", or "" for all) and one word more. */
+/** Names of the commands and groups directly below a group ("admin ", or "" for the top level). */
 export function subcommandNames(group: string): string[] {
   const names = Object.keys(commands).filter((name) => name.startsWith(group));
   return [...new Set(names.map((name) => group + name.slice(group.length).split(" ", 1)[0]))];

@@ -1,6 +1,6 @@
 import type { ErrorKind } from "../errors.js";
 
-/** The exit status of each kind of failure; 0 is done. */
+/** The exit status of each kind of error; 0 is success. */
 export const exitStatus: Readonly<Record<ErrorKind, number>> = {
   internal: 1,
   usage: 2,
@@ -16,11 +16,11 @@ export const exitStatus: Readonly<Record<ErrorKind, number>> = {
   "unknown-outcome": 12,
   differences: 20,
   interrupted: 130,
-  // What a shell says of a program that SIGPIPE ended (128 + 13).
+  // The status that shells report after SIGPIPE (128 + 13).
   closed: 141,
 };
 
-/** From the least to the worst, for runs of many parts. */
+/** From least to most severe. */
 const severity = [0, 5, 20, 7, 2, 4, 3, 8, 9, 10, 11, 12, 6, 1, 130, 141];
 
 export function worstStatus(statuses: readonly number[]): number {

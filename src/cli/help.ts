@@ -1,4 +1,4 @@
-/** What `--help` prints: examples first, then the flags by what they are for. */
+/** The output of `--help`: examples, then the flags in groups. */
 import { version } from "../version.js";
 import {
   type Command,
@@ -13,11 +13,11 @@ import {
 import type { FlagValueKind } from "./options/flag.js";
 import { columnsOf, type Paint, paintFor, wrapped } from "./output/terminal.js";
 import { unknownCommand } from "./parse/command-line-errors.js";
-import { positionalCount } from "./parse/parse-command-line.js";
+import { positionalCount, positionalNames } from "./parse/parse-command-line.js";
 
 export const versionText = `${version}\n`;
 
-/** The commands by what they are for. */
+/** The commands, grouped for the overview. */
 export const commandsByPurpose: readonly (readonly [heading: string, names: readonly string[]])[] = [
   ["Files and databases:", ["convert", "info", "check", "formats", "grids"]],
   ["Maps of a service:", ["push", "plan", "apply", "delete", "pull", "verify", "restore", "dedupe", "maps"]],
@@ -28,13 +28,13 @@ export const commandsByPurpose: readonly (readonly [heading: string, names: read
 ];
 
 const firstExamples: Command<CommonArguments>["examples"] = [
-  ["convert roads.shp roads.geojson", "one file, in WGS84"],
-  ["convert 'in/*.shp' out/ --to geopackage --target-crs EPSG:25832", "many, reprojected"],
-  ["info roads.shp", "layers, fields, coordinate reference system"],
-  ["push places.gpkg --map 7c0e6a52-… --dry-run", "what an update of a map would do"],
+  ["convert roads.shp roads.geojson", "convert one file to WGS84"],
+  ["convert 'in/*.shp' out/ --to geopackage --target-crs EPSG:25832", "convert and reproject many files"],
+  ["info roads.shp", "show layers, fields and the coordinate reference system"],
+  ["push places.gpkg --map 7c0e6a52-… --dry-run", "show what a sync would change on a map"],
 ];
 
-/** The word in capitals that stands for a value. */
+/** Placeholders for values. */
 const placeholders: Readonly<Record<FlagValueKind, string>> = {
   "input-format": "FORMAT",
   "output-format": "FORMAT",
@@ -53,7 +53,7 @@ const placeholders: Readonly<Record<FlagValueKind, string>> = {
   path: "PATH",
 };
 
-/** Longer lists of choices stand in the description alone. */
+/** Longer lists of choices are only in the description. */
 const maxChoicesLength = 32;
 
 function formatValuePlaceholder({ type, accepts, isPath, bareValue }: Flag): string {
@@ -71,9 +71,9 @@ function formatValuePlaceholder({ type, accepts, isPath, bareValue }: Flag): str
 }
 
 /**
- * The help that a line asks for: of a command, of a group of commands, or of all.
- * @param line with or without the flags
- * @throws usage where its first word calls no command
+ * Formats the help of the command or group that the line names, or the overview.
+ * @param line arguments, with or without flags
+ * @throws usage for an unknown command
  */
 export function formatHelp(line: readonly string[], stream: NodeJS.WriteStream): string {
   const words = line.filter((argument, at) => !argument.startsWith("-") && line[at - 1] !== "--color");
@@ -88,7 +88,7 @@ export function formatHelp(line: readonly string[], stream: NodeJS.WriteStream):
   return group === "" ? formatOverview(page) : formatGroupHelp(page, group.trimEnd());
 }
 
-/** Lines of a help text, as wide as the terminal. */
+/** Builds a help text that fits the width of the terminal. */
 class HelpPage {
   private text = "";
 
@@ -122,7 +122,7 @@ class HelpPage {
     return this.blankLine();
   }
 
-  /** Terms with their descriptions beside them, or below them where there is no room. */
+  /** Two columns; a description starts below its term if the term is too long. */
   list(rows: readonly (readonly [term: string, what: string])[]): this {
     const longest = Math.max(0, ...rows.map(([term]) => term.length));
     const column = Math.min(longest, 28, Math.floor(this.width * 0.35)) + 4;
@@ -146,7 +146,7 @@ class HelpPage {
 }
 
 function formatOverview(page: HelpPage): string {
-  page.paragraph("geoferry COMMAND ...: carries geographic features between files, databases and maps.");
+  page.paragraph("geoferry COMMAND ...: converts and syncs geographic features between files, databases and maps.");
   page.examples(firstExamples);
   const known = new Set(commandsByPurpose.flatMap(([, names]) => names));
   const others = subcommandNames("").filter((name) => !known.has(name));
@@ -155,7 +155,7 @@ function formatOverview(page: HelpPage): string {
     page.heading(heading).list(names.map((name) => [name, findSummary(name).replace(/: .*/, "")]));
   page.heading("Global flags:").list(toFlagRows({ ...common, ...builtInFlags }));
   return page
-    .paragraph("geoferry help COMMAND, or geoferry COMMAND --help, has the flags of a command and more examples.")
+    .paragraph("Run geoferry help COMMAND or geoferry COMMAND --help for the flags of a command and more examples.")
     .toString();
 }
 
@@ -164,7 +164,7 @@ function formatGroupHelp(page: HelpPage, group: string): string {
   const names = subcommandNames(`${group} `);
   page.examples(names.flatMap((name) => commands[name]?.examples.slice(0, 1) ?? []));
   page.heading("Commands:").list(names.map((name) => [name, findSummary(name).replace(/: .*/, "")]));
-  return page.paragraph(`geoferry ${group} COMMAND --help has the flags of one.`).toString();
+  return page.paragraph(`Run geoferry ${group} COMMAND --help for the flags of a command.`).toString();
 }
 
 function formatCommandHelp(page: HelpPage, name: string, command: Command<CommonArguments>): string {
@@ -179,23 +179,19 @@ const lowercaseFirst = (text: string): string => text[0]!.toLowerCase() + text.s
 
 const findSummary = (name: string): string => groups[name] ?? commands[name]!.summary;
 
-/** " INPUT... OUTPUT": what the positionals say of themselves, up to where their description begins. */
-function formatArguments({ usage, positionals }: Command<CommonArguments>): string {
-  const { name, min } = positionalCount(usage);
-  const positional = positionals[name];
-  if (!positional) return "";
-  const [words] = /^[A-Z]\S*(?: [A-Z]\S*)*/.exec(positional.describe) ?? [name.toUpperCase()];
-  const plain = words.replace(/[,:]$/, "");
-  return min > 0 ? ` ${plain}` : ` [${plain}]`;
+function formatArguments(command: Command<CommonArguments>): string {
+  const { name, min } = positionalCount(command.usage);
+  if (name === "") return "";
+  const words = positionalNames(command);
+  return min > 0 ? ` ${words}` : ` [${words}]`;
 }
 
-/** What every command answers, too. */
 const builtInFlags: Readonly<Record<string, Flag>> = {
   help: { type: "boolean", alias: "h", describe: "Print this help" },
   version: { type: "boolean", describe: "Print the version" },
 };
 
-/** The flags by their headings, in the order in which these occur; those without one first. */
+/** Groups flags by heading in order of appearance; flags without a heading come first. */
 function groupFlags(flags: Readonly<Record<string, Flag>>): [heading: string, Record<string, Flag>][] {
   const found = new Map<string, Record<string, Flag>>();
   const withFirst = Object.entries(flags).sort(
@@ -214,8 +210,8 @@ function toFlagRows(flags: Readonly<Record<string, Flag>>): [term: string, what:
     const term = flag.default === true ? `--no-${name}` : `${letter}--${name}${formatValuePlaceholder(flag)}`;
     const what = flag.describe.replace(`--no-${name} `, "");
     const facts = [
-      ...(flag.demandOption ? ["needed"] : []),
-      ...(flag.array ? ["can be given several times"] : []),
+      ...(flag.demandOption ? ["required"] : []),
+      ...(flag.array ? ["repeatable"] : []),
       ...(flag.defaultDescription === undefined ? [] : [`default: ${flag.defaultDescription}`]),
     ];
     const text = flag.default === true ? what[0]!.toUpperCase() + what.slice(1) : what;

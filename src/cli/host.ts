@@ -7,7 +7,7 @@ import { type GridArguments, resolveGrids } from "./options/grid-options.js";
 import { type MapInputArguments, mapReader } from "./run/map-inputs.js";
 import { interrupted } from "./signals.js";
 
-/** The formats available: those that come with geoferry and those of `--plugin`. */
+/** Registers the built-in formats and those of `--plugin`. */
 export async function openRegistry(plugins: readonly string[]): Promise<Registry> {
   const registry = new Registry();
   for (const { module, formats } of builtins) for (const format of formats) registry.add(format, module);
@@ -18,7 +18,7 @@ export async function openRegistry(plugins: readonly string[]): Promise<Registry
   return registry;
 }
 
-/** Now, or what `SOURCE_DATE_EPOCH` says (seconds since 1970; reproducible-builds.org). */
+/** The current time, or `SOURCE_DATE_EPOCH` (seconds since 1970; reproducible-builds.org). */
 export function currentTime(): Date {
   const epoch = process.env.SOURCE_DATE_EPOCH;
   if (epoch === undefined || epoch === "") return new Date();

@@ -2,7 +2,7 @@
 import * as nodeModule from "node:module";
 import { listenForClosedPipes, listenForSignals } from "./signals.js";
 
-// Loading the rest takes longer than the answer.
+// Avoids loading the rest for a command that scripts call often.
 if (process.argv[2] === "--version" && process.argv.length === 3) {
   const { version } = nodeModule.createRequire(import.meta.url)("geoferry/package.json") as { version: string };
   process.stdout.write(`${version}\n`);
@@ -11,11 +11,11 @@ if (process.argv[2] === "--version" && process.argv.length === 3) {
   listenForClosedPipes();
   enableCompileCache();
   const { runCommandLine } = await import("./run-command-line.js");
-  // Node would only take the heap apart before it ends.
+  // Exits without waiting for Node to tear down the heap.
   process.exit(await runCommandLine(process.argv.slice(2)));
 }
 
-/** Lets Node, from 22.1 on, keep the compiled modules in its cache in the folder for temporary files. */
+/** Node 22.1 and later cache compiled modules in the temporary folder. */
 function enableCompileCache(): void {
   (nodeModule as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 }

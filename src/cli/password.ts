@@ -1,25 +1,24 @@
-/** A password or another secret that a person types or a program sends: from stdin, so that it stands on no command line. */
+/** Reads passwords and secrets from stdin, since other processes can read a command line. */
 import type { ReadStream } from "node:tty";
 import { createError } from "../errors.js";
 import { interrupted } from "./signals.js";
 
-/** Longest text that is read, in bytes. */
 const maxSecretBytes = 8192;
 
 /**
- * The first line of stdin, without its end. On a terminal it is asked for twice, and not shown.
+ * Reads a password from stdin; on a terminal, prompts twice without echo.
  * @throws password-invalid, interrupted
  */
 export async function readPassword(): Promise<string> {
   const password = await readSecret("password");
   if (!process.stdin.isTTY) return password;
-  const again = await promptHidden(process.stdin, "The same again: ");
-  if (password !== again) throw createError("password-invalid", { reason: "the two passwords are not the same" });
+  const again = await promptHidden(process.stdin, "Repeat the password: ");
+  if (password !== again) throw createError("password-invalid", { reason: "the passwords do not match" });
   return password;
 }
 
 /**
- * The first line of stdin, without its end. On a terminal it is asked for, and not shown.
+ * Reads a secret from stdin; on a terminal, prompts without echo.
  * @param what "client secret"
  * @throws password-invalid, interrupted
  */
@@ -40,7 +39,7 @@ async function readAll(stdin: NodeJS.ReadStream, what: string): Promise<Buffer> 
       length += chunk.length;
       if (length > maxSecretBytes)
         throw createError("password-invalid", {
-          reason: `stdin has more than ${maxSecretBytes} bytes, which is no ${what}`,
+          reason: `stdin has more than ${maxSecretBytes} bytes, too many for a ${what}`,
         });
       chunks.push(chunk);
     }
@@ -56,22 +55,22 @@ function parseSingleLine(bytes: Buffer, what: string): string {
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    throw createError("password-invalid", { reason: `the ${what} on stdin is not text in UTF-8` }, error);
+    throw createError("password-invalid", { reason: `the ${what} on stdin is not valid UTF-8` }, error);
   }
   const line = text.replace(/\r?\n$/, "");
-  if (line === "") throw createError("password-invalid", { reason: `there is no ${what} on stdin` });
+  if (line === "") throw createError("password-invalid", { reason: `stdin contains no ${what}` });
   if (/[\r\n]/.test(line))
-    throw createError("password-invalid", { reason: `stdin has more than one line, and a ${what} has one` });
+    throw createError("password-invalid", { reason: `stdin has more than one line; send only the ${what}` });
   return line;
 }
 
-/** One line that is typed, unseen. @throws interrupted */
+/** Reads a line without echo. @throws interrupted */
 async function promptHidden(stdin: ReadStream, question: string): Promise<string> {
   const { createInterface } = await import("node:readline");
   const { Writable } = await import("node:stream");
-  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: unseen, terminal: true });
-  // Only now that the terminal shows nothing of what is typed.
+  const muted = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: muted, terminal: true });
+  // Prompt only after the echo is off.
   process.stderr.write(question);
   const end = () => lines.close();
   interrupted.addEventListener("abort", end);
@@ -79,7 +78,7 @@ async function promptHidden(stdin: ReadStream, question: string): Promise<string
     return await new Promise<string>((resolve, reject) => {
       lines.once("line", resolve);
       lines.once("SIGINT", end);
-      // Also by Ctrl+D on an empty line.
+      // Ctrl+D on an empty line closes it, too.
       lines.once("close", () => reject(createError("interrupted", {})));
       if (interrupted.aborted) end();
     });

@@ -1,4 +1,4 @@
-/** The command line: parses, runs one command, turns what happened into text and an exit status. */
+/** Parses the command line, runs the command, reports errors, and returns the exit status. */
 import { asGeoferryError, createError } from "../errors.js";
 import { describeSystemError } from "../io/input/source.js";
 import { setNetworkSettings } from "../network-settings.js";
@@ -19,7 +19,7 @@ import { getStdoutError, interrupted, isStdoutClosed } from "./signals.js";
  */
 export async function runCommandLine(argv: readonly string[]): Promise<number> {
   const status = await runCommand(argv).catch((error: unknown) => reportError(error, argv));
-  // Streams tell of their failure a turn after the write.
+  // Streams emit errors one turn after the write.
   await flush(process.stdout);
   const final = checkStdout(status, argv);
   await flush(process.stderr);
@@ -28,11 +28,11 @@ export async function runCommandLine(argv: readonly string[]): Promise<number> {
 
 const flush = (stream: NodeJS.WriteStream): Promise<unknown> => new Promise((resolve) => stream.write("", resolve));
 
-/** What the status becomes where stdout did not take everything. */
+/** The final status, taking write errors of stdout into account. */
 function checkStdout(status: number, argv: readonly string[]): number {
   if (isStdoutClosed()) return exitStatus.closed;
   const failure = getStdoutError();
-  // What became of the features is known already; of records no one has heard.
+  // Commands that write features report the error themselves; those that write records do not.
   return failure && status === 0
     ? reportError(createError("stdout-failed", { reason: describeSystemError(failure) }), argv)
     : status;
@@ -43,18 +43,18 @@ async function runCommand(argv: readonly string[]): Promise<number> {
     const { complete } = await import("./completion/complete.js");
     return complete(argv.slice(1));
   }
-  const asked = await parseArguments(argv);
-  if (asked === null) return 0;
-  refuseAddresses(asked.command, asked.args);
-  // Commands that send nothing do not have them.
-  setNetworkSettings(networkSettings(asked.args as NetworkArguments));
+  const parsed = await parseArguments(argv);
+  if (parsed === null) return 0;
+  refuseAddresses(parsed.command, parsed.args);
+  // Commands without network requests do not have these flags.
+  setNetworkSettings(networkSettings(parsed.args as NetworkArguments));
   const traces = readTraceSettings(process.env);
-  if (traces === null) return asked.command.run(asked.args);
+  if (traces === null) return parsed.command.run(parsed.args);
   const { runTraced } = await import("./traced-command.js");
-  return runTraced(asked, traces);
+  return runTraced(parsed, traces);
 }
 
-/** The command and its arguments, or null where help or the version was all that was asked for. @throws usage */
+/** The command and its arguments, or null after printing help or the version. @throws usage */
 async function parseArguments(argv: readonly string[]): Promise<ParsedCommand | null> {
   const name = commandNameIn(argv);
   const command = name === null ? undefined : commands[name];
@@ -76,7 +76,7 @@ async function parseArguments(argv: readonly string[]): Promise<ParsedCommand | 
   throw unknownCommand(typed);
 }
 
-/** Whether the line asks for help or the version, and nothing else is to be done. */
+/** @returns whether the line asked for help or the version */
 async function printHelpOrVersion(line: readonly string[]): Promise<boolean> {
   const wantsHelp = line.some((argument) => argument === "--help" || argument === "-h");
   if (!wantsHelp && !line.includes("--version")) return false;
@@ -85,7 +85,7 @@ async function printHelpOrVersion(line: readonly string[]): Promise<boolean> {
   return true;
 }
 
-/** What `--color` says, also on a line that is wrong otherwise. @throws option-invalid */
+/** Reads `--color` before the line is parsed, so that usage errors are colored accordingly. @throws option-invalid */
 function readColorMode(line: readonly string[]): ColorMode {
   const at = line.findLastIndex((argument) => /^--color(=|$)/.test(argument));
   if (at < 0) return "auto";
@@ -95,10 +95,10 @@ function readColorMode(line: readonly string[]): ColorMode {
   throw createError("option-invalid", { option: "--color", value, expected: `one of ${colorModes.join(", ")}` });
 }
 
-/** Prints an error for people on stderr and, with `--json`, for programs on stdout. */
+/** Prints an error to stderr and, with `--json`, to stdout. @returns the exit status */
 export function reportError(thrown: unknown, argv: readonly string[]): number {
   const known = asGeoferryError(thrown);
-  // Whatever fails when everything is being stopped fails for that.
+  // Errors after an interruption are its consequences.
   const error = interrupted.aborted && known.kind !== "interrupted" ? createError("interrupted", {}, thrown) : known;
   const status = exitStatus[error.kind];
   if (isStdoutClosed()) return status;

@@ -1,9 +1,9 @@
 const aborter = new AbortController();
 
-/** Aborted by the first SIGINT or SIGTERM, whose second ends the process at once, and where stdout is closed. */
+/** Aborted by the first SIGINT or SIGTERM and when stdout is closed. A second signal exits at once. */
 export const interrupted: AbortSignal = aborter.signal;
 
-/** Begins to listen, before anything else is loaded: a signal at start must end like any other. */
+/** Call before loading other modules, so that a signal during start-up is handled, too. */
 export function listenForSignals(): void {
   const interrupt = () => {
     if (interrupted.aborted) process.exit(130);
@@ -15,18 +15,18 @@ export function listenForSignals(): void {
 
 let stdoutError: NodeJS.ErrnoException | undefined;
 
-/** What went wrong with stdout, be it with features or with records. */
+/** The first error of stdout. */
 export const getStdoutError = (): NodeJS.ErrnoException | undefined => stdoutError;
 
-/** Whether the reader of stdout has closed it, as `head` does when it has enough: there is no one left to tell. */
+/** Whether the reader has closed the pipe of stdout, as `head` does. */
 export const isStdoutClosed = (): boolean => stdoutError?.code === "EPIPE";
 
-/** Node ignores SIGPIPE: a pipe that is closed at its other end is an error of the stream, and fatal if no one listens. */
+/** Node ignores SIGPIPE: a closed pipe is a stream error, which is fatal without a listener. */
 export function listenForClosedPipes(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     stdoutError ??= error;
     if (isStdoutClosed()) aborter.abort();
   });
-  // No one reads the messages any more; the conversion goes on all the same.
+  // A closed stderr does not stop a conversion.
   process.stderr.on("error", () => {});
 }

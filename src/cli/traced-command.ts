@@ -1,11 +1,11 @@
-/** A command whose spans go to a collector: itself, and what it does. */
+/** Runs a command within a span, and sends the spans to a collector. */
 
 import { withSpan } from "../tracing/span.js";
 import type { TraceSettings } from "../tracing/trace-settings.js";
 import type { ParsedCommand } from "./command.js";
-import { tell } from "./output/print.js";
+import { printNotice } from "./output/print.js";
 
-/** Commands that go on until they are told to stop: what they are asked for is traced, and not they. */
+/** Commands that run until they are stopped: only their requests and jobs are traced. */
 const longRunningCommands = ["serve", "worker"];
 
 /** @returns the exit status */
@@ -13,7 +13,7 @@ export async function runTraced(
   { command, args }: ParsedCommand,
   { exporter, unsupported }: TraceSettings,
 ): Promise<number> {
-  const warn = (sentence: string) => tell(args, `geoferry: ${sentence}`);
+  const warn = (sentence: string) => printNotice(args, `geoferry: ${sentence}`);
   for (const sentence of unsupported) warn(sentence);
   if (exporter === null) return await command.run(args);
   const name = command.usage.replace(/ [<[].*$/, "");

@@ -1,4 +1,4 @@
-/** A process in which a worker does its work: it takes one order at a time from the worker, and ends with it. */
+/** Entry point of a worker process: runs one job at a time for its worker, and exits when the worker does. */
 import { createError } from "../errors.js";
 import { ownMarkPrefix } from "../io/output/abandoned-files.js";
 import type { FromWorkerProcess, ToWorkerProcess } from "../jobs/queue/worker/process-messages.js";
@@ -12,39 +12,39 @@ import { networkSettings } from "./options/network-options.js";
 import { serviceFrom, trafficFrom } from "./options/service-options.js";
 import { jobService } from "./run/job-service.js";
 import { mapReader } from "./run/map-inputs.js";
-import type { HandArguments } from "./run/run-worker.js";
+import type { WorkerProcessArguments } from "./run/run-worker.js";
 
-const args = JSON.parse(process.argv[2]!) as HandArguments;
-/** In a terminal the signal reaches all processes; what becomes of the work is for the worker to say. */
+const args = JSON.parse(process.argv[2]!) as WorkerProcessArguments;
+// A terminal sends the signal to all processes; the worker decides what happens to active jobs.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
-// Without a worker no one may write.
+// Without its worker, a process has no lock and must not write.
 process.on("disconnect", () => process.exit(1));
 
 setNetworkSettings(networkSettings(args));
 
-const tell = (message: FromWorkerProcess): void => {
+const send = (message: FromWorkerProcess): void => {
   process.send?.(message);
 };
 
 const traces = readTraceSettings(process.env);
 const tracing = traces?.exporter
   ? await (await import("../tracing/open-telemetry.js")).startTracing(traces.exporter, "geoferry", (notice) =>
-      tell({ kind: "notice", sentence: notice }),
+      send({ kind: "notice", sentence: notice }),
     )
   : null;
-// Machines that share a job may have other grids installed, and their results must not differ.
+// Machines that share a job may have different grids installed, but must produce the same results.
 const host = await openHost({ ...args, standardGrids: false });
 const root = resolveStateRoot(args.state, process.env);
-const shop: WorkerContext = {
+const context: WorkerContext = {
   registry: host.registry,
   threads: args.threads,
   splitAbove: args.splitAbove,
   stateRoot: root,
-  toolsFor(job, wanted) {
+  createStepContext(job, service) {
     const all = {
       ...args,
       ...jobService(job, args),
-      ...(wanted && { url: wanted.service, insecureHttp: args.insecureHttp ?? wanted.insecureHttp }),
+      ...(service && { url: service.service, insecureHttp: args.insecureHttp ?? service.insecureHttp }),
     };
     return {
       host: { ...host, rewriteMessage: replaceFlagsByKeys, readMap: mapReader(all) },
@@ -52,38 +52,38 @@ const shop: WorkerContext = {
       traffic: trafficFrom(all),
       stateRoot: root,
       dryRun: false,
-      onNotice: (sentence) => tell({ kind: "notice", sentence }),
+      onNotice: (sentence) => send({ kind: "notice", sentence }),
     };
   },
 };
 
 let aborter = new AbortController();
-let answered: (may: boolean) => void = () => {};
+let resolveCommit: (mayCommit: boolean) => void = () => {};
 
-const superior: ParentChannel = {
+const parent: ParentChannel = {
   async requestCommit(pendingCommit) {
-    const answer = new Promise<boolean>((resolve) => {
-      answered = resolve;
+    const mayCommit = new Promise<boolean>((resolve) => {
+      resolveCommit = resolve;
     });
-    tell({ kind: "commit", pendingCommit });
-    if (!(await answer)) {
+    send({ kind: "commit", pendingCommit });
+    if (!(await mayCommit)) {
       aborter.abort();
       throw createError("interrupted", {});
     }
   },
-  progress: (features) => tell({ kind: "progress", features }),
-  notice: (sentence) => tell({ kind: "notice", sentence }),
+  progress: (features) => send({ kind: "progress", features }),
+  notice: (sentence) => send({ kind: "notice", sentence }),
 };
 
 process.on("message", (message: ToWorkerProcess) => {
   if (message.kind === "stop") aborter.abort();
-  else if (message.kind === "answer") answered(message.mayCommit);
+  else if (message.kind === "commit-reply") resolveCommit(message.mayCommit);
   else {
     aborter = new AbortController();
-    void runJob(message.request, shop, superior, aborter.signal).then(async (result) => {
+    void runJob(message.request, context, parent, aborter.signal).then(async (result) => {
       await tracing?.flush();
-      tell({ kind: "done", result });
+      send({ kind: "done", result });
     });
   }
 });
-tell({ kind: "ready", processMark: ownMarkPrefix });
+send({ kind: "ready", processMark: ownMarkPrefix });

@@ -1,11 +1,11 @@
-/** What goes wrong with stores of objects: part of the registry in src/errors.ts. */
+/** Errors of object stores: part of the registry in src/errors.ts. */
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
 export const bucketErrors = {
   "bucket-forbidden": defineError<{ address: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.address}: the store refuses it: ${e.reason}; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the role of the machine) and what they may do`,
+      `${e.address}: the store denies access: ${e.reason}; check the credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the role of the machine) and their permissions`,
   ),
   "bucket-unavailable": defineError<{ address: string; reason: string }>(
     "unavailable",
@@ -15,7 +15,7 @@ export const bucketErrors = {
   "bucket-settings": defineError<{ address: string; reason: string }>("usage", (e) => `${e.address}: ${e.reason}`),
   "input-changed": defineError<{ source: string }>(
     "unavailable",
-    (e) => `${e.source}: was changed while it was read, and what was read may be of two versions; run it again`,
+    (e) => `${e.source}: was modified while it was read, so the features may be of two versions; run again`,
   ),
   "output-not-restored": defineError<{ output: string; reason: string; kept: readonly string[] }>(
     "output",

@@ -1,4 +1,4 @@
-/** What goes wrong with a database that features come from or go to: part of the registry in src/errors.ts. */
+/** Errors of databases as sources and targets: part of the registry in src/errors.ts. */
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
 type DatabaseDetails = { readonly database: string; readonly reason: string };
@@ -11,7 +11,7 @@ export const databaseErrors = {
   "database-forbidden": defineError<DatabaseDetails>(
     "authentication",
     (e) =>
-      `${e.database}: does not let this user in, or do this: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
+      `${e.database}: access denied: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and the permissions of the user`,
   ),
   "database-missing": defineError<DatabaseDetails>(
     "input",
@@ -26,6 +26,6 @@ export const databaseErrors = {
     "unavailable",
     (e) => `${e.database}: the table ${e.table} was emptied, rewritten or replaced while it was read; run again`,
   ),
-  /** A statement of the person's own, or what a table asks of its rows. */
+  /** The server refused SQL of the user, or a constraint was violated. */
   "database-refused": defineError<DatabaseDetails>("input", (e) => `${e.database}: ${e.reason}`),
 } as const satisfies Record<string, ErrorDefinition<never>>;

@@ -1,6 +1,4 @@
-/** One entry of the registry of errors: its kind and how its message is made of the details. */
-
-/** What went wrong, in the sense of who can do something about it. */
+/** The kind of an error: determines the exit status. */
 export type ErrorKind =
   | "internal"
   | "usage"

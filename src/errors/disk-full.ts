@@ -1,2 +1,2 @@
-/** Whether a code of the operating system means that the disk is full, or what a user may have of it. */
+/** Whether an error code of the system means that the disk or the user's quota is full. */
 export const isDiskFull = (code: unknown): boolean => code === "ENOSPC" || code === "EDQUOT";

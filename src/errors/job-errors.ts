@@ -1,9 +1,9 @@
-/** What stops a job or one of its steps: part of the registry in src/errors.ts. */
+/** Errors of jobs, queues and workers: part of the registry in src/errors.ts. */
 import { defineError, type ErrorDefinition } from "./define-error.js";
 
-/** What it costs to begin without what a job remembers. */
+/** The consequences of deleting the state of a job. */
 const restartAdvice =
-  "move it away and run the job again: then every source is converted once more, steps with append add theirs a second time, outputs that are there count as somebody else's (overwrite: true replaces them), and earlier runs are forgotten; maps are safe";
+  "move it away and run the job again: every source is then converted once more, steps with append add their features a second time, existing outputs count as foreign (overwrite: true replaces them), and the history of runs is lost; maps are safe";
 
 export const jobErrors = {
   "job-invalid": defineError<{ file: string; line: number; column: number; reason: string }>(
@@ -13,70 +13,68 @@ export const jobErrors = {
   "job-locked": defineError<{ job: string; holder: string | null }>(
     "locked",
     (e) =>
-      `job ${e.job}: another run of it is at work${e.holder === null ? "" : ` (${e.holder})`}; try again when it has finished, or wait for that with --wait`,
+      `job ${e.job}: another run is in progress${e.holder === null ? "" : ` (${e.holder})`}; try again when it has finished, or wait for it with --wait`,
   ),
   "job-overdue": defineError<{ job: string; holder: string; hours: number }>(
     "guard",
     (e) =>
-      `job ${e.job}: another run of it is still at work (${e.holder}), longer than the ${e.hours} h that overdueAfter allows: end that process if it hangs, or allow more`,
+      `job ${e.job}: another run (${e.holder}) has lasted longer than the ${e.hours} h of overdueAfter; end that process if it hangs, or increase overdueAfter`,
   ),
   "job-state-damaged": defineError<{ path: string; reason: string }>(
     "input",
-    (e) => `${e.path}: what the job remembers from run to run cannot be read: ${e.reason}; ${restartAdvice}`,
+    (e) => `${e.path}: cannot read the state of the job: ${e.reason}; ${restartAdvice}`,
   ),
   "job-state-newer": defineError<{ path: string }>(
     "unsupported",
-    (e) =>
-      `${e.path}: a later geoferry wrote what the job remembers from run to run; use that one, or ${restartAdvice}`,
+    (e) => `${e.path}: a later version of geoferry wrote the state of the job; use that version, or ${restartAdvice}`,
   ),
   "step-timeout": defineError<{ step: string; seconds: number }>(
     "unavailable",
-    (e) =>
-      `step ${e.step}: was not done within its timeout of ${e.seconds} s; what it had begun is finished by the next run`,
+    (e) => `step ${e.step}: did not finish within its timeout of ${e.seconds} s; the next run completes it`,
   ),
   "step-skipped": defineError<{ step: string; need: string }>(
     "conflict",
     (e) =>
-      `step ${e.step}: not begun, since "${e.need}", which it needs, was not done; it is begun once that step succeeds`,
+      `step ${e.step}: skipped because it needs "${e.need}", which did not succeed; it runs once that step succeeds`,
   ),
   "queue-address": defineError<{ address: string; reason: string }>(
     "usage",
     (e) =>
-      `--queue ${e.address}: ${e.reason}; it is like redis://host:6379/0, with TLS rediss://host:6380/0, and user and password stand in GEOFERRY_QUEUE`,
+      `--queue ${e.address}: ${e.reason}; expected redis://host:6379/0, or rediss://host:6380/0 with TLS; set GEOFERRY_QUEUE if the address contains user and password`,
   ),
   "queue-unavailable": defineError<{ queue: string; reason: string }>(
     "unavailable",
-    (e) => `${e.queue}: the queue does not answer: ${e.reason}; is Redis running there? Try again later`,
+    (e) => `${e.queue}: the queue does not answer: ${e.reason}; check that Redis is running there, or try again later`,
   ),
   "queue-untrusted": defineError<{ queue: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.queue}: the certificate of the queue cannot be verified: ${e.reason}; where an authority of your own signed it, set NODE_EXTRA_CA_CERTS to the file of that authority's certificate`,
+      `${e.queue}: the certificate of the queue cannot be verified: ${e.reason}; if a private certificate authority signed it, set NODE_EXTRA_CA_CERTS to the file with the authority's certificate`,
   ),
   "queue-forbidden": defineError<{ queue: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.queue}: the queue does not let this user in: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
+      `${e.queue}: the queue denies access: ${e.reason}; set GEOFERRY_QUEUE with user and password: redis://user:password@host`,
   ),
   "queue-not-accepting": defineError<{ queue: string; reason: string }>(
     "unavailable",
-    (e) => `${e.queue}: the queue takes no jobs: ${e.reason}`,
+    (e) => `${e.queue}: the queue does not accept jobs: ${e.reason}`,
   ),
   "queue-incompatible": defineError<{ queue: string; reason: string }>(
     "unsupported",
-    (e) => `${e.queue}: cannot keep a queue: ${e.reason}`,
+    (e) => `${e.queue}: this server cannot be used as a queue: ${e.reason}`,
   ),
   "worker-incompatible": defineError<{ worker: string; reason: string }>(
     "unavailable",
-    (e) => `worker ${e.worker} refuses it: ${e.reason}`,
+    (e) => `worker ${e.worker} refuses the job: ${e.reason}`,
   ),
   "worker-lost": defineError<{ what: string; reason: string }>(
     "unavailable",
-    (e) => `${e.what}: not done, since ${e.reason}; what it had begun is finished by the next run`,
+    (e) => `${e.what}: failed because ${e.reason}; the next run completes it`,
   ),
   "append-interrupted": defineError<{ map: string }>(
     "unknown-outcome",
     (e) =>
-      `map ${e.map}: a worker ended while it appended, and it is unknown which features have arrived: compare the map with the source before you run the job again, which appends all of it`,
+      `map ${e.map}: a worker ended during an append, so the outcome is unknown: compare the map with the source before running the job again, which appends the whole source`,
   ),
 } as const satisfies Record<string, ErrorDefinition<never>>;

@@ -1,4 +1,4 @@
-/** A job: what `geoferry run` does, step by step. A job file says it in YAML (`readJob`). */
+/** A job: the steps that `geoferry run` executes. `readJob` parses it from a YAML file. */
 import type { NetworkSettings } from "../network-settings.js";
 import type { ConvertRequest } from "../pipeline/request.js";
 import type { ServiceConnectionOptions } from "../remote/connection/resolve-connection.js";
@@ -6,62 +6,62 @@ import type { SyncRequest } from "../sync/request.js";
 
 export interface Job {
   readonly name: string;
-  /** The service of its maps, as far as the file says; the environment and profiles say the rest. */
+  /** Connection settings that the file gives; the environment and profiles supply the rest. */
   readonly service: ServiceConnectionOptions;
-  /** So many steps run at a time, of those that need none that is to come. */
+  /** Maximum number of steps that run at the same time. */
   readonly parallel: number;
   readonly steps: readonly Step[];
-  /** Milliseconds after which a run that is still at work is a failure of the next one. */
+  /** Milliseconds. A run that finds an earlier one still running after this time fails instead of being skipped. */
   readonly overdueAfter: number;
   readonly onFailure: OnFailure | null;
   readonly reports: Reports;
 }
 
-/** Where a run is reported besides the terminal; paths. */
+/** Paths of the report files. */
 export interface Reports {
   readonly json?: string;
   readonly html?: string;
-  /** For the textfile collector of Prometheus' node exporter. */
+  /** For the textfile collector of the Prometheus node exporter. */
   readonly metrics?: string;
 }
 
-/** What is notified of a run that did not end with 0. */
+/** Notifications of a run with an exit status other than 0. */
 export interface OnFailure {
-  /** For the system's shell, which finds the report in the environment. */
+  /** Shell command; environment variables give it the status and the path of the report. */
   readonly command?: string;
-  /** An http(s) address that the report is posted to. */
+  /** http(s) address that receives the report by POST. */
   readonly webhook?: string;
 }
 
 interface StepBase {
   readonly name: string;
-  /** Names of steps before it, without whose success it is not begun. */
+  /** Names of earlier steps that must succeed before this one starts. */
   readonly needs: readonly string[];
-  /** It is tried again so often where trying again can help. */
+  /** Attempts after the first one, for transient errors. */
   readonly retries: number;
-  /** Milliseconds before it is tried the second time, twice as many before the third, and so on. */
+  /** Milliseconds before the second attempt; doubles with each further attempt. */
   readonly retryDelay: number;
-  /** What holds in it, where the command line does not say otherwise. */
+  /** Network settings of the step; flags of the command line override them. */
   readonly network: Partial<NetworkSettings>;
-  /** Milliseconds, of all its tries. */
+  /** Milliseconds, for all attempts together. */
   readonly timeout: number | null;
-  /** Where it stands in the file. */
+  /** Line of the job file. */
   readonly line: number;
 }
 
-/** Sources into files. */
+/** Converts sources to files. */
 export interface ConversionStep extends StepBase {
   readonly kind: "conversion";
   readonly request: ConvertRequest;
-  /** Sources that have not changed since it wrote its outputs are converted all the same. */
+  /** Converts unchanged sources, too. */
   readonly always: boolean;
 }
 
-/** Sources onto a map. */
+/** Syncs sources to a map. */
 export interface SyncStep extends StepBase {
-  readonly kind: "synchronisation";
+  readonly kind: "sync";
   readonly request: SyncRequest;
-  /** Where features go that are changed or deleted; null for a name that says map and time. */
+  /** Backup of changed and deleted features; null for a file in the state folder. */
   readonly backup: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Traces by OpenTelemetry: spans of this process, sent in batches to a collector. */
+/** Sends the spans of this process to an OpenTelemetry collector. */
 import {
   type Context,
   context,
@@ -23,7 +23,7 @@ import { version } from "../version.js";
 import { type Attributes, type Carrier, type OpenSpan, type SpanOptions, setTracer, type Tracer } from "./span.js";
 import type { TraceExporter } from "./trace-settings.js";
 
-/** Milliseconds that the last spans may take to be sent: a run does not wait long for whoever watches it. */
+/** Time limit in milliseconds for sending the last spans. */
 const shutdownTimeoutMs = 3000;
 
 const spanKinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server: SpanKind.SERVER } as const;
@@ -31,21 +31,21 @@ const spanKinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, server
 const propagator = new W3CTraceContextPropagator();
 
 export interface Tracing extends AsyncDisposable {
-  /** Sends what there is now: of a process that may be ended at any time. */
+  /** Sends finished spans now, for processes that may be killed at any time. */
   flush(): Promise<void>;
 }
 
 /**
- * Sends the spans of this process from now on, and what is left of them when it is disposed of.
- * @param service `service.name`, where `OTEL_SERVICE_NAME` says no other
- * @param onTrouble is told the first time that they cannot be sent; nothing else comes of it
+ * Starts exporting spans; disposal sends the remaining ones.
+ * @param service default of `service.name`; `OTEL_SERVICE_NAME` overrides it
+ * @param onWarning called once if spans cannot be sent
  */
 export async function startTracing(
   exporter: TraceExporter,
   service: string,
-  onTrouble: (sentence: string) => void,
+  onWarning: (sentence: string) => void,
 ): Promise<Tracing> {
-  reportDiagnostics(onTrouble);
+  reportDiagnostics(onWarning);
   const manager = new AsyncLocalStorageContextManager().enable();
   context.setGlobalContextManager(manager);
   const named = resourceFromAttributes({ "service.name": service, "service.version": version });
@@ -62,21 +62,21 @@ export async function startTracing(
     async [Symbol.asyncDispose]() {
       setTracer(null);
       const isSent = await withTimeout(shutdownTimeoutMs, provider.shutdown());
-      if (!isSent) diag.error(`the collector has not taken them within ${shutdownTimeoutMs / 1000} seconds`);
+      if (!isSent) diag.error(`the collector did not accept them within ${shutdownTimeoutMs / 1000} seconds`);
       context.disable();
       diag.disable();
     },
   };
 }
 
-/** @returns whether it came to its end in time */
-async function withTimeout(milliseconds: number, ending: Promise<void>): Promise<boolean> {
+/** @returns whether `work` finished in time */
+async function withTimeout(milliseconds: number, work: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
     timer = setTimeout(resolve, milliseconds, false);
   });
   try {
-    return await Promise.race([late, ending.then(() => true)]);
+    return await Promise.race([late, work.then(() => true)]);
   } catch (error) {
     diag.error(String(error));
     return true;
@@ -91,7 +91,7 @@ async function createExporter(exporter: TraceExporter): Promise<SpanExporter> {
   return new OTLPTraceExporter();
 }
 
-/** stdout is for data. */
+/** Writes to stderr, since stdout is for data. */
 class StderrExporter extends ConsoleSpanExporter {
   override export(...[spans, done]: Parameters<ConsoleSpanExporter["export"]>): void {
     for (const { name, attributes, status, duration } of spans)
@@ -100,20 +100,20 @@ class StderrExporter extends ConsoleSpanExporter {
   }
 }
 
-/** The packages tell what goes wrong by their own log: the first of it is told, and no more. */
-function reportDiagnostics(onTrouble: (sentence: string) => void): void {
-  let isTold = false;
-  const tell = (...words: unknown[]) => {
-    if (isTold) return;
-    isTold = true;
-    onTrouble(`traces cannot be sent: ${diagnosticMessage(words)}`);
+/** Reports the first message of the diagnostic logger of the OpenTelemetry packages. */
+function reportDiagnostics(onWarning: (sentence: string) => void): void {
+  let isReported = false;
+  const report = (...words: unknown[]) => {
+    if (isReported) return;
+    isReported = true;
+    onWarning(`traces cannot be sent: ${diagnosticMessage(words)}`);
   };
   const nothing = () => {};
-  const logger = { error: tell, warn: tell, info: nothing, debug: nothing, verbose: nothing };
+  const logger = { error: report, warn: report, info: nothing, debug: nothing, verbose: nothing };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Errors come as JSON of their members. */
+/** The packages log errors as JSON. */
 function diagnosticMessage(words: readonly unknown[]): string {
   const text = words.map(String).join(" ");
   try {
@@ -128,16 +128,16 @@ class OpenTelemetryTracer implements Tracer {
   constructor(private readonly tracer: ReturnType<BasicTracerProvider["getTracer"]>) {}
 
   active(): Readonly<Record<string, string>> | null {
-    const around = context.active();
-    return trace.getSpan(around) ? injectHeaders(around) : null;
+    const parentContext = context.active();
+    return trace.getSpan(parentContext) ? injectHeaders(parentContext) : null;
   }
 
   startSpan(name: string, { kind = "internal", attributes = {}, parent }: SpanOptions): OpenSpan {
-    // What is asked from outside is part of nothing that goes on here.
+    // A server span has no parent in this process.
     const own = kind === "server" ? ROOT_CONTEXT : context.active();
-    const around = parent?.traceparent ? propagator.extract(ROOT_CONTEXT, parent, carrierGetter) : own;
-    const span = this.tracer.startSpan(name, { kind: spanKinds[kind], attributes: { ...attributes } }, around);
-    return new RecordedSpan(span, trace.setSpan(around, span));
+    const parentContext = parent?.traceparent ? propagator.extract(ROOT_CONTEXT, parent, carrierGetter) : own;
+    const span = this.tracer.startSpan(name, { kind: spanKinds[kind], attributes: { ...attributes } }, parentContext);
+    return new RecordedSpan(span, trace.setSpan(parentContext, span));
   }
 }
 
@@ -146,9 +146,9 @@ const carrierGetter = {
   keys: (carrier: object) => Object.keys(carrier),
 };
 
-function injectHeaders(around: Context): Readonly<Record<string, string>> {
+function injectHeaders(parentContext: Context): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
-  propagator.inject(around, headers, { set: (carrier, key, value) => (carrier[key] = value) });
+  propagator.inject(parentContext, headers, { set: (carrier, key, value) => (carrier[key] = value) });
   return headers;
 }
 

@@ -1,65 +1,65 @@
 /**
- * Spans of what is under way. Nothing of OpenTelemetry is loaded and a span costs nothing unless a tracer is set: by the
- * command line where the environment names a collector, or by a program that has one of its own.
+ * Spans of running operations. Without a tracer, OpenTelemetry is not loaded and spans cost nothing. The command line sets
+ * a tracer if the environment configures a collector; other programs may set their own.
  */
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** What carries a trace from one process to the next, as headers have it: `traceparent`, `tracestate` (W3C). */
+/** Headers that propagate a trace between processes: `traceparent`, `tracestate` (W3C Trace Context). */
 export type Carrier = Readonly<Record<string, string | undefined>>;
 
 export interface Span {
   set(attributes: Attributes): void;
   event(name: string, attributes?: Attributes): void;
-  /** Marks it as failed. @param type the code of an error, or a status */
+  /** Marks the span as failed. @param type an error code or a status */
   fail(type: string, message?: string): void;
   /** Headers that make a span of another process a child of this one. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A span that whoever began it ends. */
+/** A span that the caller ends. */
 export interface OpenSpan extends Span {
-  /** Runs something whose spans are children of this one. */
+  /** Runs `act` with this span as the parent of its spans. */
   run<T>(act: () => T): T;
   end(): void;
 }
 
 export interface SpanOptions {
-  /** "client" and "server" are the two sides of a request; "internal" where absent. */
+  /** "client" and "server" are the sides of a request; default: "internal". */
   readonly kind?: "internal" | "client" | "server";
   readonly attributes?: Attributes;
-  /** The span of another process that it is a child of; that of whatever runs now where absent or empty. */
+  /** Parent span in another process; default: the active span. */
   readonly parent?: Carrier;
 }
 
 export interface Tracer {
-  /** Headers of the span that is under way; null where none is. */
+  /** Headers of the active span, or null. */
   active(): Readonly<Record<string, string>> | null;
   startSpan(name: string, options: SpanOptions): OpenSpan;
 }
 
 let currentTracer: Tracer | null = null;
 
-/** Sets where the spans of this process go; null ends it. */
+/** Sets the tracer of this process; null disables tracing. */
 export function setTracer(one: Tracer | null): void {
   currentTracer = one;
 }
 
-/** Whether something is under way that is a span: what is no request's or run's own needs none. */
+/** Whether a span is active. Background work outside requests and runs is not traced. */
 export const hasActiveSpan = (): boolean => activeTraceHeaders() !== null;
 
-/** What makes a span of another process a child of what is under way; null where no span is. */
+/** Headers that make spans of another process children of the active span, or null. */
 export const activeTraceHeaders = (): Carrier | null => currentTracer?.active() ?? null;
 
 export const isTracingEnabled = (): boolean => currentTracer !== null;
 
 const noopSpan: OpenSpan = { set() {}, event() {}, fail() {}, headers: {}, run: (act) => act(), end() {} };
 
-/** A span to be ended by the caller. */
+/** Starts a span, which the caller must end. */
 export const startSpan = (name: string, options: SpanOptions = {}): OpenSpan =>
   currentTracer?.startSpan(name, options) ?? noopSpan;
 
-/** Does something within a span, which is marked as failed by what it throws. */
+/** Runs `act` within a span; an error marks the span as failed. */
 export async function withSpan<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T> {
   if (currentTracer === null) return act(noopSpan);
   const span = currentTracer.startSpan(name, options);

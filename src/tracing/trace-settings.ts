@@ -1,23 +1,23 @@
 /**
- * Whether the environment asks for traces, in OpenTelemetry's words (Environment Variable Specification; OTLP Exporter
- * Configuration). What is not read here its packages read: endpoints, headers, time-outs, samplers, limits, resources.
+ * Reads the trace exporter from the environment (OpenTelemetry Environment Variable Specification; OTLP Exporter
+ * Configuration). The OpenTelemetry packages read the other variables: endpoints, headers, timeouts, samplers, limits,
+ * resources.
  */
 
 export type TraceExporter = "otlp" | "console";
 
 export interface TraceSettings {
-  /** Null where none is sent. */
+  /** Null if no traces are sent. */
   readonly exporter: TraceExporter | null;
-  /** What the environment asks for and cannot have: a sentence each. */
+  /** A message for each unsupported setting. */
   readonly unsupported: readonly string[];
 }
 
 const exporterNames: Readonly<Record<string, TraceExporter | null>> = { otlp: "otlp", console: "console", none: null };
 
 /**
- * Nothing is asked for unless `OTEL_TRACES_EXPORTER` or an endpoint of OTLP is set: a tool for files sends nothing by
- * itself.
- * @returns null where nothing is asked for
+ * Tracing is off unless `OTEL_TRACES_EXPORTER` or an OTLP endpoint is set: by default, geoferry sends no data.
+ * @returns null if tracing is off
  */
 export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings | null {
   const setting = (name: string) => environment[name]?.trim() || undefined;
@@ -29,13 +29,13 @@ export function readTraceSettings(environment: NodeJS.ProcessEnv): TraceSettings
     const known = Object.keys(exporterNames).join(", ");
     return {
       exporter: null,
-      unsupported: [`OTEL_TRACES_EXPORTER is ${named}, and can be ${known}: no traces are sent`],
+      unsupported: [`OTEL_TRACES_EXPORTER is ${named}, but must be one of ${known}: no traces are sent`],
     };
   }
   const protocol = setting("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? setting("OTEL_EXPORTER_OTLP_PROTOCOL");
   const isOther = named === "otlp" && protocol !== undefined && protocol !== "http/json";
   const unsupported = isOther
-    ? [`traces are sent by http/json, which collectors take beside http/protobuf; not by ${protocol}`]
+    ? [`the OTLP protocol ${protocol} is not supported: traces are sent as http/json, which collectors also accept`]
     : [];
   return { exporter: exporterNames[named]!, unsupported };
 }

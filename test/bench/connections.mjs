@@ -48,7 +48,7 @@ const sent = {
   ],
 };
 
-/** Holds connections until it is told to stop; opens another for each that is closed. */
+/** Holds connections until stopped, and replaces those that are closed. */
 function besiege(kind, port, target) {
   const [first, later = ""] = sent[kind](target);
   const sockets = new Set();
@@ -103,7 +103,7 @@ async function repeatedly(until, pause, run) {
   return { times: times.sort((a, b) => a - b), failures };
 }
 
-const told = ({ times, failures }) => {
+const summarize = ({ times, failures }) => {
   const at = (part) => Math.round(times[Math.min(times.length - 1, Math.floor(part * times.length))]);
   const failed = [...failures].map(([reason, count]) => `, ${count} failed: ${reason}`).join("");
   return `${at(0.5)} in the median, ${at(0.99)} in 99 of 100, ${at(1)} at most, of ${times.length}${failed}`;
@@ -152,8 +152,8 @@ for (const kind of flags.kind) {
     clearInterval(watching);
     const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${service.child.pid}/status`, "utf8"))[1] / 1024;
     console.log(`${kind}: ${held} connections held at once, ${siege.opened()} opened in ${seconds} s`);
-    console.log(`  probes: ms ${told(probes)}`);
-    console.log(`  signed in, a change and a page: ms ${told(signedIn)}`);
+    console.log(`  probes: ms ${summarize(probes)}`);
+    console.log(`  signed in, a change and a page: ms ${summarize(signedIn)}`);
     console.log(`  service: ${Math.round(peak)} MiB at most`);
     siege.stop();
     agent.destroy();

@@ -28,7 +28,7 @@ export function whyNotMapshaper(from, to, geometry) {
   return null;
 }
 
-/** The arguments of Node. mapshaper holds everything in memory, which is more than Node allows unless told. */
+/** Node arguments: mapshaper keeps everything in memory, which exceeds Node's default heap limit. */
 export function mapshaperArguments(script, from, to, input, output) {
   return [
     ...["--max-old-space-size=8192", script],

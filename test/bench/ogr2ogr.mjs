@@ -1,6 +1,5 @@
 /**
- * How ogr2ogr does what geoferry does in the bench: its drivers for each format, and what they must be told of the kind
- * of geometry.
+ * The ogr2ogr commands of the benchmarks: drivers for each format, and options that depend on the geometry type.
  */
 
 const fromCsv = {

@@ -31,9 +31,9 @@ export function programs({ from, to, geometry, input, workers, mapshaper }) {
       ? source.drivers.map((driver) => [driver, driver])
       : source.drivers.flatMap((reader) => target.drivers.map((writer) => [reader, writer]));
   const theirs = drivers.map(([reader, writer]) => {
-    const told = [source.drivers.length > 1 ? reader : target.drivers.length > 1 ? writer : null];
+    const named = [source.drivers.length > 1 ? reader : target.drivers.length > 1 ? writer : null];
     return {
-      name: ["ogr2ogr", ...told.flatMap((driver) => driver?.name ?? [])].join(" "),
+      name: ["ogr2ogr", ...named.flatMap((driver) => driver?.name ?? [])].join(" "),
       command: "ogr2ogr",
       args: (folder) => ogrArguments(reader, writer, geometry, input, join(folder, name)),
     };

@@ -26,7 +26,7 @@ export async function ask(url, { method = "GET", headers = {}, body, agent = fal
 }
 
 /**
- * A server in a process of its own: its address, once it has told it in a line of JSON.
+ * A server in a process of its own: its address, once it has printed it as a line of JSON.
  * @param log what takes its stderr: "ignore", or the number of an open file
  */
 export async function startServer(args, env = process.env, log = "ignore") {

@@ -61,7 +61,7 @@ rmSync(scratch, { recursive: true });
 
 const milliseconds = (value) => (1000 * value).toFixed(0);
 const elapsed = (of) => median(of.map(({ seconds }) => seconds));
-/** The system counts in steps of ten milliseconds: the mean of many runs tells less than one. */
+/** The system counts in steps of ten milliseconds: so only the mean of many runs resolves less. */
 const processors = (of) => of.reduce((sum, { processor }) => sum + processor, 0) / of.length;
 const [bare] = found;
 const text = table(

@@ -101,7 +101,7 @@ Object.assign(process.env, {
 
 const difference = (after, before) =>
   Object.fromEntries(Object.entries(after).map(([name, count]) => [name, count - before[name]]));
-const told = (counts) =>
+const formatCounts = (counts) =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `${count} ${name}`)
@@ -116,7 +116,7 @@ try {
   const measured = new Map(runs.map(({ name }) => [name, []]));
   for (let round = 0; round < Number(flags.rounds); round++) {
     const other = served.newMap(`Bare ${round}`);
-    execFileSync(process.execPath, [join(here, "bare-push.mjs"), sources.all, served.features(other), token]);
+    execFileSync(process.execPath, [join(here, "baseline-push.mjs"), sources.all, served.features(other), token]);
     bare.push(served.sendingSeconds(other));
     const map = served.newMap(`Round ${round}`);
     for (const { name, source, args, counted } of runs) {
@@ -126,7 +126,8 @@ try {
       const requests = difference(await served.requests(), before);
       measured.get(name).push({ seconds, processor, peak, requests });
       if (name === "first push") sending.push(served.sendingSeconds(map));
-      if (told(requests) !== told(counted)) faults.push(`${name}: ${told(requests)}, not ${told(counted)}`);
+      if (formatCounts(requests) !== formatCounts(counted))
+        faults.push(`${name}: ${formatCounts(requests)}, not ${formatCounts(counted)}`);
     }
   }
 
@@ -157,8 +158,8 @@ try {
       processor.toFixed(1),
       rate(seconds),
       peak.toFixed(0),
-      told(all[0].requests),
-      told(counted),
+      formatCounts(all[0].requests),
+      formatCounts(counted),
     );
     if (peak > goals.memory) faults.push(`${name}: ${peak.toFixed(0)} MB, more than ${goals.memory}`);
   }

@@ -1,4 +1,4 @@
-/** What `geoferry info` tells beside the layers. */
+/** Notices of `geoferry info`. */
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { geoferry } from "../support/command.js";
@@ -23,7 +23,7 @@ describe("what a GPX says of itself", () => {
     expect(status).toBe(0);
   });
 
-  test("is told once for all layers in words, and for each for programs", () => {
+  test("a notice of several layers is printed once as text, and for each layer with --json", () => {
     const { stderr } = geoferry(["info", path, "--in", "layers=kinds"]);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     const { stdout } = geoferry(["info", path, "--json"]);

@@ -75,7 +75,9 @@ describe("login", () => {
 
     const gone = run(["logout"]);
     expect(gone).toMatchObject({ status: 0, stdout: "" });
-    expect(gone.stderr).toContain(`profile default is gone; ${client.clientId} goes on to work until ${url}`);
+    expect(gone.stderr).toContain(
+      `deleted profile default; ${client.clientId} remains valid until it is revoked at ${url}`,
+    );
     expect(readFileSync(file, "utf8")).not.toContain(client.clientSecret);
     expect(run(["logout"])).toMatchObject({ status: 3, stderr: expect.stringContaining("has no profile default") });
   });
@@ -135,12 +137,12 @@ describe("login", () => {
   });
 
   test.each<[string, () => readonly string[], string, number, string]>([
-    ["no address", () => ["login"], "s", 2, "login to which service?"],
-    ["no client id", () => ["login", url], "s", 2, "with which --client-id?"],
-    ["no secret", () => login(), "", 2, "there is no client secret on stdin"],
+    ["no address", () => ["login"], "s", 2, "login needs the URL of a service"],
+    ["no client id", () => ["login", url], "s", 2, "needs --client-id"],
+    ["no secret", () => login(), "", 2, "stdin contains no client secret"],
     ["http to elsewhere", () => ["login", "http://192.0.2.1", "--client-id", "x"], "s", 2, "--insecure-http"],
     ["another's page", () => ["login", `${url}/sign-in`, "--client-id", "x"], "s", 10, "check the address"],
-    ["nobody there", () => ["login", closed, "--client-id", "x", "--retries", "0"], "s", 8, "refuses"],
+    ["no server", () => ["login", closed, "--client-id", "x", "--retries", "0"], "s", 8, "refuses"],
     ["an odd timeout", () => login("--timeout", "0"), "s", 2, "a number of seconds above 0, at most 86400"],
     ["odd retries", () => login("--retries", "some"), "s", 2, '"some" is not a whole number from 0'],
     ["an odd rate", () => login("--rate", "0"), "s", 2, "a number of requests above 0"],
@@ -193,7 +195,7 @@ describe("a file of profiles", () => {
     expect(run(["whoami"])).toMatchObject({ status: 3, stderr: expect.stringContaining(`chmod 600 ${file}`) });
   });
 
-  test("that is damaged is told", () => {
+  test("a damaged profile file is reported", () => {
     const { run, file } = person();
     run(login(), client.clientSecret);
     writeFileSync(file, '{"default":');

@@ -1,4 +1,4 @@
-/** What somebody meets who tries the command line for the first time, and mistypes. */
+/** Errors for typing mistakes of new users. */
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
@@ -18,11 +18,11 @@ describe("a mistyped command line", () => {
   test.each([
     [
       ["conver", "a.shp", "b.csv"],
-      'no command "conver"; did you mean convert? There are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "conver"; did you mean convert? Commands: convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [
       ["frob", "a.shp"],
-      'no command "frob"; there are convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
+      'no command "frob"; commands: convert, info, check, formats, grids, push, plan, apply, delete, pull, verify, restore, dedupe, login, logout, whoami, maps, run, worker, serve, admin, help, completion',
     ],
     [["convert", "a.shp", "b.csv", "--wher", "x"], "no flag --wher; did you mean --where? See geoferry convert --help"],
     [
@@ -32,22 +32,22 @@ describe("a mistyped command line", () => {
     [["convert", "a.shp", "b.csv", "--frobnicate"], "no flag --frobnicate; see geoferry convert --help"],
     [
       ["convert", "-dash.geojson", "d.csv"],
-      "-dash.geojson: no such flags; if it is the name of a file, begin it with ./ or put -- before it",
+      "-dash.geojson: no such flags; for a file with this name, write ./-dash.geojson or put -- before it",
     ],
     [["convert", "", "b.csv"], "the name of an INPUT is empty; is a variable not set?"],
     [["info", ""], "the name of an INPUT is empty; is a variable not set?"],
-    [["convert", "a.shp", ""], "the name of OUTPUT is empty; is a variable not set?"],
+    [["convert", "a.shp", ""], "OUTPUT is an empty name; check that the variable is set"],
     ...["append", "overwrite", "replace-layer", "if-newer"].map((flag): [string[], string] => [
       ["convert", "a.shp", "-", "--to", "csv", `--${flag}`],
-      `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+      `--${flag} applies to an existing file, but OUTPUT is stdout: remove the flag`,
     ]),
     [["convert", "a.shp", "b.csv", "--limit", "few"], 'option --limit: "few" is not a whole number from 0'],
     [["convert", "a.shp", "b.csv", "--accuracy", "good"], 'option --accuracy: "good" is not a number from 0'],
     [["info", "a.shp", "--workers", "0"], 'option --workers: "0" is not a whole number from 1'],
     [["convert", "a.shp", "b.csv", "--limit", "3", "--limit", "4"], "--limit is given 2 times (3, 4): choose one"],
-    [["convert", "a.shp", "b.csv", "--rejects="], "--rejects is given without a value; give one, or leave it away"],
-    [["convert"], "convert of what? See geoferry convert --help"],
-    [["info"], "info of what? See geoferry info --help"],
+    [["convert", "a.shp", "b.csv", "--rejects="], "--rejects has no value; add one, or remove the flag"],
+    [["convert"], "convert needs INPUT... OUTPUT; see geoferry convert --help"],
+    [["info"], "info needs INPUT...; see geoferry info --help"],
     [["push", "places.csv"], "push needs --map; see geoferry push --help"],
     [["pull", "places.csv"], "pull needs --map; see geoferry pull --help"],
     [["admin", "map", "add", "Parks"], "admin map add needs --owner; see geoferry admin map add --help"],
@@ -59,24 +59,24 @@ describe("a mistyped command line", () => {
       ["convert", "a.shp", "b.gpkg", "--overwrite", "--replace-layer"],
       "--replace-layer replaces one layer of the output, --overwrite replaces all of it: choose one",
     ],
-    [["admin"], "admin what? See geoferry admin --help"],
-    [["admin", "user"], "admin user what? See geoferry admin user --help"],
+    [["admin"], "admin needs a command; see geoferry admin --help"],
+    [["admin", "user"], "admin user needs a command; see geoferry admin user --help"],
     [
       ["admin", "usr", "add", "a@b"],
-      'no command "admin usr"; did you mean admin user? There are admin user, admin map, admin credential',
+      'no command "admin usr"; did you mean admin user? Commands: admin user, admin map, admin credential',
     ],
     [
       ["admin", "map", "frob"],
-      'no command "admin map frob"; there are admin map add, admin map list, admin map remove',
+      'no command "admin map frob"; commands: admin map add, admin map list, admin map remove',
     ],
     [
       ["admin", "map", "add", "Parks", "--owner", "a@b", "--dta", "maps"],
       "no flag --dta; did you mean --data? See geoferry admin map add --help",
     ],
-    [["admin", "map", "add"], "admin map add of what? See geoferry admin map add --help"],
+    [["admin", "map", "add"], "admin map add needs NAME; see geoferry admin map add --help"],
     [["serve", "--prt", "80"], "no flag --prt; did you mean --port? See geoferry serve --help"],
     [["convert", "a.shp"], "convert needs an INPUT and an OUTPUT: geoferry convert roads.shp roads.geojson"],
-  ])("%j is told what is wrong", (args, message) => {
+  ])("the arguments %j cause a usage error with advice", (args, message) => {
     expect(geoferry(args)).toEqual({ status: 2, stdout: "", stderr: `geoferry: ${message}\n` });
   });
 });
@@ -102,7 +102,7 @@ describe("a mistake in the request", () => {
       "--bbox 3,0,1,2 --target-crs EPSG:25832",
       'option --bbox: "3,0,1,2" is not least x before greatest x, as EPSG:25832 is not in longitude and latitude',
     ],
-  ])("%s is told before that the output is there already", (flags, message) => {
+  ])("the invalid %s is reported before the existing output", (flags, message) => {
     const { status, stderr } = geoferry(["convert", huts, there, ...flags.split(" ")]);
     expect(stderr).toContain(`geoferry: ${message}`);
     expect(status).toBe(2);
@@ -134,7 +134,7 @@ describe("a field that is not there", () => {
     geoferry(["convert", file, "to.geojsonl", "--overwrite", ...flags], { cwd: scratch.folder });
 
   test.each(["towns.geojson", "towns.csv", "towns.kml", "towns.gpx"])(
-    "in %s: those that are there are told",
+    "an unknown field in %s: the error lists the existing fields",
     (file) => {
       const { status, stderr } = run(file, "--where", "nmae is not null");
       expect(status).toBe(3);
@@ -197,7 +197,7 @@ describe("info and check of many", () => {
     ]);
   });
 
-  test("features that cannot be read are counted with the others, and problems told in their order", () => {
+  test("check counts unreadable features, and lists problems in the order of records", () => {
     const { status, stdout } = geoferry(["check", `${samples}/flawed/places.geojson`]);
     expect(status).toBe(5);
     // samples/README.md: seven features, five of them flawed.
@@ -248,13 +248,13 @@ describe("a name that people give", () => {
   test.each([
     ["behind a file", `${trail}/out.csv`, "a part of its path is not a folder"],
     ["too long for a name", scratch.path(`${"n".repeat(300)}.csv`), "its name is too long"],
-  ])("an output %s is told to be impossible", (_, output, reason) => {
+  ])("an output %s is refused", (_, output, reason) => {
     const { status, stderr } = geoferry(["convert", trail, output]);
     expect(stderr).toContain(`cannot be written: ${reason}`);
     expect(status).toBe(6);
   });
 
-  test("rejects that would replace a file are told of by what they are", () => {
+  test("the error for an existing rejects file names the rejects", () => {
     writeFileSync(scratch.path("kept.geojsonl"), "kept");
     const { status, stderr } = geoferry([
       ...["convert", trail, scratch.path("appended.csv"), "--append", "--rejects", scratch.path("kept.geojsonl")],
@@ -264,17 +264,19 @@ describe("a name that people give", () => {
   });
 });
 
-test("a --source-crs that is not what the input says is told", () => {
-  const told = (code: string) =>
+test("a --source-crs that contradicts the input is reported", () => {
+  const noticesFor = (code: string) =>
     geoferry([
       ...["convert", `${samples}/shapefile/survey.shp`, scratch.path(`${code}.geojson`)],
       ...["--source-crs", `EPSG:${code}`],
     ]).stderr;
-  expect(told("25833")).toContain("the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833");
-  expect(told("25832")).not.toContain("crs-overridden");
+  expect(noticesFor("25833")).toContain(
+    "the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833",
+  );
+  expect(noticesFor("25832")).not.toContain("crs-overridden");
 });
 
-test("rejects that go nowhere are told with what would keep them", () => {
+test("rejects without a file are reported with the flag that keeps them", () => {
   const { stderr } = geoferry(["convert", `${samples}/flawed/capitals.csv`, "-", "--to", "csv"]);
   expect(stderr).toContain("3 features kept without geometry; --rejects FILE takes the geometries with their reasons");
   expect(stderr).toContain("1 feature rejected; --rejects FILE takes them with their reasons");

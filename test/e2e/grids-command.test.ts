@@ -140,7 +140,7 @@ describe("geoferry grids get", () => {
     expect(stderr).toContain(`ntf, EPSG:4275 to EPSG:4171: ${name}`);
     expect(status).toBe(3);
     expect(server.requests.map(({ path }) => path)).toEqual([`/${name}`]);
-    expect((await get()).stderr).toContain("which grids? Name some");
+    expect((await get()).stderr).toContain("grids get needs NAMES of grids");
   });
 
   test("grids get accepts names of published grids only", async () => {

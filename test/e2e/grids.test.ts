@@ -172,7 +172,7 @@ describe("info and check", () => {
     const said = ["--source-crs", "EPSG:25832", "--in", "x=x", "--in", "y=y"];
     for (const command of ["info", "check"]) {
       const { stdout } = geoferry([command, strangers, ...said]);
-      expect(stdout, command).toMatch(new RegExp(`look at:? +2 of 3 features: ${words.source}`));
+      expect(stdout, command).toMatch(new RegExp(`warning:? +2 of 3 features: ${words.source}`));
     }
     const converted = geoferry(["convert", strangers, scratch.path("strangers.geojson"), ...said]);
     expect(converted.stderr).toMatch(new RegExp(`note outside-crs-area \\(2 times\\): ${words.source}`));

@@ -71,9 +71,9 @@ test("a retry does not append again", async () => {
     `name: a, source: ["http://${host}/a.csv", "http://${host}/b.csv"], target: out/, to: csv, append: true, retryDelay: 1ms`,
   ]);
   const { status, report } = await run();
-  expect({ status, tries: report.steps[0]!.tries, counts: report.steps[0]!.counts }).toEqual({
+  expect({ status, attempts: report.steps[0]!.attempts, counts: report.steps[0]!.counts }).toEqual({
     status: 0,
-    tries: 3,
+    attempts: 3,
     counts: { read: 2, written: 2, rejected: 0 },
   });
   expect(rowsOf("out/a.csv")).toHaveLength(1);

@@ -110,7 +110,7 @@ test("a skipped run is reported once, and fails if the other run takes too long"
   while (asked === 0) await pause(20);
   const skipped = await run();
   expect([skipped.status, calls()]).toEqual([11, ["slow 11 skipped"]]);
-  expect(skipped.stderr).toContain("another run of it is at work");
+  expect(skipped.stderr).toContain("another run is in progress");
   expect([skipped.report.result, errorIn("report.json").code]).toEqual(["skipped", "job-locked"]);
   expect(readFileSync(at("job.prom"), "utf8")).toContain('geoferry_job_exit_status{job="slow"} 11\n');
   const again = await run();

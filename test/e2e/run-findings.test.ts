@@ -51,8 +51,8 @@ describe("of a step", () => {
     for (const text of ["done with losses", "text-cut of remark", "no-geometry"]) expect(page).toContain(text);
     const metrics = readFileSync(at("night.prom"), "utf8");
     expect(metrics).toContain('geoferry_step_losses{job="night",step="roads",code="text-cut"} 3');
-    expect(metrics).toContain('geoferry_step_notes{job="night",step="empty",code="no-geometry"} 3');
-    expect(metrics).toContain('geoferry_step_features{job="night",step="empty",became="without_geometry"} 3');
+    expect(metrics).toContain('geoferry_step_notices{job="night",step="empty",code="no-geometry"} 3');
+    expect(metrics).toContain('geoferry_step_features{job="night",step="empty",outcome="without_geometry"} 3');
   });
 
   test("losses are reported while the source is unchanged", async () => {
@@ -62,14 +62,14 @@ describe("of a step", () => {
     const { report, stderr } = await run();
     expect(report.steps[0]!.result).toBe("unchanged");
     expect(kinds(report.steps[0]!)).toEqual({ "field-renamed": 1, "text-cut": 3, "type-changed": 3 });
-    expect(report.steps[0]!.changes).toEqual([]);
+    expect(report.steps[0]!.regressions).toEqual([]);
     expect(stderr).toMatch(/lost text-cut of remark/);
   });
 });
 
 describe("compared with the last successful run", () => {
   const changes = (step: StepReport) =>
-    step.changes.map(({ what, code, field, before, now }) => [
+    step.regressions.map(({ what, code, field, before, now }) => [
       [what, code, field].filter((part) => part !== undefined).join(" "),
       before,
       now,
@@ -82,7 +82,7 @@ describe("compared with the last successful run", () => {
     );
     put("job.yaml", "name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: roads.shp}\n");
     const first = await run();
-    expect(first.report.steps[0]!.changes).toEqual([]);
+    expect(first.report.steps[0]!.regressions).toEqual([]);
 
     put(
       "roads.geojson",
@@ -99,13 +99,13 @@ describe("compared with the last successful run", () => {
       ["loss text-cut height", null, 3],
       ["loss text-cut remark", 1, 3],
     ]);
-    expect(stderr).toMatch(/new since the last time: lost text-cut of height \(3 times\)/);
-    expect(stderr).toMatch(/more than the last time: lost text-cut of remark 3 times, 1 before/);
-    expect(stderr).toMatch(/fewer than the last time: read 3, 4 before/);
-    expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than the last time: read 3, 4 before");
+    expect(stderr).toMatch(/new since the last run: lost text-cut of height \(3 times\)/);
+    expect(stderr).toMatch(/more than in the last run: lost text-cut of remark 3 times, before 1/);
+    expect(stderr).toMatch(/fewer than in the last run: read 3, before 4/);
+    expect(readFileSync(at("page.html"), "utf8")).toContain("fewer than in the last run: read 3, before 4");
     const metrics = readFileSync(at("night.prom"), "utf8");
-    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="loss"} 5');
-    expect(metrics).toContain('geoferry_step_worse{job="night",step="roads",what="read"} 1');
+    expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="loss"} 5');
+    expect(metrics).toContain('geoferry_step_regressions{job="night",step="roads",what="read"} 1');
   });
 
   test("the step of a map reports them, too", async () => {
@@ -115,7 +115,7 @@ describe("compared with the last successful run", () => {
       "job.yaml",
       `name: night\nsteps:\n  - {name: places, source: places.csv, target: {map: ${map}, remoteField: name}}\n`,
     );
-    expect((await run()).report.steps[0]!.changes).toEqual([]);
+    expect((await run()).report.steps[0]!.regressions).toEqual([]);
     put("places.csv", pointsCsv("a", "d"));
     const { report } = await run();
     expect(changes(report.steps[0]!)).toContainEqual(["read", 3, 2]);
@@ -134,7 +134,11 @@ test("an output whose source was removed is reported until it is deleted", async
     const { status, report, stderr } = await run(["--quiet"]);
     expect([status, existsSync(at("out/a.geojson"))]).toEqual([0, true]);
     const [step] = report.steps;
-    return [step!.notices.filter(({ code }) => code === "stale-output").length, step!.changes.length, stderr !== ""];
+    return [
+      step!.notices.filter(({ code }) => code === "stale-output").length,
+      step!.regressions.length,
+      stderr !== "",
+    ];
   };
   expect(await left()).toEqual([1, 1, true]);
   expect(await left()).toEqual([1, 0, false]);
@@ -178,7 +182,7 @@ describe("a step fails, and writes nothing,", () => {
     expect(kept.status).toBe(5);
     expect(kept.report.steps[0]!.counts).toEqual({ read: 3, written: 3, rejected: 1, withoutGeometry: 1 });
     expect(kept.stderr).toMatch(/^ {2}points\.csv → .*rejected 1.*, in points\.gpkg\.rejects\.geojsonl$/m);
-    expect(readFileSync(at("night.prom"), "utf8")).toContain('became="without_geometry"} 1');
+    expect(readFileSync(at("night.prom"), "utf8")).toContain('outcome="without_geometry"} 1');
     for (const [member, code] of [
       [", maxWithoutGeometry: 0", "guard-without-geometry"],
       [", maxRejects: 0", "guard-rejects"],
@@ -213,12 +217,12 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
     );
     const steps = (folder: string) =>
       `name: night\nsteps:\n  - {name: roads, source: roads.geojson, target: ${folder}/, to: shapefile}\n  - {name: empty, source: empty.geojson, target: ${folder}/, to: gpkg}\n`;
-    const summarize = ({ losses, notices, gaps, counts, changes }: StepReport) => ({
+    const summarize = ({ losses, notices, skippedRanges, counts, regressions }: StepReport) => ({
       losses,
       notices,
-      gaps,
+      skippedRanges,
       counts,
-      changes,
+      regressions,
     });
     put("job.yaml", steps("here"));
     const here = await run();
@@ -231,7 +235,7 @@ describe.runIf(hasRedis)("over a queue with workers", { timeout: 120_000 }, () =
       places(2, (n) => feature({ population_of_2020: n, more_than_ten: n }, point(n))),
     );
     const again = await desk.runServed("there.yaml", fleet.flags);
-    expect(again.report.steps[0]!.changes.map(({ what, field }) => [what, field])).toEqual([
+    expect(again.report.steps[0]!.regressions.map(({ what, field }) => [what, field])).toEqual([
       ["read", undefined],
       ["written", undefined],
       ["loss", "more_than_ten"],

@@ -68,7 +68,7 @@ test("of twenty sources with one corrupt, one unreachable, one unchanged and one
   }
   expect(results(report)).toMatchObject({ corrupt: "failed", silent: "failed", calm: "unchanged", half: "failed" });
   expect(errors(report)).toEqual({ corrupt: "input-truncated", silent: "input-unavailable", half: "guard-sync" });
-  expect(stepOf(report, "silent").tries).toBe(2);
+  expect(stepOf(report, "silent").attempts).toBe(2);
   // 8 (unreachable) is worse than 3 (corrupt) and 7 (a guard).
   expect({ status, reported: report.status }).toEqual({ status: 8, reported: 8 });
   expect(await world.features(map)).toEqual(before);
@@ -152,10 +152,10 @@ test("a step is retried after network errors, and dependent steps wait for it", 
     `name: n\nparallel: 2\nretryDelay: 10ms\nsteps:\n  - {name: first, source: ${address}/a.csv, target: a.geojson}\n  - {name: second, source: a.geojson, target: b.csv, needs: first}\n`,
   );
   const { status, report } = await run("job.yaml");
-  expect({ status, results: results(report), tries: stepOf(report, "first").tries }).toEqual({
+  expect({ status, results: results(report), attempts: stepOf(report, "first").attempts }).toEqual({
     status: 0,
     results: { first: "done", second: "done" },
-    tries: 3,
+    attempts: 3,
   });
 });
 
@@ -251,7 +251,7 @@ describe("two concurrent runs of one job", () => {
     const second = await run("job.yaml");
     release();
     expect(second.status).toBe(11);
-    expect(second.stderr).toMatch(/job held: another run of it is at work \(process \d+ on /);
+    expect(second.stderr).toMatch(/job held: another run is in progress \(process \d+ on /);
     expect((await first).status).toBe(0);
   });
 
@@ -328,7 +328,7 @@ describe("reports of a run", () => {
     expect(page).not.toContain("</script>");
     expect(page.match(/<rect class="a"/g)?.length).toBeGreaterThanOrEqual(4);
     const metrics = readFileSync(at("m.prom"), "utf8");
-    expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",became="written"} 3');
+    expect(metrics).toContain('geoferry_step_features{job="<b>&\\"night",step="</script>",outcome="written"} 3');
     expect(metrics).toContain('geoferry_job_exit_status{job="<b>&\\"night"} 3');
     expect(metrics).not.toContain("last_success_timestamp_seconds{");
   });

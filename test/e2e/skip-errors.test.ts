@@ -26,8 +26,8 @@ describe("--skip-errors", () => {
     expect(stderr).toContain(`junk.geojson, byte ${collection.length + 1}: gave up 8 bytes: `);
     const { stdout } = geoferry([...args, "--overwrite", "--json"], { cwd: scratch.folder });
     const gap = { source: "junk.geojson", byte: collection.length + 1, bytes: 8, output: "junk.csv" };
-    expect(records(stdout)).toContainEqual(expect.objectContaining({ type: "gap", ...gap }));
-    expect(records(stdout).at(-1)).toMatchObject({ type: "summary", written: 1, rejected: 0, gaps: 1 });
+    expect(records(stdout)).toContainEqual(expect.objectContaining({ type: "skipped-range", ...gap }));
+    expect(records(stdout).at(-1)).toMatchObject({ type: "summary", written: 1, rejected: 0, skippedRanges: 1 });
     expect(geoferry([...args, "--overwrite", "--strict"], { cwd: scratch.folder }).status).toBe(4);
   });
 
@@ -40,11 +40,11 @@ describe("--skip-errors", () => {
     const args = ["parks.shp", "--skip-errors", "--json"];
     const { status, stdout } = geoferry(["convert", ...args, "cut.shp"], { cwd: scratch.folder });
     expect(status).toBe(5);
-    const gaps = records(stdout).filter(({ type }) => type === "gap");
+    const gaps = records(stdout).filter(({ type }) => type === "skipped-range");
     expect(gaps).toMatchObject([{ source: "parks.shp", bytes: null }]);
     const info = geoferry(["info", ...args], { cwd: scratch.folder });
     expect(info.status).toBe(5);
-    expect(records(info.stdout).map(({ type }) => type)).toContain("gap");
+    expect(records(info.stdout).map(({ type }) => type)).toContain("skipped-range");
   });
 
   test("a valid file has no skipped ranges, and the run ends with 0", () => {

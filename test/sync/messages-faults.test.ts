@@ -220,6 +220,6 @@ test("recreates features of an interrupted run first", async () => {
   listener.stopped(restored, 10, /interrupted while it recreated features and must be finished first/);
   const second = await listener.run(args);
   expect(second.status, second.stderr).toBe(0);
-  expect(second.stderr).toMatch(/features that an earlier run had deleted to create them anew/);
+  expect(second.stderr).toMatch(/completing delete-create updates that an earlier run left unfinished/);
   expect((await world.features(map)).map(({ properties }) => properties.title)).toEqual(Array(5).fill("new"));
 });

@@ -108,8 +108,8 @@ test("a job, its steps, its conversions, its requests and what the service does 
   expect(calls[0]!.attributes).toMatchObject({ "db.system.name": "sqlite" });
 
   expect(collector.headers.every((headers) => headers["x-key"] === secret)).toBe(true);
-  const told = JSON.stringify(collector.spans);
-  for (const hidden of [clientSecret, clientId, secret, "Bearer"]) expect(told).not.toContain(hidden);
+  const exported = JSON.stringify(collector.spans);
+  for (const hidden of [clientSecret, clientId, secret, "Bearer"]) expect(exported).not.toContain(hidden);
 });
 
 test("a request whose client goes away before the answer has its span and its line of the log, too", async () => {
@@ -148,7 +148,7 @@ test("a collector that is away stops nothing, and is reported of once", async ()
   expect(stderr.match(/traces cannot be sent: the collector has not taken them/g)).toHaveLength(1);
 });
 
-test("what cannot be had of what is asked for is told", async () => {
+test("unsupported trace settings are reported", async () => {
   const grpc = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
   expect((await geoferry(["convert", `${samples}/parks.geojson`, "a.csv"], grpc)).stderr).toContain("not by grpc");
   const zipkin = await geoferry(["convert", `${samples}/parks.geojson`, "b.csv"], { OTEL_TRACES_EXPORTER: "zipkin" });

@@ -1,8 +1,8 @@
-/** `geoferry admin`: accounts, maps and credentials of a service, without a browser and while it runs. */
+/** `geoferry admin`: manages accounts, maps and credentials of a service, also while it runs. */
 import type { Admin } from "../../service/admin.js";
 import type { Command } from "../command.js";
 import { type StoreArguments, storeLocation, storeOptions } from "../options/store-location.js";
-import { describeMap, give, tell } from "../output/print.js";
+import { describeMap, printNotice, printResult } from "../output/print.js";
 import { readPassword } from "../password.js";
 
 interface UserArguments extends StoreArguments {
@@ -32,7 +32,7 @@ interface CredentialRevokeArguments extends StoreArguments {
   readonly client: string;
 }
 
-/** Does something to the store that the arguments name; it is made where `make` says so. */
+/** Opens the store, which `make` creates if necessary. */
 async function withAdmin(
   args: StoreArguments,
   act: (admin: Admin) => Promise<void>,
@@ -54,13 +54,13 @@ const toIsoTime = (time: number | null): string | null => (time === null ? null 
 const owner = {
   type: "string",
   requiresArg: true,
-  describe: "Email of the account that owns it",
+  describe: "Email of the owner's account",
   demandOption: true,
 } as const;
 const ownerFilter = {
   type: "string",
   requiresArg: true,
-  describe: "List only those of the account with this email",
+  describe: "List only entries of the account with this email",
 } as const;
 const email = { type: "string", accepts: [], describe: "EMAIL of the account", demandOption: true } as const;
 
@@ -72,15 +72,15 @@ const userAdd: Command<UserAddArguments> = {
     ...storeOptions,
     name: { type: "string", requiresArg: true, accepts: [], describe: "Display name that other accounts see" },
   },
-  examples: [["admin user add ada@example.org --data maps < password.txt", "the password is the line of a file"]],
+  examples: [["admin user add ada@example.org --data maps < password.txt", "read the password from a file"]],
   async run(args) {
     const password = await readPassword();
     return withAdmin(
       args,
       async (admin) => {
         const { id, email } = await admin.addAccount(args.email, password, args.name);
-        if (args.json) give(args, { id, email }, "");
-        tell(args, `${admin.place}: account ${email} is made`);
+        if (args.json) printResult(args, { id, email }, "");
+        printNotice(args, `${admin.place}: created account ${email}`);
       },
       "make",
     );
@@ -92,27 +92,31 @@ const userList: Command<StoreArguments> = {
   summary: "List the accounts",
   positionals: {},
   options: storeOptions,
-  examples: [["admin user list --data maps", "one a line"]],
+  examples: [["admin user list --data maps", "one account per line"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const { id, email, name, created } of await admin.accounts()) {
         const shown = name === "" ? "" : `  (${name})`;
-        give(args, { id, email, name, created: toIsoTime(created) }, `${email}${shown}  since ${toIsoTime(created)}`);
+        printResult(
+          args,
+          { id, email, name, created: toIsoTime(created) },
+          `${email}${shown}  since ${toIsoTime(created)}`,
+        );
       }
     }),
 };
 
 const userSetPassword: Command<UserArguments> = {
   usage: "admin user set-password <email>",
-  summary: "Set the password of an account, read from stdin, and sign it out everywhere",
+  summary: "Set the password of an account, read from stdin, and end all its sessions",
   positionals: { email },
   options: storeOptions,
-  examples: [["admin user set-password ada@example.org --data maps", "asks for it on a terminal"]],
+  examples: [["admin user set-password ada@example.org --data maps", "prompts on a terminal"]],
   async run(args) {
     const password = await readPassword();
     return withAdmin(args, async (admin) => {
       await admin.setPassword(args.email, password);
-      tell(args, `${admin.place}: ${args.email} has another password, and is signed out everywhere`);
+      printNotice(args, `${admin.place}: changed the password of ${args.email} and ended all its sessions`);
     });
   },
 };
@@ -131,13 +135,18 @@ const userSetName: Command<UserSetNameArguments> = {
       demandOption: true,
     },
   },
-  examples: [['admin user set-name ada@example.org --name "Ada, Parks" --data maps', "shown instead of the email"]],
+  examples: [
+    [
+      'admin user set-name ada@example.org --name "Ada, Parks" --data maps',
+      "other accounts see the name instead of the email",
+    ],
+  ],
   run: (args) =>
     withAdmin(args, async (admin) => {
       await admin.setName(args.email, args.name);
-      tell(
+      printNotice(
         args,
-        `${admin.place}: ${args.email} ${args.name === "" ? "has no display name" : `is shown as ${args.name}`}`,
+        `${admin.place}: ${args.email} ${args.name === "" ? "has no display name" : `has the display name ${args.name}`}`,
       );
     }),
 };
@@ -155,7 +164,7 @@ const mapAdd: Command<MapAddArguments> = {
   run: (args) =>
     withAdmin(args, async (admin) => {
       const id = await admin.addMap(args.name, args.owner, !(args.public ?? false));
-      give(args, { id }, id);
+      printResult(args, { id }, id);
     }),
 };
 
@@ -164,7 +173,7 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
   summary: "List the maps",
   positionals: {},
   options: { ...storeOptions, owner: ownerFilter },
-  examples: [["admin map list --owner ada@example.org --data maps", "those of one account"]],
+  examples: [["admin map list --owner ada@example.org --data maps", "list the maps of one account"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       for (const map of await admin.maps(args.owner ?? null)) {
@@ -178,7 +187,7 @@ const mapList: Command<StoreArguments & { readonly owner?: string }> = {
           revision,
           created: toIsoTime(created),
         };
-        give(args, record, describeMap(record));
+        printResult(args, record, describeMap(record));
       }
     }),
 };
@@ -191,12 +200,12 @@ const mapRemove: Command<MapRemoveArguments> = {
     ...storeOptions,
     "with-features": { type: "boolean", describe: "Remove the map even if it has features; they are lost" },
   },
-  examples: [["admin map remove 0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60 --data maps", "an empty map"]],
+  examples: [["admin map remove 0192d3f0-6f0a-7c6e-8f4a-1b2c3d4e5f60 --data maps", "remove an empty map"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const { name, features } = await admin.removeMap(args.id, args.withFeatures ?? false);
-      if (args.json) give(args, { id: args.id, name, features }, "");
-      tell(args, `${admin.place}: map ${name} is removed${features > 0 ? `, with ${features} features` : ""}`);
+      if (args.json) printResult(args, { id: args.id, name, features }, "");
+      printNotice(args, `${admin.place}: removed map ${name}${features > 0 ? ` with ${features} features` : ""}`);
     }),
 };
 
@@ -221,8 +230,8 @@ const credentialAdd: Command<CredentialAddArguments> = {
     withAdmin(args, async (admin) => {
       const { clientId, clientSecret } = await admin.addCredential(args.owner, args.name ?? "geoferry admin");
       const record = { client_id: clientId, client_secret: clientSecret };
-      give(args, record, `client_id=${clientId}\nclient_secret=${clientSecret}`);
-      tell(args, "The secret is not shown again.");
+      printResult(args, record, `client_id=${clientId}\nclient_secret=${clientSecret}`);
+      printNotice(args, "Store the secret now; it is not shown again.");
     }),
 };
 
@@ -237,7 +246,11 @@ const credentialList: Command<StoreArguments & { readonly owner?: string }> = {
       for (const { clientId, name, email, created, lastUsed, revoked } of await admin.credentials(args.owner ?? null)) {
         const times = { created: toIsoTime(created), lastUsed: toIsoTime(lastUsed), revoked: toIsoTime(revoked) };
         const used = revoked !== null ? `revoked ${times.revoked}` : `last used ${times.lastUsed ?? "never"}`;
-        give(args, { client_id: clientId, name, owner: email, ...times }, `${clientId}  ${name}  (${email}, ${used})`);
+        printResult(
+          args,
+          { client_id: clientId, name, owner: email, ...times },
+          `${clientId}  ${name}  (${email}, ${used})`,
+        );
       }
     }),
 };
@@ -247,12 +260,12 @@ const credentialRevoke: Command<CredentialRevokeArguments> = {
   summary: "Revoke a credential and its access tokens",
   positionals: { client: { type: "string", accepts: [], describe: "CLIENT id", demandOption: true } },
   options: storeOptions,
-  examples: [["admin credential revoke gfc_jx1f0… --data maps", "at once"]],
+  examples: [["admin credential revoke gfc_jx1f0… --data maps", "takes effect at once"]],
   run: (args) =>
     withAdmin(args, async (admin) => {
       const revoked = await admin.revokeCredential(args.client);
-      if (args.json) give(args, { client_id: args.client, revoked }, "");
-      tell(args, `${admin.place}: ${args.client} ${revoked ? "is revoked" : "was revoked before"}`);
+      if (args.json) printResult(args, { client_id: args.client, revoked }, "");
+      printNotice(args, `${admin.place}: ${revoked ? `revoked ${args.client}` : `${args.client} was already revoked`}`);
     }),
 };
 

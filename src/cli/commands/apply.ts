@@ -18,7 +18,7 @@ export const applyCommand: Command<ApplyArguments> = {
     backup: writingOptions.backup,
     ...refusedOption("PLAN"),
   }),
-  examples: [["apply places.plan", "what geoferry plan -o places.plan showed"]],
+  examples: [["apply places.plan", "apply the plan that geoferry plan -o places.plan saved"]],
   async run(args) {
     const { runApply } = await import("../run/run-apply.js");
     return runApply(args);

@@ -16,13 +16,13 @@ export interface CheckArguments extends InfoArguments {
   readonly map?: string;
 }
 
-/** Problems shown to a person; `--json` has them all. */
+/** Problems that are listed; `--json` lists all. */
 const maxShownProblems = 20;
 
-/** What the checks find in features that were read; all other problems are features that could not be. */
+/** Problems of features that were read; other codes are features that could not be read. */
 const checkCodes = new Set(["non-finite", "out-of-range", "geometry-invalid"]);
 
-/** Problems in the order of the records, whatever found them. */
+/** Sorts by record. */
 const sortProblems = ({ problems }: LayerReport): LayerReport["problems"] =>
   [...problems].sort((a, b) => (a.place.record ?? 0) - (b.place.record ?? 0));
 
@@ -41,12 +41,12 @@ function describeProblems(layer: LayerReport): string {
       ? layer.error === null
         ? "no problem found"
         : layer.errorCode === "crs-no-operation"
-          ? "convert refuses it, but into formats that hold any reference system"
+          ? "convert refuses it, except for output formats that support any reference system"
           : "convert refuses it"
       : `${layer.problems.length} of ${layer.featureCount + unread} features have a problem`;
   const refusal = refusalOf(layer);
   if (refusal !== null) lines.unshift(`  ${refusal}`);
-  const suspicious = layer.warnings.map((sentence) => `  look at: ${sentence}`);
+  const suspicious = layer.warnings.map((sentence) => `  warning: ${sentence}`);
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const crs = layer.crs ? [["crs", [layer.crs.id, layer.crs.name].filter((part) => part).join(" ")], ...reference] : [];
   const known = crs.map(([word, sentence]) => `  ${word}: ${sentence}`);
@@ -80,7 +80,7 @@ function toRecords(layer: LayerReport): string {
   return all.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-/** What a map holds already. */
+/** The existing features of a map. */
 async function readMapToCompare(map: string, args: CheckArguments): Promise<ExistingMapData> {
   const id = mapIdOf(map);
   const service = await serviceFrom(args);

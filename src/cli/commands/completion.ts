@@ -11,7 +11,7 @@ export const completionCommand: Command<CompletionArguments> = {
   usage: "completion [shell]",
   summary: "Print a script that completes commands, flags and values in bash, zsh, fish or PowerShell",
   positionals: {
-    shell: { type: "string", describe: "SHELL: bash, zsh, fish or powershell; bash unless given", accepts: shells },
+    shell: { type: "string", describe: "SHELL: bash, zsh, fish or powershell; default: bash", accepts: shells },
   },
   options: {},
   examples: [

@@ -20,7 +20,7 @@ export interface ConvertArguments extends SourceArguments, OutputArguments, MapI
   readonly paths: readonly string[];
 }
 
-/** The arguments as a request; what is not given is not in it. */
+/** The request of the arguments, without the members that are not given. */
 export function parseConvertRequest(args: ConvertArguments): ConvertRequest {
   const paths = args.paths.map(unprotect);
   if (paths.length < 2)
@@ -73,9 +73,9 @@ export const convertCommand: Command<ConvertArguments> = {
     ...mapInputOptions,
   },
   examples: [
-    ["convert roads.shp roads.geojson", "Shapefile to GeoJSON in WGS84"],
-    ["convert places.csv places.shp --target-crs EPSG:25832", "reproject on the way"],
-    ["convert 'in/*.shp' out/ --to geojson", "every Shapefile of a folder, in parallel"],
+    ["convert roads.shp roads.geojson", "convert a Shapefile to GeoJSON in WGS84"],
+    ["convert places.csv places.shp --target-crs EPSG:25832", "convert and reproject"],
+    ["convert 'in/*.shp' out/ --to geojson", "convert all Shapefiles of a folder, in parallel"],
     ["convert data.geojson - --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {

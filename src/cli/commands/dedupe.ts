@@ -49,11 +49,11 @@ export const dedupeCommand: Command<DedupeArguments> = {
     "settle-time": sendingOptions["settle-time"],
   }),
   examples: [
-    ["dedupe --map 7c0… --remote-field ref --dry-run", "which features have the same ref, and which would go"],
-    ["dedupe --map 7c0… --remote-field ref --max-delete 800", "delete those that say the same as another one"],
+    ["dedupe --map 7c0… --remote-field ref --dry-run", "show duplicates and which of them would be deleted"],
+    ["dedupe --map 7c0… --remote-field ref --max-delete 800", "delete duplicates that are equal"],
     [
       "dedupe --map 7c0… --remote-field ref --delete-different --order-by updated --keep last",
-      "keep the newest of each",
+      "keep the newest of each, also if they differ",
     ],
   ],
   async run(args) {

@@ -27,13 +27,13 @@ export const deleteCommand: Command<SyncArguments & RunArguments> = {
     ...conflictOption,
   }),
   examples: [
-    ["delete gone.csv --map 7c0… --remote-field ref", "by the keys in a table"],
-    ["delete old.geojson --map 7c0… --match id", "by the ids of the service, as pull wrote them"],
+    ["delete gone.csv --map 7c0… --remote-field ref", "delete the features with the keys of a table"],
+    ["delete old.geojson --map 7c0… --match id", "delete by the ids of the service, as written by pull"],
   ],
   async run(args) {
     if (args.remoteField === undefined && args.match === undefined)
       throw createError("usage", {
-        reason: "delete needs to know what identifies a feature: --remote-field NAME, or --match id",
+        reason: "delete needs --remote-field NAME or --match id to identify features",
       });
     const { runSync } = await import("../run/run-sync.js");
     return runSync(syncRequestOf(args), "delete", args);

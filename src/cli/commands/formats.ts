@@ -43,7 +43,7 @@ const toRecord = (format: Format) => ({
   writerOptions: listOptions(format.writer),
 });
 
-/** The options of a format that is not there on this machine no one knows. */
+/** Empty for formats that are not installed. */
 function listOptions(half: Format["reader"] | Format["writer"]): OptionTable {
   try {
     return half?.options ?? {};
@@ -53,7 +53,7 @@ function listOptions(half: Format["reader"] | Format["writer"]): OptionTable {
   }
 }
 
-/** Of a family all that there are on this machine, or how to get them. */
+/** Adds the installed members of format families, or prints how to install them. */
 function expandFamilies(formats: readonly Format[], { quiet }: FormatsArguments): Format[] {
   const all = new Map(formats.map((format) => [format.id, format]));
   for (const { id, family } of formats) {
@@ -76,8 +76,8 @@ export const formatsCommand: Command<FormatsArguments> = {
   positionals: { name: { type: "string", describe: "FORMAT whose options are shown", accepts: "format" } },
   options: {},
   examples: [
-    ["formats", "all formats"],
-    ["formats csv", "options of CSV"],
+    ["formats", "list all formats"],
+    ["formats csv", "show the options of CSV"],
   ],
   async run(args) {
     const registry = await openRegistry(args.plugin ?? []);

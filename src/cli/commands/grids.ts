@@ -1,4 +1,4 @@
-/** `geoferry grids`: the shift grids that PROJ publishes, and those on this machine. */
+/** `geoferry grids`: lists and downloads shift grids. */
 import { stat } from "node:fs/promises";
 import type { Area, PublishedGrid } from "../../crs/grids/index.js";
 import { createError } from "../../errors.js";
@@ -8,13 +8,12 @@ import { endpointOption, type GridArguments, gridSearchFolders, resolveGrids } f
 import { networkOptions } from "../options/network-options.js";
 import { outputOptions } from "../options/output-options.js";
 import { readingOptions } from "../options/source-options.js";
-import { give, tell } from "../output/print.js";
+import { printNotice, printResult } from "../output/print.js";
 import { bytes, ProgressDisplay } from "../output/progress.js";
 import { unprotect } from "../parse/arguments.js";
 import { parseBox } from "../parse/values.js";
 import { interrupted } from "../signals.js";
 
-/** For what input grids are asked for. */
 interface InputArguments extends CommonArguments {
   readonly for?: string;
   readonly sourceCrs?: string;
@@ -43,14 +42,14 @@ const inputOptions = {
 } as const satisfies Readonly<Record<string, Flag>>;
 
 /**
- * The grids for an input; null where none is named. Of each layer that lacks some it says so.
- * @param folders whose grids are not missing
+ * The grids that a conversion of `--for` would use; null without `--for`. Reports missing grids of each layer.
+ * @param folders with installed grids
  */
 async function gridsForInput(args: InputArguments, folders: readonly string[]): Promise<PublishedGrid[] | null> {
   const { for: input, sourceCrs, targetCrs } = args;
   if (input === undefined) {
     const alone = sourceCrs === undefined ? (targetCrs === undefined ? null : "--target-crs") : "--source-crs";
-    if (alone !== null) throw createError("usage", { reason: `${alone} is for the input that --for names` });
+    if (alone !== null) throw createError("usage", { reason: `${alone} requires --for INPUT` });
     return null;
   }
   const display = new ProgressDisplay(process.stderr);
@@ -62,8 +61,11 @@ async function gridsForInput(args: InputArguments, folders: readonly string[]): 
   );
   for (const { layer, from, to, grids } of layers) {
     const names = grids.map(({ name }) => name).join(", ");
-    const places = folders.length === 0 ? "" : " that is not here";
-    tell(args, `${layer}, ${from} to ${to}: ${names === "" ? `no grid${places} makes it more accurate` : names}`);
+    const missing = folders.length === 0 ? "" : " that is not installed";
+    printNotice(
+      args,
+      `${layer}, ${from} to ${to}: ${names === "" ? `no grid${missing} improves the accuracy` : names}`,
+    );
   }
   return [...new Set(layers.flatMap(({ grids }) => grids))];
 }
@@ -78,7 +80,7 @@ async function installedGrids() {
   return locateGrids(places);
 }
 
-/** A line for people: "us_noaa_conus.tif  0.2 MB  USA - CONUS - …: NAD27 to NAD83; Public domain; at /usr/share/proj/…" */
+/** "us_noaa_conus.tif  0.2 MB  USA - CONUS - …: NAD27 to NAD83; Public domain; at /usr/share/proj/…" */
 function describeGrid(grid: PublishedGrid, installed: string | null): string {
   const { name, areaName, description, licence } = grid;
   const at = installed === null ? "" : `; at ${installed}`;
@@ -103,9 +105,9 @@ const listCommand: Command<ListArguments> = {
     ...inputOptions,
   },
   examples: [
-    ["grids list NAD27", "all from or to NAD27"],
-    ["grids list --bbox 5,45,11,48 --json", "those of an area, for a program"],
-    ["grids list --for wells.csv --source-crs EPSG:4267", "what a conversion would use, installed or not"],
+    ["grids list NAD27", "list all grids from or to NAD27"],
+    ["grids list --bbox 5,45,11,48 --json", "list the grids of an area as JSON"],
+    ["grids list --for wells.csv --source-crs EPSG:4267", "list the grids that a conversion would use"],
   ],
   async run(args) {
     const { publishedGrids, coversPartOf, searchText } = await import("../../crs/grids/index.js");
@@ -119,11 +121,11 @@ const listCommand: Command<ListArguments> = {
       if (args.installed && at === null) continue;
       if (box && !coversPartOf(grid, box)) continue;
       if (!words.every((word) => searchText(grid).includes(word))) continue;
-      give(args, toRecord(grid, at), describeGrid(grid, at));
+      printResult(args, toRecord(grid, at), describeGrid(grid, at));
       found++;
     }
     if (found === 0 && args.for === undefined)
-      tell(args, "no grid is like that; geoferry grids list without more shows all");
+      printNotice(args, "no grid matches; geoferry grids list without arguments lists all");
     return 0;
   },
 };
@@ -133,14 +135,14 @@ const whereCommand: Command<CommonArguments> = {
   summary: "Show the folders searched for shift grids, in order, and the grids in them",
   positionals: {},
   options: {},
-  examples: [["grids where", "after those that --grid names"]],
+  examples: [["grids where", "the folders searched after those of --grid"]],
   async run(args) {
     const { listGridFiles } = await import("../../pipeline/grids/grid-store.js");
     for (const { path, reason } of gridSearchFolders(process.env)) {
       const grids = await listGridFiles(path);
       const lines = (grids ?? []).map(({ name, size }) => `\n  ${name}  ${bytes(size)}`);
       const state = grids === null ? ": does not exist" : lines.length === 0 ? ": no grids" : "";
-      give(
+      printResult(
         args,
         { type: "folder", path, reason, exists: grids !== null, grids: grids ?? [] },
         `${path} (${reason})${state}${lines.join("")}`,
@@ -163,9 +165,9 @@ const getCommand: Command<GetArguments> = {
   },
   options: { ...inputOptions, ...endpointOption, ...networkOptions },
   examples: [
-    ["grids get ca_nrc_ntv2_0.tif", "the grid of Canada for NAD27"],
-    ["grids get --for wells.shp --target-crs EPSG:26917", "what the conversion of a file would use"],
-    ["grids get us_noaa_conus.tif --grid-endpoint https://proj.example.org", "from a server of your own"],
+    ["grids get ca_nrc_ntv2_0.tif", "download the grid of Canada for NAD27"],
+    ["grids get --for wells.shp --target-crs EPSG:26917", "download the grids that a conversion would use"],
+    ["grids get us_noaa_conus.tif --grid-endpoint https://proj.example.org", "download from your own server"],
   ],
   async run(args) {
     const { gridCachePath, fetchGrid, requirePublishedGrid } = await import("../../pipeline/grids/grid-store.js");
@@ -174,7 +176,7 @@ const getCommand: Command<GetArguments> = {
     const forInput = await gridsForInput(args, store.folders);
     if (named.length === 0 && forInput === null)
       throw createError("usage", {
-        reason: "which grids? Name some, or an input with --for; geoferry grids list shows all",
+        reason: "grids get needs NAMES of grids, or --for INPUT; geoferry grids list lists all",
       });
     const grids = new Set([...named, ...(forInput ?? [])]);
     const files = await installedGrids();
@@ -203,8 +205,8 @@ const getCommand: Command<GetArguments> = {
         provider,
         downloaded,
       };
-      const what = downloaded ? `${bytes(grid.bytes)}, ${licence}, ${provider}` : "is there already";
-      give(args, record, `${at}: ${what}`);
+      const what = downloaded ? `${bytes(grid.bytes)}, ${licence}, ${provider}` : "already installed";
+      printResult(args, record, `${at}: ${what}`);
     }
     return 0;
   },

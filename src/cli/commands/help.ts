@@ -10,8 +10,8 @@ export const helpCommand: Command<HelpArguments> = {
   positionals: { command: { type: "string", array: true, describe: "COMMAND", accepts: "command" } },
   options: {},
   examples: [
-    ["help convert", "the same as geoferry convert --help"],
-    ["help admin map add", "a command of several words"],
+    ["help convert", "same as geoferry convert --help"],
+    ["help admin map add", "show a command with several words"],
   ],
   async run({ command }) {
     const { formatHelp } = await import("../help.js");

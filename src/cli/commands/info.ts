@@ -11,7 +11,7 @@ import type { GridArguments } from "../options/grid-options.js";
 import { gridsOf, readingOptions } from "../options/source-options.js";
 import { describeReference, refusalOf } from "../output/crs-text.js";
 import { ProgressDisplay } from "../output/progress.js";
-import { renderError, renderGaps, renderLosses } from "../output/render.js";
+import { renderError, renderLosses, renderSkippedRanges } from "../output/render.js";
 import { unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, wholeNumber } from "../parse/values.js";
 import { type MapInputArguments, mapInputOptions } from "../run/map-inputs.js";
@@ -31,7 +31,7 @@ export interface InfoArguments extends MapInputArguments, GridArguments {
 export const inspectOptions = {
   from: { ...readingOptions.from, describe: "Format of the input" },
   layer: readingOptions.layer,
-  in: { ...readingOptions.in, describe: "Option of the reader: key=value" },
+  in: { ...readingOptions.in, describe: "Reader option: key=value" },
   "source-crs": { ...readingOptions["source-crs"], describe: "Coordinate reference system of the input" },
   accuracy: readingOptions.accuracy,
   grid: readingOptions.grid,
@@ -42,14 +42,14 @@ export const inspectOptions = {
 } as const;
 
 /**
- * Looks at one input after the other for `info` and `check`, and tells of each as soon as it is done. A bad one does not
- * stop the others.
+ * Inspects inputs for `info` and `check`, and reports each one when it is done. An invalid input does not stop the
+ * others.
  * @returns the exit status
  */
 export async function inspectInputs(
   args: InfoArguments,
   { thorough, held }: { readonly thorough: boolean; readonly held?: ExistingMapData },
-  tell: (report: InspectReport) => number,
+  onReport: (report: InspectReport) => number,
 ): Promise<number> {
   const readerOptions = pairs("--in", args.in);
   const workers = wholeNumber("--workers", args.workers, 1);
@@ -76,9 +76,9 @@ export async function inspectInputs(
       if (refused) throw refused;
       const report = await inspect(request, host, thorough);
       display.clear();
-      statuses.push(tell(report));
+      statuses.push(onReport(report));
       if (report.skippedRanges.length > 0) statuses.push(exitStatus.rejected);
-      renderGaps(report.skippedRanges, args);
+      renderSkippedRanges(report.skippedRanges, args);
     } catch (thrown) {
       display.clear();
       const error = host.signal.aborted ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
@@ -104,7 +104,7 @@ function describeField(field: LayerReport["fields"][number], width: number): str
 }
 
 export function describeLayer(layer: LayerReport): string {
-  const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "not said";
+  const crs = layer.crs ? [layer.crs.id, layer.crs.name].filter((part) => part).join(" ") : "unknown";
   const reference = layer.reference ? describeReference(layer.reference) : [];
   const { fields } = layer;
   const width = Math.min(
@@ -126,10 +126,10 @@ export function describeLayer(layer: LayerReport): string {
     parts.push(joinPrintable(fields.slice(from, from + linesPerChunk).map((field) => describeField(field, width))));
   const refusal = refusalOf(layer);
   const remarks = [...(refusal === null ? [] : [refusal]), ...layer.warnings];
-  return [...parts, joinPrintable([...remarks.map((sentence) => `  look at   ${sentence}`), ""])].join("\n");
+  return [...parts, joinPrintable([...remarks.map((sentence) => `  warning   ${sentence}`), ""])].join("\n");
 }
 
-/** Lines that are put together at a time: those of very many fields at once take several times their text. */
+/** Joining in chunks limits memory for layers with very many fields. */
 const linesPerChunk = 512;
 
 const joinPrintable = (lines: readonly string[]): string => lines.map(escapeControlCharacters).join("\n");
@@ -140,14 +140,14 @@ export const infoCommand: Command<InfoArguments> = {
   positionals: { inputs: { type: "string", array: true, describe: "INPUT...", demandOption: true } },
   options: inspectOptions,
   examples: [
-    ["info roads.shp", "what is in a Shapefile"],
-    ["info data.zip --json", "the same, for a program"],
+    ["info roads.shp", "show the contents of a Shapefile"],
+    ["info data.zip --json", "print JSON records"],
   ],
   async run(args) {
     return inspectInputs(args, { thorough: false }, (report) => {
       for (const layer of report.layers) {
-        const { problems: _, ...told } = layer;
-        process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...told })}\n` : describeLayer(layer));
+        const { problems: _, ...record } = layer;
+        process.stdout.write(args.json ? `${JSON.stringify({ type: "layer", ...record })}\n` : describeLayer(layer));
       }
       renderLosses(report.notices, report.losses, args);
       return 0;

@@ -1,11 +1,11 @@
-/** `geoferry login`: keeps where a service is and who asks it, once it is sure that they are right. */
+/** `geoferry login`: saves address and credentials of a service after checking them. */
 import { createError } from "../../errors.js";
 import type { Connection } from "../../remote/connection/connection.js";
 import type { Command, CommonArguments } from "../command.js";
 import { networkOptions, networkSettings } from "../options/network-options.js";
 import { insecureHttp, type TrafficArguments, trafficFrom, trafficOptions } from "../options/service-options.js";
 import { text } from "../options/source-options.js";
-import { give, tell } from "../output/print.js";
+import { printNotice, printResult } from "../output/print.js";
 import { readSecret } from "../password.js";
 import { interrupted } from "../signals.js";
 
@@ -34,8 +34,8 @@ export const loginCommand: Command<LoginArguments> = {
     ...networkOptions,
   },
   examples: [
-    ["login https://maps.example.org --client-id gfc_jx1f0…", "asks for the secret"],
-    ["login http://127.0.0.1:8080 --client-id gfc_jx1f0… --profile test < secret.txt", "a second service"],
+    ["login https://maps.example.org --client-id gfc_jx1f0…", "prompt for the secret"],
+    ["login http://127.0.0.1:8080 --client-id gfc_jx1f0… --profile test < secret.txt", "save a second service"],
   ],
   async run(args) {
     trafficFrom(args);
@@ -46,32 +46,32 @@ export const loginCommand: Command<LoginArguments> = {
     const file = profilesPath(process.env);
     const profiles = await readProfiles(file);
     const before = profiles.get(name);
-    const asked = mergeConnection(args, before);
+    const requested = mergeConnection(args, before);
     const { resolveServiceUrls } = await import("../../remote/connection/connection.js");
-    const { base } = resolveServiceUrls(asked);
-    const connection = { ...asked, url: base, clientSecret: await readSecret("client secret") };
+    const { base } = resolveServiceUrls(requested);
+    const connection = { ...requested, url: base, clientSecret: await readSecret("client secret") };
     const { createServiceClient } = await import("../../remote/client/service-client.js");
     await createServiceClient(connection, trafficFrom(args, connection.network), interrupted).signIn();
     await writeProfiles(file, new Map(profiles).set(name, connection));
-    if (args.json) give(args, { url: base, client_id: connection.clientId, profile: name, file }, "");
-    const instead = before && before.url !== base ? `, where it was for ${before.url} before` : "";
-    tell(args, `${base}: the credentials are right, and kept as profile ${name} in ${file}${instead}`);
+    if (args.json) printResult(args, { url: base, client_id: connection.clientId, profile: name, file }, "");
+    const replaced = before && before.url !== base ? `; it was for ${before.url} before` : "";
+    printNotice(args, `${base}: the credentials are valid; saved as profile ${name} in ${file}${replaced}`);
     return 0;
   },
 };
 
-/** What is not said is as it was. @throws usage */
+/** Members that are not given keep their values. @throws usage */
 function mergeConnection(args: LoginArguments, before: Connection | undefined): Omit<Connection, "clientSecret"> {
   const url = args.url ?? (process.env.GEOFERRY_URL || before?.url);
   if (url === undefined)
     throw createError("usage", {
-      reason: "login to which service? geoferry login https://maps.example.org --client-id ID",
+      reason: "login needs the URL of a service: geoferry login https://maps.example.org --client-id ID",
     });
   const same = url === before?.url ? before : undefined;
   const clientId = args.clientId ?? same?.clientId;
   if (clientId === undefined)
     throw createError("usage", {
-      reason: `login to ${url} with which --client-id? The service's profile page makes one, with its secret`,
+      reason: `login to ${url} needs --client-id; create a client id and secret on the profile page of the service`,
     });
   const network = { ...same?.network, ...networkSettings(args) };
   const { apiPath = same?.apiPath, tokenPath = same?.tokenPath, insecureHttp = same?.insecureHttp } = args;

@@ -1,6 +1,6 @@
-/** `geoferry logout`: forgets the credentials of a service. */
+/** `geoferry logout`: deletes a saved profile. */
 import type { Command, CommonArguments } from "../command.js";
-import { give, tell } from "../output/print.js";
+import { printNotice, printResult } from "../output/print.js";
 
 interface LogoutArguments extends CommonArguments {
   readonly profile?: string;
@@ -19,7 +19,7 @@ export const logoutCommand: Command<LogoutArguments> = {
       defaultDescription: "default",
     },
   },
-  examples: [["logout --profile test", "the others are kept"]],
+  examples: [["logout --profile test", "delete one profile and keep the others"]],
   async run(args) {
     const { getProfile, profilesPath, readProfiles, defaultProfile, writeProfiles } = await import(
       "../../remote/connection/profiles.js"
@@ -30,8 +30,8 @@ export const logoutCommand: Command<LogoutArguments> = {
     const { url, clientId } = getProfile(profiles, name, file);
     profiles.delete(name);
     await writeProfiles(file, profiles);
-    if (args.json) give(args, { url, client_id: clientId, profile: name, file }, "");
-    tell(args, `${file}: profile ${name} is gone; ${clientId} goes on to work until ${url} is told to revoke it`);
+    if (args.json) printResult(args, { url, client_id: clientId, profile: name, file }, "");
+    printNotice(args, `${file}: deleted profile ${name}; ${clientId} remains valid until it is revoked at ${url}`);
     return 0;
   },
 };

@@ -13,7 +13,6 @@ import {
 } from "../options/sync-options.js";
 import type { CompareArguments } from "../run/run-compare.js";
 
-/** What becomes of a comparison that is not carried out. */
 export const comparisonOptions = {
   "exit-code": { ...flag, describe: "Exit with status 20 if there are differences" },
   html: { ...file, describe: "Write a web page that shows the map before and after" },
@@ -35,7 +34,7 @@ export const planCommand: Command<SyncArguments & CompareArguments> = {
   }),
   examples: [
     ["plan places.gpkg --map 7c0… --mode full -o places.plan", "then: geoferry apply places.plan"],
-    ["plan places.gpkg --map 7c0… --html places.html", "before and after, on a map"],
+    ["plan places.gpkg --map 7c0… --html places.html", "show the map before and after"],
   ],
   async run(args) {
     const request = syncRequestOf(args);

@@ -19,7 +19,7 @@ export interface PullArguments extends SourceArguments, OutputArguments, MapInpu
   readonly map: string;
 }
 
-/** `pull` is a conversion with a map as its input. */
+/** A pull is a conversion with a map as input. */
 export function parsePullRequest(args: PullArguments): ConvertRequest {
   return omitUndefined<ConvertRequest>({
     ...sourceRequestOf(args),
@@ -38,7 +38,7 @@ export const pullCommand: Command<PullArguments> = {
     layer: {
       ...readingOptions.layer,
       accepts: ["point", "line", "polygon", "collection", "none"],
-      describe: "Take only features with these geometries: point,line,polygon,collection,none",
+      describe: "Keep only features with these geometries: point,line,polygon,collection,none",
     },
     "layer-name": outputOptions["layer-name"],
     "target-crs": outputOptions["target-crs"],
@@ -57,8 +57,8 @@ export const pullCommand: Command<PullArguments> = {
     ...mapInputOptions,
   },
   examples: [
-    ["pull parks.gpkg --map 7c0e6a52-…", "a map as a GeoPackage"],
-    ["pull parks.shp --map 7c0e6a52-… --target-crs EPSG:25832 --overwrite", "the same as a Shapefile in UTM, anew"],
+    ["pull parks.gpkg --map 7c0e6a52-…", "write a map to a GeoPackage"],
+    ["pull parks.shp --map 7c0e6a52-… --target-crs EPSG:25832 --overwrite", "replace a Shapefile in UTM"],
     ["pull - --map 7c0e6a52-… --to csv --where \"kind = 'park'\"", "filter, and write to stdout"],
   ],
   async run(args) {

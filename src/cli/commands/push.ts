@@ -28,8 +28,8 @@ export const pushCommand: Command<SyncArguments & RunArguments> = {
     ...conflictOption,
   }),
   examples: [
-    ["push places.gpkg --map 7c0… --remote-field ref", "create what is new, update what changed"],
-    ["push places.gpkg --map 7c0… --mode full --max-delete 5%", "delete what is gone, too"],
+    ["push places.gpkg --map 7c0… --remote-field ref", "create new features and update changed ones"],
+    ["push places.gpkg --map 7c0… --mode full --max-delete 5%", "also delete features that the source no longer has"],
     ["push places.gpkg --map 7c0… --dry-run", "show what would be done"],
   ],
   async run(args) {

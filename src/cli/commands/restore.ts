@@ -12,7 +12,7 @@ import {
 import type { RunArguments } from "../run/run-sync.js";
 
 export interface RestoreArguments extends RunArguments {
-  /** The file that is put back; what a restoration changes is kept in another one. */
+  /** The backup to restore; `--backup` names the new backup that the restoration writes. */
   readonly backupfile: string;
   readonly map?: string;
   readonly rejects?: string;
@@ -40,7 +40,7 @@ export const restoreCommand: Command<RestoreArguments> = {
     "single-read": comparingOptions["single-read"],
     ...sendingOptions,
   }),
-  examples: [["restore 7c0…-backup-20261120T020000Z.geojson", "undo what the run of that night did"]],
+  examples: [["restore 7c0…-backup-20261120T020000Z.geojson", "undo the run that wrote this backup"]],
   async run(args) {
     const { runRestore } = await import("../run/run-restore.js");
     return runRestore(args);

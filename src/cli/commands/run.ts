@@ -36,7 +36,10 @@ export const runCommand: Command<JobArguments> = {
       },
       report: { ...file, describe: "Write the report of the run as JSON; replaces an existing file" },
       page: { ...file, describe: "Write a web page of this and earlier runs; replaces an existing file" },
-      metrics: { ...file, describe: "Write metrics for Prometheus' textfile collector; replaces an existing file" },
+      metrics: {
+        ...file,
+        describe: "Write metrics for the textfile collector of the Prometheus node exporter; replaces an existing file",
+      },
       ...metricsOptions,
       "on-failure": { ...text, describe: "Shell command to run when the job fails" },
       ...queueOptions,
@@ -48,10 +51,10 @@ export const runCommand: Command<JobArguments> = {
     }),
   ),
   examples: [
-    ["run nightly.yaml", "do all steps"],
+    ["run nightly.yaml", "run all steps"],
     ["run nightly.yaml --dry-run", "check the file, and show what would be done"],
-    ["run nightly.yaml --queue redis://queue.example.org", "let geoferry worker do them, on any number of machines"],
-    ["run nightly.yaml --only places --page runs.html", "one step, and a page of all runs"],
+    ["run nightly.yaml --queue redis://queue.example.org", "distribute the steps among geoferry workers"],
+    ["run nightly.yaml --only places --page runs.html", "run one step, and write a page about all runs"],
   ],
   async run(args) {
     const { runJobFile } = await import("../run/run-job-file.js");

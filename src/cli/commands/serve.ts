@@ -32,7 +32,7 @@ export const serveCommand: Command<ServeArguments> = {
     host: { ...text, describe: "Host name or address to listen on", defaultDescription: "127.0.0.1" },
     port: { ...text, describe: "Port to listen on; 0 picks a free port", defaultDescription: "8080" },
     "tls-cert": { ...file, describe: "Certificate for https, with its chain: a PEM file" },
-    "tls-key": { ...file, describe: "Its private key: a PEM file" },
+    "tls-key": { ...file, describe: "Private key of the certificate: a PEM file" },
     "public-url": {
       ...text,
       describe: "Public URL behind a proxy: https://maps.example.org or https://example.org/maps",
@@ -41,7 +41,7 @@ export const serveCommand: Command<ServeArguments> = {
       type: "string",
       bareValue: "loopback,linklocal,uniquelocal",
       describe:
-        "Believe the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value of all with private ones",
+        "Trust the X-Forwarded-* headers of proxies with these addresses: a,b/24; without a value, of all private addresses",
     },
     "insecure-http": { type: "boolean", describe: "Allow connections from other machines without https" },
     limit: { ...text, array: true, describe: "Change a limit: name=value (see docs/service.md)" },
@@ -63,16 +63,19 @@ export const serveCommand: Command<ServeArguments> = {
     },
   },
   examples: [
-    ["serve", "on http://127.0.0.1:8080, for this machine"],
-    ["serve --data maps --port 0 --json", "for a script: prints where it is"],
-    ["serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --public-url https://maps.example.org", "for others"],
+    ["serve", "serve this machine at http://127.0.0.1:8080"],
+    ["serve --data maps --port 0 --json", "use a free port, and print its URL as JSON"],
+    [
+      "serve --host 0.0.0.0 --tls-cert cert.pem --tls-key key.pem --public-url https://maps.example.org",
+      "serve other machines with https",
+    ],
   ],
   async run(args) {
     const options = await parseServiceOptions(args);
     const { startService } = await import("../../service/serve.js");
     const service = await startService(options);
     announce(service, args);
-    // Without TLS it means what it means to other programs: the terminal is gone.
+    // Without TLS, SIGHUP keeps its default: the terminal was closed.
     if (options.tls) process.on("SIGHUP", () => reloadCertificate(service));
     if (!interrupted.aborted) await new Promise((resolve) => interrupted.addEventListener("abort", resolve));
     await service.close();
@@ -87,7 +90,7 @@ function announce({ url, setupUrl }: RunningService, args: ServeArguments): void
   process.stderr.write(`geoferry: serving at ${url}\n`);
   if (setupUrl !== null)
     process.stderr.write(
-      `geoferry: there is no account yet; make the first one, once and within a day, at ${setupUrl}\n`,
+      `geoferry: there is no account yet; create the first one within a day at ${setupUrl}, which works once\n`,
     );
 }
 
@@ -99,7 +102,7 @@ function reloadCertificate(service: RunningService): void {
   }
 }
 
-/** What happened within a year can be looked up until the next one has begun. */
+/** More than a year. */
 const defaultAuditDays = 400;
 
 async function parseServiceOptions(args: ServeArguments): Promise<ServiceOptions> {
@@ -128,7 +131,7 @@ function parsePublicUrl(text: string | undefined): string | null {
   if (text === undefined) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   const address = url && url.origin + url.pathname;
-  // Characters that stand for themselves wherever a path is written (RFC 3986, 2.3).
+  // Unreserved characters only (RFC 3986, 2.3).
   const isPlain = url && /^(\/[\w.~-]+)*\/?$/.test(url.pathname);
   if (isPlain && /^https?:$/.test(url.protocol) && address === url.href) return address!.replace(/\/$/, "");
   throw createError("option-invalid", {
@@ -161,12 +164,12 @@ async function parseLimits(given: readonly string[] | undefined): Promise<Servic
 /** @throws option-invalid */
 async function parseLogLevel({ logLevel, quiet }: ServeArguments): Promise<ServiceOptions["logLevel"]> {
   const { logLevels } = await import("../../service/monitoring/logging.js");
-  const asked = logLevel ?? (quiet ? "error" : "info");
-  const found = logLevels.find((level) => level === asked);
+  const level = logLevel ?? (quiet ? "error" : "info");
+  const found = logLevels.find((known) => known === level);
   if (found) return found;
   throw createError("option-invalid", {
     option: "--log-level",
-    value: asked,
+    value: level,
     expected: `one of ${logLevels.join(", ")}`,
   });
 }

@@ -21,7 +21,7 @@ export const verifyCommand: Command<SyncArguments & CompareArguments> = {
     ...comparingOptions,
     "settle-time": sendingOptions["settle-time"],
   }),
-  examples: [["verify places.gpkg --map 7c0… --exit-code", "20 where they differ"]],
+  examples: [["verify places.gpkg --map 7c0… --exit-code", "exit with 20 if they differ"]],
   async run(args) {
     const { runComparison } = await import("../run/run-compare.js");
     const { renderDifferences } = await import("../output/plan-table.js");

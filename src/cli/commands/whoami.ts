@@ -1,9 +1,9 @@
-/** `geoferry whoami`: which service commands talk to, and as whom, once it is sure that this works. */
+/** `geoferry whoami`: shows service and account after checking the credentials. */
 import type { ResolvedConnection } from "../../remote/connection/resolve-connection.js";
 import type { Command } from "../command.js";
 import { networkOptions } from "../options/network-options.js";
-import { type ServiceArguments, servedFrom, serviceOptions } from "../options/service-options.js";
-import { give } from "../output/print.js";
+import { openService, type ServiceArguments, serviceOptions } from "../options/service-options.js";
+import { printResult } from "../output/print.js";
 
 export const whoamiCommand: Command<ServiceArguments> = {
   usage: "whoami",
@@ -12,12 +12,16 @@ export const whoamiCommand: Command<ServiceArguments> = {
   options: { ...serviceOptions, ...networkOptions },
   examples: [["whoami --profile test --json", 'prints {"url":"…","client_id":"…","profile":"test","account":"…"}']],
   async run(args) {
-    const { service, connection } = await servedFrom(args);
+    const { service, connection } = await openService(args);
     await service.signIn();
-    // The interface has nothing that tells whose credentials they are; maps have an owner.
+    // The interface does not expose the account of credentials, but maps have an owner.
     const account = (await service.maps())?.[0]?.owner.email ?? null;
     const { clientId, profile } = connection;
-    give(args, { url: service.url, client_id: clientId, profile, account }, describe(service.url, connection, account));
+    printResult(
+      args,
+      { url: service.url, client_id: clientId, profile, account },
+      describe(service.url, connection, account),
+    );
     return 0;
   },
 };

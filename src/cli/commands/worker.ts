@@ -23,7 +23,7 @@ export interface WorkerArguments
   readonly state?: string;
 }
 
-/** Seconds: below that a busy machine is taken for a dead one. */
+/** Seconds. Shorter times would treat busy machines as dead. */
 const minStalledAfterSeconds = 2;
 
 export const workerCommand: Command<WorkerArguments> = {
@@ -41,7 +41,7 @@ export const workerCommand: Command<WorkerArguments> = {
       name: { ...text, describe: "Name of the worker in logs and reports", defaultDescription: "host and process" },
       "stalled-after": {
         ...text,
-        describe: "Seconds without a sign of life after which other workers take over a job",
+        describe: "Seconds without a lock renewal after which other workers take over a job",
         defaultDescription: "8",
       },
       "shutdown-timeout": {

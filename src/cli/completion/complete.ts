@@ -1,4 +1,4 @@
-/** `geoferry __complete`: what can follow on a command line, for the scripts in scripts.ts. */
+/** `geoferry __complete`: computes completions for the shell scripts of scripts.ts. */
 import { commandNameIn, commands, type Flag, groups } from "../command.js";
 import { openRegistry } from "../host.js";
 import { flagsOf, positionalCount } from "../parse/parse-command-line.js";
@@ -6,7 +6,7 @@ import { type Completion, type Completions, fileCompletions, withPrefix } from "
 import { type Cursor, parseCursor, renderCompletions } from "./shell-protocol.js";
 import { type CompletionContext, commandCompletions, valueCompletions } from "./value-completions.js";
 
-/** @param argv as the script of a shell gives them @returns the exit status */
+/** @param argv as passed by the shell script @returns the exit status */
 export async function complete([shell = "", ...argv]: readonly string[]): Promise<number> {
   const cursor = parseCursor(shell, argv);
   const found = await completionsAt(cursor);
@@ -14,10 +14,10 @@ export async function complete([shell = "", ...argv]: readonly string[]): Promis
   return 0;
 }
 
-/** Milliseconds: whoever pressed Tab does not wait longer for a large file. */
+/** Time limit for reading a file after Tab was pressed. */
 const defaultTimeoutMs = 2000;
 
-/** What can stand where the cursor is. Nothing that the line names is opened unless layers or fields are asked for. */
+/** Completions at the cursor. Opens files only to complete layers and fields. */
 export async function completionsAt(
   { words, current, shell }: Pick<Cursor, "words" | "current" | "shell">,
   timeoutMs = defaultTimeoutMs,
@@ -29,20 +29,22 @@ export async function completionsAt(
   const { given, paths, openFlag, afterSeparator } = parseWords(words.slice(name.split(" ").length), flags);
   const plugins = given.get("plugin") ?? [];
   const registry = await openRegistry(plugins).catch(() => openRegistry([]));
-  const around: CompletionContext = { registry, paths, flags: given, mayOpenFiles: shell === "fish", timeoutMs };
-  const ofFlag = (flag: Flag, typed: string) =>
-    valueCompletions(defaultToPath(flag), typed, flag.array === true, around);
-  if (openFlag !== null) return ofFlag(flags[openFlag]!, current);
+  const context: CompletionContext = { registry, paths, flags: given, mayOpenFiles: shell === "fish", timeoutMs };
+  const completeFlag = (flag: Flag, typed: string) =>
+    valueCompletions(defaultToPath(flag), typed, flag.array === true, context);
+  if (openFlag !== null) return completeFlag(flags[openFlag]!, current);
   const [, long, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
   if (!afterSeparator && long !== undefined && value !== undefined)
-    return flags[long]?.type === "string" ? withPrefix(`--${long}=`, await ofFlag(flags[long], value)) : { offers: [] };
+    return flags[long]?.type === "string"
+      ? withPrefix(`--${long}=`, await completeFlag(flags[long], value))
+      : { offers: [] };
   if (!afterSeparator && current.startsWith("-")) return { offers: flagCompletions(flags, given) };
   const { name: positional, max } = positionalCount(command.usage);
   if (paths.length >= max) return { offers: [] };
-  return valueCompletions({ accepts: "path", ...command.positionals[positional] }, current, false, around);
+  return valueCompletions({ accepts: "path", ...command.positionals[positional] }, current, false, context);
 }
 
-/** A flag whose value is a file, of this machine or anywhere. */
+/** Completes values of path flags as paths. */
 const defaultToPath = (flag: Flag): Flag =>
   flag.isPath && flag.accepts === undefined ? { ...flag, accepts: "path" } : flag;
 
@@ -55,13 +57,13 @@ function completeCommandName(words: readonly string[], current: string): Complet
 interface ParsedWords {
   readonly given: ReadonlyMap<string, string[]>;
   readonly paths: readonly string[];
-  /** The flag whose value comes next, or null. */
+  /** The flag whose value is next, or null. */
   readonly openFlag: string | null;
-  /** Behind `--`. */
+  /** After `--`. */
   readonly afterSeparator: boolean;
 }
 
-/** What the words before the cursor are. */
+/** Splits the words before the cursor into flags and paths. */
 function parseWords(words: readonly string[], flags: Readonly<Record<string, Flag>>): ParsedWords {
   const given = new Map<string, string[]>();
   const paths: string[] = [];
@@ -91,7 +93,7 @@ function findFlag(word: string, flags: Readonly<Record<string, Flag>>): string |
   return /^-[^-]/.test(word) ? Object.keys(flags).find((name) => flags[name]!.alias === word.at(-1)) : undefined;
 }
 
-/** The flags that can be given yet. */
+/** The flags that the line does not have yet, and repeatable ones. */
 function flagCompletions(flags: Readonly<Record<string, Flag>>, given: ReadonlyMap<string, unknown>): Completion[] {
   const open = Object.entries(flags).filter(([name, { array }]) => array || !given.has(name));
   const offers = open.map(([name, { describe, default: standard }]) => ({

@@ -1,24 +1,22 @@
-/** Something that can be typed, and what it is. */
 export interface Completion {
   readonly value: string;
   readonly description?: string;
 }
 
-/** What can stand where the cursor is. */
 export interface Completions {
   readonly offers: readonly Completion[];
-  /** Names of files, too. */
+  /** Complete file names, too. */
   readonly files?: boolean;
-  /** Something follows what is completed. */
+  /** Add no space after the completion. */
   readonly nospace?: boolean;
-  /** They need not begin with what is typed. */
+  /** The values need not start with the typed text. */
   readonly list?: boolean;
 }
 
 export const noCompletions: Completions = { offers: [] };
 export const fileCompletions: Completions = { offers: [], files: true };
 
-/** Values behind a beginning that stays: `--to=`, or the names before the last comma. */
+/** Prepends a fixed prefix: `--to=`, or the names before the last comma. */
 export const withPrefix = (beginning: string, found: Completions): Completions => ({
   ...found,
   offers: found.offers.map((offer) => ({ ...offer, value: beginning + offer.value })),

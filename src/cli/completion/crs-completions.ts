@@ -1,13 +1,12 @@
-/** Coordinate reference systems of EPSG by the beginning of their code, or by words of their name. */
+/** Completes EPSG coordinate reference systems by code prefix or by words of the name. */
 import { epsgLines } from "../../crs/tables/crs-epsg.js";
 import type { Completion, Completions } from "./completions.js";
 
-/** Offered where nothing is typed yet. */
+/** Offered before anything is typed. */
 const defaultCodes = ["4326", "3857", "4258", "25832", "32632"];
 
-/** More codes than that are offered by their next digit. */
+/** Beyond this number, only the next digits are offered. */
 const maxCodes = 200;
-/** More names than that say: type another word. */
 const maxNames = 60;
 
 interface CrsEntry {
@@ -19,7 +18,7 @@ function listCrs(): CrsEntry[] {
   const found: CrsEntry[] = [];
   for (const line of epsgLines.split("\n")) {
     const [code, kind, name, deprecated] = line.split("|", 4);
-    // Geocentric ones have no place in a file.
+    // Files do not use geocentric systems.
     if (code && name && kind !== "C" && deprecated === "") found.push({ code, name });
   }
   return found;
@@ -27,7 +26,7 @@ function listCrs(): CrsEntry[] {
 
 const toCompletion = ({ code, name }: CrsEntry): Completion => ({ value: `EPSG:${code}`, description: name });
 
-/** @param all every code with this beginning, where the shell searches what is offered itself */
+/** @param all offers every matching code, for shells that filter completions themselves */
 export function crsCompletions(typed: string, all: boolean): Completions {
   const digits = /^(?:EPSG:?)?(\d*)$/i.exec(typed)?.[1];
   const known = listCrs();
@@ -37,7 +36,7 @@ export function crsCompletions(typed: string, all: boolean): Completions {
   }
   if (digits !== undefined) {
     const matching = known.filter(({ code }) => code.startsWith(digits));
-    // What is typed without the authority does not begin as the value does.
+    // Without the authority, the typed text is not a prefix of the value.
     const isList = !/^(EPSG:|$)/.test(typed);
     if (all || matching.length <= maxCodes) return { offers: matching.map(toCompletion), list: isList };
     const next = [...new Set(matching.map(({ code }) => code.slice(0, digits.length + 1)))];
@@ -48,10 +47,10 @@ export function crsCompletions(typed: string, all: boolean): Completions {
   return { offers: searchByName(typed, known).map(toCompletion), list: true };
 }
 
-/** "utm32" is "utm" and "32". */
+/** "utm32" becomes "utm", "32". */
 const splitWords = (text: string): string[] => text.toLowerCase().match(/[\p{L}]+|\d+/gu) ?? [];
 
-/** Those of whose name every typed word begins a word; the shortest names first. */
+/** Names in which every typed word is a prefix of a word; shortest names first. */
 function searchByName(typed: string, known: readonly CrsEntry[]): CrsEntry[] {
   const wanted = splitWords(typed);
   if (wanted.length === 0) return [];

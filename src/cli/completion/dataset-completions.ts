@@ -1,27 +1,26 @@
-/** Layers and fields of a file that is on the command line already. */
+/** Completes layers and fields of a file on the command line. */
 import { statSync } from "node:fs";
 import { Spool } from "../../io/input/spool.js";
 import { type OpenInputs, openInputs } from "../../pipeline/input/open-inputs.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { Completion } from "./completions.js";
 
-/** A file, and what the line says of how it is read. */
 export interface Dataset {
   readonly path: string;
   readonly from: string | undefined;
   readonly layers: readonly string[];
-  /** Milliseconds after which nothing is offered. */
+  /** Time limit in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Rows by which the reader of a table decides its types, where it has the choice: they are not what is asked for. */
+/** Fewer rows for type detection: completion needs only names. */
 const smallSample = { sample: "10" };
 
-/** The first file among the paths: addresses, patterns and folders take too long. */
+/** The first path that is a file; addresses, patterns and folders take too long. */
 export const findFirstFile = (paths: readonly string[]): string | undefined =>
   paths.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
 
-/** What `look` finds in the file; nothing where it cannot be read, or not in time. */
+/** @returns nothing if the file cannot be read within the time limit */
 async function readDataset(
   dataset: Dataset,
   registry: Registry,
@@ -63,7 +62,7 @@ export const fieldCompletions = (dataset: Dataset, registry: Registry): Promise<
     for (const { layer } of layers) {
       for (const { name, type } of layer.fields ?? []) found.set(name, type);
       if (layer.fields !== null) continue;
-      // What the first features have; to read all of them takes too long.
+      // Reads only the first batch; reading all features takes too long.
       for await (const batch of layer.batches()) {
         if (!Array.isArray(batch)) for (const { name, type } of batch.fields) found.set(name, type);
         break;

@@ -1,13 +1,13 @@
 /**
- * What `geoferry completion SHELL` prints: the files in scripts/. Each calls `geoferry __complete SHELL WORDS... =CURRENT`
- * at every press of Tab; the one of bash gives the line up to the cursor, `COMP_WORDBREAKS` and the columns instead of
- * words. The answer begins with a line of directives:
+ * The scripts that `geoferry completion SHELL` prints, in scripts/. Each runs `geoferry __complete SHELL WORDS... =CURRENT`
+ * when Tab is pressed; the bash script passes the line up to the cursor, `COMP_WORDBREAKS` and the columns instead of
+ * words. The first line of the output contains directives:
  *
- *   files    complete names of files, too
- *   nospace  put no blank behind what is completed
- *   list     the values do not begin with what is typed: insert one only where it is the only one
+ *   files    complete file names, too
+ *   nospace  add no space after the completion
+ *   list     values need not start with the typed text: insert a value only if it is the only one
  *
- * Then comes a line for each value: the value, a tab, what it is.
+ * Each further line contains a value, a tab and a description.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,6 +16,6 @@ import type { shells } from "../commands/completion.js";
 const extensions = { bash: "bash", zsh: "zsh", fish: "fish", powershell: "ps1" } as const;
 
 export function readScript(shell: (typeof shells)[number]): string {
-  const ofBash = createRequire(import.meta.url).resolve("#completion");
-  return readFileSync(ofBash.replace(/bash$/, extensions[shell]), "utf8");
+  const bashScript = createRequire(import.meta.url).resolve("#completion");
+  return readFileSync(bashScript.replace(/bash$/, extensions[shell]), "utf8");
 }

@@ -1,21 +1,21 @@
-/** What a shell says of its command line, and what it is answered. */
+/** Parses the command line that a shell script passes, and formats the completions for it. */
 import type { Completion, Completions } from "./completions.js";
 
 export interface Cursor {
   readonly shell: string;
-  /** Those before the cursor, without `geoferry`. */
+  /** The words before the cursor, without `geoferry`. */
   readonly words: readonly string[];
-  /** The word that the cursor is in, up to it. */
+  /** The word at the cursor, up to the cursor. */
   readonly current: string;
-  /** The quote that the cursor is within, or "". */
+  /** The open quote at the cursor, or "". */
   readonly quote: string;
-  /** How much of `current` the shell takes for words before it, as bash does at `:` and `=`. */
+  /** Length of the part of `current` that bash treats as earlier words, since it splits at `:` and `=`. */
   readonly keptLength: number;
-  /** Columns of the terminal that what is offered is shown in; null where the shell arranges it. */
+  /** Columns of the terminal; null for shells that format the list themselves. */
   readonly columns: number | null;
 }
 
-/** @param argv of bash the line up to the cursor, its word breaks and the columns; of others the words and `=CURRENT` */
+/** @param argv for bash: the line up to the cursor, word breaks and columns; for others: words and `=CURRENT` */
 export function parseCursor(shell: string, argv: readonly string[]): Cursor {
   if (shell !== "bash") {
     const typed = (argv.at(-1) ?? "=").slice(1);
@@ -38,27 +38,27 @@ export function parseCursor(shell: string, argv: readonly string[]): Cursor {
 
 interface ShellWord {
   readonly text: string;
-  /** The quote that is still open at its end. */
+  /** The quote that is open at the end of the word. */
   readonly quote: string;
-  /** Places in the text of `:` and `=` that are not quoted. */
+  /** Positions of unquoted `:` and `=`. */
   readonly plain: readonly number[];
 }
 
-/** The words of a line as a shell reads them, the last of which may be empty or have an open quote. */
+/** Splits a line like a shell; the last word may be empty or have an open quote. */
 function splitShellWords(line: string): ShellWord[] {
   const words: ShellWord[] = [];
   let text = "";
   let quote = "";
   let plain: number[] = [];
-  let begun = false;
+  let isInWord = false;
   for (let at = 0; at < line.length; at++) {
     const character = line[at]!;
     if (quote === "" && /\s/.test(character)) {
-      if (begun) words.push({ text, quote, plain });
-      [text, plain, begun] = ["", [], false];
+      if (isInWord) words.push({ text, quote, plain });
+      [text, plain, isInWord] = ["", [], false];
       continue;
     }
-    begun = true;
+    isInWord = true;
     if (character === quote) quote = "";
     else if (quote === "" && (character === "'" || character === '"')) quote = character;
     else if (character === "\\" && quote !== "'" && at + 1 < line.length) text += line[++at]!;
@@ -70,10 +70,9 @@ function splitShellWords(line: string): ShellWord[] {
   return [...words, { text, quote, plain }];
 }
 
-/** Characters that a shell takes for more than themselves. */
 const shellSpecialCharacters = /[^\p{L}\p{N}_@%+=:,./~-]/gu;
 
-/** A value as it has to stand on the line. */
+/** Quotes a value for the command line. */
 const quoteByShell: Readonly<Record<string, (value: string) => string>> = {
   bash: (value) => value.replace(shellSpecialCharacters, "\\$&"),
   powershell: (value) => (value.search(shellSpecialCharacters) < 0 ? value : `'${value.replaceAll("'", "''")}'`),
@@ -81,7 +80,7 @@ const quoteByShell: Readonly<Record<string, (value: string) => string>> = {
 
 const collapseWhitespace = (text: string): string => text.replace(/\s+/g, " ");
 
-/** The directives, then a line for each value. */
+/** Formats the directives and one line for each value. */
 export function renderCompletions(shell: string, cursor: Cursor, found: Completions): string {
   const directives = (["files", "nospace", "list"] as const).filter((name) => found[name]);
   const fitting = found.list ? found.offers : found.offers.filter(({ value }) => value.startsWith(cursor.current));
@@ -99,9 +98,8 @@ function withDescription(shell: string, { value, description }: Completion): str
 }
 
 /**
- * bash puts the longest common beginning of all lines on the command line, and one alone as it is: what a value is can
- * stand behind it where there are several. Values that do not begin with what is typed have what is typed among them,
- * so that nothing is common and the word stays.
+ * bash inserts the longest common prefix of all lines, so descriptions can follow the values only if there are several.
+ * For values that do not start with the typed text, the typed text is added as a line, so that bash keeps it.
  */
 function renderForBash(
   { current, quote, keptLength, columns }: Cursor,

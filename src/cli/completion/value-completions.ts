@@ -1,4 +1,4 @@
-/** What can be typed where a value stands: of a flag, or an argument of a command. */
+/** Completes values of flags and positionals. */
 import { fieldTypes } from "../../model/field.js";
 import type { Format } from "../../plugin/format.js";
 import type { OptionTable } from "../../plugin/options.js";
@@ -7,20 +7,20 @@ import { commands, subcommandNames } from "../command.js";
 import type { FlagValueKind, Positional } from "../options/flag.js";
 import { type Completion, type Completions, fileCompletions, noCompletions, withPrefix } from "./completions.js";
 
-/** The rest of the line, as far as it says what a value can be. */
+/** The parts of the line that completions depend on. */
 export interface CompletionContext {
   readonly registry: Registry;
-  /** Arguments that are no flags, before the cursor and behind it. */
+  /** Positional arguments. */
   readonly paths: readonly string[];
-  /** Values of flags that are there already. */
+  /** Values of flags on the line. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
-  /** The shell searches in all that is offered. */
+  /** The shell filters completions itself, so all are offered. */
   readonly mayOpenFiles: boolean;
-  /** Milliseconds that opening a file may take. */
+  /** Time limit for reading a file, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-type Completer = (typed: string, around: CompletionContext) => Completions | Promise<Completions>;
+type Completer = (typed: string, context: CompletionContext) => Completions | Promise<Completions>;
 
 const completeFormats =
   (fits: (format: Format) => boolean): Completer =>
@@ -31,7 +31,7 @@ const completeFormats =
       .map(({ id, label }) => ({ value: id, description: label })),
   });
 
-/** The format that an option belongs to: the one that is named, or that of the first path, of the output of the last. */
+/** The format of `--from` or `--to`, or of the input or output path. */
 function findFormat(half: "reader" | "writer", { registry, paths, flags }: CompletionContext): Format | undefined {
   const named = flags.get(half === "reader" ? "from" : "to")?.at(-1);
   const path = half === "reader" ? paths[0] : paths.at(-1);
@@ -43,9 +43,9 @@ function findFormat(half: "reader" | "writer", { registry, paths, flags }: Compl
 
 const completeOptions =
   (half: "reader" | "writer"): Completer =>
-  (typed, around) => {
-    const format = findFormat(half, around);
-    // Those of a family are asked of a library that takes long to load.
+  (typed, context) => {
+    const format = findFormat(half, context);
+    // Options of GDAL formats come from a library that is slow to load.
     if (format === undefined || format.id.includes(":")) return noCompletions;
     const table: OptionTable = format[half]?.options ?? {};
     const [, key, value] = /^([^=]*)=(.*)$/s.exec(typed) ?? [];
@@ -59,7 +59,7 @@ const completeOptions =
     return withPrefix(`${key}=`, { offers: values.map((one) => ({ value: one })) });
   };
 
-/** What a file on the line has, for the loading of which there is time. */
+/** Layers or fields of the first file on the line. */
 async function completeFromFile(
   what: "layers" | "fields",
   { registry, paths, flags, timeoutMs }: CompletionContext,
@@ -73,13 +73,13 @@ async function completeFromFile(
 
 const completeFieldPairs = async (
   typed: string,
-  around: CompletionContext,
+  context: CompletionContext,
   values: readonly string[],
 ): Promise<Completions> => {
   const [, field, value] = /^([^=]*)=(.*)$/s.exec(typed) ?? [];
   if (field !== undefined && value !== undefined)
     return withPrefix(`${field}=`, { offers: values.map((one) => ({ value: one })) });
-  const fields = await completeFromFile("fields", around);
+  const fields = await completeFromFile("fields", context);
   return { offers: fields.map(({ value: name, ...rest }) => ({ value: `${name}=`, ...rest })), nospace: true };
 };
 
@@ -93,11 +93,11 @@ const completers: Readonly<Record<FlagValueKind, Completer>> = {
     const { crsCompletions } = await import("./crs-completions.js");
     return crsCompletions(typed, mayOpenFiles);
   },
-  layer: async (_, around) => ({ offers: await completeFromFile("layers", around) }),
-  field: async (_, around) => ({ offers: await completeFromFile("fields", around) }),
-  "field=name": (typed, around) => completeFieldPairs(typed, around, []),
-  "field=type": (typed, around) => completeFieldPairs(typed, around, fieldTypes),
-  // Only the service knows them, and nothing is sent unasked.
+  layer: async (_, context) => ({ offers: await completeFromFile("layers", context) }),
+  field: async (_, context) => ({ offers: await completeFromFile("fields", context) }),
+  "field=name": (typed, context) => completeFieldPairs(typed, context, []),
+  "field=type": (typed, context) => completeFieldPairs(typed, context, fieldTypes),
+  // Completion sends no requests.
   map: () => noCompletions,
   profile: async () => {
     const { listProfileNames } = await import("./profiles.js");
@@ -111,7 +111,7 @@ const completers: Readonly<Record<FlagValueKind, Completer>> = {
   path: () => fileCompletions,
 };
 
-/** Words that can follow those of a group ("admin "), or begin a line (""). */
+/** Names of the commands of a group ("admin "), or of the top level (""). */
 export const commandCompletions = (group: string): Completions => ({
   offers: subcommandNames(group).map((name) => ({
     value: name.slice(group.length),
@@ -119,22 +119,22 @@ export const commandCompletions = (group: string): Completions => ({
   })),
 });
 
-/** @param isList several may be given in one, with commas between them */
+/** @param isList the value may be a comma-separated list */
 export async function valueCompletions(
   { accepts, isPath }: Pick<Positional, "accepts" | "isPath">,
   typed: string,
   isList: boolean,
-  around: CompletionContext,
+  context: CompletionContext,
 ): Promise<Completions> {
   if (accepts === undefined) return isPath ? fileCompletions : noCompletions;
   if (typeof accepts === "object")
     return completeLastOfList(typed, isList, () => ({ offers: accepts.map((value) => ({ value })) }));
   return completeLastOfList(typed, isList && /^(layer|field)/.test(accepts), (part) =>
-    completers[accepts](part, around),
+    completers[accepts](part, context),
   );
 }
 
-/** The names before the last comma stay, and are not offered again. */
+/** Completes the part after the last comma, without values that the list already has. */
 async function completeLastOfList(
   typed: string,
   isList: boolean,

@@ -1,17 +1,17 @@
-/** Bars over the runs of a job, drawn as SVG: every bar says its value to a reader and to a pointer. */
+/** A stacked bar chart of the runs of a job as SVG; each bar has its value as title. */
 import { type Html, html } from "../../service/pages/rendering/html.js";
 
 export interface Series {
   readonly name: string;
-  /** Colours it. */
+  /** CSS class of the color. */
   readonly className: "a" | "b" | "c";
-  /** One a run, none below 0. */
+  /** One value for each run, at least 0. */
   readonly values: readonly number[];
 }
 
 const [width, height, left, bottom, top] = [800, 150, 64, 18, 8];
 
-/** The next of 1, 2, 5, 10, 20 … that is not less. */
+/** Rounds up to 1, 2, 5, 10, 20 … */
 function roundUpForAxis(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -22,29 +22,29 @@ const formatNumber = (value: number): string =>
   value.toLocaleString("en", { maximumFractionDigits: value < 10 ? 1 : 0 });
 
 /**
- * The series of one run stand on each other.
- * @param labels of the runs, as many as each series has values
+ * The series of a run are stacked.
+ * @param labels one for each run
  */
 export function renderChart(title: string, series: readonly Series[], labels: readonly string[]): Html {
   const sums = labels.map((_, run) => series.reduce((sum, { values }) => sum + values[run]!, 0));
-  const most = roundUpForAxis(Math.max(...sums));
-  const room = (width - left) / labels.length;
-  const bar = Math.max(1, Math.min(24, room * 0.8));
-  const scale = (height - bottom - top) / most;
+  const maximum = roundUpForAxis(Math.max(...sums));
+  const slot = (width - left) / labels.length;
+  const bar = Math.max(1, Math.min(24, slot * 0.8));
+  const scale = (height - bottom - top) / maximum;
   const bars = labels.flatMap((label, run) => {
-    let foot = height - bottom;
+    let y = height - bottom;
     return series.flatMap(({ name, className, values }) => {
       const value = values[run]!;
       if (value === 0) return [];
-      const tall = Math.max(1, value * scale);
-      foot -= tall;
-      const x = left + run * room + (room - bar) / 2;
-      return html`<rect class="${className}" x="${x.toFixed(1)}" y="${foot.toFixed(1)}" width="${bar.toFixed(1)}" height="${tall.toFixed(1)}"><title>${label}: ${name} ${formatNumber(value)}</title></rect>`;
+      const barHeight = Math.max(1, value * scale);
+      y -= barHeight;
+      const x = left + run * slot + (slot - bar) / 2;
+      return html`<rect class="${className}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${bar.toFixed(1)}" height="${barHeight.toFixed(1)}"><title>${label}: ${name} ${formatNumber(value)}</title></rect>`;
     });
   });
   const keys =
     series.length > 1 && series.map(({ name, className }) => html`<span class="key ${className}"></span>${name}`);
-  const lines = [0, most / 2, most].map((value) => {
+  const lines = [0, maximum / 2, maximum].map((value) => {
     const y = (height - bottom - value * scale).toFixed(1);
     return html`<line class="axis" x1="${left}" x2="${width}" y1="${y}" y2="${y}"/><text x="${left - 6}" y="${Number(y) + 4}" text-anchor="end">${formatNumber(value)}</text>`;
   });

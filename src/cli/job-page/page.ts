@@ -1,4 +1,4 @@
-/** The runs of a job as one page that needs nothing else: the latest in words, all of them as charts. No script. */
+/** A self-contained HTML page about the runs of a job: details of the latest run, and charts. It has no scripts. */
 import { formatCount, groupDigits } from "../../format-count.js";
 import type { ItemReport, RunReport, StepReport } from "../../jobs/report/run-report.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
@@ -32,10 +32,10 @@ const style = `
 .job .key.a { background: var(--accent) } .job .key.b { background: #c77d1a } .job .key.c { background: var(--danger) }
 `;
 
-/** Commands that undo what was written to a map, in the order in which they are run. */
+/** Commands that undo writes to a map, in the order to run them. */
 type UndoCommands = (item: ItemReport) => readonly string[];
 
-/** @param runs in the order of their time; the last one is told in full */
+/** @param runs oldest first; the page shows details of the last one */
 export function renderJobPage(runs: readonly RunReport[], undo: UndoCommands): string {
   const css = pageAssets()("pages.css") + style;
   const last = runs.at(-1)!;
@@ -69,77 +69,76 @@ const formatTime = (iso: string): Html =>
 
 function renderBody(last: RunReport, runs: readonly RunReport[], undo: UndoCommands): Html {
   const wrong = last.steps.filter(({ result }) => result === "failed");
-  const changed = last.steps.filter(({ changes }) => changes.length > 0);
+  const changed = last.steps.filter(({ regressions }) => regressions.length > 0);
   return html`<main>
 <h1>${last.job}</h1>
-<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${formatTime(last.began)}, in ${describeSeconds(last.seconds)}</p>
-${last.error && html`<div class="problem" role="note"><p>No step was begun: ${last.error.message}</p></div>`}
+<p class="lead">${outcome({ result: last.result, losses: last.steps.flatMap(({ losses }) => losses) })}, ${formatTime(last.startedAt)}, in ${describeSeconds(last.seconds)}</p>
+${last.error && html`<div class="problem" role="note"><p>No step was started: ${last.error.message}</p></div>`}
 ${wrong.length > 0 && html`<div class="problem" role="note"><ul>${wrong.map(({ name, error }) => html`<li><strong>${name}</strong>: ${error?.message}</li>`)}</ul></div>`}
-${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than the last time:</p><ul>${changed.map(({ name, changes }) => html`<li><strong>${name}</strong>${truncateList(changes.map((change) => describeRegression(change)))}</li>`)}</ul></div>`}
+${changed.length > 0 && html`<div class="notice" role="note"><p>Worse than in the previous run:</p><ul>${changed.map(({ name, regressions }) => html`<li><strong>${name}</strong>${truncateList(regressions.map((change) => describeRegression(change)))}</li>`)}</ul></div>`}
 <h2>Steps</h2>
 <table><thead><tr><th scope="col">Step</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
 ${last.steps.map((step) => stepRow(step, undo))}</tbody></table>
-<h2>${runs.length === 1 ? "The first run" : `The last ${runs.length} runs`}</h2>
+<h2>${runs.length === 1 ? "First run" : `Last ${runs.length} runs`}</h2>
 ${charts(runs)}
-<table><thead><tr><th scope="col">Began</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
+<table><thead><tr><th scope="col">Started</th><th scope="col">Result</th><th scope="col">Features</th><th scope="col" class="number">Time</th></tr></thead><tbody>
 ${[...runs].reverse().map(runRow)}</tbody></table>
 <p class="quiet">${last.file}, geoferry ${last.geoferry}</p>
 </main>
 `;
 }
 
-/** So many lines of a list are shown. */
 const maxLines = 20;
 
 const truncateList = (lines: readonly string[]): Html =>
   html`<ul>${lines.slice(0, maxLines).map((line) => html`<li><bdi>${line}</bdi></li>`)}${lines.length > maxLines && html`<li>and ${lines.length - maxLines} more</li>`}</ul>`;
 
-/** What came of a step or a file, with the class that colors it. */
+/** The result of a step or a file, with the CSS class for its color. */
 function outcome({ result, losses }: Pick<StepReport, "result" | "losses">): Html {
   const lossy = lossWords(result, losses.length);
   return html`<span class="result ${lossy === "" ? result : "rejects"}">${resultLabels[result]}${lossy}</span>`;
 }
 
-/** "2 kinds of loss, 1 kind of note", with the lines behind it. */
+/** "2 kinds of loss, 1 kind of notice", expandable. */
 function findings(step: StepReport): Html | false {
   const counts = (
     [
-      ["gap", step.gaps.length],
+      ["kind of skipped range", step.skippedRanges.length],
       ["kind of loss", step.losses.length],
-      ["kind of note", step.notices.length],
+      ["kind of notice", step.notices.length],
     ] as const
   ).flatMap(([what, count]) => (count > 0 ? [formatCount(count, what, what.replace("kind", "kinds"))] : []));
   if (counts.length === 0) return false;
-  const isOpen = step.losses.length + step.gaps.length > 0 && step.result !== "unchanged";
+  const isOpen = step.losses.length + step.skippedRanges.length > 0 && step.result !== "unchanged";
   return html`<details${isOpen && html` open`}><summary>${counts.join(", ")}</summary>${truncateList(describeFindings(step))}</details>`;
 }
 
 function stepRow(step: StepReport, undo: UndoCommands): Html {
-  const { name, result, counts, seconds, tries, items } = step;
+  const { name, result, counts, seconds, attempts, items } = step;
   const commands = items.flatMap(undo);
   const listed = items.length > 1 || items.some(({ error }) => error !== null);
-  return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${tries > 1 && ` (tried ${tries} times)`}
+  return html`<tr><th scope="row">${name}</th><td>${outcome(step)}${attempts > 1 && ` (${attempts} attempts)`}
 ${listed && html`<details${result === "failed" && html` open`}><summary>${items.length === 1 ? "1 item" : `${items.length} items`}</summary><ul>${items.map(itemLine)}</ul></details>`}${findings(step)}${commands.length > 0 && html`<details><summary>undo</summary>${commands.map((command) => html`<p><code>${command}</code></p>`)}</details>`}</td><td>${describeCounts(counts)}</td><td class="number">${describeSeconds(seconds)}</td></tr>
 `;
 }
 
 const itemLine = (item: ItemReport): Html =>
-  html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}${item.rejects !== undefined && html`, in <bdi>${item.rejects}</bdi>`}`}</li>
+  html`<li><bdi>${item.source}</bdi> → <bdi>${item.target}</bdi>: ${item.error ? item.error.message : html`${outcome(item)} ${describeCounts(item.counts)}${item.rejects !== undefined && html`, rejects in <bdi>${item.rejects}</bdi>`}`}</li>
 `;
 
 const sumCount = (run: RunReport, name: keyof StepReport["counts"]): number =>
   run.steps.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
 
-/** Values that targets could not hold. */
+/** Number of values that targets could not store. */
 const sumLosses = ({ steps }: RunReport): number =>
   steps.reduce((sum, { losses }) => sum + losses.reduce((all, { count }) => all + count, 0), 0);
 
 const runRow = (run: RunReport): Html =>
-  html`<tr><th scope="row">${formatTime(run.began)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: sumCount(run, "written"), created: sumCount(run, "created"), updated: sumCount(run, "updated"), deleted: sumCount(run, "deleted"), rejected: sumCount(run, "rejected"), withoutGeometry: sumCount(run, "withoutGeometry") })}${sumLosses(run) > 0 && `, values lost ${groupDigits(sumLosses(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
+  html`<tr><th scope="row">${formatTime(run.startedAt)}</th><td>${outcome({ result: run.result, losses: run.steps.flatMap(({ losses }) => losses) })}${run.steps.filter(({ result }) => result === "failed").map(({ name }) => ` ${name}`)}</td><td>${describeCounts({ written: sumCount(run, "written"), created: sumCount(run, "created"), updated: sumCount(run, "updated"), deleted: sumCount(run, "deleted"), rejected: sumCount(run, "rejected"), withoutGeometry: sumCount(run, "withoutGeometry") })}${sumLosses(run) > 0 && `, values lost ${groupDigits(sumLosses(run))}`}</td><td class="number">${describeSeconds(run.seconds)}</td></tr>
 `;
 
 function charts(runs: readonly RunReport[]): Html {
-  const labels = runs.map(({ began }) => began.slice(0, 10));
+  const labels = runs.map(({ startedAt }) => startedAt.slice(0, 10));
   const changed: Series[] = [
     {
       name: "written or created",

@@ -1,8 +1,4 @@
-/** What a command accepts: flags, and arguments without one. */
-
-/**
- * What a value names: help shows it in capitals, completion offers what there is of it. `name=value` stands for pairs.
- */
+/** The kind of a value, for placeholders in help and for completion. `name=value` stands for pairs. */
 export type FlagValueKind =
   | "input-format"
   | "output-format"
@@ -20,27 +16,26 @@ export type FlagValueKind =
   | "command"
   | "path";
 
-/** A flag; its value is text or, where `array`, all the texts given. */
+/** A flag; its value is a string, or with `array` a list of strings. */
 export interface Flag {
   readonly type: "string" | "boolean";
   readonly array?: boolean;
   readonly requiresArg?: boolean;
-  /** Its value where it is given without one. */
+  /** Value of a flag that is given without one. */
   readonly bareValue?: string;
   readonly alias?: string;
   readonly default?: boolean;
   readonly describe: string;
   readonly defaultDescription?: string;
   readonly demandOption?: boolean;
-  /** What its value can be: one of these, or the name of something. Absent: any text, or a number. */
+  /** The allowed values, or the kind of the value. Absent: any string or number. */
   readonly accepts?: readonly string[] | FlagValueKind;
-  /** Its value names files or folders of this machine, and no address. */
+  /** The value is a local path, not an address. */
   readonly isPath?: true;
-  /** The heading that it stands under in the help of a command with many flags. */
+  /** Heading in the help. */
   readonly group?: string;
 }
 
-/** The flags under a heading of their own. */
 export function grouped<T extends Readonly<Record<string, Flag>>>(group: string, flags: T): T {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as T;
 }
@@ -50,8 +45,8 @@ export interface Positional {
   readonly array?: boolean;
   readonly describe: string;
   readonly demandOption?: boolean;
-  /** As of a flag; absent: a path. */
+  /** As for a flag; absent: a path. */
   readonly accepts?: readonly string[] | FlagValueKind;
-  /** Its value names files or folders of this machine, and no address. */
+  /** The value is a local path, not an address. */
   readonly isPath?: true;
 }

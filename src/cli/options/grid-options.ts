@@ -1,4 +1,4 @@
-/** Where shift grids are searched, and whether missing ones are downloaded: flags, and the variables of PROJ. */
+/** Search folders and download of shift grids: flags, and the environment variables of PROJ. */
 import { createError } from "../../errors.js";
 import { defaultGridFolders, gridCacheFolder, gridFolders, type SearchFolder } from "../../io/grid-folders.js";
 import type { HostGrids } from "../../pipeline/grids/grid-store.js";
@@ -31,26 +31,26 @@ export const gridOptions = {
     type: "boolean",
     group: "Coordinates:",
     describe: "Download the grids a reprojection needs",
-    defaultDescription: "on where PROJ_NETWORK=ON",
+    defaultDescription: "on if PROJ_NETWORK=ON",
   },
   ...endpointOption,
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** Where PROJ publishes its grids. */
+/** The server of PROJ's published grids. */
 const standardEndpoint = "https://cdn.proj.org";
 
-/** @throws option-invalid where it is no address that grids can be downloaded from */
-function checkedEndpoint(option: string, value: string | undefined): string {
+/** @throws option-invalid unless it is an http(s) address without query and fragment */
+function checkEndpoint(option: string, value: string | undefined): string {
   if (value === undefined || value === "") return standardEndpoint;
   const url = URL.canParse(value) ? new URL(value) : null;
   if ((url?.protocol === "https:" || url?.protocol === "http:") && url.search === "" && url.hash === "") return value;
   throw createError("option-invalid", { option, value, expected: `an http(s) address like ${standardEndpoint}` });
 }
 
-/** What a variable says that stands for a flag, for commands without that flag. */
+/** Whether an environment variable turns a boolean flag off. */
 const isOff = (value: string | undefined): boolean => /^(0|no|false|off)$/i.test(value ?? "");
 
-/** The folders that are searched after those that a person names, in order; none where they are turned off. */
+/** The folders that are searched after those of `--grid`, in order. */
 export const gridSearchFolders = (environment: NodeJS.ProcessEnv): SearchFolder[] => [
   ...gridFolders(environment).map((path) => ({ path, reason: "GEOFERRY_GRIDS" })),
   ...(isOff(environment.GEOFERRY_STANDARD_GRIDS) ? [] : defaultGridFolders(environment)),
@@ -62,14 +62,14 @@ export function resolveGrids(args: GridArguments, environment: NodeJS.ProcessEnv
   const { PROJ_NETWORK = "", PROJ_NETWORK_ENDPOINT } = environment;
   const endpoint =
     gridEndpoint === undefined
-      ? checkedEndpoint("PROJ_NETWORK_ENDPOINT", PROJ_NETWORK_ENDPOINT)
-      : checkedEndpoint("--grid-endpoint", gridEndpoint);
+      ? checkEndpoint("PROJ_NETWORK_ENDPOINT", PROJ_NETWORK_ENDPOINT)
+      : checkEndpoint("--grid-endpoint", gridEndpoint);
   const cacheFolder = gridCacheFolder(environment);
   const allowsDownload = gridDownload ?? /^(on|yes|true)$/i.test(PROJ_NETWORK);
   return {
     endpoint,
     cacheFolder,
-    // What is downloaded must be found.
+    // Downloaded grids must be found in any case.
     folders: standardGrids
       ? defaultGridFolders(environment).map(({ path }) => path)
       : allowsDownload

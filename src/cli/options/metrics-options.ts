@@ -1,4 +1,4 @@
-/** Where a command answers Prometheus. */
+/** Flags of the Prometheus endpoint. */
 import { createError } from "../../errors.js";
 import type { Flag } from "../command.js";
 import { portNumber } from "../parse/values.js";
@@ -22,12 +22,12 @@ export interface MetricsPlace {
   readonly port: number;
 }
 
-/** @returns null where no one asked for it @throws option-invalid, usage */
+/** @returns null without --metrics-port @throws option-invalid, usage */
 export function metricsPlace({ metricsPort, metricsHost }: MetricsArguments): MetricsPlace | null {
   const port = portNumber("--metrics-port", metricsPort);
   if (port === undefined) {
     if (metricsHost === undefined) return null;
-    throw createError("usage", { reason: "--metrics-host goes with --metrics-port" });
+    throw createError("usage", { reason: "--metrics-host requires --metrics-port" });
   }
   return { host: metricsHost ?? "127.0.0.1", port };
 }

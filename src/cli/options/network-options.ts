@@ -1,4 +1,4 @@
-/** How long a command waits for other machines, and how often it asks them again. */
+/** Timeouts and retries of network requests. */
 import { createError } from "../../errors.js";
 import { defaultNetworkSettings, type NetworkSettings } from "../../network-settings.js";
 import { omitUndefined } from "../../pipeline/request.js";
@@ -37,7 +37,7 @@ export const networkOptions = grouped("Network:", {
   },
 } as const satisfies Readonly<Record<string, Flag>>);
 
-/** A day; more is a mistake in the unit. */
+/** A day. Larger values are probably milliseconds. */
 const maxTimeoutSeconds = 86_400;
 
 function secondsOf(option: string, text: string | undefined): number | undefined {
@@ -51,7 +51,7 @@ function secondsOf(option: string, text: string | undefined): number | undefined
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** What the command line and the environment say. @throws option-invalid */
+/** Network settings from flags; the environment is already merged into them. @throws option-invalid */
 export function networkSettings(args: NetworkArguments): Partial<NetworkSettings> {
   const connectTimeout = secondsOf("--connect-timeout", args.connectTimeout);
   const timeout = secondsOf("--timeout", args.timeout);

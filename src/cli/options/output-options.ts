@@ -1,4 +1,4 @@
-/** What the commands that write an output are told of it. */
+/** Flags of commands that write an output. */
 import { createError } from "../../errors.js";
 import type { ConvertRequest, OutputMember, WithUndefined } from "../../pipeline/request.js";
 import type { CommonArguments, Flag } from "../command.js";
@@ -23,13 +23,12 @@ export interface OutputArguments extends CommonArguments {
 
 const ofOutput = "Output:";
 
-/** What the output is. */
 export const outputOptions = {
   to: {
     ...text,
     group: ofOutput,
     accepts: "output-format",
-    describe: "Output format; by default taken from the extension",
+    describe: "Output format; by default detected from the extension",
   },
   "layer-name": { ...text, group: ofOutput, describe: "Name of the layer in the output" },
   "target-crs": {
@@ -49,12 +48,12 @@ export const outputOptions = {
     ...several,
     group: ofOutput,
     accepts: "writer-option",
-    describe: "Option of the writer: key=value (see geoferry formats NAME)",
+    describe: "Writer option: key=value (see geoferry formats NAME)",
   },
   strict: { ...flag, group: "Rejects and losses:", describe: "Fail on any loss" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** What becomes of an output that is there already. */
+/** Flags for outputs that already exist. */
 export const existingOptions = {
   append: { ...flag, group: ofOutput, describe: "Add to the output" },
   overwrite: { ...flag, group: ofOutput, describe: "Replace the output" },
@@ -62,18 +61,18 @@ export const existingOptions = {
   "allow-empty": { ...flag, group: ofOutput, describe: "Allow an empty input to replace a non-empty output" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** That part of a request, as far as it is given. @throws usage, option-invalid */
+/** The output part of a request, without the members that are not given. @throws usage, option-invalid */
 export function outputRequest(args: OutputArguments, path: string): WithUndefined<Pick<ConvertRequest, OutputMember>> {
-  if (path === "") throw createError("usage", { reason: "the name of OUTPUT is empty; is a variable not set?" });
+  if (path === "") throw createError("usage", { reason: "OUTPUT is an empty name; check that the variable is set" });
   const output = outputOf(path);
   checkExisting(args, output);
   if (args.reproject === false && args.targetCrs)
     throw createError("usage", {
-      reason: "--no-reproject carries coordinates untouched, --target-crs changes them: choose one",
+      reason: "--no-reproject copies coordinates unchanged, --target-crs reprojects them: choose one",
     });
   if (args.json && output === "-")
     throw createError("usage", {
-      reason: "stdout takes the features (OUTPUT is -) or the records of --json, not both",
+      reason: "both features (OUTPUT is -) and the records of --json would go to stdout: choose one",
     });
   return {
     output,
@@ -106,6 +105,6 @@ function checkExisting(args: OutputArguments, output: string): void {
   );
   if (output !== "-" || !flag) return;
   throw createError("usage", {
-    reason: `--${flag} is for a file that is there already, and OUTPUT is stdout: leave it away`,
+    reason: `--${flag} applies to an existing file, but OUTPUT is stdout: remove the flag`,
   });
 }

@@ -1,4 +1,4 @@
-/** Where jobs are handed out and taken. */
+/** Flags of the job queue. */
 import { createError } from "../../errors.js";
 import { parseQueueAddress, type QueueAddress } from "../../jobs/queue/queue-address.js";
 import type { Flag } from "../command.js";
@@ -15,7 +15,7 @@ export const queueOptions = {
   queue: {
     ...text,
     describe:
-      "Redis or Valkey that keeps the queue: redis://HOST:PORT, with TLS rediss://; GEOFERRY_QUEUE where it has a password",
+      "Redis or Valkey server of the queue: redis://HOST:PORT, or rediss:// with TLS; set GEOFERRY_QUEUE instead if it has a password",
   },
   "queue-prefix": { ...text, describe: "Prefix of the queue's keys", defaultDescription: defaultQueuePrefix },
 } as const satisfies Readonly<Record<string, Flag>>;
@@ -32,7 +32,7 @@ export function queueSettings({ queue, queuePrefix = defaultQueuePrefix }: Queue
   if (isSecret && process.argv.some((argument) => argument.includes(queue)))
     throw createError("queue-address", {
       address: address.displayUrl,
-      reason: "passwords do not belong on a command line",
+      reason: "a command line must not contain passwords",
     });
   if (!/^[\w.-]+$/.test(queuePrefix))
     throw createError("option-invalid", {

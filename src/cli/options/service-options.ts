@@ -1,4 +1,4 @@
-/** Which Map Features Service a command talks to, as whom, and how fast. */
+/** Address, credentials and request rate for a Map Features Service. */
 import { createError } from "../../errors.js";
 import { type NetworkSettings, networkSettings } from "../../network-settings.js";
 import { defaultTraffic, type ServiceClient, type Traffic } from "../../remote/client/map-client.js";
@@ -18,7 +18,7 @@ export interface ServiceArguments extends CommonArguments, TrafficArguments {
   readonly url?: string;
   readonly profile?: string;
   readonly insecureHttp?: boolean;
-  /** Of a job file: no flag gives them. */
+  /** From a job file; there are no flags for them. */
   readonly credentials?: Pick<ServiceConnectionOptions, "clientId" | "clientSecret">;
 }
 
@@ -52,8 +52,8 @@ export const serviceOptions = {
   ...trafficOptions,
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** With the settings of the network that hold here. @param kept those of a profile @throws option-invalid */
-export function trafficFrom(args: TrafficArguments, kept?: Partial<NetworkSettings>): Traffic {
+/** @param profileSettings network settings of the profile @throws option-invalid */
+export function trafficFrom(args: TrafficArguments, profileSettings?: Partial<NetworkSettings>): Traffic {
   const rate = numberOf("--rate", args.rate, 0, false) ?? defaultTraffic.rate;
   if (rate === 0)
     throw createError("option-invalid", {
@@ -62,14 +62,17 @@ export function trafficFrom(args: TrafficArguments, kept?: Partial<NetworkSettin
       expected: "a number of requests above 0",
     });
   return {
-    ...networkSettings(kept),
+    ...networkSettings(profileSettings),
     rate,
     concurrency: wholeNumber("--concurrency", args.concurrency, 1) ?? defaultTraffic.concurrency,
   };
 }
 
-/** Variables of the environment that no flag stands for: secrets are on no command line. */
-export function wishFrom(args: ServiceArguments, environment: NodeJS.ProcessEnv): ServiceConnectionOptions {
+/** Connection settings from flags and environment variables. Secrets have no flags. */
+export function connectionOptionsFrom(
+  args: ServiceArguments,
+  environment: NodeJS.ProcessEnv,
+): ServiceConnectionOptions {
   const of = (name: string) => environment[`GEOFERRY_${name}`] || undefined;
   const fromEnvironment = { clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") };
   const isSet = Object.values(fromEnvironment).some((value) => value !== undefined);
@@ -83,47 +86,47 @@ export function wishFrom(args: ServiceArguments, environment: NodeJS.ProcessEnv)
   };
 }
 
-/** Profiles are read where the wish leaves something open. */
-async function chosen(wish: ServiceConnectionOptions, environment: NodeJS.ProcessEnv): Promise<ResolvedConnection> {
+/** Completes the options from a profile if URL or credentials are missing. */
+async function resolve(options: ServiceConnectionOptions, environment: NodeJS.ProcessEnv): Promise<ResolvedConnection> {
   const { resolveConnection, hasUrlAndCredentials } = await import("../../remote/connection/resolve-connection.js");
   const { profilesPath, readProfiles } = await import("../../remote/connection/profiles.js");
   const file = profilesPath(environment);
-  return resolveConnection(wish, hasUrlAndCredentials(wish) ? new Map() : await readProfiles(file), file);
+  return resolveConnection(options, hasUrlAndCredentials(options) ? new Map() : await readProfiles(file), file);
 }
 
 /** @throws remote-unknown, remote-profile, remote-address, usage */
 export const connectionFrom = (args: ServiceArguments, environment: NodeJS.ProcessEnv): Promise<ResolvedConnection> =>
-  chosen(wishFrom(args, environment), environment);
+  resolve(connectionOptionsFrom(args, environment), environment);
 
 /**
- * Where it is, for those who need no credentials since others write to it.
+ * The address of the service, without credentials, for runs whose workers write to it.
  * @throws remote-unknown, remote-profile, remote-address, usage
  */
 export async function serviceAddressFrom(
   args: ServiceArguments,
   environment: NodeJS.ProcessEnv,
 ): Promise<{ readonly url: string; readonly insecureHttp: boolean }> {
-  const wish = wishFrom(args, environment);
+  const options = connectionOptionsFrom(args, environment);
   const unneeded = { clientId: "unneeded", clientSecret: "unneeded" };
-  const known = wish.clientId === undefined ? { ...wish, ...unneeded } : wish;
-  const { url, insecureHttp: insecure } = await chosen(known, environment);
+  const complete = options.clientId === undefined ? { ...options, ...unneeded } : options;
+  const { url, insecureHttp: insecure } = await resolve(complete, environment);
   return { url, insecureHttp: insecure ?? false };
 }
 
 /**
- * The service that a command is about. Nothing is sent yet.
- * @param signal ends reads and waiting
+ * Creates the client of the service; sends nothing yet.
+ * @param signal aborts requests and waiting
  * @throws option-invalid, remote-unknown, remote-profile, remote-address, remote-insecure, usage
  */
 export const serviceFrom = async (args: ServiceArguments, signal?: AbortSignal): Promise<ServiceClient> =>
-  (await servedFrom(args, signal)).service;
+  (await openService(args, signal)).service;
 
-/** The same, with how requests are sent to it, which the profile has a say in. */
-export async function servedFrom(
+/** Like `serviceFrom`, also with the traffic settings, which a profile may contain. */
+export async function openService(
   args: ServiceArguments,
   signal: AbortSignal = interrupted,
 ): Promise<{ readonly service: ServiceClient; readonly traffic: Traffic; readonly connection: ResolvedConnection }> {
-  // What is wrong with the command line is said first.
+  // Reports invalid flags before errors of the profile.
   trafficFrom(args);
   const connection = await connectionFrom(args, process.env);
   const traffic = trafficFrom(args, connection.network);

@@ -13,7 +13,7 @@ import { listOf, namesOf, unprotect } from "../parse/arguments.js";
 import { numberOf, pairs, parseBox, parseCasts, wholeNumber } from "../parse/values.js";
 import { type GridArguments, gridOptions } from "./grid-options.js";
 
-/** What a command that reads features can be told of its inputs, and of what becomes of them on their way. */
+/** Flags of commands that read features. */
 export interface SourceArguments extends CommonArguments, GridArguments {
   readonly from?: string;
   readonly layer?: readonly string[];
@@ -44,7 +44,7 @@ export interface SourceArguments extends CommonArguments, GridArguments {
 
 export const several = { type: "string", array: true, requiresArg: true } as const;
 export const text = { type: "string", requiresArg: true } as const;
-/** A file, or several, of this machine. */
+/** A local path. */
 export const file = { ...text, isPath: true } as const;
 export const flag = { type: "boolean" } as const;
 
@@ -53,7 +53,6 @@ const ofCoordinates = "Coordinates:";
 const ofFeatures = "Features:";
 const ofRejects = "Rejects and losses:";
 
-/** How inputs are read. */
 export const readingOptions = {
   from: {
     ...text,
@@ -61,7 +60,7 @@ export const readingOptions = {
     accepts: "input-format",
     describe: "Input format; by default detected from content and extension",
   },
-  layer: { ...several, group: ofInput, accepts: "layer", describe: "Take only these layers: a,b" },
+  layer: { ...several, group: ofInput, accepts: "layer", describe: "Read only these layers: a,b" },
   "source-crs": {
     ...text,
     group: ofCoordinates,
@@ -85,19 +84,19 @@ export const readingOptions = {
     ...several,
     group: ofInput,
     accepts: "reader-option",
-    describe: "Option of the reader: key=value (see geoferry formats NAME)",
+    describe: "Reader option: key=value (see geoferry formats NAME)",
   },
   "skip-errors": { ...flag, group: ofInput, describe: "Skip corrupt parts of the input" },
   "max-input": { ...text, group: ofInput, describe: "Maximum size of a download or stdin, in bytes" },
   workers: {
     ...text,
     group: "Speed:",
-    describe: "Threads",
+    describe: "Number of threads",
     defaultDescription: "one for small inputs, else the number of cores",
   },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** What becomes of the features. */
+/** Flags that filter and change features. */
 export const shapingOptions = {
   select: { ...several, group: ofFeatures, accepts: "field", describe: "Keep only these fields: a,b" },
   rename: { ...several, group: ofFeatures, accepts: "field=name", describe: "Rename a field: old=new" },
@@ -124,7 +123,7 @@ export const shapingOptions = {
   "swap-xy": { ...flag, group: ofCoordinates, describe: "Swap x and y of every position" },
 } as const satisfies Readonly<Record<string, Flag>>;
 
-/** What becomes of features that cannot be carried. */
+/** Flags for rejected features and losses. */
 export const rejectOptions = {
   rejects: {
     ...text,
@@ -155,7 +154,7 @@ export const rejectOptions = {
 
 type SourceMember = Exclude<keyof ConvertRequest, OutputMember | "inputs">;
 
-/** That part of a request, as far as it is given. @throws option-invalid */
+/** The source part of a request, without the members that are not given. @throws option-invalid */
 export function sourceRequestOf(args: SourceArguments): WithUndefined<Pick<ConvertRequest, SourceMember>> {
   return {
     from: args.from,
@@ -185,7 +184,7 @@ export function sourceRequestOf(args: SourceArguments): WithUndefined<Pick<Conve
   };
 }
 
-/** What `--grid` names, then what `GEOFERRY_GRIDS` does, as PATH names folders; undefined where neither names any. */
+/** The paths of `--grid`, then those of `GEOFERRY_GRIDS`; undefined if there are none. */
 export function gridsOf(
   given: readonly string[] | undefined,
   environment: NodeJS.ProcessEnv = process.env,
@@ -204,5 +203,5 @@ function badGeometryOf(value: string | undefined): BadGeometry | undefined {
 
 function rejectsOf(value: string | undefined): string | undefined {
   if (value === undefined || unprotect(value) !== "-") return value;
-  throw createError("usage", { reason: "--rejects takes the name of a file" });
+  throw createError("usage", { reason: "--rejects needs a file name, not -" });
 }

@@ -1,4 +1,4 @@
-/** Which store `geoferry serve` and `geoferry admin` are about. */
+/** Location of the store of `geoferry serve` and `geoferry admin`. */
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createError } from "../../errors.js";
@@ -25,7 +25,7 @@ export const storeOptions = {
 } as const;
 
 /**
- * A database goes before a folder, but what stands on the command line before what the environment says.
+ * A database takes precedence over a folder, and flags over the environment.
  * @throws option-invalid, usage
  */
 export function storeLocation({ data, database }: StoreArguments, environment: NodeJS.ProcessEnv): StoreLocation {
@@ -41,7 +41,7 @@ export function storeLocation({ data, database }: StoreArguments, environment: N
 function checkDatabase(text: string, isTyped: boolean): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (!url || !/^postgres(ql)?:$/.test(url.protocol)) {
-    // It is not known where a password would stand in it.
+    // Do not print an unparsable address: it may contain a password.
     const value = url ? `${url.protocol}…` : "…";
     throw createError("option-invalid", {
       option: "--database",
@@ -53,7 +53,7 @@ function checkDatabase(text: string, isTyped: boolean): string {
   if (hasPassword && isTyped)
     throw createError("usage", {
       reason:
-        "--database has a password in it, which every program of this machine can read there; put it into PGPASSWORD, or the whole address into GEOFERRY_DATABASE",
+        "--database contains a password, which other processes can read; set PGPASSWORD, or set GEOFERRY_DATABASE to the whole address",
     });
   return text;
 }

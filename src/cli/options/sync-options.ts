@@ -1,4 +1,4 @@
-/** What the commands that compare an input with a map are told: flags, and the request that they make. */
+/** Flags of commands that compare an input with a map, and the requests they become. */
 import { createError } from "../../errors.js";
 import { omitUndefined } from "../../pipeline/request.js";
 import type { DedupeRequest } from "../../sync/diff/dedupe.js";
@@ -63,7 +63,6 @@ export const mapOption = {
   },
 } as const;
 
-/** How features of the input are known on the map. */
 export const matchingOptions = grouped("Matching:", {
   "remote-field": {
     ...text,
@@ -78,19 +77,22 @@ export const matchingOptions = grouped("Matching:", {
     accepts: ["first", "last"],
     describe: "Which of several INPUT features with the same key to use: first or last",
   },
-  "on-missing-key": { ...text, accepts: ["reject"], describe: "reject: reject features without a key" },
+  "on-missing-key": {
+    ...text,
+    accepts: ["reject"],
+    describe: "reject: write features without a key to the rejects file instead of failing",
+  },
 });
 
-/** What the two sides are held against each other by. */
 export const comparingOptions = grouped("Comparison:", {
   precision: { ...text, describe: "Decimals of longitude and latitude to compare", defaultDescription: "7" },
-  "replace-properties": { ...flag, describe: "Drop properties that only the map has" },
+  "replace-properties": { ...flag, describe: "Delete properties that only the map has" },
   "single-read": mapInputOptions["single-read"],
 });
 
 const ofGuards = "Safety:";
 
-/** What may become of the map. */
+/** Limits on changes to the map. */
 export const guardOptions = grouped(ofGuards, {
   "keep-unmanaged": { ...flag, describe: "Full mode: keep map features without a key" },
   "delete-unmanaged": { ...flag, describe: "Full mode: delete map features without a key" },
@@ -108,12 +110,10 @@ export const guardOptions = grouped(ofGuards, {
   "allow-empty": { ...flag, describe: "Allow an empty INPUT to delete all features of the map" },
 });
 
-/** Of restorations. */
 export const overwriteEditsOption = grouped(ofGuards, {
   "overwrite-edits": { ...flag, describe: "Also restore features that were edited after the run" },
 });
 
-/** Of removing duplicates. */
 export const dedupeOptions = {
   ...grouped("Selection:", {
     keep: {
@@ -134,7 +134,6 @@ export const dedupeOptions = {
   }),
 };
 
-/** How it is written to. */
 export const sendingOptions = grouped("Writing:", {
   "update-with": {
     ...text,
@@ -144,12 +143,11 @@ export const sendingOptions = grouped("Writing:", {
   },
   "settle-time": {
     ...text,
-    describe: "Milliseconds to wait after a request without a response before reading the map to learn its outcome",
+    describe: "Milliseconds to wait after a request without a response before reading the map to check its outcome",
     defaultDescription: "2000",
   },
 });
 
-/** What becomes of a run where another writer changes the map at the same time. */
 export const conflictOption = grouped("Writing:", {
   "conflict-retries": {
     ...text,
@@ -158,7 +156,6 @@ export const conflictOption = grouped("Writing:", {
   },
 });
 
-/** What is asked before a map is written to, and kept of it. */
 export const writingOptions = grouped(ofGuards, {
   "dry-run": { ...flag, describe: "Show what would be done without doing it" },
   yes: { ...flag, alias: "y", describe: "Skip prompts; guards still apply" },
@@ -187,12 +184,12 @@ export const inputsPositional = {
   },
 } as const;
 
-/** Where features go that the service refuses. @param beside what its usual name is made of */
-export const refusedOption = (beside: string) => ({
+/** @param prefix of the default file name */
+export const refusedOption = (prefix: string) => ({
   rejects: {
     ...file,
     describe: "File for features the service refuses; replaces that of an earlier run",
-    defaultDescription: `${beside}.rejects.geojsonl`,
+    defaultDescription: `${prefix}.rejects.geojsonl`,
   },
 });
 
@@ -213,7 +210,7 @@ const inputOptions = grouped("Input:", {
   strict: { ...flag, describe: "Fail on warnings and losses" },
 });
 
-/** What every command takes that works on a map, beside its own flags. */
+/** Adds the flags of all commands that use a map. */
 export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
   ...own,
   ...grouped("Service:", {
@@ -227,7 +224,7 @@ export const onMap = <T extends Readonly<Record<string, Flag>>>(own: T) => ({
   ...networkOptions,
 });
 
-/** What every command takes that compares INPUT with a map, beside its own flags. */
+/** Adds the flags of all commands that compare INPUT with a map. */
 export const withInput = <T extends Readonly<Record<string, Flag>>>(own: T) =>
   onMap({ ...mapOption, ...own, ...inputOptions });
 
@@ -236,7 +233,7 @@ export function limitOf(option: string, value: string | undefined): Limit | null
   if (value === undefined) return null;
   const limit = parseLimit(value);
   if (limit === null)
-    throw createError("option-invalid", { option, value, expected: "a number like 100 or a share like 5%" });
+    throw createError("option-invalid", { option, value, expected: "a number like 100 or a percentage like 5%" });
   return limit;
 }
 
@@ -253,24 +250,24 @@ function matchingOf({ match, remoteField, mode }: SyncArguments): SyncRequest["m
     oneOf("--match", match, ["id"], "id");
     if (remoteField !== undefined)
       throw createError("usage", {
-        reason: "--match id knows features by their ids, --remote-field by a property: choose one",
+        reason: "--match id matches features by their ids, --remote-field by a property: choose one",
       });
     return { by: "id" };
   }
   if (mode === "append" && remoteField !== undefined)
     throw createError("usage", {
-      reason: "--mode append creates everything and matches nothing: leave --remote-field away",
+      reason: "--mode append does not match features: remove --remote-field",
     });
   return { by: "property", name: remoteField === undefined || remoteField === "auto" ? null : remoteField };
 }
 
-/** A double has no more decimals of a longitude than 13; more would be noise. */
-const mostDecimals = 13;
+/** A double represents at most 13 decimals of a longitude. */
+const maxDecimals = 13;
 
 function precisionOf(value: string | undefined): number {
   const decimals = wholeNumber("--precision", value, 0) ?? defaultSyncSettings.precision;
-  if (decimals <= mostDecimals) return decimals;
-  throw createError("option-invalid", { option: "--precision", value: value!, expected: `at most ${mostDecimals}` });
+  if (decimals <= maxDecimals) return decimals;
+  throw createError("option-invalid", { option: "--precision", value: value!, expected: `at most ${maxDecimals}` });
 }
 
 const unmanagedOf = ({ keepUnmanaged, deleteUnmanaged }: SyncArguments): SyncRequest["unmanaged"] => {
@@ -308,7 +305,7 @@ export function syncRequestOf(args: SyncArguments): SyncRequest {
   };
 }
 
-/** What a restoration is told. @throws option-invalid */
+/** @throws option-invalid */
 export function restorationSettingsOf(
   args: Pick<SyncArguments, "maxDelete" | "maxUpdate" | "singleRead" | "updateWith" | "settleTime">,
 ): RestoreRequest["settings"] {
@@ -320,14 +317,14 @@ export function restorationSettingsOf(
     guards: {
       maxDelete: limitOf("--max-delete", args.maxDelete),
       maxUpdate: limitOf("--max-update", args.maxUpdate),
-      // What had no geometry gets back that it has none.
+      // Features without a geometry before the run lose the one that the run added.
       allowNullGeometry: true,
       allowEmpty: true,
     },
   };
 }
 
-/** What a removal of duplicates is told. @throws usage, option-invalid */
+/** @throws usage, option-invalid */
 export function dedupeRequestOf(
   args: Pick<SyncArguments, "remoteField" | "scope" | "precision" | "maxDelete" | "singleRead" | "settleTime"> & {
     readonly keep?: string;
@@ -337,7 +334,7 @@ export function dedupeRequestOf(
 ): DedupeRequest {
   const { remoteField = "", orderBy = null } = args;
   if (remoteField === "" || orderBy === "")
-    throw createError("usage", { reason: "the name of a property is empty; is a variable not set?" });
+    throw createError("usage", { reason: "a property has an empty name; check that the variable is set" });
   return {
     remoteField,
     orderBy,
@@ -353,13 +350,14 @@ export function dedupeRequestOf(
 
 function sourceOf(args: SyncArguments): SourceRequest {
   const inputs = args.inputs.map(unprotect);
-  if (inputs.includes("")) throw createError("usage", { reason: "the name of INPUT is empty; is a variable not set?" });
+  if (inputs.includes(""))
+    throw createError("usage", { reason: "INPUT is an empty name; check that the variable is set" });
   return omitUndefined<SourceRequest>({ ...sourceRequestOf(args), inputs });
 }
 
-/** `map:7c0…` stands for a map among inputs: here it may be written as well. */
+/** Accepts `map:7c0…`, too, the form for maps as inputs. */
 export function mapIdOf(text: string): string {
   const id = text.replace(/^map:/, "").trim();
-  if (id === "") throw createError("usage", { reason: "the id of the map is empty; is a variable not set?" });
+  if (id === "") throw createError("usage", { reason: "the map id is empty; check that the variable is set" });
   return id;
 }

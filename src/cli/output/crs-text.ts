@@ -1,16 +1,16 @@
-/** What is known of a coordinate reference system, in words for people. */
+/** Describes coordinate reference systems. */
 
 import type { CrsReference } from "../../pipeline/crs-reference.js";
 import type { LayerReport } from "../../pipeline/inspect.js";
 
-/** Better operations that lack a grid and are told one by one; `--json` has all of them. */
+/** Better operations with missing grids that are listed; `--json` lists all. */
 const maxBetterOperations = 3;
 
-/** A word and a sentence each; nothing of WGS 84, which says it all. */
-/** Why a layer is refused; null where `describeReference` says it already, or it is not refused. */
+/** Why a layer is refused; null if it is not, or if `describeReference` contains the reason. */
 export const refusalOf = ({ error, errorCode }: LayerReport): string | null =>
   errorCode === "crs-no-operation" ? null : error;
 
+/** Pairs of label and text; empty for WGS 84. */
 export function describeReference(reference: CrsReference): [word: string, sentence: string][] {
   const { axes, unit, datum, area, toWgs84 } = reference;
   if (!("error" in toWgs84) && toWgs84.from === "EPSG:4326") return [];
@@ -26,7 +26,7 @@ export function describeReference(reference: CrsReference): [word: string, sente
   const { better } = toWgs84;
   for (const { sentence } of better.slice(0, maxBetterOperations)) found.push(["better", sentence]);
   if (better.length > maxBetterOperations)
-    found.push(["better", `${better.length - maxBetterOperations} more need grids, too: --json lists them`]);
+    found.push(["better", `${better.length - maxBetterOperations} more with missing grids; --json lists them`]);
   return found;
 }
 

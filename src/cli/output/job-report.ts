@@ -1,4 +1,4 @@
-/** A job's steps and its end, in words for people and records for programs. */
+/** Reports the steps and the end of a job: text on stderr, or with `--json` records on stdout. */
 
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount, groupDigits } from "../../format-count.js";
@@ -30,26 +30,26 @@ export const describeSeconds = (seconds: number): string => {
 export const describeDistributedProgress = ({ step, done, total, workers }: DistributedProgress): string =>
   `${step}: ${groupDigits(done)} of ${groupDigits(total)} done${workers.length > 0 ? `, by ${workers.join(", ")}` : ""}`;
 
-/** So many items of a step are named, of those that have nothing wrong with them. */
+/** Maximum number of successful items that are listed. */
 const maxShownItems = 20;
 
-/** Of a dry run nothing is done. */
+/** In a dry run, "done" means "to do". */
 const resultWords = (result: Result, dryRun: boolean): string => (dryRun && result === "done" ? "to do" : result);
 
-/** The result, and whether something was lost all the same. */
+/** The result, with a suffix for losses. */
 function resultOf({ result, losses }: StepReport | ItemReport, dryRun: boolean): string {
   return `${resultWords(result, dryRun)}${lossWords(result, losses.length)}`;
 }
 
-/** Stands after a result. */
+/** Suffix of a result. */
 export const lossWords = (result: Result, losses: number): string =>
   losses === 0 ? "" : result === "done" ? " with losses" : result === "rejects" ? " and losses" : "";
 
-/** So many kinds of losses or notes of a step are named. */
+/** Maximum number of kinds of findings that are listed. */
 const maxShownKinds = 20;
 
 const kindWords = [
-  ["gaps", "gap", "gave up"],
+  ["skippedRanges", "skippedRange", "skipped"],
   ["losses", "loss", "lost"],
   ["notices", "notice", "note"],
 ] as const;
@@ -61,29 +61,29 @@ export function describeFinding(word: string, { code, field, fields, count, exam
   return escapeControlCharacters(`${word} ${code}${of}${times}: ${example}`);
 }
 
-/** All that was found, a line for each kind. */
+/** One line for each kind of finding. */
 export function describeFindings(lists: FindingLists): string[] {
   return kindWords.flatMap(([name, , word]) => {
     const list = lists[name];
-    const told = list.slice(0, maxShownKinds).map((finding) => describeFinding(word, finding));
+    const shown = list.slice(0, maxShownKinds).map((finding) => describeFinding(word, finding));
     const more = list.length - maxShownKinds;
-    return more > 0 ? [...told, `${word} ${formatCount(more, "more kind")}, in --report FILE`] : told;
+    return more > 0 ? [...shown, `${word} ${formatCount(more, "more kind")}; --report FILE lists all`] : shown;
   });
 }
 
-/** "new since the last time: lost text-cut of name (12 times)", "fewer than the last time: read 50, 100 before" */
+/** "new since the last run: lost text-cut of name (12 times)", "fewer than in the last run: read 50, before 100" */
 export function describeRegression({ what, code, field, before, now }: Regression): string {
   const word = kindWords.find(([, kind]) => kind === what)?.[2];
   if (word === undefined) {
     const order = before !== null && now < before ? "fewer" : "more";
-    return `${order} than the last time: ${countWords[what] ?? what} ${groupDigits(now)}, ${groupDigits(before ?? 0)} before`;
+    return `${order} than in the last run: ${countWords[what] ?? what} ${groupDigits(now)}, before ${groupDigits(before ?? 0)}`;
   }
   const kind = `${word} ${code}${field === undefined ? "" : ` of ${escapeControlCharacters(field)}`}`;
-  if (before === null) return `new since the last time: ${kind}${now > 1 ? ` (${groupDigits(now)} times)` : ""}`;
-  return `more than the last time: ${kind} ${formatCount(now, "time")}, ${groupDigits(before)} before`;
+  if (before === null) return `new since the last run: ${kind}${now > 1 ? ` (${groupDigits(now)} times)` : ""}`;
+  return `more than in the last run: ${kind} ${formatCount(now, "time")}, before ${groupDigits(before)}`;
 }
 
-/** "to undo this: geoferry restore …", a line for each try that wrote to the map. */
+/** "to undo this: geoferry restore …", one line for each attempt that wrote to the map. */
 const describeUndo = ({ backups = [] }: ItemReport, args: SessionArguments): string =>
   restoreCommands(backups, args)
     .map((command) => `    to undo this: ${command}\n`)
@@ -95,35 +95,35 @@ function describeItem(item: ItemReport, args: StepArguments): string {
 
 function describeOutcome(item: ItemReport, dryRun: boolean): string {
   const { source, target, counts, error, rejects, worker } = item;
-  const where = rejects === undefined ? "" : `, in ${rejects}`;
+  const where = rejects === undefined ? "" : `, rejects in ${rejects}`;
   const by = worker === undefined ? "" : ` (${worker})`;
   if (error) return `  ${escapeControlCharacters(`${source} → ${target}: ${error.message}${by}`)}\n`;
-  const told = describeCounts(counts);
-  return `  ${escapeControlCharacters(`${source} → ${target}: ${resultOf(item, dryRun)}${told ? `, ${told}` : ""}${where}${by}`)}\n`;
+  const countText = describeCounts(counts);
+  return `  ${escapeControlCharacters(`${source} → ${target}: ${resultOf(item, dryRun)}${countText ? `, ${countText}` : ""}${where}${by}`)}\n`;
 }
 
 type StepArguments = SessionArguments & CommonArguments & { readonly dryRun?: boolean };
 
 export function renderStep(step: StepReport, args: StepArguments): void {
-  const { name, result, seconds, tries, items, counts, error } = step;
+  const { name, result, seconds, attempts, items, counts, error } = step;
   if (args.json) {
     process.stdout.write(`${JSON.stringify({ type: "step", ...step })}\n`);
     return;
   }
-  // Mail of a scheduler is made of what is printed: what is wrong, or worse than before, is told even so.
-  if (args.quiet && result !== "failed" && result !== "rejects" && step.changes.length === 0) return;
+  // Schedulers mail the output, so failures and regressions are printed even with --quiet.
+  if (args.quiet && result !== "failed" && result !== "rejects" && step.regressions.length === 0) return;
   const dryRun = args.dryRun ?? false;
   const words = resultOf(step, dryRun);
-  const again = tries > 1 ? `, tried ${tries} times` : "";
-  const told = describeCounts(counts);
-  let text = `${escapeControlCharacters(name)}: ${words}${told ? `, ${told}` : ""}${tries > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
+  const again = attempts > 1 ? `, ${attempts} attempts` : "";
+  const countText = describeCounts(counts);
+  let text = `${escapeControlCharacters(name)}: ${words}${countText ? `, ${countText}` : ""}${attempts > 0 ? ` (${describeSeconds(seconds)}${again})` : ""}\n`;
   const wrong = items.filter(({ error }) => error !== null);
   const right = items.filter(({ error }) => error === null);
   if (items.length === 0 && error) text += `  ${escapeControlCharacters(error.message)}\n`;
   if (!args.quiet) for (const item of right.slice(0, maxShownItems)) text += describeItem(item, args);
   if (!args.quiet && right.length > maxShownItems) text += `  and ${groupDigits(right.length - maxShownItems)} more\n`;
   if (!args.quiet) for (const line of describeFindings(step)) text += `  ${line}\n`;
-  for (const change of step.changes.slice(0, maxShownKinds)) text += `  ${describeRegression(change)}\n`;
+  for (const regression of step.regressions.slice(0, maxShownKinds)) text += `  ${describeRegression(regression)}\n`;
   for (const item of wrong) text += describeItem(item, args);
   process.stderr.write(text);
 }
@@ -131,13 +131,13 @@ export function renderStep(step: StepReport, args: StepArguments): void {
 export function renderRun(report: RunReport, status: number, args: CommonArguments): void {
   const { job, result, seconds, steps, dryRun } = report;
   if (args.json) {
-    const kinds = (name: "losses" | "notices" | "gaps" | "changes") =>
+    const kinds = (name: "losses" | "notices" | "skippedRanges" | "regressions") =>
       steps.reduce((sum, step) => sum + step[name].length, 0);
     const found = {
       losses: kinds("losses"),
       notices: kinds("notices"),
-      gaps: kinds("gaps"),
-      changes: kinds("changes"),
+      skippedRanges: kinds("skippedRanges"),
+      regressions: kinds("regressions"),
     };
     process.stdout.write(`${JSON.stringify({ type: "summary", job, result, status, seconds, dryRun, ...found })}\n`);
     return;
@@ -153,6 +153,6 @@ export function renderRun(report: RunReport, status: number, args: CommonArgumen
     ];
   });
   process.stderr.write(
-    `${escapeControlCharacters(job)}: ${dryRun ? "of a dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`,
+    `${escapeControlCharacters(job)}: ${dryRun ? "dry run, " : ""}${counts.join(", ")} (${describeSeconds(seconds)})\n`,
   );
 }

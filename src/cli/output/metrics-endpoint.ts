@@ -1,4 +1,4 @@
-/** Where Prometheus asks for what a command that goes on for long has to tell. */
+/** HTTP endpoint for Prometheus metrics of a running command. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,12 +12,13 @@ export class MetricsEndpoint implements AsyncDisposable {
     readonly url: string,
   ) {}
 
-  /** Answers with what is in the registry, and with what the process is like. @throws address-in-use, address-unavailable */
+  /** Serves the registry and metrics of the process. @throws address-in-use, address-unavailable */
   static async open({ host, port }: MetricsPlace, registry: Registry): Promise<MetricsEndpoint> {
     collectDefaultMetrics({ register: registry });
     const server = createServer(({ method, url = "/" }, response) => {
-      const isAsked = url.replace(/\?.*$/s, "") === "/metrics" && (method === "GET" || method === "HEAD");
-      if (!isAsked) response.writeHead(404, { "content-type": "text/plain" }).end("there is /metrics\n");
+      const isMetrics = url.replace(/\?.*$/s, "") === "/metrics" && (method === "GET" || method === "HEAD");
+      if (!isMetrics)
+        response.writeHead(404, { "content-type": "text/plain" }).end("not found; metrics are at /metrics\n");
       else
         registry.metrics().then(
           (metrics) => response.writeHead(200, { "content-type": registry.contentType }).end(metrics),

@@ -1,4 +1,4 @@
-/** What pages that stand alone are made of: styles and scripts that the build has made, and their digests. */
+/** Styles and scripts of self-contained pages, from the build. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,5 +11,5 @@ export function pageAssets(): (name: string) => string {
   return (name) => readFileSync(join(dirname(manifest), names[name]!), "utf8");
 }
 
-/** As a Content-Security-Policy names what may stand in a page (CSP Level 3, 2.3.1). */
+/** The hash source of an inline script or style for a Content-Security-Policy (CSP Level 3, 2.3.1). */
 export const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;

@@ -1,4 +1,4 @@
-/** What `geoferry plan` prints: counts by class, a few examples of each with their old and new values. */
+/** The output of `geoferry plan`: counts by class, and examples with their old and new values. */
 import { groupDigits } from "../../format-count.js";
 import { findTrippedGuards, type TrippedGuard } from "../../sync/plan/guards.js";
 import type { OpenPlan, PlanAction, PlanHeader } from "../../sync/plan/plan.js";
@@ -15,38 +15,37 @@ import {
   type ValueChange,
 } from "./plan-text.js";
 
-/** Of each class. */
+/** Per class. */
 const maxExamples = 3;
-/** Of one feature. */
+/** Per feature. */
 const maxChanges = 5;
-/** Classes of which there is something to see. */
 const withExamples: readonly PlanClass[] = ["create", "update", "delete", "unmanaged", "protected"];
 
 type Examples = ReadonlyMap<PlanClass, readonly PlanAction[]>;
 
-/** Tells what a plan does, and what stops it: on stderr for people, with `--json` on stdout for programs. */
+/** Prints a plan and the guards that it trips: on stderr, or with `--json` on stdout. */
 export function renderPlan(plan: OpenPlan, args: CommonArguments): Promise<void> {
   return render(plan, findTrippedGuards(plan), args);
 }
 
-/** The same without what stops it, which is told as an error. */
+/** Prints a plan without guards, which the caller reports as an error. */
 export function renderDryRun(plan: OpenPlan, args: CommonArguments): Promise<void> {
   return render(plan, [], args);
 }
 
-/** Tells where a map differs from a source, in the same records, and in words of what is and not of what would be. */
+/** Prints the differences between a map and a source. */
 export function renderDifferences(plan: OpenPlan, args: CommonArguments): Promise<void> {
-  return render({ ...plan, header: { ...plan.header, put: false } }, [], args, differences);
+  return render({ ...plan, header: { ...plan.header, put: false } }, [], args, differenceLabels);
 }
 
-/** What a table says of a plan beside its features. */
-interface TableWords {
+/** Title and descriptions of the table. */
+interface TableLabels {
   readonly title: (header: PlanHeader) => string;
   readonly meanings: Readonly<Partial<Record<PlanClass, string>>>;
 }
 
-const whatIsPlanned: TableWords = { title: ({ mode }) => mode, meanings: {} };
-const differences: TableWords = {
+const planLabels: TableLabels = { title: ({ mode }) => mode, meanings: {} };
+const differenceLabels: TableLabels = {
   title: () => "differences",
   meanings: {
     create: "missing on the map",
@@ -61,7 +60,7 @@ async function render(
   plan: OpenPlan,
   tripped: readonly TrippedGuard[],
   args: CommonArguments,
-  words: TableWords = whatIsPlanned,
+  words: TableLabels = planLabels,
 ): Promise<void> {
   const examples = await examplesOf(plan);
   const records = () => planRecords(plan, examples, tripped).map((record) => `${JSON.stringify(record)}\n`);
@@ -69,7 +68,7 @@ async function render(
   else if (!args.quiet) process.stderr.write(planText(plan, examples, tripped, words));
 }
 
-/** The first actions of each class, in one reading of the plan that ends as soon as they are found. */
+/** The first actions of each class; reads the plan only until all are found. */
 export async function examplesOf(plan: OpenPlan): Promise<Examples> {
   const wanted = new Map<PlanClass, number>();
   for (const { name, count } of planClasses)
@@ -87,12 +86,11 @@ export async function examplesOf(plan: OpenPlan): Promise<Examples> {
   return found;
 }
 
-/** The table for people. */
 export function planText(
   plan: OpenPlan,
   examples: Examples,
   tripped: readonly TrippedGuard[] = findTrippedGuards(plan),
-  words: TableWords = whatIsPlanned,
+  words: TableLabels = planLabels,
 ): string {
   const { header, counts } = plan;
   let text = `${words.title(header)}, ${matchWords(header)}:\n`;
@@ -107,7 +105,7 @@ export function planText(
   }
   const put = putWords(header, counts);
   if (put !== null) text += `${put}\n`;
-  for (const { reason } of tripped) text += `  stops it: ${reason}\n`;
+  for (const { reason } of tripped) text += `  guard: ${reason}\n`;
   return text;
 }
 
@@ -130,7 +128,7 @@ type PlanRecord =
   | ({ readonly type: "example"; readonly class: PlanClass } & Readonly<Record<string, unknown>>)
   | { readonly type: "guard"; readonly guard: TrippedGuard["guard"]; readonly reason: string };
 
-/** The same for programs: the counts, the examples, and what guards it would trip. */
+/** JSON records of the counts, the examples and the tripped guards. */
 export function planRecords(
   plan: OpenPlan,
   examples: Examples,

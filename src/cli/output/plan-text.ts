@@ -1,4 +1,4 @@
-/** What a plan does to a feature, in words: for the table of the command line and for the page. */
+/** Describes the actions of a plan for the table and the HTML page. */
 
 import { escapeControlCharacters } from "../../escape-control-characters.js";
 import { formatCount } from "../../format-count.js";
@@ -7,7 +7,7 @@ import type { PlanAction, PlanCounts, PlanHeader, PlannedFeature } from "../../s
 
 export type PlanClass = "create" | "update" | "delete" | "unmanaged" | "protected" | "only-on-map" | "same";
 
-/** Their order, and what is said of each. */
+/** The classes in display order, with their descriptions. */
 export const planClasses: readonly {
   readonly name: PlanClass;
   readonly count: keyof PlanCounts;
@@ -15,32 +15,32 @@ export const planClasses: readonly {
 }[] = [
   { name: "create", count: "create", means: "only in the source" },
   { name: "update", count: "update", means: "changed" },
-  { name: "delete", count: "delete", means: "to be removed from the map" },
-  { name: "unmanaged", count: "unmanaged", means: "on the map without a key, and left alone" },
-  { name: "protected", count: "protected", means: "only on the map, and kept since their source feature was rejected" },
-  { name: "only-on-map", count: "onlyOnMap", means: "only on the map, and left alone" },
+  { name: "delete", count: "delete", means: "to be deleted from the map" },
+  { name: "unmanaged", count: "unmanaged", means: "on the map without a key, kept" },
+  { name: "protected", count: "protected", means: "only on the map, kept because their source feature was rejected" },
+  { name: "only-on-map", count: "onlyOnMap", means: "only on the map, kept" },
   { name: "same", count: "same", means: "equal" },
 ];
 
-/** What is told of whatever a plan does: that nothing is, too. */
+/** Shown even if their count is 0. */
 const alwaysShown: readonly PlanClass[] = ["create", "update", "delete"];
 
-/** The classes that are told of a plan. */
+/** The classes that the table of a plan shows. */
 export const shownClasses = (counts: PlanCounts): typeof planClasses =>
   planClasses.filter(({ name, count }) => counts[count] > 0 || alwaysShown.includes(name));
 
 export const planClass = (action: PlanAction): PlanClass => (action.action === "keep" ? action.why : action.action);
 
-/** One property or the geometry, before and after; null where there is none. */
+/** A property or the geometry, before and after; null if absent. */
 export interface ValueChange {
   readonly name: string;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-const longest = 60;
+const maxLength = 60;
 
-/** A value as JSON, on one line, without characters that a terminal or a reader of text would take for orders. */
+/** A value as JSON on one line, with control characters escaped. */
 export function shownValue(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   return plainText(JSON.stringify(value));
@@ -50,7 +50,7 @@ export function shownValue(value: unknown): string | null {
 export function plainText(text: string): string {
   const escaped = escapeControlCharacters(text);
   const characters = [...escaped];
-  return characters.length > longest ? `${characters.slice(0, longest - 1).join("")}…` : escaped;
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join("")}…` : escaped;
 }
 
 const propertyOf = (properties: Readonly<Record<string, unknown>>, name: string): unknown =>
@@ -58,10 +58,10 @@ const propertyOf = (properties: Readonly<Record<string, unknown>>, name: string)
 
 function placesOf(from: PlannedFeature, to: PlannedFeature): Pick<ValueChange, "before" | "after"> {
   const [before, after] = [formatLocation(from.geometry), formatLocation(to.geometry)];
-  return { before, after: before === after ? `${after}, elsewhere` : after };
+  return { before, after: before === after ? `${after}, other coordinates` : after };
 }
 
-/** What an update changes. */
+/** The changes of an update. */
 export function listChanges({ changed, before, feature }: Extract<PlanAction, { action: "update" }>): ValueChange[] {
   return changed.map((path) => {
     if (path === "geometry") return { name: "geometry", ...placesOf(before, feature) };
@@ -74,20 +74,20 @@ export function listChanges({ changed, before, feature }: Extract<PlanAction, { 
   });
 }
 
-/** The key, or the id where there is none. */
+/** The key of the feature, or else its id or location. */
 export function nameOf(action: PlanAction): string {
   if (action.key !== null) return plainText(String(action.key));
   return action.action === "create" ? formatLocation(action.feature.geometry) : action.id;
 }
 
-/** What one PUT would do; null where there is none. */
+/** Describes the PUT request of a plan, or null if it uses none. */
 export function putWords({ put }: PlanHeader, { create, update, same, delete: removed }: PlanCounts): string | null {
   if (!put) return null;
-  return `One request (PUT) does it all: it sends the whole set of ${formatCount(create + update + same, "feature")}, and the map loses ${removed === 0 ? "none" : formatCount(removed, "feature")}.`;
+  return `A single PUT request replaces all features: it sends ${formatCount(create + update + same, "feature")} and deletes ${removed === 0 ? "none" : formatCount(removed, "feature")}.`;
 }
 
-/** "by id", 'by property "ref"', or that nothing is matched. */
+/** "matched by id", 'matched by property "ref"', or "without matching". */
 export function matchWords({ key }: PlanHeader): string {
-  if (key === null) return "nothing is matched";
+  if (key === null) return "without matching";
   return key.by === "id" ? "matched by id" : `matched by property ${shownValue(key.name)}`;
 }

@@ -1,14 +1,14 @@
-/** What commands that manage things print: records or lines on stdout, sentences on stderr. */
+/** Output of the management commands: results on stdout, notices on stderr. */
 import { formatCount } from "../../format-count.js";
 import type { CommonArguments } from "../command.js";
 
-/** What a script takes: a record with `--json`, else lines of text. */
-export function give(args: CommonArguments, record: object, text: string): void {
+/** Prints a result on stdout: a record with `--json`, or else text. */
+export function printResult(args: CommonArguments, record: object, text: string): void {
   process.stdout.write(args.json ? `${JSON.stringify(record)}\n` : `${text}\n`);
 }
 
-/** What a person should know. */
-export function tell(args: CommonArguments, sentence: string): void {
+/** Prints a notice on stderr, unless `--quiet` or `--json` is given. */
+export function printNotice(args: CommonArguments, sentence: string): void {
   if (!args.quiet && !args.json) process.stderr.write(`${sentence}\n`);
 }
 
@@ -21,7 +21,7 @@ interface ListedMap {
   readonly private: boolean;
 }
 
-/** A map as a line of a list. */
+/** One line about a map. */
 export function describeMap({ id, name, owner, features, private: hidden }: ListedMap): string {
   return `${id}  ${name}  (${owner}, ${formatCount(features, "feature")}${hidden ? ", private" : ""})`;
 }

@@ -21,7 +21,7 @@ function duration(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-/** One line: what, rate, share and time left. */
+/** Phase, count, rate, percentage and time left. */
 export function progressLine(progress: Progress, elapsed: number): string {
   const { done, total, features, phase } = progress;
   const parts: string[] = [verbs[phase]];
@@ -36,11 +36,11 @@ export function progressLine(progress: Progress, elapsed: number): string {
 }
 
 /**
- * Shows progress: on a terminal a line that renews itself, elsewhere a plain line a minute.
- * @param stream where to, normally stderr
+ * Shows progress: a line that is updated on a terminal, or else one line per minute.
+ * @param stream usually stderr
  */
 export class ProgressDisplay {
-  /** Seconds; a clock that the process has already. */
+  /** Seconds of process uptime. */
   private readonly started = process.uptime();
   private lastShown = this.started;
   private shownLine = false;
@@ -49,7 +49,7 @@ export class ProgressDisplay {
 
   readonly update = (progress: Progress): void => this.show((elapsed) => progressLine(progress, elapsed));
 
-  /** @param lineAt gives the line, by the seconds that have passed; asked only when there should be a new one */
+  /** @param lineAt formats the line from the elapsed seconds; called only when a line is due */
   show(lineAt: (elapsed: number) => string): void {
     const now = process.uptime();
     const interval = this.stream.isTTY ? 0.2 : 60;

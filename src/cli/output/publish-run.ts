@@ -1,4 +1,4 @@
-/** Where a run is reported besides the terminal: files, and what `onFailure` names. */
+/** Writes the report files of a run and sends its failure notifications. */
 import { dirname, resolve } from "node:path";
 import { asGeoferryError, type GeoferryError } from "../../errors.js";
 import { createSink } from "../../io/output/create-sink.js";
@@ -8,10 +8,9 @@ import { lastSuccess, pastRuns } from "../../jobs/run/run-job.js";
 import type { JobArguments } from "../commands/run.js";
 import { restoreCommands } from "./restore-command.js";
 
-/** So many runs are on the page. */
 const shownRuns = 100;
 
-/** Flags are relative to where the command was given, the file's own names to the file. */
+/** Paths of flags are relative to the current folder, paths of the job file to that file. */
 export function resolveReports({ reports }: Pick<Job, "reports">, args: JobArguments): Reports {
   const at = (flag: string | undefined, own: string | undefined) =>
     flag !== undefined ? resolve(flag) : own === undefined ? undefined : resolve(dirname(resolve(args.job)), own);
@@ -22,7 +21,7 @@ export function resolveReports({ reports }: Pick<Job, "reports">, args: JobArgum
   };
 }
 
-/** That one of them cannot be written stops neither the others nor who is told of failures. @returns what went wrong */
+/** Writes all reports, even if one of them fails. @returns the errors */
 export async function publishReports(
   report: RunReport,
   status: number,
@@ -37,7 +36,7 @@ export async function publishReports(
       metrics,
       async () => {
         const { metricsOf } = await import("../../jobs/report/job-metrics.js");
-        // Who watches has to know of this run, whatever can be told of earlier ones.
+        // The metrics of this run are written even if earlier runs cannot be read.
         const last = await lastSuccess(report.file, root).catch((error: unknown) => {
           failures.push(asGeoferryError(error));
           return null;
@@ -49,12 +48,12 @@ export async function publishReports(
       html,
       async () => {
         const { renderJobPage } = await import("../job-page/page.js");
-        // What is kept of this run says less of each file.
+        // The stored report of this run lacks the findings of each file.
         const past = await pastRuns(report.file, root, shownRuns).catch((error: unknown) => {
           failures.push(asGeoferryError(error));
           return [];
         });
-        const runs = [...past.filter(({ began }) => began !== report.began), report];
+        const runs = [...past.filter(({ startedAt }) => startedAt !== report.startedAt), report];
         return renderJobPage(runs, ({ backups = [] }) => restoreCommands(backups, args));
       },
     ],
@@ -70,7 +69,7 @@ export async function publishReports(
   return failures;
 }
 
-/** Whole, or not at all: others read it at any time. @throws output-failed */
+/** Writes atomically, since other programs may read the file at any time. @throws output-failed */
 async function write(path: string, text: string): Promise<void> {
   await using sink = await createSink(path, { overwrite: true });
   const file = await sink.create();
@@ -78,7 +77,7 @@ async function write(path: string, text: string): Promise<void> {
   await sink.commit();
 }
 
-/** Calls the command and the webhook of `onFailure`; what they have not taken is said on stderr. */
+/** Runs the command and the webhook of `onFailure`; prints their errors on stderr. */
 export async function notify(onFailure: OnFailure | null, report: RunReport, status: number): Promise<void> {
   if (onFailure === null) return;
   const { Spool } = await import("../../io/input/spool.js");
@@ -89,6 +88,6 @@ export async function notify(onFailure: OnFailure | null, report: RunReport, sta
   for (const sentence of await notifyFailure(onFailure, report, status, file)) process.stderr.write(`${sentence}\n`);
 }
 
-/** The flag comes before the file. */
+/** `--on-failure` overrides the command of the job file. */
 export const onFailureOf = (own: OnFailure | null, { onFailure: command }: JobArguments): OnFailure | null =>
   command !== undefined ? { ...own, command } : own;

@@ -1,4 +1,4 @@
-/** What happened, in words for people and records for programs. */
+/** Reports conversions: text on stderr, and with `--json` records on stdout. */
 
 import type { GeoferryError } from "../../errors.js";
 import { escapeControlCharacters } from "../../escape-control-characters.js";
@@ -15,12 +15,12 @@ import { paintFor } from "./terminal.js";
 
 const colors = { note: "yellow", lost: "red" } as const;
 
-/** What is said of one or several layers in the same words. */
+/** A message that is the same for several layers. */
 interface GroupedMessage extends Loss {
   readonly layers: readonly string[];
 }
 
-/** @param several whether more than one layer is told of, so that each line says which it is about */
+/** @param several whether messages concern more than one layer, so that each line names its layers */
 function lossLine(
   word: keyof typeof colors,
   { code, field, count, example, layers }: GroupedMessage,
@@ -41,7 +41,7 @@ function lossLine(
   return `  ${parts.join(" ")}: ${escapeControlCharacters(example)}\n`;
 }
 
-/** What is said of several layers in the same words is said once, with how often. */
+/** Merges equal messages of several layers and adds up their counts. */
 function groupMessages(list: readonly Loss[]): GroupedMessage[] {
   const merged = new Map<string, GroupedMessage>();
   for (const loss of list) {
@@ -55,21 +55,21 @@ function groupMessages(list: readonly Loss[]): GroupedMessage[] {
 
 const lossLines = (word: keyof typeof colors, list: readonly Loss[], several: boolean): string =>
   groupMessages(list)
-    .map((said) => lossLine(word, said, several))
+    .map((message) => lossLine(word, message, several))
     .join("");
 
-/** Whether more than one layer is told of. A layer that is split by kinds of geometry is one: its outputs begin with its name. */
-function hasSeveralLayers(told: readonly Loss[], outputs: ConvertReport["outputs"] = []): boolean {
-  const [first, ...others] = new Set(told.map(({ layer }) => layer));
+/** A layer that is split by geometry type counts once: the names of its outputs start with its name. */
+function hasSeveralLayers(messages: readonly Loss[], outputs: ConvertReport["outputs"] = []): boolean {
+  const [first, ...others] = new Set(messages.map(({ layer }) => layer));
   if (first === undefined || others.length > 0) return others.length > 0;
   return outputs.length > 1 && outputs.some(({ layer }) => layer !== first && !layer.startsWith(`${first}_`));
 }
 
-const gapLines = (gaps: readonly SkippedRange[]): string =>
-  gaps.map((gap) => `  ${escapeControlCharacters(describeSkippedRange(gap))}\n`).join("");
+const skippedRangeLines = (ranges: readonly SkippedRange[]): string =>
+  ranges.map((range) => `  ${escapeControlCharacters(describeSkippedRange(range))}\n`).join("");
 
-const gapRecords = (gaps: readonly SkippedRange[]): object[] =>
-  gaps.map(({ source, place, bytes, reason }) => ({ type: "gap", source, ...place, bytes, reason }));
+const skippedRangeRecords = (ranges: readonly SkippedRange[]): object[] =>
+  ranges.map(({ source, place, bytes, reason }) => ({ type: "skipped-range", source, ...place, bytes, reason }));
 
 const useLine = ({ operation, accuracy, positions }: ConvertReport["operations"][number]["used"][number]): string =>
   `  ${formatCount(positions, "position")} by ${operation}, ${accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`}\n`;
@@ -85,7 +85,7 @@ function describe(report: ConvertReport, output: string): string {
   for (const { used } of report.operations) for (const use of used) text += useLine(use);
   const several = hasSeveralLayers([...report.notices, ...report.losses], report.outputs);
   text += lossLines("note", report.notices, several) + lossLines("lost", report.losses, several);
-  text += gapLines(report.skippedRanges);
+  text += skippedRangeLines(report.skippedRanges);
   return text + rejectLines(report);
 }
 
@@ -104,35 +104,35 @@ function records(outcome: Extract<Outcome, { error?: undefined }>): object[] {
     ...operations.map((operation) => ({ type: "operation", output: outcome.output, ...operation })),
     ...notices.map((notice) => ({ type: "notice", output: outcome.output, ...notice })),
     ...losses.map((loss) => ({ type: "loss", output: outcome.output, ...loss })),
-    ...gapRecords(skippedRanges).map((record) => ({ ...record, output: outcome.output })),
-    { type: "summary", inputs, output: outcome.output, ...rest, gaps: skippedRanges.length },
+    ...skippedRangeRecords(skippedRanges).map((record) => ({ ...record, output: outcome.output })),
+    { type: "summary", inputs, output: outcome.output, ...rest, skippedRanges: skippedRanges.length },
   ];
 }
 
 const lines = (list: readonly object[]): string => list.map((record) => `${JSON.stringify(record)}\n`).join("");
 
-/** Tells what a person should know of an input: on stderr for people, with `--json` on stdout for programs. */
+/** Reports the notices of an input. */
 export function renderNotices(notices: readonly Loss[], args: CommonArguments): void {
   if (args.json) process.stdout.write(lines(notices.map((notice) => ({ type: "notice", ...notice }))));
   else if (!args.quiet) process.stderr.write(lossLines("note", notices, hasSeveralLayers(notices)));
 }
 
-/** The same of what was found and of what the target cannot hold. */
+/** Reports notices and losses. */
 export function renderLosses(notices: readonly Loss[], losses: readonly Loss[], args: CommonArguments): void {
   renderNotices(notices, args);
   if (args.json) process.stdout.write(lines(losses.map((loss) => ({ type: "loss", ...loss }))));
   else if (!args.quiet) process.stderr.write(lossLines("lost", losses, hasSeveralLayers([...notices, ...losses])));
 }
 
-/** Tells of what was not read: on stderr for people, with `--json` on stdout for programs. */
-export function renderGaps(gaps: readonly SkippedRange[], args: CommonArguments): void {
-  if (args.json) process.stdout.write(lines(gapRecords(gaps)));
-  process.stderr.write(gapLines(gaps));
+/** Reports the parts of an input that were skipped. */
+export function renderSkippedRanges(ranges: readonly SkippedRange[], args: CommonArguments): void {
+  if (args.json) process.stdout.write(lines(skippedRangeRecords(ranges)));
+  process.stderr.write(skippedRangeLines(ranges));
 }
 
 /**
- * Tells what went wrong with one input, or map: on stderr for people, with `--json` on stdout for programs.
- * @param named the input of several, which the message then names in any case
+ * Reports the error of one input or map.
+ * @param named one of several inputs, which the message must name
  */
 export function renderError(
   error: GeoferryError,
@@ -145,7 +145,7 @@ export function renderError(
   process.stderr.write(errorText(error, args.verbose, named));
 }
 
-/** Reports what failed, in the order of the inputs' names; those that an interruption left undone are told together. */
+/** Reports failures in the order of the input names, except those caused by an interruption. */
 export function renderFailures(request: ConvertRequest, outcomes: readonly Outcome[], args: CommonArguments): void {
   const failed = outcomes.filter((outcome) => outcome.error && !isInterrupted(outcome));
   const isOneOfMany = outcomes.length > 1 || request.inputs.length > 1;
@@ -153,10 +153,12 @@ export function renderFailures(request: ConvertRequest, outcomes: readonly Outco
     renderError(error!, args, { input, output }, isOneOfMany ? input : undefined);
   const [only] = outcomes;
   if (outcomes.length === 1 && only?.error && request.inputs.length > 1 && !isInterrupted(only) && !args.quiet)
-    process.stderr.write(`  nothing was written to ${only.output}; leave out what failed to convert the others\n`);
+    process.stderr.write(
+      `  nothing was written to ${only.output}; to convert the other inputs, omit the failed ones\n`,
+    );
 }
 
-/** Sums up a batch: the number converted, and the names of what failed. */
+/** Reports the totals of a batch and the names of failed inputs. */
 export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments): void {
   if (outcomes.length < 2 || isStdoutClosed()) return;
   const failed = outcomes.filter(({ error }) => error).sort((a, b) => (a.input < b.input ? -1 : 1));
@@ -188,7 +190,7 @@ export function renderBatch(outcomes: readonly Outcome[], args: CommonArguments)
   process.stderr.write(`${parts.join(", ")}\n`);
 }
 
-/** Tells what became of one input: on stderr for people, with `--json` on stdout for programs. */
+/** Reports the result of one input. */
 export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
   if (outcome.error) {
     renderError(outcome.error, args, { input: outcome.input, output: outcome.output });
@@ -200,12 +202,12 @@ export function renderOutcome(outcome: Outcome, args: CommonArguments): void {
 
 const isIncomplete = ({ rejected, skippedRanges }: ConvertReport): boolean => rejected > 0 || skippedRanges.length > 0;
 
-/** So many names are shown; with `--json` all of them. */
+/** With `--json` all names are listed. */
 const maxShownNames = 20;
 
 export const isInterrupted = (outcome: Outcome): boolean => outcome.error?.code === "interrupted";
 
-/** Tells, of a run that was interrupted, which of its inputs were done and which were not. */
+/** Reports which inputs of an interrupted run were converted and which were not. */
 export function renderInterruption(outcomes: readonly Outcome[], args: CommonArguments): void {
   const [first] = outcomes.filter(isInterrupted);
   if (!first || isStdoutClosed()) return;
@@ -228,7 +230,7 @@ export function renderInterruption(outcomes: readonly Outcome[], args: CommonArg
   process.stderr.write(`geoferry: interrupted: ${counts}; run again with --if-newer to convert the rest\n${names}`);
 }
 
-/** The exit status of one conversion or many: the worst. */
+/** The most severe exit status of the outcomes. */
 export function exitStatusOf(outcomes: readonly Outcome[]): number {
   return worstStatus(
     outcomes.map((outcome) =>

@@ -1,4 +1,4 @@
-/** The command that undoes what a run wrote to a map, as it can be copied. */
+/** The `geoferry restore` commands that undo a run. */
 import { resolve } from "node:path";
 import { quoteForShell } from "../../errors/shell-quote.js";
 import type { BackupReport } from "../../jobs/report/run-report.js";
@@ -6,8 +6,8 @@ import type { SessionArguments } from "../run/sync-session.js";
 import { sessionFlags } from "./session-flags.js";
 
 /**
- * The guard of deletes lets as many pass as the run created. The path of the backup is absolute, so that the command
- * works from any folder.
+ * `--max-delete` allows as many deletes as the run created features. The path of the backup is absolute, so that the
+ * command works in any folder.
  */
 export function restoreCommand({ path, created }: BackupReport, args: SessionArguments): string {
   const words = [
@@ -18,6 +18,6 @@ export function restoreCommand({ path, created }: BackupReport, args: SessionArg
   return `geoferry ${words.map(quoteForShell).join(" ")}`;
 }
 
-/** Of the tries of a step: the latest is undone first. */
+/** Commands for all attempts of a step: the latest attempt is undone first. */
 export const restoreCommands = (backups: readonly BackupReport[], args: SessionArguments): string[] =>
   backups.map((backup) => restoreCommand(backup, args)).reverse();

@@ -1,35 +1,35 @@
-/** Commands that messages print find the same service and the same state as the run that prints them. */
+/** Adds the flags of a run to commands in its messages, so that they use the same service and state. */
 import { type DuplicateKeyField, dedupeCommand } from "../../errors/dedupe-command.js";
 import { quoteForShell } from "../../errors/shell-quote.js";
 import { asGeoferryError, GeoferryError } from "../../errors.js";
 import { escapeControlCharactersDeep } from "../../escape-control-characters.js";
 import type { SessionArguments } from "../run/sync-session.js";
 
-/** Of the flags that a run was given. */
+/** The flags of a run that select the service and the state. */
 export const sessionFlags = ({ profile, insecureHttp, state }: SessionArguments): readonly string[] => [
   ...(profile === undefined ? [] : ["--profile", profile]),
   ...(insecureHttp ? ["--insecure-http"] : []),
   ...(state === undefined ? [] : ["--state", state]),
 ];
 
-/** An error whose message names the way out of doubled keys, with the flags of the run. */
+/** Adds the flags to the dedupe command in the message of a duplicate-key error. */
 export function withSessionFlags(error: GeoferryError, args: SessionArguments): GeoferryError {
   const { code, message, details } = error;
   if (code !== "duplicate-key-on-map" && code !== "duplicates-created") return error;
   const command = dedupeCommand(escapeControlCharactersDeep(details) as unknown as DuplicateKeyField);
   const flags = [...(args.url === undefined ? [] : ["--url", args.url]), ...sessionFlags(args)].map(quoteForShell);
-  const whole = [command, ...flags].join(" ");
-  return message.includes(whole)
+  const complete = [command, ...flags].join(" ");
+  return message.includes(complete)
     ? error
     : new GeoferryError(
         code,
-        message.replace(command, () => whole),
+        message.replace(command, () => complete),
         details,
         error.cause,
       );
 }
 
-/** @throws what `work` throws, with the flags of the run in its advice */
+/** @throws errors of `work`, with the flags of the run in their advice */
 export async function advising<T>(args: SessionArguments, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** What came of comparing an input with a map, and of writing to it: in words for people, as records for programs. */
+/** Reports syncs: text on stderr, or with `--json` records on stdout. */
 import { formatCount, groupDigits } from "../../format-count.js";
 import type { ApplyReport, WithheldReason } from "../../sync/apply/apply-context.js";
 import { listBackups } from "../../sync/journal/list-backups.js";
@@ -6,12 +6,12 @@ import type { OpenPlan, PlanCounts, PlanHeader } from "../../sync/plan/plan.js";
 import type { PreparedSync, UnchangedSync } from "../../sync/plan/prepare-sync.js";
 import type { CommonArguments } from "../command.js";
 import type { SessionArguments } from "../run/sync-session.js";
-import { renderGaps, renderLosses } from "./render.js";
+import { renderLosses, renderSkippedRanges } from "./render.js";
 import { restoreCommand } from "./restore-command.js";
 
 const isQuiet = ({ quiet, json }: CommonArguments): boolean => quiet === true || json === true;
 
-/** What stands behind a word of `describeCounts`. */
+/** Labels of `describeCounts`. */
 const classes: readonly (readonly [keyof PlanCounts, string])[] = [
   ["create", "create"],
   ["update", "update"],
@@ -31,20 +31,20 @@ export function describeCounts(counts: PlanCounts): string {
 }
 
 const describeKey = ({ keyChoice }: PreparedSync): string => {
-  if (keyChoice === null) return "nothing is matched: everything is created";
+  if (keyChoice === null) return "features are not matched: all are created";
   if (keyChoice.key.by === "id") return "features are matched by the ids of the service";
   const how = {
-    asked: "as asked",
-    remembered: "as before",
+    asked: "as specified",
+    remembered: "as in the last run",
     chosen:
       keyChoice.runnersUp.length > 0
-        ? `chosen; ${keyChoice.runnersUp.map((name) => `"${name}"`).join(", ")} would do as well`
-        : "chosen: no other property would do",
+        ? `chosen automatically; ${keyChoice.runnersUp.map((name) => `"${name}"`).join(", ")} would also be possible`
+        : "chosen automatically; no other property is possible",
   };
   return `features are matched by "${keyChoice.key.name}" (${how[keyChoice.how]})`;
 };
 
-/** What was read, how it was matched, and what a person should know of it. */
+/** Reports source, map, key and findings of a comparison. */
 export function renderPrepared(found: PreparedSync, args: CommonArguments): void {
   const { source, snapshot, notices, rejects } = found;
   const { inputs, service, map } = { ...found.plan.header, inputs: source.inputs.join(", ") };
@@ -75,43 +75,40 @@ export function renderPrepared(found: PreparedSync, args: CommonArguments): void
     say(`  ${describeKey(found)}`);
   }
   renderLosses([...source.notices, ...notices], source.losses, args);
-  renderGaps(source.gaps, args);
+  renderSkippedRanges(source.gaps, args);
   const rejected = source.rejects.count;
   if (rejected > 0 && !isQuiet(args))
     say(`  ${formatCount(rejected, "feature")} rejected, with the reasons in ${rejects}`);
 }
 
-/** Neither side has changed. */
 export function renderUnchanged({ source }: UnchangedSync, map: string, args: CommonArguments): void {
   const counts = { create: 0, update: 0, delete: 0, same: source.features };
   if (args.json) record({ type: "plan", map, unchanged: true, counts });
   else if (!args.quiet) say(`map ${map}: nothing to do: neither the input nor the map has changed since the last run`);
 }
 
-/** The counts of a plan. */
 export function renderCounts({ header: { map, mode, put }, counts }: OpenPlan, args: CommonArguments): void {
   if (args.json) record({ type: "plan", map, mode, put, counts });
   else if (!args.quiet) say(`plan for map ${map}: ${describeCounts(counts)}`);
 }
 
 const whyWithheld: Readonly<Record<WithheldReason, string>> = {
-  failed: "since other features failed",
-  unknown: "since nobody knows what became of other features",
-  changed: "since they say something else by now",
-  stopped: "since it was stopped before",
+  failed: "because other features failed",
+  unknown: "because the outcome of other requests is unknown",
+  changed: "because another writer has changed them",
+  stopped: "because the run was stopped first",
 };
 
-/** Another writer was faster: what was done until then, and that the run goes on. */
-export function renderOvertaken(map: string, report: ApplyReport, args: CommonArguments): void {
+/** Reports that another writer changed the map, what this run had written, and that it continues. */
+export function renderConflict(map: string, report: ApplyReport, args: CommonArguments): void {
   const { created, updated, deleted } = report;
-  if (args.json) record({ type: "overtaken", map, created, updated, deleted });
+  if (args.json) record({ type: "conflict", map, created, updated, deleted });
   else if (!args.quiet)
     say(
-      `map ${map}: another writer changed it meanwhile (until then created ${groupDigits(created)}, updated ${groupDigits(updated)}, deleted ${groupDigits(deleted)}); reading it again`,
+      `map ${map}: another writer changed it during the run (so far created ${groupDigits(created)}, updated ${groupDigits(updated)}, deleted ${groupDigits(deleted)}); reading it again`,
     );
 }
 
-/** What was written. */
 export function renderApplied(
   { map }: Pick<PlanHeader, "map">,
   report: ApplyReport,
@@ -144,9 +141,7 @@ export function renderApplied(
   if (args.quiet) return;
   say(`map ${map}: created ${groupDigits(created)}, updated ${groupDigits(updated)}, deleted ${groupDigits(deleted)}`);
   if (twins > 0)
-    say(
-      `  ${formatCount(twins, "feature")} removed again: another writer created the same at the same time, and each is on the map once`,
-    );
+    say(`  ${formatCount(twins, "duplicate")} removed: another writer created the same features at the same time`);
   for (const notice of notices) say(`  note ${notice}`);
   for (const [n, one] of [...listBackups(report)].reverse().entries())
     say(`  ${n === 0 ? "to undo this" : "and then"}: ${restoreCommand(one, args)}`);
@@ -154,7 +149,7 @@ export function renderApplied(
     say(`  refused to ${action} ${key ?? id ?? "a feature"}: ${reason}`);
   if (failed > 0)
     say(
-      `  ${formatCount(failed, "feature")} failed${rejects ? `, with the reasons in ${rejects}, which can be pushed again` : ""}`,
+      `  ${formatCount(failed, "feature")} failed${rejects ? `; ${rejects} contains them with the reasons, and can be pushed again` : ""}`,
     );
   if (withheld) say(`  ${formatCount(withheld.deletes, "feature")} not deleted, ${whyWithheld[withheld.why]}`);
 }

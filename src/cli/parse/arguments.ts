@@ -1,16 +1,16 @@
 import { createError } from "../../errors.js";
 import { splitList } from "../../pipeline/plan/split-list.js";
 
-/** What could be misread on a command line is put into a form that can not. */
+/** Rewrites ambiguous arguments before parsing. */
 
 const stdio = "stdio:";
 
-/** A value that looks like a flag (`--bbox -10,40,5,50`) is bound to its option; a lone `-` is kept as a positional. */
+/** Joins values that look like flags to their option (`--bbox -10,40,5,50`), and keeps a lone `-` as a positional. */
 export function protectArguments(argv: readonly string[]): string[] {
   const result: string[] = [];
   const end = argv.includes("--") ? argv.indexOf("--") : argv.length;
   for (const [i, argument] of argv.entries()) {
-    // Behind "--" everything is a path.
+    // After "--" all arguments are paths.
     if (i === end) continue;
     if (i > end && argument.startsWith("-") && argument !== "-") {
       result.push(`./${argument}`);
@@ -29,19 +29,19 @@ export function protectArguments(argv: readonly string[]): string[] {
   return result;
 }
 
-/** By its name in /dev a stdout that leads to a file would be taken for an output that exists. */
+/** If stdout is redirected to a file, /dev/stdout would count as an existing output. */
 export const outputOf = (argument: string): string => (argument === "/dev/stdout" ? "-" : argument);
 
 export const unprotect = (argument: string): string => (argument === stdio ? "-" : argument);
 
-/** The value of an option given once or more, as a list; commas separate too. */
+/** The values of a repeatable option as a list; commas separate values, too. */
 export function listOf(value: string | readonly string[] | undefined): string[] | undefined {
   if (value === undefined) return undefined;
   return [value].flat().flatMap((item) => splitList(item));
 }
 
 /**
- * The same where no name at all would be a mistake: a variable of a script that is empty must not take every field away.
+ * Like `listOf`, but refuses an empty list: an empty variable in a script must not remove all fields.
  * @throws option-invalid
  */
 export function namesOf(option: string, value: string | readonly string[] | undefined): string[] | undefined {
@@ -50,7 +50,7 @@ export function namesOf(option: string, value: string | readonly string[] | unde
   throw createError("option-invalid", { option, value: [value].flat().join(","), expected: "a name, or several: a,b" });
 }
 
-/** What a program's environment says of options: `GEOFERRY_TARGET_CRS` for `--target-crs`. A flag that is given wins. */
+/** Adds flags from environment variables: `GEOFERRY_TARGET_CRS` for `--target-crs`. Given flags take precedence. */
 export function withEnvironment(
   argv: readonly string[],
   options: Readonly<Record<string, { readonly type?: string }>>,

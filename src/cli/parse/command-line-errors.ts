@@ -1,21 +1,21 @@
-/** What is wrong with a command line, and what would be right. */
+/** Explains invalid command lines and suggests corrections. */
 import { existsSync } from "node:fs";
 import { createError, type GeoferryError } from "../../errors.js";
 import { nearestName } from "../../nearest-name.js";
 import { commands, common, type Flag, groups, subcommandNames } from "../command.js";
 import { unprotect } from "./arguments.js";
 import { foreignAt, synonymOf } from "./other-tools.js";
-import { flagsOf, positionalCount } from "./parse-command-line.js";
+import { flagsOf, positionalCount, positionalNames } from "./parse-command-line.js";
 
 type Flags = Readonly<Record<string, Flag>>;
 
 const usage = (reason: string): GeoferryError => createError("usage", { reason });
 
 /**
- * What is wrong with a line that calls a command and that `readLine` does not take.
- * @param name the words that call the command
- * @param line what follows them, as `protectArguments` gives it, with what the environment adds
- * @param typed the same without that
+ * Explains why `parseCommandLine` refuses a line.
+ * @param name of the command
+ * @param line the arguments after the name, from `protectArguments` and `withEnvironment`
+ * @param typed the arguments without those of the environment
  */
 export function explainMistake(name: string, line: readonly string[], typed = line): GeoferryError {
   const command = commands[name]!;
@@ -30,15 +30,15 @@ export function explainMistake(name: string, line: readonly string[], typed = li
   }
   for (const [flag, values] of given) {
     const { array, type } = flags[flag]!;
-    if (values.includes("")) return usage(`--${flag} is given without a value; give one, or leave it away`);
+    if (values.includes("")) return usage(`--${flag} has no value; add one, or remove the flag`);
     if (type === "string" && !array && values.length > 1)
       return usage(`--${flag} is given ${values.length} times (${values.join(", ")}): choose one`);
   }
-  const { name: positional, min, max } = positionalCount(command.usage);
-  if (positionals.length < min) return usage(`${name} of what? ${capital(see)}`);
+  const { min, max } = positionalCount(command.usage);
+  if (positionals.length < min) return usage(`${name} needs ${positionalNames(command)}; ${see}`);
   if (positionals.length > max) {
-    const takes = max === 0 ? "takes no arguments" : `takes one ${positional.toUpperCase()}`;
-    return usage(`${name} ${takes}, and ${quoted(positionals[max]!)} is one more; ${see}`);
+    const takes = max === 0 ? "takes no arguments" : `takes one ${positionalNames(command)}`;
+    return usage(`${name} ${takes}, but ${quoted(positionals[max]!)} was also given; ${see}`);
   }
   const missing = Object.entries(flags).filter(([flag, { demandOption }]) => demandOption && !given.has(flag));
   return usage(`${name} needs ${missing.map(([flag]) => `--${flag}`).join(" and ")}; ${see}`);
@@ -49,11 +49,11 @@ const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
 interface ParsedPrefix {
   readonly positionals: string[];
   readonly given: ReadonlyMap<string, string[]>;
-  /** The first argument that cannot be read; null where all can. */
+  /** The error of the first invalid argument, or null. */
   readonly mistake: string | null;
 }
 
-/** Goes through the arguments until the first that cannot be read. */
+/** Parses arguments up to the first invalid one. */
 function parsePrefix(line: readonly string[], flags: Flags): ParsedPrefix {
   const positionals: string[] = [];
   const given = new Map<string, string[]>();
@@ -98,15 +98,15 @@ function valueMistake(
   const { type, bareValue } = flags[name]!;
   if (type === "boolean") {
     if (value === undefined) return null;
-    return `--${isNegated ? "no-" : ""}${name} takes no value: leave ${quoted(`=${value}`)} away, or write --no-${name} for the opposite`;
+    return `--${isNegated ? "no-" : ""}${name} takes no value: remove ${quoted(`=${value}`)}, or write --no-${name} for the opposite`;
   }
-  if (isNegated) return `--no-${name}: --${name} takes a value, and is left away where it is not wanted`;
+  if (isNegated) return `no flag --no-${name}: --${name} takes a value; remove the flag to not set it`;
   if (value !== undefined || bareValue !== undefined) return null;
   if (next !== undefined && !next.startsWith("-")) return null;
   const isFlag = next === undefined || Object.hasOwn(flags, next.replace(/^-+(no-)?|=.*$/gs, ""));
   return isFlag
-    ? `--${name} is given without a value; give one, or leave it away`
-    : `--${name} is given without a value; one that begins with a dash is written --${name}=${shellWord(next)}`;
+    ? `--${name} has no value; add one, or remove the flag`
+    : `--${name} has no value; write a value that starts with a dash as --${name}=${shellWord(next)}`;
 }
 
 const flagOfLetter = (letter: string, flags: Flags): string | undefined =>
@@ -118,18 +118,18 @@ function clusterMistake(argument: string, cluster: string, flags: Flags): string
   if ([...cluster].every((letter) => flagOfLetter(letter, flags) !== undefined)) return null;
   return cluster.length === 1
     ? `no flag ${argument}`
-    : `${argument}: no such flags; if it is the name of a file, begin it with ./ or put -- before it`;
+    : `${argument}: no such flags; for a file with this name, write ./${argument} or put -- before it`;
 }
 
 const quoted = (text: string): string => `"${unprotect(text)}"`;
 
-/** A word as a shell reads it. */
+/** Quotes a word for a shell. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What flags of other tools are here, and the command that was meant; null where the line has none. */
+/** Explains flags of other tools and suggests the equivalent command; null if the line has none. */
 function translateForeignFlags(name: string, line: readonly string[], flags: Flags): string | null {
-  const says: string[] = [];
+  const explanations: string[] = [];
   const positionals: string[] = [];
   const rest: string[] = [];
   let isWhole = true;
@@ -138,7 +138,7 @@ function translateForeignFlags(name: string, line: readonly string[], flags: Fla
     const own = /^--(?:no-)?([^=]+)/.exec(argument)?.[1] ?? flagOfLetter(argument.slice(1), flags);
     const foreign = own !== undefined && Object.hasOwn(flags, own) ? null : foreignAt(line, at);
     if (foreign !== null) {
-      says.push(`${foreign.text} ${foreign.explanation}`);
+      explanations.push(`${foreign.text} ${foreign.explanation}`);
       isWhole &&= foreign.replacement !== null;
       const here = foreign.replacement ?? [];
       (here[0]?.startsWith("-") ? rest : positionals).push(...here);
@@ -150,14 +150,15 @@ function translateForeignFlags(name: string, line: readonly string[], flags: Fla
       if (takesNext && at + 1 < line.length) rest.push(line[++at]!);
     }
   }
-  if (says.length === 0) return null;
-  // What is wrong with the rest, too, is no command to propose.
+  if (explanations.length === 0) return null;
+  // Do not suggest a command that has other errors.
   isWhole &&= rest.every((argument) => !/^-/.test(argument) || isKnown(argument, flags));
-  const told = [...new Set(says)].join("; ");
-  if (!isWhole) return `${told}; see geoferry ${name} --help`;
-  const { paths, says: order } = name === "convert" ? inputsFirst(positionals) : { paths: positionals, says: "" };
+  const explained = [...new Set(explanations)].join("; ");
+  if (!isWhole) return `${explained}; see geoferry ${name} --help`;
+  const { paths, explanations: order } =
+    name === "convert" ? inputsFirst(positionals) : { paths: positionals, explanations: "" };
   const meant = ["geoferry", name, ...paths, ...withoutRedundantFlags(rest)].map(shellWord).join(" ");
-  return `${told}${order}. Try: ${meant}`;
+  return `${explained}${order}. Try: ${meant}`;
 }
 
 const isKnown = (argument: string, flags: Flags): boolean => {
@@ -165,27 +166,27 @@ const isKnown = (argument: string, flags: Flags): boolean => {
   return name === undefined ? flagOfLetter(argument.slice(1), flags) !== undefined : Object.hasOwn(flags, name);
 };
 
-/** `-update -append` of ogr2ogr is one flag here, and so is what is said twice. */
+/** Removes duplicates: `-update -append` of ogr2ogr is one flag here. */
 const withoutRedundantFlags = (rest: readonly string[]): string[] =>
   rest.filter((argument, at) => !/^--(append|overwrite|no-reproject)$/.test(argument) || rest.indexOf(argument) === at);
 
-/** Inputs before the output, where the line has them as ogr2ogr does: the output first, layers last. */
-function inputsFirst(paths: readonly string[]): { readonly paths: readonly string[]; readonly says: string } {
+/** Reorders paths in the order of ogr2ogr, with the output first and layers last. */
+function inputsFirst(paths: readonly string[]): { readonly paths: readonly string[]; readonly explanations: string } {
   const [output, input, ...layers] = paths;
   if (output === undefined || input === undefined || existsSync(output) || !existsSync(input))
-    return { paths, says: "" };
-  if (layers.some((layer) => existsSync(layer))) return { paths, says: "" };
+    return { paths, explanations: "" };
+  if (layers.some((layer) => existsSync(layer))) return { paths, explanations: "" };
   const chosen = layers.length === 0 ? [] : ["--layer", layers.join(",")];
-  return { paths: [input, output, ...chosen], says: "; INPUT comes before OUTPUT here" };
+  return { paths: [input, output, ...chosen], explanations: "; INPUT comes before OUTPUT here" };
 }
 
-/** What is wrong with a line that calls no command. */
+/** Explains a line that names no command. */
 export function unknownCommand(line: readonly string[]): GeoferryError {
   const words = line.filter((argument) => !argument.startsWith("-"));
   let group = "";
   while (Object.hasOwn(groups, group + words[0])) group += `${words.shift()} `;
   const [word] = words;
-  if (word === undefined && group !== "") return usage(`${group}what? See geoferry ${group}--help`);
+  if (word === undefined && group !== "") return usage(`${group}needs a command; see geoferry ${group}--help`);
   if (group === "") {
     const meant = suggestConvert(line);
     if (meant !== null) return usage(meant);
@@ -197,7 +198,7 @@ export function unknownCommand(line: readonly string[]): GeoferryError {
       .find((flag) => flag && !Object.hasOwn(flags, flag));
     const nearest = typed === undefined ? null : nearestName(typed, Object.keys(flags));
     if (nearest !== null) return usage(`no flag --${typed}; did you mean --${nearest}?`);
-    return usage("which command? See geoferry --help");
+    return usage("no command given; see geoferry --help");
   }
   const names = subcommandNames(group);
   const nearest = nearestName(
@@ -206,14 +207,14 @@ export function unknownCommand(line: readonly string[]): GeoferryError {
   );
   const listed = names.join(", ");
   if (nearest !== null)
-    return usage(`no command "${group}${word}"; did you mean ${group}${nearest}? There are ${listed}`);
-  return usage(`no command "${group}${word}"; there are ${listed}`);
+    return usage(`no command "${group}${word}"; did you mean ${group}${nearest}? Commands: ${listed}`);
+  return usage(`no command "${group}${word}"; commands: ${listed}`);
 }
 
-/** Files without a command before them: to convert them was meant. */
+/** Suggests `convert` for files without a command. */
 function suggestConvert(line: readonly string[]): string | null {
   const foreign = translateForeignFlags("convert", line, flagsOf(commands.convert!));
-  if (foreign !== null) return `which command? To convert files it is convert; ${foreign}`;
+  if (foreign !== null) return `no command given; use convert to convert files; ${foreign}`;
   const [first] = line;
   const isFile = first !== undefined && !first.startsWith("-") && (/[./\\]/.test(first) || existsSync(first));
   if (!isFile) return null;

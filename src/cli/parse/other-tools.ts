@@ -1,12 +1,11 @@
-/** Flags of ogr2ogr and mapshaper, which people type from habit: what each is here, and the command that was meant. */
+/** Flags of ogr2ogr and mapshaper, with explanations and the equivalent flags of geoferry. */
 
-/** A flag of another tool. */
 interface ForeignFlagSpec {
-  /** How many values follow it. */
+  /** Number of values that follow the flag. */
   readonly valueCount: number;
-  /** What to say of it, after its name. */
+  /** Follows the name of the flag in the message. */
   readonly explanation: string;
-  /** The same as arguments of geoferry; null where it needs a person's decision. Absent: it is left away. */
+  /** The equivalent arguments of geoferry; null if the user must decide. Absent: the flag is dropped. */
   readonly toArguments?: (values: readonly string[]) => readonly string[] | null;
 }
 
@@ -24,7 +23,7 @@ const undecided = (explanation: string, valueCount = 1): ForeignFlagSpec => ({
 const absent = (what: string, instead: string, takes = 1): ForeignFlagSpec =>
   undecided(`has no counterpart, as geoferry ${what}; ${instead}`, takes);
 
-/** Names of GDAL's drivers whose formats geoferry has itself. */
+/** GDAL driver names with a built-in format of geoferry. */
 const drivers: Readonly<Record<string, string>> = {
   "esri shapefile": "shapefile",
   geojson: "geojson",
@@ -38,7 +37,7 @@ const drivers: Readonly<Record<string, string>> = {
 
 const formatOf = (driver: string): string => drivers[driver.toLowerCase()] ?? `gdal:${driver}`;
 
-/** Kinds of geometry by the names that `-nlt` takes. */
+/** Geometry types of `-nlt`. */
 const kinds: Readonly<Record<string, string>> = {
   promote_to_multi: "multi",
   multipoint: "multi",
@@ -61,7 +60,10 @@ const format: ForeignFlagSpec = {
 };
 const keysOf = (flag: "in" | "out") =>
   undecided(`is --${flag} key=value here, and the keys are geoferry's own: geoferry formats NAME lists them`);
-const clip = absent("cuts no geometry", "--bbox west,south,east,north keeps whole features that meet a box");
+const clip = absent(
+  "does not clip geometries",
+  "--bbox west,south,east,north keeps whole features that intersect a box",
+);
 
 /** https://gdal.org/programs/ogr2ogr.html, and ogrinfo's flags for a summary. */
 const gdalFlags: Readonly<Record<string, ForeignFlagSpec>> = {
@@ -97,41 +99,37 @@ const gdalFlags: Readonly<Record<string, ForeignFlagSpec>> = {
     0,
   ),
   upsert: absent(
-    "compares with no output",
+    "does not compare with an existing output",
     "--replace-layer replaces a layer, and push updates the map of a service",
     0,
   ),
   makevalid: same("make-valid", 0),
   skipfailures: unneeded(
-    "is not needed here: features that cannot be carried go to OUTPUT.rejects.geojsonl, and --skip-errors reads past damage of a file",
+    "is not needed here: rejected features go to OUTPUT.rejects.geojsonl, and --skip-errors skips corrupt parts of a file",
   ),
-  progress: unneeded("is not needed here: a terminal shows the progress"),
+  progress: unneeded("is not needed here: progress is shown on a terminal"),
   gt: unneeded("is not needed here", 1),
-  preserve_fid: unneeded("is not needed here: ids are kept where the output has a place for them"),
+  preserve_fid: unneeded("is not needed here: ids are kept if the output format supports them"),
   lco: keysOf("out"),
   dsco: keysOf("out"),
   oo: keysOf("in"),
   doo: keysOf("out"),
-  sql: absent("runs no SQL", "--layer, --where, --select, --rename, --cast and --limit do a part of it"),
-  dialect: absent("runs no SQL", "--where has a syntax of its own (docs/where.md)"),
+  sql: absent("does not run SQL", "use --layer, --where, --select, --rename, --cast and --limit"),
+  dialect: absent("does not run SQL", "--where has its own syntax (docs/where.md)"),
   clipsrc: clip,
   clipdst: clip,
-  simplify: absent("changes no shapes", "simplify the output with another program"),
-  segmentize: absent("changes no shapes", "do it with another program"),
-  explodecollections: absent(
-    "does not take collections apart",
-    "--geometry-type point, line or polygon keeps one kind",
-    0,
-  ),
-  mapfieldtype: undecided("is --cast here, by the name of a field: --cast population=integer"),
-  fieldtypetostring: undecided("is --cast here, by the name of a field: --cast name=text"),
-  wrapdateline: absent("cuts no geometry at the antimeridian", "leave it away", 0),
-  fid: undecided("has no counterpart: where the id is a field, --where picks a feature by it"),
-  dim: undecided("has no counterpart: dimensions are kept where the output has a place for them"),
-  zfield: undecided("has no counterpart: --in z=FIELD reads heights of a CSV, as geoferry formats csv says"),
+  simplify: absent("does not simplify geometries", "simplify the output with another program"),
+  segmentize: absent("does not segmentize geometries", "use another program"),
+  explodecollections: absent("does not split collections", "--geometry-type point, line or polygon keeps one kind", 0),
+  mapfieldtype: undecided("is --cast here, with the name of a field: --cast population=integer"),
+  fieldtypetostring: undecided("is --cast here, with the name of a field: --cast name=text"),
+  wrapdateline: absent("does not split geometries at the antimeridian", "remove the flag", 0),
+  fid: undecided("has no counterpart: if the id is a field, use --where"),
+  dim: undecided("has no counterpart: dimensions are kept if the output format supports them"),
+  zfield: undecided("has no counterpart: --in z=FIELD reads heights of a CSV (see geoferry formats csv)"),
   so: unneeded("is not needed here: geoferry info shows a summary of every layer"),
   al: unneeded("is not needed here: geoferry info shows a summary of every layer"),
-  ro: unneeded("is not needed here: inputs are never changed"),
+  ro: unneeded("is not needed here: inputs are never modified"),
 };
 
 /** https://github.com/mbloch/mapshaper/wiki/Command-Reference */
@@ -146,19 +144,19 @@ const mapshaperFlags: Readonly<Record<string, ForeignFlagSpec>> = {
       /^wgs84$/i.test(crs!) ? "EPSG:4326" : /^webmercator$/i.test(crs!) ? "EPSG:3857" : crs!,
     ],
   },
-  filter: undecided("is --where here, in the syntax of SQL: --where \"population > 1e6 and name like 'B%'\""),
+  filter: undecided("is --where here, with SQL-like syntax: --where \"population > 1e6 and name like 'B%'\""),
   "filter-fields": same("select"),
   "rename-fields": undecided("is --rename here, with the old name first: --rename old=new"),
   clean: same("make-valid", 0),
   clip,
   erase: clip,
-  dissolve: absent("joins no geometry", "do it with another program"),
-  each: absent("computes no fields", "--select, --rename and --cast are what it does with fields"),
-  join: absent("joins no tables", "do it with another program"),
+  dissolve: absent("does not dissolve geometries", "use another program"),
+  each: absent("does not compute fields", "--select, --rename and --cast change fields"),
+  join: absent("does not join tables", "use another program"),
   info: undecided("is geoferry info INPUT here", 0),
 };
 
-/** What was meant by long flags that other tools have, or that could be called so. */
+/** Long flags of other tools, or likely guesses, with the equivalent flag. */
 const synonyms: Readonly<Record<string, string>> = {
   format: "to",
   "output-format": "to",
@@ -191,7 +189,7 @@ const synonyms: Readonly<Record<string, string>> = {
   debug: "verbose",
 };
 
-/** The flag of geoferry that one of another tool stands for, among those of the command; null where none does. */
+/** The flag of the command that corresponds to a flag of another tool, or null. */
 export function synonymOf(name: string, known: Readonly<Record<string, unknown>>): string | null {
   const found = synonyms[name.toLowerCase()];
   return found !== undefined && Object.hasOwn(known, found) ? found : null;
@@ -199,16 +197,16 @@ export function synonymOf(name: string, known: Readonly<Record<string, unknown>>
 
 /** A flag of another tool with the values that follow it. */
 export interface ForeignFlag {
-  /** As it was typed: "-t_srs". */
+  /** As typed: "-t_srs". */
   readonly text: string;
   readonly explanation: string;
-  /** What stands for it here; null where that needs a person's decision. */
+  /** The equivalent arguments; null if the user must decide. */
   readonly replacement: readonly string[] | null;
-  /** How many arguments it takes, itself among them. */
+  /** Number of arguments, including the flag itself. */
   readonly length: number;
 }
 
-/** The flag of another tool that the line has at a place, or null. */
+/** The flag of another tool at a position of the line, or null. */
 export function foreignAt(line: readonly string[], at: number): ForeignFlag | null {
   const typed = line[at]!;
   const [, dashes, letters, value] = /^(--?)([A-Za-z][\w-]*)(?:=(.*))?$/s.exec(typed) ?? [];
@@ -216,7 +214,7 @@ export function foreignAt(line: readonly string[], at: number): ForeignFlag | nu
   const name = letters.toLowerCase();
   const foreign =
     entryOf(gdalFlags, name.replaceAll("-", "_")) ?? (dashes === "-" ? entryOf(mapshaperFlags, name) : undefined);
-  // A letter behind two dashes is no flag of those tools.
+  // Those tools have no one-letter flags with two dashes.
   if (!foreign || (dashes === "--" && name.length === 1)) return null;
   const follow = value === undefined ? line.slice(at + 1, at + 1 + foreign.valueCount) : [value];
   const isWhole = value !== undefined || follow.length === foreign.valueCount;

@@ -3,29 +3,39 @@ import { camelCase } from "./camel-case.js";
 
 type Value = string | boolean | readonly string[];
 
-/** How many positional arguments a command takes, and their name. */
+/** Name and number of the positionals of a command. */
 export interface PositionalCount {
   readonly name: string;
   readonly min: number;
   readonly max: number;
 }
 
-/** "convert <paths..>" takes one or more, "formats [name]" none or one. */
+/** Parses a usage: "convert <paths..>" takes one or more positionals, "formats [name]" at most one. */
 export function positionalCount(usage: string): PositionalCount {
   const [, open, name, many] = /^[a-z -]+ ([<[])([a-z]+)(\.\.)?[\]>]$/.exec(usage) ?? [];
   if (open === undefined || name === undefined) return { name: "", min: 0, max: 0 };
   return { name, min: open === "<" ? 1 : 0, max: many ? Number.POSITIVE_INFINITY : 1 };
 }
 
-/** The flags of a command, with those of every command. */
+/** "INPUT... OUTPUT": the leading capitalized words of the description of the positionals. */
+export function positionalNames({
+  usage,
+  positionals,
+}: Pick<Command<CommonArguments>, "usage" | "positionals">): string {
+  const { name } = positionalCount(usage);
+  const [words] = /^[A-Z]\S*(?: [A-Z]\S*)*/.exec(positionals[name]?.describe ?? "") ?? [name.toUpperCase()];
+  return words.replace(/[,:]$/, "");
+}
+
+/** The flags of a command, including global flags. */
 export const flagsOf = ({ options }: Pick<Command<CommonArguments>, "options">): Readonly<Record<string, Flag>> => ({
   ...common,
   ...options,
 });
 
 /**
- * The arguments of a command line, or null where it is wrong; `command-line-errors.ts` then says what is.
- * @param line without the words of the command, as `protectArguments` gives it, with what the environment adds
+ * Parses the arguments of a command. Returns null for an invalid line, which `command-line-errors.ts` explains.
+ * @param line without the command name, from `protectArguments` and `withEnvironment`
  */
 export function parseCommandLine(line: readonly string[], command: Command<CommonArguments>): CommonArguments | null {
   const flags = flagsOf(command);
@@ -60,14 +70,14 @@ export function parseCommandLine(line: readonly string[], command: Command<Commo
   return found;
 }
 
-/** Gives a flag that may stand without a value (`--trust-proxy`) the empty one, so that it does not take what follows. */
+/** Adds an empty value to flags with an optional value (`--trust-proxy`), so that they do not consume the next argument. */
 const withBareValues = (line: readonly string[], flags: Readonly<Record<string, Flag>>): string[] =>
   line.map((argument, at) => {
     const isBare = argument.startsWith("--") && flags[argument.slice(2)]?.bareValue !== undefined;
     return isBare && /^(-|$)/.test(line[at + 1] ?? "") ? `${argument}=` : argument;
   });
 
-/** What a line is made of, or null where it has a flag that is unknown, lacks its value, or has one that it does not take. */
+/** Splits a line into tokens; null for unknown flags, missing values, and values of boolean flags. */
 function tokenize(line: readonly string[], flags: Readonly<Record<string, Flag>>) {
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { type, alias }]) => [
@@ -76,7 +86,7 @@ function tokenize(line: readonly string[], flags: Readonly<Record<string, Flag>>
     ]),
   );
   try {
-    // An import would bring all of node:util, which loads what only workers need.
+    // Importing node:util is slower, since it loads modules that only workers need.
     return process.getBuiltinModule("node:util").parseArgs({
       args: withBareValues(line, flags),
       options,

@@ -1,4 +1,4 @@
-/** Flags and arguments that name files of this machine: an address would be taken for a path of an odd name. */
+/** Refuses addresses as values of path flags: they would create local files with strange names. */
 import { createError } from "../../errors.js";
 import { redactUrl } from "../../io/redact.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
@@ -13,17 +13,17 @@ export function refuseAddresses(
 ): void {
   const given = new Map(Object.entries(args));
   const names = [
-    ...Object.entries(positionals).map(([name, { isPath }]) => ({ name, told: name.toUpperCase(), onDisk: isPath })),
-    ...Object.entries(options).map(([name, { isPath }]) => ({ name, told: `--${name}`, onDisk: isPath })),
+    ...Object.entries(positionals).map(([name, { isPath }]) => ({ name, label: name.toUpperCase(), onDisk: isPath })),
+    ...Object.entries(options).map(([name, { isPath }]) => ({ name, label: `--${name}`, onDisk: isPath })),
   ];
-  for (const { name, told, onDisk } of names) {
+  for (const { name, label, onDisk } of names) {
     const values = [given.get(camelCase(name))].flat();
     const address = values.find(
       (value) => typeof value === "string" && (isBucketAddress(value) || isWebAddress(value)),
     );
     if (onDisk && typeof address === "string")
       throw createError("usage", {
-        reason: `${told} is a file or folder of this machine, and ${redactUrl(address)} is an address: name a path, and copy from or to the address yourself`,
+        reason: `${label} must be a local file or folder, and ${redactUrl(address)} is an address: name a path, and copy the file from or to the address separately`,
       });
   }
 }

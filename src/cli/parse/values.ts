@@ -1,10 +1,10 @@
-/** What flags say as text, as the values that are meant. */
+/** Parses values of flags. */
 import { createError } from "../../errors.js";
 import { type FieldType, fieldTypes } from "../../model/field.js";
 import type { ConvertRequest } from "../../pipeline/request.js";
 import { listOf } from "./arguments.js";
 
-/** `a=b` pairs, given once or more, separated by commas too. */
+/** Parses `a=b` pairs. */
 export function pairs(option: string, given: readonly string[] | undefined): Record<string, string> | undefined {
   if (!given) return undefined;
   const found = new Map<string, string>();
@@ -25,9 +25,9 @@ export function oneOf<T extends string>(
   option: string,
   value: string | undefined,
   choices: readonly T[],
-  otherwise: T,
+  fallback: T,
 ): T {
-  if (value === undefined) return otherwise;
+  if (value === undefined) return fallback;
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
   throw createError("option-invalid", { option, value, expected: `one of ${choices.join(", ")}` });
@@ -60,26 +60,31 @@ export function parseBox(text: string | undefined): ConvertRequest["bbox"] {
     throw createError("option-invalid", {
       option: "--bbox",
       value: text,
-      expected: "four numbers: least x, least y, greatest x, greatest y (west > east in degrees only)",
+      expected: "four numbers: minX,minY,maxX,maxY (minX > maxX only in degrees)",
     });
   return [minX!, minY!, maxX!, maxY!];
 }
 
-/** Numbers are taken as text, so that what is none can be shown as it was written. @throws option-invalid */
-export function numberOf(option: string, text: string | undefined, least: number, whole: boolean): number | undefined {
+/** Numbers are parsed here and not by the argument parser, so that errors show the original text. @throws option-invalid */
+export function numberOf(
+  option: string,
+  text: string | undefined,
+  minimum: number,
+  whole: boolean,
+): number | undefined {
   if (text === undefined) return undefined;
   const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value) || value < least || (whole && !Number.isInteger(value))) {
-    const expected = whole ? `a whole number from ${least}` : `a number from ${least}`;
+  if (!Number.isFinite(value) || value < minimum || (whole && !Number.isInteger(value))) {
+    const expected = whole ? `a whole number from ${minimum}` : `a number from ${minimum}`;
     throw createError("option-invalid", { option, value: text, expected });
   }
   return value;
 }
 
-export const wholeNumber = (option: string, text: string | undefined, least: number): number | undefined =>
-  numberOf(option, text, least, true);
+export const wholeNumber = (option: string, text: string | undefined, minimum: number): number | undefined =>
+  numberOf(option, text, minimum, true);
 
-/** Of TCP; 0 stands for any that is free. @throws option-invalid */
+/** A TCP port; 0 selects a free port. @throws option-invalid */
 export function portNumber(option: string, text: string | undefined): number | undefined {
   const port = wholeNumber(option, text, 0);
   if (port !== undefined && port > 65_535)

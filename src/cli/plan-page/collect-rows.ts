@@ -2,18 +2,18 @@ import type { OpenPlan, PlanAction } from "../../sync/plan/plan.js";
 import { nameOf, planClass } from "../output/plan-text.js";
 import { type DrawnClass, drawnClasses, type PageRow } from "./page-data.js";
 
-/** More would make the page slow: so many features, and characters of JSON, are on it. */
+/** Limits of a page, in features and characters of JSON, that keep it responsive. */
 export const defaultLimits = { rows: 10_000, characters: 48 * 2 ** 20 } as const;
 
 export interface PageRows {
   readonly rows: readonly PageRow[];
-  /** The actions that the rows are of. */
+  /** The action of each row. */
   readonly actions: readonly PlanAction[];
-  /** Features of each class that the page leaves out. */
+  /** By class, the number of features that the page omits. */
   readonly remaining: Readonly<Record<DrawnClass, number>>;
 }
 
-/** The features that a plan is about, and those without a key: of each class as many as there is room for. */
+/** Collects features of each class, up to the limits. */
 export async function collectRows(
   plan: OpenPlan,
   limits: { rows: number; characters: number } = defaultLimits,
@@ -22,16 +22,16 @@ export async function collectRows(
     DrawnClass,
     number
   >;
-  const room = allocateRows(remaining, limits.rows);
+  const allowance = allocateRows(remaining, limits.rows);
   const rows: PageRow[] = [];
   const actions: PlanAction[] = [];
   let characters = 0;
   for await (const action of plan.actions()) {
     const row = toPageRow(action);
-    if (row === null || room[row.class] === 0) continue;
+    if (row === null || allowance[row.class] === 0) continue;
     characters += JSON.stringify(row).length;
     if (characters > limits.characters) break;
-    room[row.class] -= 1;
+    allowance[row.class] -= 1;
     remaining[row.class] -= 1;
     rows.push(row);
     actions.push(action);
@@ -39,17 +39,17 @@ export async function collectRows(
   return { rows, actions, remaining };
 }
 
-/** Small classes are shown whole, and the others share what they leave. */
+/** Small classes are complete; the others share the remaining rows. */
 function allocateRows(counts: Readonly<Record<DrawnClass, number>>, rows: number): Record<DrawnClass, number> {
-  const room = { ...counts };
+  const allowance = { ...counts };
   let free = rows;
   [...drawnClasses]
     .sort((one, other) => counts[one] - counts[other])
     .forEach((name, at) => {
-      room[name] = Math.min(counts[name], Math.floor(free / (drawnClasses.length - at)));
-      free -= room[name];
+      allowance[name] = Math.min(counts[name], Math.floor(free / (drawnClasses.length - at)));
+      free -= allowance[name];
     });
-  return room;
+  return allowance;
 }
 
 function toPageRow(action: PlanAction): PageRow | null {

@@ -1,7 +1,7 @@
-/** What the page of a plan shows, as its script reads it. */
+/** The data of a plan page, shared with its script. */
 import type { PlannedFeature } from "../../sync/plan/plan.js";
 
-/** Classes that have a geometry to be drawn. */
+/** Classes that the map draws. */
 export const drawnClasses = ["create", "update", "delete", "unmanaged"] as const;
 export type DrawnClass = (typeof drawnClasses)[number];
 
@@ -9,10 +9,10 @@ type DrawnMembers = Pick<PlannedFeature, "geometry" | "properties">;
 
 export interface PageRow {
   readonly class: DrawnClass;
-  /** Its key, id or place. */
+  /** Key, id or location. */
   readonly name: string;
-  /** On the map now; null where it is new. */
+  /** State on the map; null for a new feature. */
   readonly before: DrawnMembers | null;
-  /** On the map afterwards; null where it goes. */
+  /** State after the plan; null for a deleted feature. */
   readonly after: DrawnMembers | null;
 }

@@ -1,4 +1,4 @@
-/** The table of the page: it says all that the page says, for those without scripts, too. */
+/** The table of the page, which contains the same information as the map and works without scripts. */
 import { groupDigits } from "../../format-count.js";
 import { featureTitle } from "../../service/pages/maps/feature-text.js";
 import { type Html, html } from "../../service/pages/rendering/html.js";
@@ -7,16 +7,16 @@ import { listChanges, plainText, planClass, type ValueChange } from "../output/p
 import type { PageRows } from "./collect-rows.js";
 import { drawnClasses } from "./page-data.js";
 
-/** Of one feature. */
+/** Per feature. */
 const maxChanges = 20;
 
 export function renderRows({ rows, actions, remaining }: PageRows): Html {
   const missing = drawnClasses.filter((name) => remaining[name] > 0);
-  const lacks =
+  const omitted =
     missing.length > 0 &&
-    html`<p class="notice">Left out here, since the page would be too large: ${missing.map((name) => `${groupDigits(remaining[name])} of ${name}`).join(", ")}. The plan's file has them all.</p>`;
-  if (rows.length === 0) return html`${lacks}<p>There is nothing to do.</p>`;
-  return html`${lacks}<table class="rows"><thead><tr><th scope="col">What</th><th scope="col">Which</th><th scope="col">Changes</th></tr></thead>
+    html`<p class="notice">Omitted to limit the size of the page: ${missing.map((name) => `${groupDigits(remaining[name])} of ${name}`).join(", ")}. The plan file contains all.</p>`;
+  if (rows.length === 0) return html`${omitted}<p>The plan contains no changes.</p>`;
+  return html`${omitted}<table class="rows"><thead><tr><th scope="col">Action</th><th scope="col">Feature</th><th scope="col">Changes</th></tr></thead>
 <tbody>
 ${actions.map(
   (

@@ -1,6 +1,6 @@
 /**
- * A plan as one page that needs nothing else: a table that every browser shows, and, where scripts run, the map before
- * and after. Nothing that stands in a plan can become markup or script: the table is escaped, the rest is data.
+ * A self-contained HTML page about a plan: a table, and with scripts also a map before and after. Contents of a plan
+ * cannot become markup or script: the table is escaped, and the script gets them as JSON.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -15,7 +15,7 @@ import { collectRows, type PageRows } from "./collect-rows.js";
 import { drawnClasses } from "./page-data.js";
 import { renderRows } from "./page-table.js";
 
-/** Writes the page whole, or not at all. @throws output-exists, output-failed */
+/** Writes the page atomically. @throws output-exists, output-failed */
 export async function writePlanPage(plan: OpenPlan, path: string, overwrite: boolean): Promise<void> {
   await using sink = await createSink(path, { overwrite });
   const file = await sink.create();
@@ -31,7 +31,7 @@ interface Assets {
   readonly licences: string;
 }
 
-/** What the build has made: the map's script, and what the pages of the service load. */
+/** Script of the map, and assets of the service's pages, from the build. */
 function readAssets(): Assets {
   const read = pageAssets();
   const own = createRequire(import.meta.url).resolve("#plan-page");
@@ -44,21 +44,20 @@ function readAssets(): Assets {
   };
 }
 
-/** What would end a script, or begin a comment in it, can stand in it only within texts and patterns. */
+/** Escapes sequences that end a script element or start a comment; valid scripts have them only in strings and patterns. */
 const escapeScript = (code: string): string => code.replaceAll(/<(?=\/script|!--|script)/gi, "\\x3c");
 
-/** JSON in a block that no browser runs, without a character that could end it. */
+/** A JSON data block, escaped so that its contents cannot end it. */
 const dataBlock = (id: string, value: unknown): string =>
   `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll("<", "\\u003c")}</script>\n`;
 
-/** The page. */
 export function renderPlanPage(plan: OpenPlan, shown: PageRows): string {
   const assets = readAssets();
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(assets.script)}`,
     `style-src ${hashOf(assets.style)}`,
-    // The map computes in a thread of its own, whose script is in the page; MapLibre GL reads it again in a page of a file.
+    // MapLibre GL runs a worker from a blob, and fetches that blob again on file: pages.
     "worker-src blob: data:",
     "connect-src blob:",
     "img-src data:",
@@ -94,8 +93,8 @@ function renderBody(plan: OpenPlan, shown: PageRows, { licences }: Assets, title
 <h1>${title}</h1>
 <p class="lead">At <bdi>${header.service}</bdi>: ${header.mode}, ${matchWords(header)}. From <bdi>${header.source.inputs.map(plainText).join(", ")}</bdi>.</p>
 ${put && html`<p>${put}</p>`}
-${tripped.length > 0 && html`<div class="problem" role="note"><p>Nothing would be sent, unless it is said that this is meant:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
-<table class="counts"><caption class="unseen">Features by what becomes of them</caption><tbody>
+${tripped.length > 0 && html`<div class="problem" role="note"><p>Guards would stop this plan:</p><ul>${tripped.map(({ reason }) => html`<li>${reason}</li>`)}</ul></div>`}
+<table class="counts"><caption class="unseen">Features by action</caption><tbody>
 ${shownClasses(counts).map(
   ({
     name,
@@ -107,14 +106,14 @@ ${shownClasses(counts).map(
 <div class="beside">
 <section class="drawn" aria-labelledby="map-heading">
 <h2 id="map-heading" class="unseen">Map</h2>
-<noscript><p class="quiet">Drawing the map takes a script, which this browser does not run. The table has the same features.</p></noscript>
+<noscript><p class="quiet">The map needs scripts, which are disabled in this browser. The table has the same features.</p></noscript>
 <div id="map" hidden>
 <fieldset class="sides"><legend class="unseen">Which state the map shows</legend>
 ${["before", "both", "after"].map((side) => html`<label><input type="radio" name="side" value="${side}"${side === "both" && html` checked`}> ${side}</label>`)}</fieldset>
 <div class="frame"><div id="canvas"></div></div>
 <div id="selection" class="selection" role="region" aria-label="Selected feature" aria-live="polite" hidden></div>
 <p id="map-status" role="status" class="quiet"></p>
-<p class="quiet">Hollow and dashed is what is on the map before, full what is there after. Keys on the map: arrows move it, + and − zoom. The table's buttons show a feature; Escape closes it.</p>
+<p class="quiet">Hollow and dashed shapes are the state before, filled shapes the state after. Keys on the map: arrows pan, + and − zoom. Buttons in the table show a feature; Escape closes it.</p>
 </div>
 </section>
 <section aria-labelledby="features"><h2 id="features">Features</h2>

@@ -1,4 +1,4 @@
-/** A run that ends before its first step: it is reported wherever its flags, and as much of its file as can be read, say. */
+/** Reports a run that failed before its first step, as far as flags and the readable parts of the job file allow. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, extname, resolve } from "node:path";
@@ -16,9 +16,9 @@ import { renderError } from "../output/render.js";
 import { interrupted } from "../signals.js";
 
 export class FailedStart {
-  /** As soon as its file was read. */
+  /** Set when the job file has been parsed. */
   job: Job | null = null;
-  /** Whether the steps were begun: then their report says what happened. */
+  /** Whether steps were started, so that the run has a report. */
   isReported = false;
   private readonly startedAt = new Date();
   private readonly file: string;
@@ -28,14 +28,14 @@ export class FailedStart {
     this.file = resolve(args.job);
   }
 
-  /** @param thrown what ended the run; the caller renders it */
+  /** @param thrown the error, which the caller prints */
   async report(thrown: unknown): Promise<void> {
     if (this.isReported || this.args.dryRun) return;
     const { args } = this;
     const isStopped = interrupted.aborted;
     const error = isStopped ? createError("interrupted", {}, thrown) : asGeoferryError(thrown);
     const status = exitStatus[error.kind];
-    // Flags are relative to where the command was given, and the run may have gone to the folder of its file.
+    // Paths of flags are relative to the initial folder; the run may have changed to the folder of the job file.
     process.chdir(this.folder);
     const channels = await this.readReportSettings();
     const root = resolveStateRoot(args.state, process.env);
@@ -43,7 +43,7 @@ export class FailedStart {
     const report = this.createReport(error, channels.name);
     const isRepeated = error.code === "job-locked" && !isFirstSkip(root, this.file);
     const failures = await publishReports(report, status, reports, root, args);
-    // What stopped the run may stop a look at earlier ones.
+    // Reading earlier runs may fail with the same error.
     for (const failure of failures.filter(({ message }) => message !== error.message))
       renderError(failure, args, { input: args.job });
     if (isStopped || isRepeated) return;
@@ -59,7 +59,7 @@ export class FailedStart {
     try {
       return readReportSettings(await readFile(this.file, "utf8"), this.file, process.env);
     } catch (error) {
-      // That there is no such file is said already.
+      // A missing file is already reported.
       const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
       return { ...nothing, unreadable: isMissing ? [] : ["onFailure"] };
     }
@@ -70,7 +70,7 @@ export class FailedStart {
       job: name ?? basename(this.file, extname(this.file)),
       file: this.file,
       geoferry: version,
-      began: this.startedAt.toISOString(),
+      startedAt: this.startedAt.toISOString(),
       seconds: (Date.now() - this.startedAt.getTime()) / 1000,
       dryRun: false,
       result: error.code === "job-locked" ? "skipped" : "failed",
@@ -84,10 +84,10 @@ export class FailedStart {
     const missing = members.filter((name) => !(isKnown && name.startsWith("onFailure")));
     if (missing.length === 0) return;
     const advice = missing.some((name) => name.startsWith("onFailure"))
-      ? ", and --on-failure names a command that does not depend on the file"
+      ? ", or use --on-failure, which does not depend on the file"
       : "";
     process.stderr.write(
-      `${this.args.job}: cannot read ${missing.join(", ")}: this failure is not reported there; correct the file${advice}\n`,
+      `${this.args.job}: cannot read ${missing.join(", ")}, so this failure is not reported there; correct the file${advice}\n`,
     );
   }
 }

@@ -2,7 +2,7 @@ import type { Job } from "../../jobs/job.js";
 import { omitUndefined } from "../../pipeline/request.js";
 import type { ServiceArguments } from "../options/service-options.js";
 
-/** What flags and environment do not say of the service, the job's file does. */
+/** Connection settings; flags and environment override the job file. */
 export function jobService({ service }: Job, args: ServiceArguments): Partial<ServiceArguments> {
   const { url, profile, insecureHttp, clientId, clientSecret } = service;
   return omitUndefined<Partial<ServiceArguments>>({

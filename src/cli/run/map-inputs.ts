@@ -1,4 +1,4 @@
-/** Maps as inputs of commands: which service they are on, and how they are read. */
+/** Maps as inputs of commands. */
 import type { ReadMapInput } from "../../pipeline/request.js";
 import type { ServiceClient } from "../../remote/client/map-client.js";
 import { type Flag, grouped } from "../options/flag.js";
@@ -20,15 +20,15 @@ export const mapInputOptions = {
   ...networkOptions,
 };
 
-/** What reads `map:ID` and `map:NAME`. Neither client nor credentials are looked for before the first map is. */
+/** Reads `map:ID` and `map:NAME`. The client is created for the first map, so other inputs need no credentials. */
 export function mapReader(args: MapInputArguments): ReadMapInput {
-  /** The steps of a job end each at its own time. */
+  /** One client for each signal, since the steps of a job have different ones. */
   const services = new WeakMap<AbortSignal, Promise<ServiceClient>>();
   return async (question) => {
     const { signal } = question;
     const service = services.get(signal) ?? serviceFrom(args, signal);
     services.set(signal, service);
-    // Before anything else: a refusal that nothing waits for would end the process.
+    // Awaited first: an unhandled rejection would end the process.
     const client = await service;
     const { readMapInput } = await import("../../remote/snapshot/map-input.js");
     const { resolveMapId } = await import("../../remote/client/resolve-map-id.js");

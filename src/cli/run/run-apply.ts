@@ -1,13 +1,13 @@
-/** `geoferry apply`: a plan that was made before is carried out. */
+/** `geoferry apply`: applies a saved plan. */
 import { Spool } from "../../io/input/spool.js";
 import { applySavedPlan } from "../../sync/apply/apply-saved-plan.js";
 import { isEmptyPlan } from "../../sync/plan/plan.js";
 import { openPlan } from "../../sync/plan/plan-reader.js";
 import { checkRejectsPath } from "../../sync/source/rejects-path.js";
 import type { ApplyArguments } from "../commands/apply.js";
-import { tell } from "../output/print.js";
+import { printNotice } from "../output/print.js";
 import { renderCounts } from "../output/sync-report.js";
-import { mayDelete, tellApplied } from "./run-sync.js";
+import { mayDelete, reportApplied } from "./run-sync.js";
 import { openSession } from "./sync-session.js";
 
 /** @returns the exit status @throws plan-invalid, plan-version, plan-stale, guard-sync … */
@@ -26,7 +26,7 @@ export async function runApply(args: ApplyArguments): Promise<number> {
   };
   const report = await applySavedPlan(plan, rejects, run, confirm);
   display.clear();
-  if (report) return tellApplied(report, header.map, run, args);
-  if (isEmptyPlan(counts)) tell(args, `${args.plan}: nothing to do`);
+  if (report) return reportApplied(report, header.map, run, args);
+  if (isEmptyPlan(counts)) printNotice(args, `${args.plan}: nothing to do`);
   return 0;
 }

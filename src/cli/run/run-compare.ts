@@ -1,4 +1,4 @@
-/** `geoferry plan`, `geoferry verify` and `--dry-run` of `push` and `delete`: both sides compared, and nothing sent. */
+/** `geoferry plan`, `geoferry verify`, and `--dry-run` of `push` and `delete`: compares both sides without writing. */
 import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
 import { isEmptyPlan, type OpenPlan, type PlanMode } from "../../sync/plan/plan.js";
@@ -6,7 +6,7 @@ import type { SyncRequest } from "../../sync/request.js";
 import { planSync } from "../../sync/sync.js";
 import type { CommonArguments } from "../command.js";
 import { exitStatus } from "../exit.js";
-import { tell } from "../output/print.js";
+import { printNotice } from "../output/print.js";
 import { advising } from "../output/session-flags.js";
 import { renderPrepared } from "../output/sync-report.js";
 import { openReadingSession, type SessionArguments } from "./sync-session.js";
@@ -18,43 +18,43 @@ export interface CompareArguments extends SessionArguments, CommonArguments {
   readonly exitCode?: boolean;
 }
 
-/** Told before either side is read, which may take long. @throws output-exists */
+/** Checked before the comparison, which may take long. @throws output-exists */
 function refuseExisting(path: string | undefined, overwrite: boolean): void {
   if (path !== undefined && !overwrite && existsSync(path))
     throw createError("output-exists", { output: path, use: "plan" });
 }
 
-/** @param tellPlan what a person or a program is told of the differences @returns the exit status */
+/** @returns the exit status */
 export const runComparison = (
-  asked: SyncRequest,
+  given: SyncRequest,
   mode: PlanMode,
   args: CompareArguments,
-  tellPlan: TellPlan,
-): Promise<number> => advising(args, () => compareInSession(asked, mode, args, tellPlan));
+  reportPlan: ReportPlan,
+): Promise<number> => advising(args, () => compareInSession(given, mode, args, reportPlan));
 
-type TellPlan = (plan: OpenPlan, args: CommonArguments) => void | Promise<void>;
+type ReportPlan = (plan: OpenPlan, args: CommonArguments) => void | Promise<void>;
 
 async function compareInSession(
-  asked: SyncRequest,
+  given: SyncRequest,
   mode: PlanMode,
   args: CompareArguments,
-  tellPlan: TellPlan,
+  reportPlan: ReportPlan,
 ): Promise<number> {
   const { output: path, overwrite = false } = args;
   for (const file of [path, args.html]) refuseExisting(file, overwrite);
-  await using session = await openReadingSession(args, { given: asked.map });
+  await using session = await openReadingSession(args, { given: given.map });
   const { run, display } = session;
-  const request = { ...asked, map: run.client.id };
+  const request = { ...given, map: run.client.id };
   const prepared = await planSync(request, mode, run, path === undefined ? undefined : { path, overwrite });
   display.clear();
   const { plan, source } = prepared;
   renderPrepared(prepared, args);
-  await tellPlan(plan, args);
-  if (path !== undefined) tell(args, `the plan is in ${path}; geoferry apply ${path} carries it out`);
+  await reportPlan(plan, args);
+  if (path !== undefined) printNotice(args, `saved the plan in ${path}; to apply it: geoferry apply ${path}`);
   if (args.html !== undefined) {
     const { writePlanPage } = await import("../plan-page/page.js");
     await writePlanPage(plan, args.html, overwrite);
-    tell(args, `${args.html} shows the map before and after`);
+    printNotice(args, `saved a page with the map before and after in ${args.html}`);
   }
   if (source.rejects.count > 0 || source.gaps.length > 0) return exitStatus.rejected;
   return args.exitCode && !isEmptyPlan(plan.counts) ? exitStatus.differences : 0;

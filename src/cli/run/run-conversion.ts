@@ -13,13 +13,13 @@ import {
 } from "../output/render.js";
 import type { MapInputArguments } from "./map-inputs.js";
 
-/** Converts and tells what became of it. @returns the exit status @throws usage */
+/** @returns the exit status @throws usage */
 export async function runConversion(request: ConvertRequest, args: MapInputArguments & GridArguments): Promise<number> {
   const display = new ProgressDisplay(process.stderr);
   const host = await openHost(args, args.quiet || args.json ? undefined : display.update);
   const outcomes = await convertMany(request, host, (outcome) => {
     display.clear();
-    // Failures come last, where they are seen.
+    // Failures are printed last, where they are visible.
     if (!outcome.error) renderOutcome(outcome, args);
   });
   renderFailures(request, outcomes, args);

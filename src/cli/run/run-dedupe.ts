@@ -1,4 +1,4 @@
-/** `geoferry dedupe`: features of a map that have the same key. */
+/** `geoferry dedupe`: deletes duplicate features of a map. */
 
 import { createError, type GeoferryError } from "../../errors.js";
 import { escapeControlCharacters } from "../../escape-control-characters.js";
@@ -17,17 +17,17 @@ import type { DedupeArguments } from "../commands/dedupe.js";
 import { exitStatus } from "../exit.js";
 import { dedupeRequestOf, mapIdOf } from "../options/sync-options.js";
 import { plainText } from "../output/plan-text.js";
-import { tell } from "../output/print.js";
+import { printNotice } from "../output/print.js";
 import type { ProgressDisplay } from "../output/progress.js";
 import { renderError } from "../output/render.js";
 import { renderCounts } from "../output/sync-report.js";
-import { mayDelete, tellApplied } from "./run-sync.js";
+import { mayDelete, reportApplied } from "./run-sync.js";
 import { openReadingSession, openSession } from "./sync-session.js";
 
-/** Keys that a person is shown. */
-const mostShown = 20;
+/** Keys that are listed. */
+const maxShownKeys = 20;
 /** Keys that an error names. */
-const mostNamed = 3;
+const maxNamedKeys = 3;
 
 /** @returns the exit status @throws guard-sync, duplicates-differ … */
 export async function runDedupe(args: DedupeArguments): Promise<number> {
@@ -35,30 +35,30 @@ export async function runDedupe(args: DedupeArguments): Promise<number> {
   const map = { given: mapIdOf(args.map) };
   if (args.dryRun) {
     await using session = await openReadingSession(args, map);
-    const teller = new Teller(request, args, session.display);
-    const found = await planDedupe(request, session.run, (duplicates) => teller.onDuplicates(duplicates));
-    teller.onPlan(found);
+    const reporter = new DedupeReporter(request, args, session.display);
+    const found = await planDedupe(request, session.run, (duplicates) => reporter.onDuplicates(duplicates));
+    reporter.onPlan(found);
     checkGuards(found.plan);
-    const left = teller.errorOf(found);
+    const left = reporter.errorOf(found);
     if (left) throw left;
     return 0;
   }
   await using session = await openSession(args, map);
   const { run, display } = session;
-  const teller = new Teller(request, args, display);
-  const { found, applied } = await deduplicate(request, run, teller);
+  const reporter = new DedupeReporter(request, args, display);
+  const { found, applied } = await deduplicate(request, run, reporter);
   display.clear();
   const id = found.plan.header.map;
-  const status = applied ? tellApplied(applied, id, run, args) : 0;
-  const left = teller.errorOf(found);
-  // Somebody said no, or it was stopped.
+  const status = applied ? reportApplied(applied, id, run, args) : 0;
+  const left = reporter.errorOf(found);
+  // The user declined, or the run was stopped.
   if (left === null || status !== 0 || (applied === null && !isEmptyPlan(found.plan.counts))) return status;
   renderError(left, args, { map: id });
   return exitStatus[left.kind];
 }
 
-/** Tells what would be done before it is done. */
-class Teller implements DedupeHooks {
+/** Reports duplicates and the plan before they are deleted. */
+class DedupeReporter implements DedupeHooks {
   private readonly lines: string[] = [];
   private readonly examples: string[] = [];
 
@@ -70,9 +70,9 @@ class Teller implements DedupeHooks {
 
   onDuplicates(duplicates: Duplicates): void {
     if (this.args.json) record({ type: "duplicates", ...duplicates });
-    if (this.lines.length < mostShown) this.lines.push(duplicatesLine(duplicates));
+    if (this.lines.length < maxShownKeys) this.lines.push(duplicatesLine(duplicates));
     const isLeft = duplicates.stay.length > 1;
-    if (isLeft && this.examples.length < mostNamed) this.examples.push(differenceOf(duplicates));
+    if (isLeft && this.examples.length < maxNamedKeys) this.examples.push(differenceOf(duplicates));
   }
 
   onPlan({ plan, snapshot, duplicateKeys, differingKeys, remainingKeys }: DedupePlan): void {
@@ -93,14 +93,14 @@ class Teller implements DedupeHooks {
         left: remainingKeys,
       });
     }
-    tell(args, `map ${map} of ${service}: ${formatCount(features, "feature")}`);
+    printNotice(args, `map ${map} of ${service}: ${formatCount(features, "feature")}`);
     if (duplicateKeys === 0)
-      tell(args, `nothing to do: no two of them have the same "${escapeControlCharacters(remoteField)}"`);
+      printNotice(args, `nothing to do: no two features have the same "${escapeControlCharacters(remoteField)}"`);
     else {
-      tell(args, `  ${describeKeys(request, duplicateKeys, differingKeys)}`);
-      for (const line of this.lines) tell(args, `  ${line}`);
+      printNotice(args, `  ${describeKeys(request, duplicateKeys, differingKeys)}`);
+      for (const line of this.lines) printNotice(args, `  ${line}`);
       const more = duplicateKeys - this.lines.length;
-      if (more > 0) tell(args, `  … ${groupDigits(more)} more (--json lists all)`);
+      if (more > 0) printNotice(args, `  … ${groupDigits(more)} more (--json lists all)`);
     }
     renderCounts(plan, args);
   }
@@ -109,7 +109,7 @@ class Teller implements DedupeHooks {
     return mayDelete(plan, this.args);
   }
 
-  /** What it ends with where several features still have a key. */
+  /** The error if some keys still have several features. */
   errorOf({ plan: { header }, remainingKeys }: DedupePlan): GeoferryError | null {
     if (remainingKeys === 0) return null;
     const { service, map } = header;
@@ -126,9 +126,9 @@ class Teller implements DedupeHooks {
 }
 
 function describeKeys({ remoteField, keep, orderBy }: DedupeRequest, keys: number, differing: number): string {
-  const all = `${formatCount(keys, "value")} of "${escapeControlCharacters(remoteField)}" ${keys === 1 ? "is" : "are"} on several features`;
-  const others = differing === 0 ? "that say the same" : `${groupDigits(differing)} of them on features that differ`;
-  return `${all}, ${others}; of each the ${keep} by ${orderBy === null ? "id" : `"${escapeControlCharacters(orderBy)}"`} stays`;
+  const all = `${formatCount(keys, "value")} of "${escapeControlCharacters(remoteField)}" ${keys === 1 ? "has" : "have"} several features`;
+  const others = differing === 0 ? "which are equal" : `${groupDigits(differing)} with features that differ`;
+  return `${all}, ${others}; the ${keep} feature by ${orderBy === null ? "id" : `"${escapeControlCharacters(orderBy)}"`} is kept`;
 }
 
 const record = (value: object): void => {
@@ -146,9 +146,9 @@ const differenceOf = (duplicates: Duplicates): string =>
 function duplicatesLine(duplicates: Duplicates): string {
   const { key, stay, go, differ } = duplicates;
   const name = plainText(String(key));
-  const stays = `${named(stay)} ${stay.length === 1 ? "stays" : "stay"}`;
-  const goes = `${named(go)} ${go.length === 1 ? "goes" : "go"}`;
-  if (differ.length === 0) return `- ${name}: ${stays}; ${goes}, which ${go.length === 1 ? "is" : "are"} the same`;
+  const kept = `keep ${named(stay)}`;
+  const deleted = `delete ${named(go)}`;
+  if (differ.length === 0) return `- ${name}: ${kept}; ${deleted}, which ${go.length === 1 ? "is" : "are"} equal`;
   const difference = `they differ in ${words(duplicates)}`;
-  return go.length === 0 ? `· ${name}: ${stays}: ${difference}` : `- ${name}: ${stays}; ${goes}: ${difference}`;
+  return go.length === 0 ? `· ${name}: ${kept}: ${difference}` : `- ${name}: ${kept}; ${deleted}: ${difference}`;
 }

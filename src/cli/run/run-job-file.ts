@@ -1,4 +1,4 @@
-/** `geoferry run`: a job, what is told of it meanwhile, and its report. */
+/** `geoferry run`: runs a job file with progress, metrics and reports. */
 import { dirname, resolve } from "node:path";
 import { asGeoferryError, type GeoferryError } from "../../errors.js";
 import { readJobFile } from "../../jobs/file/read-job.js";
@@ -14,7 +14,7 @@ import { metricsPlace } from "../options/metrics-options.js";
 import { queueSettings } from "../options/queue-options.js";
 import { serviceAddressFrom, serviceFrom, trafficFrom } from "../options/service-options.js";
 import { describeDistributedProgress, renderRun, renderStep } from "../output/job-report.js";
-import { tell } from "../output/print.js";
+import { printNotice } from "../output/print.js";
 import { ProgressDisplay } from "../output/progress.js";
 import { notify, onFailureOf, publishReports, resolveReports } from "../output/publish-run.js";
 import { renderError } from "../output/render.js";
@@ -26,39 +26,39 @@ import { jobService } from "./job-service.js";
 
 /**
  * @returns the exit status
- * @throws what stops it before its first step, after that was reported
+ * @throws errors before the first step, after reporting them
  */
-export async function runJobFile(asked: JobArguments): Promise<number> {
-  const start = new FailedStart(asked);
+export async function runJobFile(given: JobArguments): Promise<number> {
+  const start = new FailedStart(given);
   try {
-    return await perform(asked, start);
+    return await perform(given, start);
   } catch (error) {
-    // What goes wrong with the report hides nothing of why the run ended.
+    // Errors of the report must not hide the error of the run.
     await start
       .report(error)
-      .catch((failure: unknown) => renderError(asGeoferryError(failure), asked, { input: asked.job }));
+      .catch((failure: unknown) => renderError(asGeoferryError(failure), given, { input: given.job }));
     throw error;
   }
 }
 
-async function perform(asked: JobArguments, start: FailedStart): Promise<number> {
+async function perform(given: JobArguments, start: FailedStart): Promise<number> {
   const seconds = (option: string, value: string | undefined) => {
     const found = wholeNumber(option, value, 0);
     return found === undefined ? undefined : found * 1000;
   };
-  const wait = seconds("--wait", asked.wait) ?? 0;
-  const overdueAfter = seconds("--overdue-after", asked.overdueAfter);
-  const priority = wholeNumber("--priority", asked.priority, 1) ?? 10;
-  const onlySteps = namesOf("--only", asked.only) ?? null;
-  const queue = queueSettings(asked);
-  const file = resolve(asked.job);
-  const job = await readJobFile(asked.job, process.env);
+  const wait = seconds("--wait", given.wait) ?? 0;
+  const overdueAfter = seconds("--overdue-after", given.overdueAfter);
+  const priority = wholeNumber("--priority", given.priority, 1) ?? 10;
+  const onlySteps = namesOf("--only", given.only) ?? null;
+  const queue = queueSettings(given);
+  const file = resolve(given.job);
+  const job = await readJobFile(given.job, process.env);
   start.job = job;
-  const args: JobArguments = { ...asked, ...jobService(job, asked) };
+  const args: JobArguments = { ...given, ...jobService(job, given) };
   const root = resolveStateRoot(args.state, process.env);
   const reports = resolveReports(job, args);
   const host = await openHost(args);
-  // Paths in the file are relative to it: a scheduler starts programs anywhere.
+  // Paths in the job file are relative to it, wherever a scheduler starts the program.
   process.chdir(dirname(file));
   const tools = {
     host,
@@ -66,7 +66,7 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
     traffic: trafficFrom(args),
     stateRoot: root,
     dryRun: args.dryRun ?? false,
-    onNotice: (sentence: string) => tell(args, sentence),
+    onNotice: (sentence: string) => printNotice(args, sentence),
   };
   const settings = {
     ...{ file, onlySteps, wait, ...(overdueAfter !== undefined && { overdueAfter }) },
@@ -76,7 +76,7 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
   const display = new ProgressDisplay(process.stderr);
   const failures: GeoferryError[] = [];
   const report = await runJob(job, settings, tools, {
-    onStateReset: (error) => failures.push(error),
+    onStateSaveFailed: (error) => failures.push(error),
     onStep(step) {
       display.clear();
       live?.metrics.recordStep(step);
@@ -98,7 +98,7 @@ async function perform(asked: JobArguments, start: FailedStart): Promise<number>
   return ending;
 }
 
-/** The worst of its steps; what was skipped for another has that one's. */
+/** The most severe status of the steps; skipped steps do not count. */
 export const statusOf = ({ steps }: RunReport): number =>
   worstStatus(
     steps
@@ -107,7 +107,7 @@ export const statusOf = ({ steps }: RunReport): number =>
       .map(({ result, error }) => (error ? exitStatus[error.kind] : result === "rejects" ? exitStatus.rejected : 0)),
   );
 
-/** What is told of the run while it goes on, where somebody asks for it. @throws option-invalid, usage, address-in-use … */
+/** Starts the metrics endpoint, if requested. @throws option-invalid, usage, address-in-use … */
 async function openMetrics(job: Job, args: JobArguments): Promise<LiveMetrics | null> {
   const place = metricsPlace(args);
   if (place === null) return null;
@@ -115,7 +115,7 @@ async function openMetrics(job: Job, args: JobArguments): Promise<LiveMetrics | 
   const { MetricsEndpoint } = await import("../output/metrics-endpoint.js");
   const metrics = new JobMetrics(job.name);
   const endpoint = await MetricsEndpoint.open(place, metrics.registry);
-  tell(args, `metrics at ${endpoint.url}`);
+  printNotice(args, `metrics at ${endpoint.url}`);
   metrics.recordStart();
   return { metrics, [Symbol.asyncDispose]: () => endpoint[Symbol.asyncDispose]() };
 }
@@ -124,7 +124,7 @@ interface LiveMetrics extends AsyncDisposable {
   readonly metrics: JobMetrics;
 }
 
-/** What is wrong with the memory of a job stops several things at once. */
+/** A damaged job state causes the same error several times. */
 const onceEach = (failures: readonly GeoferryError[]): readonly GeoferryError[] => [
   ...new Map(failures.map((failure) => [failure.message, failure])).values(),
 ];

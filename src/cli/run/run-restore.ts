@@ -8,9 +8,9 @@ import { applyAndUpdateBaseline } from "../../sync/sync.js";
 import type { ReadonlySyncRun } from "../../sync/sync-run.js";
 import type { RestoreArguments } from "../commands/restore.js";
 import { mapIdOf, restorationSettingsOf } from "../options/sync-options.js";
-import { tell } from "../output/print.js";
+import { printNotice } from "../output/print.js";
 import { renderCounts } from "../output/sync-report.js";
-import { tellApplied } from "./run-sync.js";
+import { reportApplied } from "./run-sync.js";
 import { confirmed, openReadingSession, openSession, type Session } from "./sync-session.js";
 
 /** @returns the exit status @throws backup-invalid, guard-sync … */
@@ -21,28 +21,29 @@ export async function runRestore(args: RestoreArguments): Promise<number> {
   await checkRejectsPath(rejects);
   const map = args.map === undefined ? { id: backup.header.map } : { given: mapIdOf(args.map) };
   const at = { ...args, url: args.url ?? backup.header.service };
-  /** What it would do, told before it is done. @throws guard-sync */
-  const tellRestoration = async ({ run, display }: Session<ReadonlySyncRun>): Promise<OpenPlan> => {
+  /** @throws guard-sync */
+  const planAndReport = async ({ run, display }: Session<ReadonlySyncRun>): Promise<OpenPlan> => {
     const restoration = await prepareRestore(backup, settings, run);
     const { plan } = restoration;
     display.clear();
-    for (const sentence of describeRestore(restoration)) tell(args, sentence);
+    for (const sentence of describeRestore(restoration)) printNotice(args, sentence);
     renderCounts(plan, args);
     checkGuards(plan, findEditGuards(restoration, args.overwriteEdits ?? false));
-    if (isEmptyPlan(plan.counts)) tell(args, `map ${plan.header.map}: nothing to do: it is as it was before the run`);
+    if (isEmptyPlan(plan.counts))
+      printNotice(args, `map ${plan.header.map}: nothing to do: it already has the state before the run`);
     return plan;
   };
   if (args.dryRun) {
     await using session = await openReadingSession(at, map);
-    await tellRestoration(session);
+    await planAndReport(session);
     return 0;
   }
   await using session = await openSession(at, map);
-  const plan = await tellRestoration(session);
-  if (isEmptyPlan(plan.counts) || !(await confirmed("Undo it?", args))) return 0;
+  const plan = await planAndReport(session);
+  if (isEmptyPlan(plan.counts) || !(await confirmed("Undo the run?", args))) return 0;
   await removeOldRejects(rejects);
   const { run, display } = session;
   const report = await applyAndUpdateBaseline(plan, rejects, run);
   display.clear();
-  return tellApplied(report, plan.header.map, run, args);
+  return reportApplied(report, plan.header.map, run, args);
 }

@@ -1,4 +1,4 @@
-/** `geoferry worker`: a worker, its hands, and what it tells of itself. */
+/** `geoferry worker`: starts a worker with its process pool, log and metrics. */
 import { fork } from "node:child_process";
 import { createRequire } from "node:module";
 import { availableParallelism, hostname } from "node:os";
@@ -18,14 +18,14 @@ import { type ServiceArguments, trafficFrom } from "../options/service-options.j
 import type { MetricsEndpoint } from "../output/metrics-endpoint.js";
 import { interrupted } from "../signals.js";
 
-/** What a hand is told when it begins; no secrets. */
-export interface HandArguments extends Omit<ServiceArguments, "concurrency"> {
+/** Arguments of a worker process, passed on its command line; no secrets. */
+export interface WorkerProcessArguments extends Omit<ServiceArguments, "concurrency"> {
   readonly state: string;
   readonly threads: number;
   readonly splitAbove: number;
 }
 
-/** Numbers that flags say, with what is usual. */
+/** Numeric options, with their defaults. */
 export interface WorkerNumbers {
   /** Seconds. */
   readonly stalledAfter: number;
@@ -37,49 +37,49 @@ export interface WorkerNumbers {
 
 const workerProcessPath = createRequire(import.meta.url).resolve("#worker-process");
 
-/** @returns the exit status, when it was told to stop */
+/** Runs until SIGINT or SIGTERM. @returns the exit status */
 export async function runWorker(args: WorkerArguments, numbers: WorkerNumbers): Promise<number> {
   const { address, prefix } = queueSettings(args)!;
   const { concurrency: _, ...traffic } = args;
   trafficFrom(traffic);
-  // What is wrong with a plugin is told before the first job.
+  // Loads the plugins once to report errors before the first job.
   const plugins = (args.plugin ?? []).map((plugin) => (isPath(plugin) ? resolve(plugin) : plugin));
   await openRegistry(plugins);
   const concurrency = numbers.concurrency ?? availableParallelism();
   const name = args.name ?? `${hostname()}-${process.pid}`;
   const { connectTimeout, timeout, minimumRate, retries, rate, profile, insecureHttp } = args;
-  const told = omitUndefined<HandArguments>({
+  const processArguments = omitUndefined<WorkerProcessArguments>({
     ...{ connectTimeout, timeout, minimumRate, retries, rate, profile, insecureHttp },
     plugin: plugins,
     state: resolveStateRoot(args.state, process.env),
     threads: Math.max(1, Math.floor(availableParallelism() / concurrency)),
     splitAbove: numbers.splitAbove,
   });
-  const hands = new WorkerPool(
-    () => fork(workerProcessPath, [JSON.stringify(told)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
+  const processes = new WorkerPool(
+    () => fork(workerProcessPath, [JSON.stringify(processArguments)], { stdio: ["ignore", 2, "inherit", "ipc"] }),
     concurrency,
   );
   const settings = { address, prefix, name, concurrency, stalledAfter: numbers.stalledAfter * 1000 };
-  const log = (record: object, text: string) => tell(args, record, text);
+  const log = (record: object, text: string) => writeLog(args, record, text);
   const place = metricsPlace(args);
   const metrics = new WorkerMetrics();
   await using endpoint = place && (await openEndpoint(place, metrics));
   if (endpoint) log({ type: "metrics", worker: name, url: endpoint.url }, `${name}: metrics at ${endpoint.url}`);
   const worker = await QueueWorker.open(
     settings,
-    hands,
-    (news) => {
-      metrics.record(news);
-      log({ worker: name, ...news }, describe(news, address.displayUrl));
+    processes,
+    (event) => {
+      metrics.record(event);
+      log({ worker: name, ...event }, describe(event, address.displayUrl));
     },
     (notice) => log({ type: "notice", worker: name, notice }, notice),
   );
   log(
     { type: "ready", worker: name, queue: address.displayUrl, prefix, concurrency },
-    `${name}: takes jobs from ${address.displayUrl}, ${concurrency} at a time`,
+    `${name}: taking jobs from ${address.displayUrl}, ${concurrency} at a time`,
   );
   if (!interrupted.aborted) await new Promise((done) => interrupted.addEventListener("abort", done, { once: true }));
-  log({ type: "stopping", worker: name }, `${name}: takes no more jobs, and finishes those under way`);
+  log({ type: "stopping", worker: name }, `${name}: shutting down; finishing active jobs`);
   await worker.close(numbers.shutdownTimeout * 1000);
   log({ type: "stopped", worker: name }, `${name}: stopped`);
   return 0;
@@ -90,34 +90,34 @@ async function openEndpoint(place: MetricsPlace, { registry }: WorkerMetrics): P
   return MetricsEndpoint.open(place, registry);
 }
 
-/** A line for people, or a record with `--json`. */
-function tell(args: CommonArguments, record: object, text: string): void {
+/** Writes a line to stderr, or a record to stdout with `--json`. */
+function writeLog(args: CommonArguments, record: object, text: string): void {
   const time = new Date().toISOString();
   if (args.json) process.stdout.write(`${JSON.stringify({ time, ...record })}\n`);
   else if (!args.quiet) process.stderr.write(`${time} ${text}\n`);
 }
 
-function describe(news: WorkerEvent, queue: string): string {
-  switch (news.type) {
-    case "took":
-      return `took ${news.what}`;
+function describe(event: WorkerEvent, queue: string): string {
+  switch (event.type) {
+    case "started":
+      return `started ${event.what}`;
     case "done":
-      return `did ${news.what} in ${news.seconds} s`;
-    case "returned":
-      return `handed back ${news.what}`;
-    case "spread":
-      return `handed out the pieces of ${news.what}`;
+      return `finished ${event.what} in ${event.seconds} s`;
+    case "requeued":
+      return `requeued ${event.what}`;
+    case "split":
+      return `split ${event.what} into chunks`;
     case "failed":
-      return `could not do ${news.what}: ${news.message}`;
+      return `failed ${event.what}: ${event.message}`;
     case "refused":
-      return `leaves ${news.what} to others: ${news.message}`;
+      return `refused ${event.what}, leaving it to other workers: ${event.message}`;
     case "stalled":
-      return `job ${news.job} is taken over: its worker does not answer any more`;
-    case "away":
-      return `${queue} does not answer; waiting for it`;
-    case "back":
-      return `${queue} answers again`;
+      return `job ${event.job} stalled: its worker stopped responding; another worker takes over`;
+    case "disconnected":
+      return `lost the connection to ${queue}; reconnecting`;
+    case "reconnected":
+      return `reconnected to ${queue}`;
     case "health":
-      return `at ${news.active} jobs; ${news.done} done and ${news.failed} failed so far; connection ${news.redis}`;
+      return `${event.active} active jobs, ${event.done} done, ${event.failed} failed; connection ${event.redis}`;
   }
 }

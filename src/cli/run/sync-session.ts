@@ -1,4 +1,4 @@
-/** What the commands that work on a map do it with: a run on the map, and progress for people. */
+/** Opens a map for the sync commands, with a progress display. */
 
 import { createError } from "../../errors.js";
 import { groupDigits } from "../../format-count.js";
@@ -9,8 +9,8 @@ import { resolveStateRoot } from "../../sync/state/state-folder.js";
 import { openReadonlySyncRun, type ReadonlySyncRun, type SyncContext, SyncRun } from "../../sync/sync-run.js";
 import type { CommonArguments } from "../command.js";
 import { openHost } from "../host.js";
-import { type ServiceArguments, servedFrom } from "../options/service-options.js";
-import { tell } from "../output/print.js";
+import { openService, type ServiceArguments } from "../options/service-options.js";
+import { printNotice } from "../output/print.js";
 import { ProgressDisplay } from "../output/progress.js";
 import { interrupted } from "../signals.js";
 
@@ -20,7 +20,7 @@ export interface SessionArguments extends ServiceArguments {
 }
 
 const steps: Readonly<Record<ApplyProgress["step"], string>> = {
-  backup: "keeping what will change",
+  backup: "backing up",
   create: "creating",
   update: "updating",
   read: "reading the map again",
@@ -29,33 +29,33 @@ const steps: Readonly<Record<ApplyProgress["step"], string>> = {
 
 const count = (features: number): string => `${groupDigits(features)} features`;
 
-/** A run on a map, with what it shows meanwhile. */
 export interface Session<Run extends ReadonlySyncRun> extends AsyncDisposable {
   readonly run: Run;
   readonly display: ProgressDisplay;
 }
 
-type Asked = SessionArguments & CommonArguments;
+type MapArguments = SessionArguments & CommonArguments;
 
-/** A map as a person gives it, by its id or its name; or as a file says it, by its id. */
+/** A map by the id or name that the user gave, or by the id in a plan or backup. */
 export type GivenMap = { readonly given: string } | { readonly id: string };
 
 /** @throws map-locked, remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
-export const openSession = (args: Asked, map: GivenMap): Promise<Session<SyncRun>> => session(args, map, SyncRun.open);
+export const openSession = (args: MapArguments, map: GivenMap): Promise<Session<SyncRun>> =>
+  session(args, map, SyncRun.open);
 
-/** For what writes nothing. @throws remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
-export const openReadingSession = (args: Asked, map: GivenMap): Promise<Session<ReadonlySyncRun>> =>
+/** Opens a map without a lock, for reading. @throws remote-unknown, remote-map-ambiguous, option-invalid, output-failed … */
+export const openReadingSession = (args: MapArguments, map: GivenMap): Promise<Session<ReadonlySyncRun>> =>
   session(args, map, openReadonlySyncRun);
 
 async function session<Run extends ReadonlySyncRun>(
-  args: Asked,
+  args: MapArguments,
   map: GivenMap,
   open: (tools: SyncContext, map: string) => Promise<Run>,
 ): Promise<Session<Run>> {
   const display = new ProgressDisplay(process.stderr);
   const isShown = !args.quiet && !args.json;
   const onProgress = isShown ? (progress: Progress) => display.update(progress) : undefined;
-  const { service, traffic } = await servedFrom(args);
+  const { service, traffic } = await openService(args);
   const run = await open(
     {
       host: await openHost(args, onProgress),
@@ -63,7 +63,7 @@ async function session<Run extends ReadonlySyncRun>(
       traffic,
       stateRoot: resolveStateRoot(args.state, process.env),
       backupPath: args.backup ?? null,
-      onNotice: (sentence) => tell(args, sentence),
+      onNotice: (sentence) => printNotice(args, sentence),
       ...(isShown && {
         onSnapshotProgress: ({ features, pass }) =>
           display.show(() => `${pass === 1 ? "reading" : "comparing"} the map, ${count(features)}`),
@@ -86,8 +86,8 @@ async function session<Run extends ReadonlySyncRun>(
 }
 
 /**
- * Asks a person on a terminal; where no one can be asked, guards alone decide.
- * @param question that yes or no answers @throws interrupted
+ * Prompts on a terminal. Without one, guards alone decide.
+ * @param question a yes/no question @throws interrupted
  */
 export async function confirmed(question: string, { yes }: { readonly yes?: boolean }): Promise<boolean> {
   if (yes || !process.stdin.isTTY || !process.stderr.isTTY) return true;

@@ -1,4 +1,4 @@
-/** A job file into a job. */
+/** Parses a job file. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createError } from "../../errors.js";
@@ -33,71 +33,70 @@ export async function readJobFile(file: string, environment: NodeJS.ProcessEnv):
 
 /** @param text YAML @param file for messages @throws job-invalid */
 export function readJob(text: string, file: string, environment: NodeJS.ProcessEnv): Job {
-  const written = parseYaml(text, file);
-  refuseSecrets(written);
-  const says = jobFile.read(resolveReferences(written, environment));
+  const document = parseYaml(text, file);
+  refuseSecrets(document);
+  const job = jobFile.read(resolveReferences(document, environment));
   const seen = new Set<string>();
-  const steps = says.steps.map(({ value, place }) => {
-    const step = stepOf(value, place, says, environment);
-    if (seen.has(step.name)) throw place.error(`there is a step "${step.name}" before it; names are used once`);
+  const steps = job.steps.map(({ value, place }) => {
+    const step = toStep(value, place, job, environment);
+    if (seen.has(step.name)) throw place.error(`an earlier step is named "${step.name}"; give each step its own name`);
     const missing = step.needs.find((need) => !seen.has(need));
-    if (missing !== undefined) throw place.error(`needs "${missing}", which is no step before it`);
+    if (missing !== undefined) throw place.error(`needs "${missing}", which is not an earlier step`);
     seen.add(step.name);
     return step;
   });
-  const { service, onFailure, report, page, metrics } = says;
+  const { service, onFailure, report, page, metrics } = job;
   return {
-    name: says.name,
+    name: job.name,
     service: omitUndefined({ ...service }),
-    parallel: says.parallel ?? 1,
+    parallel: job.parallel ?? 1,
     steps,
-    overdueAfter: says.overdueAfter ?? defaultOverdueAfter,
+    overdueAfter: job.overdueAfter ?? defaultOverdueAfter,
     onFailure: onFailure ? omitUndefined(onFailure) : null,
     reports: omitUndefined({ json: report, html: page, metrics }),
   };
 }
 
-/** Job files lie in repositories and on shared disks. */
+/** Job files are kept in repositories and on shared disks, so they must not contain secrets. */
 function refuseSecrets(job: YamlPlace): void {
   const service = (job.value as { service?: unknown } | null)?.service;
   const secret = (service as { clientSecret?: unknown } | null | undefined)?.clientSecret;
   if (secret === undefined || isReference(secret)) return;
   const place = job.at("service", service).at("clientSecret", "…");
-  throw place.error("a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
+  throw place.error("job files must not contain secrets; write ${GEOFERRY_CLIENT_SECRET} and set that variable");
 }
 
-function stepOf(says: StepMembers, place: YamlPlace, job: JobMembers, environment: NodeJS.ProcessEnv): Step {
-  const { value: target, place: at } = says.target;
-  const retries = says.retries ?? job.retries ?? defaultRetries.retries;
+function toStep(members: StepMembers, place: YamlPlace, job: JobMembers, environment: NodeJS.ProcessEnv): Step {
+  const { value: target, place: at } = members.target;
+  const retries = members.retries ?? job.retries ?? defaultRetries.retries;
   const base = {
-    name: says.name,
-    needs: says.needs ?? [],
+    name: members.name,
+    needs: members.needs ?? [],
     retries,
-    // One attempt is one request.
+    // `retries: 0` also disables retries of single requests.
     network: { ...(retries === 0 && { retries }), ...omitUndefined<Partial<NetworkSettings>>({ ...job.network }) },
-    retryDelay: says.retryDelay ?? job.retryDelay ?? defaultRetries.retryDelay,
-    timeout: says.timeout ?? job.timeout ?? null,
+    retryDelay: members.retryDelay ?? job.retryDelay ?? defaultRetries.retryDelay,
+    timeout: members.timeout ?? job.timeout ?? null,
     line: place.line,
   };
-  if (says.source.includes("-")) throw place.error("a job has no stdin; name a file");
+  if (members.source.includes("-")) throw place.error("a job cannot read stdin; name a file");
   if (typeof target !== "string") {
-    refuseMembers(says, fileMembers, place, "are for files, and the target is a map");
-    if (says.rejects !== undefined) path.read(place.at("rejects", says.rejects));
-    const request = synchronisationOf(says, target, at, environment);
-    return { ...base, kind: "synchronisation", request, backup: target.backup ?? null };
+    refuseMembers(members, fileMembers, place, "is an option for file targets, but the target is a map");
+    if (members.rejects !== undefined) path.read(place.at("rejects", members.rejects));
+    const request = toSyncRequest(members, target, at, environment);
+    return { ...base, kind: "sync", request, backup: target.backup ?? null };
   }
-  if (parseMapInput(target) !== null)
-    throw at.error(`a map as target is written {map: ${parseMapInput(target)}, mode: …}`);
-  const chosen = (["append", "overwrite", "replaceLayer"] as const).filter((name) => says[name]);
+  if (parseMapInput(target) !== null) throw at.error(`write a map target as {map: ${parseMapInput(target)}, mode: …}`);
+  const chosen = (["append", "overwrite", "replaceLayer"] as const).filter((name) => members[name]);
   if (chosen.length > 1) throw place.error(`${chosen.join(" and ")} exclude each other: choose one`);
-  if (says.reproject === false && says.targetCrs)
+  if (members.reproject === false && members.targetCrs)
     throw place.error("reproject: false and targetCrs exclude each other");
-  if (target === "-") throw at.error("a job has no stdout; name a file");
+  if (target === "-") throw at.error("a job cannot write to stdout; name a file");
   return {
     ...base,
     kind: "conversion",
-    request: conversionOf(says, target, environment),
-    always: says.always ?? false,
+    request: toConvertRequest(members, target, environment),
+    always: members.always ?? false,
   };
 }
 
@@ -116,21 +115,21 @@ const fileMembers = [
 ] as const;
 
 function refuseMembers(
-  says: StepMembers,
-  members: readonly (keyof StepMembers)[],
+  members: StepMembers,
+  refused: readonly (keyof StepMembers)[],
   place: YamlPlace,
-  why: string,
+  reason: string,
 ): void {
-  const [first] = members.filter((name) => says[name] !== undefined);
-  if (first !== undefined) throw place.unknownKeyError(first, `${first} and the like ${why}`);
+  const [first] = refused.filter((name) => members[name] !== undefined);
+  if (first !== undefined) throw place.unknownKeyError(first, `${first} ${reason}`);
 }
 
-function sourceOf(says: StepMembers, environment: NodeJS.ProcessEnv): SourceRequest {
-  const { source, layer, in: readerOptions, maxRejects, maxLosses, maxWithoutGeometry, maxInput } = says;
-  const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = says;
-  const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers, onBadGeometry } = says;
-  // The job is run in its own folder, and the variable is of where it is called.
-  const grids = [...(says.grid ?? []), ...gridFolders(environment).map((folder) => resolve(folder))];
+function toSourceRequest(members: StepMembers, environment: NodeJS.ProcessEnv): SourceRequest {
+  const { source, layer, in: readerOptions, maxRejects, maxLosses, maxWithoutGeometry, maxInput } = members;
+  const { from, sourceCrs, accuracy, select, rename, cast, where, bbox, limit } = members;
+  const { geometryType, makeValid, swapXy, rejects, strict, skipErrors, workers, onBadGeometry } = members;
+  // The job runs in its own folder; paths of the variable are relative to the folder of the caller.
+  const grids = [...(members.grid ?? []), ...gridFolders(environment).map((folder) => resolve(folder))];
   return omitUndefined({
     inputs: source,
     grids: grids.length > 0 ? grids : undefined,
@@ -160,9 +159,19 @@ function sourceOf(says: StepMembers, environment: NodeJS.ProcessEnv): SourceRequ
   });
 }
 
-function conversionOf(says: StepMembers, target: string, environment: NodeJS.ProcessEnv): ConvertRequest {
-  const { to, layerName, targetCrs, reproject, out: writerOptions, append, overwrite, replaceLayer, allowEmpty } = says;
-  const { onNameClash } = says;
+function toConvertRequest(members: StepMembers, target: string, environment: NodeJS.ProcessEnv): ConvertRequest {
+  const {
+    to,
+    layerName,
+    targetCrs,
+    reproject,
+    out: writerOptions,
+    append,
+    overwrite,
+    replaceLayer,
+    allowEmpty,
+  } = members;
+  const { onNameClash } = members;
   const output = omitUndefined({
     to,
     layerName,
@@ -175,11 +184,11 @@ function conversionOf(says: StepMembers, target: string, environment: NodeJS.Pro
     allowEmpty,
     onNameClash,
   });
-  return { ...sourceOf(says, environment), ...output, output: target };
+  return { ...toSourceRequest(members, environment), ...output, output: target };
 }
 
-function synchronisationOf(
-  says: StepMembers,
+function toSyncRequest(
+  members: StepMembers,
   target: TargetMembers,
   at: YamlPlace,
   environment: NodeJS.ProcessEnv,
@@ -188,15 +197,15 @@ function synchronisationOf(
   if (keepUnmanaged && deleteUnmanaged) throw at.error("keepUnmanaged and deleteUnmanaged exclude each other");
   if (match !== undefined && remoteField !== undefined) throw at.error("match and remoteField exclude each other");
   if (mode === "append" && remoteField !== undefined)
-    throw at.error("mode append matches nothing: leave remoteField away");
+    throw at.error("mode append does not match features: remove remoteField");
   return {
-    // Two steps may well have sources of one name.
-    source: { rejects: `${fileName(says.name)}.rejects.geojsonl`, ...sourceOf(says, environment) },
+    // Sources of two steps may have the same name, names of steps are unique.
+    source: { rejects: `${fileName(members.name)}.rejects.geojsonl`, ...toSourceRequest(members, environment) },
     map: target.map.replace(/^map:/, ""),
     mode,
     matching:
       match === "id" ? { by: "id" } : { by: "property", name: remoteField === "auto" ? null : (remoteField ?? null) },
-    scope: scope === undefined ? null : scopeOf(scope, at),
+    scope: scope === undefined ? null : readScope(scope, at),
     precision: target.precision ?? defaultSyncSettings.precision,
     replaceProperties: target.replaceProperties ?? defaultSyncSettings.replaceProperties,
     unmanaged: keepUnmanaged ? "keep" : deleteUnmanaged ? "delete" : defaultSyncSettings.unmanaged,
@@ -213,14 +222,14 @@ function synchronisationOf(
       allowNullGeometry: target.allowNullGeometry ?? false,
       allowEmpty: target.allowEmpty ?? false,
     },
-    strict: says.strict ?? defaultSyncSettings.strict,
+    strict: members.strict ?? defaultSyncSettings.strict,
   };
 }
 
-/** What a step is called, as a file may be. */
+/** The name of a step as a file name. */
 const fileName = (step: string): string => step.replace(/[^\p{L}\p{N}._-]+/gu, "-");
 
-function scopeOf(text: string, at: YamlPlace): SyncRequest["scope"] {
+function readScope(text: string, at: YamlPlace): SyncRequest["scope"] {
   const scope = parseScope(text);
   if (scope === null) throw at.error(`scope: "${text}" is not of the form property=value`);
   return scope;

@@ -1,13 +1,13 @@
-/** Variables of the environment in the texts of a job: `${NAME}`, `${NAME:-otherwise}`, `$$` for a `$`. */
+/** Environment variables in the strings of a job file: `${NAME}`, `${NAME:-default}`; `$$` escapes a `$`. */
 import type { YamlPlace } from "./yaml-places.js";
 
 const reference = /\$(?:(\$)|\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|(\{))/g;
 
-/** Keys, and what a variable holds, are not looked at. @throws job-invalid where a variable is not set */
+/** Replaces references in values; keys and contents of variables stay. @throws job-invalid for an unset variable */
 export const resolveReferences = (place: YamlPlace, environment: NodeJS.ProcessEnv): YamlPlace =>
   place.withValue(resolvePlace(place, environment));
 
-/** Whether a text is a reference and nothing else, as secrets must be. */
+/** Whether a string is exactly one reference, as secrets must be. */
 export const isReference = (value: unknown): boolean =>
   typeof value === "string" && /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(value);
 
@@ -22,11 +22,11 @@ function resolvePlace(place: YamlPlace, environment: NodeJS.ProcessEnv): unknown
 }
 
 function resolveText(text: string, place: YamlPlace, environment: NodeJS.ProcessEnv): string {
-  return text.replace(reference, (_, dollar?: string, name?: string, otherwise?: string) => {
+  return text.replace(reference, (_, dollar?: string, name?: string, fallback?: string) => {
     if (dollar !== undefined) return "$";
-    if (name === undefined) throw place.error("a reference is written ${NAME} or ${NAME:-otherwise}, a $ itself $$");
-    const found = environment[name] || otherwise;
-    if (found === undefined) throw place.error(`the variable ${name} of the environment is not set`);
+    if (name === undefined) throw place.error("write a reference as ${NAME} or ${NAME:-default}, and a $ as $$");
+    const found = environment[name] || fallback;
+    if (found === undefined) throw place.error(`the environment variable ${name} is not set`);
     return found;
   });
 }

@@ -1,4 +1,4 @@
-/** What a job file says about reporting, also where the file is not valid or a variable is not set. */
+/** The report settings of a job file, read even if the file is invalid or a variable is not set. */
 import type { OnFailure, Reports } from "../job.js";
 import { resolveReferences } from "./references.js";
 import { onFailureMembers } from "./schema.js";
@@ -9,7 +9,7 @@ export interface ReportSettings {
   readonly name: string | null;
   readonly onFailure: OnFailure | null;
   readonly reports: Reports;
-  /** Members that are there, or may be, and cannot be read: "onFailure.webhook" */
+  /** Members that the file has or may have and that cannot be read: "onFailure.webhook" */
   readonly unreadable: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The kinds of values that a job file has: how each is read, and what an editor is told of it. */
+/** The value types of a job file, each with its parser and its JSON schema. */
 
 import { redactUrl } from "../../io/redact.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
@@ -10,7 +10,7 @@ import { type BadGeometry, badGeometryChoices } from "../../pipeline/request.js"
 import { type Limit, parseLimit } from "../../sync/request.js";
 import type { YamlPlace } from "./yaml-places.js";
 
-/** JSON Schema, draft 2020-12, as far as it is used here. */
+/** JSON Schema, draft 2020-12. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 export interface ValueKind<T> {
@@ -21,28 +21,28 @@ export interface ValueKind<T> {
 
 const kind = <T>(schema: Schema, read: (place: YamlPlace) => T): ValueKind<T> => ({ schema, read });
 
-/** What is not a text may come from a variable of the environment. */
+/** Accepts a reference to an environment variable in place of the value. */
 const orReference = (schema: Schema): Schema => ({ anyOf: [schema, { type: "string", pattern: "\\$\\{" }] });
 
-/** Numbers may come as text, from variables of the environment. */
+/** Accepts numbers as strings, since environment variables are strings. */
 const numeric = (value: unknown): number =>
   typeof value === "number" ? value : typeof value === "string" && value.trim() !== "" ? Number(value) : Number.NaN;
 
 export const text: ValueKind<string> = kind({ type: "string", minLength: 1 }, (place) => {
   const { value } = place;
   if (typeof value === "number" || typeof value === "boolean")
-    throw place.error(`${String(value)} would be read as a ${typeof value}; write it in quotes`);
-  if (typeof value !== "string") throw place.expectedError("a text");
-  if (value === "") throw place.error("is empty; is a variable not set?");
+    throw place.error(`YAML reads ${String(value)} as a ${typeof value}; write it in quotes`);
+  if (typeof value !== "string") throw place.expectedError("a string");
+  if (value === "") throw place.error("is empty; check that its variable is set");
   return value;
 });
 
-/** A path of this machine. */
+/** A local path. */
 export const path: ValueKind<string> = kind(text.schema, (place) => {
-  const said = text.read(place);
-  if (isBucketAddress(said) || isWebAddress(said))
-    throw place.error(`is a file or folder of this machine, and ${redactUrl(said)} is an address: name a path`);
-  return said;
+  const value = text.read(place);
+  if (isBucketAddress(value) || isWebAddress(value))
+    throw place.error(`must be a local file or folder, and ${redactUrl(value)} is an address: name a path`);
+  return value;
 });
 
 export const flag: ValueKind<boolean> = kind(orReference({ type: "boolean" }), (place) => {
@@ -59,16 +59,16 @@ export const choice = <const T extends string>(choices: readonly T[]): ValueKind
     throw place.expectedError(`one of ${choices.join(", ")}`);
   });
 
-/** `null` needs no quotes, which YAML reads as no text. */
+/** Accepts an unquoted `null`, which YAML does not read as a string. */
 export const badGeometry: ValueKind<BadGeometry> = kind({ enum: [...badGeometryChoices, null] }, (place) =>
   place.value === null ? "null" : choice(badGeometryChoices).read(place),
 );
 
-export const wholeNumber = (least: number): ValueKind<number> =>
-  kind(orReference({ type: "integer", minimum: least }), (place) => {
+export const wholeNumber = (minimum: number): ValueKind<number> =>
+  kind(orReference({ type: "integer", minimum }), (place) => {
     const value = numeric(place.value);
-    if (Number.isSafeInteger(value) && value >= least) return value;
-    throw place.expectedError(`a whole number from ${least}`);
+    if (Number.isSafeInteger(value) && value >= minimum) return value;
+    throw place.expectedError(`a whole number from ${minimum}`);
   });
 
 export const positiveNumber: ValueKind<number> = kind(orReference({ type: "number", exclusiveMinimum: 0 }), (place) => {
@@ -77,7 +77,7 @@ export const positiveNumber: ValueKind<number> = kind(orReference({ type: "numbe
   throw place.expectedError("a number above 0");
 });
 
-/** A text, or a list of texts. */
+/** A string, or a list of strings. */
 export const texts: ValueKind<readonly string[]> = kind(
   { anyOf: [text.schema, { type: "array", items: text.schema, minItems: 1 }] },
   (place) => {
@@ -90,11 +90,11 @@ export const texts: ValueKind<readonly string[]> = kind(
 function membersOf(place: YamlPlace): [string, YamlPlace][] {
   const { value } = place;
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw place.expectedError("a list of names with values");
+    throw place.expectedError("a mapping of names to values");
   return Object.entries(value).map(([key, item]) => [key, place.at(key, item)]);
 }
 
-/** Names with texts; numbers and flags count as their text. */
+/** Names with strings; numbers and booleans become strings. */
 export const settings: ValueKind<Readonly<Record<string, string>>> = kind(
   { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } },
   (place) =>
@@ -121,7 +121,7 @@ export const casts: ValueKind<Readonly<Record<string, FieldType>>> = kind(
 const isBox = (list: readonly number[]): list is [number, number, number, number] =>
   list.length === 4 && list.every(Number.isFinite) && list[1]! <= list[3]!;
 
-/** [least x, least y, greatest x, greatest y], or a text with commas. */
+/** [minX, minY, maxX, maxY], or a string with commas. */
 export const box: ValueKind<readonly [number, number, number, number]> = kind(
   { anyOf: [text.schema, { type: "array", items: { type: "number" }, minItems: 4, maxItems: 4 }] },
   (place) => {
@@ -129,7 +129,7 @@ export const box: ValueKind<readonly [number, number, number, number]> = kind(
     const list = typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [];
     const numbers = list.map(numeric);
     if (isBox(numbers)) return numbers;
-    throw place.expectedError("a list of least x, least y, greatest x, greatest y");
+    throw place.expectedError("a list of minX, minY, maxX, maxY");
   },
 );
 
@@ -144,13 +144,13 @@ export const limit: ValueKind<Limit> = kind(
   (place) => {
     const found = parseLimit(String(place.value));
     if (found) return found;
-    throw place.expectedError("a number like 100 or a share like 5%");
+    throw place.expectedError("a number like 100 or a percentage like 5%");
   },
 );
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Milliseconds: timers of Node.js hold no more (2³¹ − 1), and go off at once instead. */
+/** Milliseconds. Timers of Node.js fire at once for more than 2³¹ − 1. */
 export const maxDurationMs = 2_147_483_647;
 
 /** Milliseconds, from `500ms`, `30s`, `5m`, `2h`, or a number of seconds. */
@@ -170,7 +170,6 @@ export const duration: ValueKind<number> = kind(
   },
 );
 
-/** A member of an object. */
 export interface MemberSpec<T> {
   readonly kind: ValueKind<T>;
   readonly describe: string;
@@ -187,13 +186,13 @@ export const required = <T>(of: ValueKind<T>, describe: string): MemberSpec<T> &
 type Members = Readonly<Record<string, MemberSpec<unknown>>>;
 type ValueOf<M> = M extends MemberSpec<infer T> ? T : never;
 
-/** What an object of these members is read as; what is not given is undefined. */
+/** The parsed object; absent members are undefined. */
 export type Read<M extends Members> = {
   readonly [K in keyof M]: M[K] extends { required: true } ? ValueOf<M[K]> : ValueOf<M[K]> | undefined;
 };
 
-/** @param called what it is, for messages: "a step" */
-export function objectKind<M extends Members>(called: string, members: M): ValueKind<Read<M>> {
+/** @param noun of the object, for messages: "a step" */
+export function objectKind<M extends Members>(noun: string, members: M): ValueKind<Read<M>> {
   const entries = Object.entries(members);
   const schema = {
     type: "object",
@@ -206,37 +205,37 @@ export function objectKind<M extends Members>(called: string, members: M): Value
   return kind(schema, (place) => {
     const given = new Map(membersOf(place));
     for (const name of given.keys())
-      if (!Object.hasOwn(members, name)) throw place.unknownKeyError(name, unknownMemberError(called, name, members));
+      if (!Object.hasOwn(members, name)) throw place.unknownKeyError(name, unknownMemberError(noun, name, members));
     const read = entries.map(([name, { kind, required }]) => {
       const found = given.get(name);
       if (found !== undefined) return [name, kind.read(found)];
-      if (required) throw place.error(`${called} needs "${name}"`);
+      if (required) throw place.error(`${noun} needs "${name}"`);
       return [name, undefined];
     });
     return Object.fromEntries(read) as Read<M>;
   });
 }
 
-function unknownMemberError(called: string, name: string, members: Members): string {
+function unknownMemberError(noun: string, name: string, members: Members): string {
   const known = Object.keys(members);
   const nearest = nearestName(name, known);
   return nearest === null
-    ? `${called} has no "${name}"; it has ${known.join(", ")}`
-    : `${called} has no "${name}"; did you mean "${nearest}"?`;
+    ? `${noun} has no "${name}"; it has ${known.join(", ")}`
+    : `${noun} has no "${name}"; did you mean "${nearest}"?`;
 }
 
-export const listOf = <T>(of: ValueKind<T>, called: string): ValueKind<readonly T[]> =>
+export const listOf = <T>(of: ValueKind<T>, noun: string): ValueKind<readonly T[]> =>
   kind({ type: "array", items: of.schema, minItems: 1 }, (place) => {
-    if (!Array.isArray(place.value) || place.value.length === 0) throw place.expectedError(called);
+    if (!Array.isArray(place.value) || place.value.length === 0) throw place.expectedError(noun);
     return place.value.map((item, index) => of.read(place.at(index, item)));
   });
 
-/** One kind where a value is a text, another where it is not. */
+/** Parses objects with one kind and other values with another. */
 export const textOr = <A, B>(ofText: ValueKind<A>, other: ValueKind<B>): ValueKind<A | B> =>
   kind({ anyOf: [ofText.schema, other.schema] }, (place) =>
     typeof place.value === "object" && place.value !== null ? other.read(place) : ofText.read(place),
   );
 
-/** A value with the line where it stands. */
+/** A value with its position in the file. */
 export const placed = <T>(of: ValueKind<T>): ValueKind<{ readonly value: T; readonly place: YamlPlace }> =>
   kind(of.schema, (place) => ({ value: of.read(place), place }));

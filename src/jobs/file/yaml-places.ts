@@ -1,11 +1,10 @@
-/** A YAML document as plain values, each with the place where it stands. */
+/** A YAML document as plain values, each with its position in the file. */
 import { type Document, isMap, isNode, isPair, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { createError, type GeoferryError } from "../../errors.js";
 
-/** More aliases than that are an attack, or no job ("billion laughs"). */
+/** Limits alias expansion ("billion laughs" attack). */
 const maxAliases = 100;
 
-/** A value of the document. */
 export class YamlPlace {
   constructor(
     private readonly document: YamlDocument,
@@ -22,26 +21,25 @@ export class YamlPlace {
     return new YamlPlace(this.document, this.path, value);
   }
 
-  /** A member's place where it is the key that is wrong. */
+  /** An error at a key. */
   unknownKeyError(key: string, reason: string): GeoferryError {
-    return this.document.syntaxError([...this.path, key], reason, true);
+    return this.document.errorAt([...this.path, key], reason, true);
   }
 
-  /** @param expected what it should be: "a whole number from 1" */
+  /** @param expected "a whole number from 1" */
   expectedError(expected: string): GeoferryError {
-    return this.document.syntaxError(this.path, `${this.title}: ${formatValue(this.value)} is not ${expected}`);
+    return this.document.errorAt(this.path, `${this.title}: ${formatValue(this.value)} is not ${expected}`);
   }
 
-  /** The same in other words. */
   error(reason: string): GeoferryError {
-    return this.document.syntaxError(this.path, `${this.title}: ${reason}`);
+    return this.document.errorAt(this.path, `${this.title}: ${reason}`);
   }
 
   get line(): number {
     return this.document.position(this.path).line;
   }
 
-  /** "steps[2].target.mode", or the name of the file's whole. */
+  /** "steps[2].target.mode", or "the job" for the whole document. */
   get title(): string {
     if (this.path.length === 0) return "the job";
     return this.path
@@ -62,7 +60,7 @@ class YamlDocument {
     private readonly lines: LineCounter,
   ) {}
 
-  /** Of the value at a path, or the nearest thing around it; of its key where `key`. Line and column count from 1. */
+  /** Position of the value at a path, or of its nearest ancestor; of its key if `key`. Line and column start at 1. */
   position(path: readonly (string | number)[], key = false): { readonly line: number; readonly column: number } {
     let node: unknown = this.document.contents;
     let offset = isNode(node) ? (node.range?.[0] ?? 0) : 0;
@@ -83,7 +81,7 @@ class YamlDocument {
     return { line, column: col };
   }
 
-  syntaxError(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
+  errorAt(path: readonly (string | number)[], reason: string, key = false): GeoferryError {
     return createError("job-invalid", { file: this.file, ...this.position(path, key), reason });
   }
 
@@ -96,22 +94,22 @@ class YamlDocument {
 
 const keyOf = (key: unknown): string => String(isNode(key) && "value" in key ? key.value : key);
 
-/** Members of a document that is not valid as a whole. */
+/** The members of a document that may be invalid as a whole. */
 export interface PartialMembers {
   readonly members: ReadonlyMap<string, YamlPlace>;
-  /** Whether all members are there. */
+  /** Whether all members of the document were read. */
   readonly isComplete: boolean;
 }
 
 /**
- * The members of a document's object that stand before its first error in syntax; what stands after that may be read as
- * something else than what was meant. Never throws.
+ * The members of the top-level object that precede the first syntax error; a parser may misinterpret what follows it.
+ * Never throws.
  * @param text YAML 1.2 @param file for messages
  */
 export function readPartialMembers(text: string, file: string): PartialMembers {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const sheet = new YamlDocument(file, document, lines);
+  const yaml = new YamlDocument(file, document, lines);
   const end = Math.min(...[...document.errors, ...document.warnings].map(({ pos }) => pos[0]));
   const members = new Map<string, YamlPlace>();
   let isComplete = end === Number.POSITIVE_INFINITY && isMap(document.contents);
@@ -119,7 +117,7 @@ export function readPartialMembers(text: string, file: string): PartialMembers {
     if (!isNode(value) || !value.range || value.range[2] > end) continue;
     try {
       const name = keyOf(key);
-      members.set(name, new YamlPlace(sheet, [name], value.toJS(document, { maxAliasCount: maxAliases })));
+      members.set(name, new YamlPlace(yaml, [name], value.toJS(document, { maxAliasCount: maxAliases })));
     } catch {
       isComplete = false;
     }
@@ -134,14 +132,14 @@ export function readPartialMembers(text: string, file: string): PartialMembers {
 export function parseYaml(text: string, file: string): YamlPlace {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const sheet = new YamlDocument(file, document, lines);
+  const yaml = new YamlDocument(file, document, lines);
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) {
     const { line, col: column } = lines.linePos(problem.pos[0]);
     throw createError("job-invalid", { file, line, column, reason: problem.message.split("\n")[0]! });
   }
   try {
-    return new YamlPlace(sheet, [], document.toJS({ maxAliasCount: maxAliases }));
+    return new YamlPlace(yaml, [], document.toJS({ maxAliasCount: maxAliases }));
   } catch (error) {
     throw createError("job-invalid", { file, line: 1, column: 1, reason: (error as Error).message }, error);
   }

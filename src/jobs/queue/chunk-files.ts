@@ -1,4 +1,4 @@
-/** The folder, on shared storage beside the output, in which the pieces of a large input go from worker to worker. */
+/** The folder beside the output, on shared storage, through which workers exchange chunks of a large input. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { deserialize, serialize } from "node:v8";
@@ -6,19 +6,19 @@ import { newMark } from "../../io/output/abandoned-files.js";
 import { shortenName } from "../../io/output/temporary-names.js";
 import type { Piece, PieceResult, TaskSpec } from "../../pipeline/execute/task.js";
 
-/** Bytes of its name, beside which there is room for the rest. */
+/** Limit of the output's name within the folder's name, since file names are limited to 255 bytes. */
 const maxNameBytes = 150;
 
-/** The same for every worker that has the job. */
+/** @param id of the job, so that every worker that takes it finds the same folder */
 export const chunkFolder = (output: string, id: string): string =>
-  join(dirname(output), `.${shortenName(basename(output), maxNameBytes)}.${id}.pieces`);
+  join(dirname(output), `.${shortenName(basename(output), maxNameBytes)}.${id}.chunks`);
 
-/** Of pieces of so many bytes: those that were cut otherwise hold other features under the same numbers. */
+/** A folder for each chunk size: the same number stands for other features when chunks have another size. */
 export const sizedChunkFolder = (folder: string, bytes: number): string => join(folder, String(bytes));
 
 export const removeChunks = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
-/** Whole, or not at all. */
+/** Writes atomically. */
 function write(path: string, value: unknown): void {
   const own = `${path}.${newMark()}`;
   writeFileSync(own, serialize(value), { mode: 0o600 });
@@ -32,13 +32,13 @@ const taskPath = (folder: string, task: number) => join(folder, `task-${task}`);
 const workPath = (folder: string, task: number, group: number) => join(folder, `pieces-${task}-${group}`);
 const resultPath = (folder: string, task: number, group: number) => join(folder, `results-${task}-${group}`);
 
-/** Of the sources as they were when the first worker had the job; makes the folder. */
+/** Stores the digests that the first worker computed; creates the folder. */
 export function writeDigests(folder: string, digests: readonly (string | null)[]): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   write(digestsPath(folder), digests);
 }
 
-/** Null where no one has taken them. */
+/** Null if no worker has stored them. */
 export const readDigests = (folder: string): readonly (string | null)[] | null =>
   existsSync(digestsPath(folder)) ? (read(digestsPath(folder)) as readonly (string | null)[]) : null;
 

@@ -1,4 +1,3 @@
-/** Connections to Redis. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { ConnectionOptions } from "bullmq";
 import { Redis } from "ioredis";
@@ -8,30 +7,29 @@ import { networkSettings } from "../../network-settings.js";
 import type { QueueAddress } from "./queue-address.js";
 import { type Cancellation, cancelChannel } from "./queue-names.js";
 
-/** How long a server that is there takes to answer, in milliseconds, and how often it is asked, where no one says it. */
-const usual = { connectTimeout: 5000, timeout: 5000, retries: 0 };
+/** Defaults; milliseconds. */
+const defaults = { connectTimeout: 5000, timeout: 5000, retries: 0 };
 
-/** Milliseconds between two tries to reach it again. */
 const maxReconnectDelayMs = 2000;
 
-const pauseBefore = (times: number): number => Math.min(100 * times, maxReconnectDelayMs);
+const reconnectDelayMs = (attempt: number): number => Math.min(100 * attempt, maxReconnectDelayMs);
 
-/** Of connections that wait for a server that is away. */
+/** For connections that reconnect without limit. */
 const reconnectOptions = () => ({
-  ...{ maxRetriesPerRequest: null, connectTimeout: networkSettings(usual).connectTimeout },
-  retryStrategy: pauseBefore,
+  ...{ maxRetriesPerRequest: null, connectTimeout: networkSettings(defaults).connectTimeout },
+  retryStrategy: reconnectDelayMs,
 });
 
-/** What BullMQ makes its connections of: they say nothing themselves. */
+/** Options for connections that BullMQ opens itself. */
 export const connectionOptions = ({ url }: QueueAddress): ConnectionOptions => ({
   ...reconnectOptions(),
   ...{ url, skipVersionCheck: true },
 });
 
-/** Told of everything that a connection has to say; what is lost meanwhile is made up for when it is back. */
+/** Listener for errors of connections that reconnect: polling makes up for missed events. */
 export const noop = (): void => {};
 
-/** Does what work with a queue needs. @throws what the server says where it does not let this user, or anybody */
+/** Runs the kinds of commands that a queue needs. @throws the server's error if it refuses one of them */
 export async function checkCommands(redis: Redis, prefix: string): Promise<void> {
   await redis.set(`${prefix}:trial`, "", "PX", 1);
   await redis.eval("return 1", 0);
@@ -39,9 +37,9 @@ export async function checkCommands(redis: Redis, prefix: string): Promise<void>
 }
 
 /**
- * A connection for commands, to a server that was seen to be fit.
+ * Checks the server and opens a connection for commands.
  * @param prefix of all keys
- * @param onNotice what a person should know
+ * @param onNotice called with warnings for the user
  * @throws queue-unavailable, queue-untrusted, queue-forbidden, queue-not-accepting, queue-incompatible
  */
 export async function openRedis(
@@ -49,20 +47,20 @@ export async function openRedis(
   prefix: string,
   onNotice: (sentence: string) => void,
 ): Promise<Redis> {
-  const { retries } = networkSettings(usual);
-  for (let tries = 1; ; tries++)
+  const { retries } = networkSettings(defaults);
+  for (let attempt = 1; ; attempt++)
     try {
-      await probed(address, prefix, onNotice);
+      await checkServer(address, prefix, onNotice);
       return openReconnectingRedis(address);
     } catch (error) {
-      if (asGeoferryError(error).code !== "queue-unavailable" || tries > retries) throw error;
-      await pause(pauseBefore(tries));
+      if (asGeoferryError(error).code !== "queue-unavailable" || attempt > retries) throw error;
+      await pause(reconnectDelayMs(attempt));
     }
 }
 
-/** One look whether the server is fit. @throws queue-… */
-async function probed(address: QueueAddress, prefix: string, onNotice: (sentence: string) => void): Promise<void> {
-  const { connectTimeout, timeout } = networkSettings(usual);
+/** @throws queue-… if the server cannot hold a queue */
+async function checkServer(address: QueueAddress, prefix: string, onNotice: (sentence: string) => void): Promise<void> {
+  const { connectTimeout, timeout } = networkSettings(defaults);
   const probe = new Redis(address.url, {
     ...{ lazyConnect: true, connectTimeout, commandTimeout: timeout, maxRetriesPerRequest: 0 },
     retryStrategy: () => null,
@@ -73,8 +71,7 @@ async function probed(address: QueueAddress, prefix: string, onNotice: (sentence
   });
   try {
     await probe.connect();
-    const told = parseServerInfo(await probe.info());
-    checkServerInfo(told, address, onNotice);
+    checkServerInfo(parseServerInfo(await probe.info()), address, onNotice);
     await checkCommands(probe, prefix);
   } catch (error) {
     throw toConnectionError(address, last ?? error);
@@ -83,14 +80,14 @@ async function probed(address: QueueAddress, prefix: string, onNotice: (sentence
   }
 }
 
-/** A connection that waits for a server that is away, and says nothing itself. @param name that Redis lists it with */
+/** A connection that reconnects without limit and reports no errors. @param name in the connection list of Redis */
 export function openReconnectingRedis({ url }: QueueAddress, name?: string): Redis {
   const redis = new Redis(url, { ...reconnectOptions(), ...(name === undefined ? {} : { connectionName: name }) });
   redis.on("error", noop);
   return redis;
 }
 
-/** Whether the server answered, and refused. */
+/** Whether the server answered with an error. */
 export const isRefusal = (error: unknown): boolean => (error as Error).name === "ReplyError";
 
 export function toConnectionError(address: QueueAddress, error: unknown): GeoferryError {
@@ -105,16 +102,16 @@ export function toConnectionError(address: QueueAddress, error: unknown): Geofer
   return createError(code, details, error);
 }
 
-/** Redis says nothing to who speaks TLS without need, or the other way round: it waits, or breaks off. */
+/** Adds hints: Redis sends no error when client and server disagree on TLS, it waits or closes the connection. */
 function explainFailure({ url }: QueueAddress, error: unknown): NetworkFailure {
   const failure = classifyFirstFailure(classifyNetworkError(error, "redis"), url);
   const { code } = error as NodeJS.ErrnoException;
   const withReason = (reason: string): NetworkFailure => ({ ...failure, reason });
-  if (code === "ECONNREFUSED") return withReason("nobody listens there");
+  if (code === "ECONNREFUSED") return withReason("connection refused: no server listens there");
   if (!/^rediss:/i.test(url)) return failure;
-  if (code === "ETIMEDOUT") return withReason(`${failure.reason}; where it does not speak TLS, write redis://`);
+  if (code === "ETIMEDOUT") return withReason(`${failure.reason}; if the server does not use TLS, write redis://`);
   if (code === "ECONNRESET" || code === "EPIPE")
-    return withReason(`${failure.reason}; where it wants a certificate of each client, set its tls-auth-clients to no`);
+    return withReason(`${failure.reason}; if the server requires client certificates, set its tls-auth-clients to no`);
   return failure;
 }
 
@@ -126,15 +123,15 @@ const parseServerInfo = (info: string): ReadonlyMap<string, string> =>
     }),
   );
 
-/** Of Redis; Valkey tells that it is as good as one of 7.2. */
+/** Valkey reports 7.2 as its Redis version. */
 const minRedisVersion = [6, 2] as const;
 
 function checkServerInfo(
-  facts: ReadonlyMap<string, string>,
+  info: ReadonlyMap<string, string>,
   { displayUrl }: QueueAddress,
   onNotice: (sentence: string) => void,
 ): void {
-  const version = facts.get("redis_version");
+  const version = info.get("redis_version");
   const [major = 0, minor = 0] = (version ?? "").split(".").map(Number);
   if (
     version !== undefined &&
@@ -142,18 +139,18 @@ function checkServerInfo(
   )
     throw createError("queue-incompatible", {
       queue: displayUrl,
-      reason: `it is Redis ${version}, and 6.2 is the least`,
+      reason: `it is Redis ${version}; version 6.2 or later is required`,
     });
-  if (facts.get("cluster_enabled") === "1")
+  if (info.get("cluster_enabled") === "1")
     throw createError("queue-incompatible", {
       queue: displayUrl,
-      reason: "it is a cluster, whose parts know only some of the keys",
+      reason: "it runs in cluster mode, which spreads the keys of a queue over several nodes",
     });
-  const policy = facts.get("maxmemory_policy");
+  const policy = info.get("maxmemory_policy");
   if (policy !== undefined && policy !== "noeviction")
     onNotice(
-      `${displayUrl}: its maxmemory-policy is ${policy}: it may drop jobs when its memory is full; set it to noeviction`,
+      `${displayUrl}: maxmemory-policy is ${policy}, so Redis may evict jobs when its memory is full; set it to noeviction`,
     );
-  if (facts.get("aof_enabled") === "0")
-    onNotice(`${displayUrl}: it keeps no append-only file: jobs are lost where it restarts; set appendonly to yes`);
+  if (info.get("aof_enabled") === "0")
+    onNotice(`${displayUrl}: appendonly is off, so a restart of Redis loses jobs; set it to yes`);
 }

@@ -1,11 +1,11 @@
-/** Inputs and outputs of a step as they are handed over: without what addresses may hide. */
+/** Inputs and outputs of a step in a job payload, without secrets of addresses. */
 import { statSync } from "node:fs";
 import { redact } from "../../io/redact.js";
 import type { Registry } from "../../plugin/registry.js";
 import type { SourceStat } from "../steps/source-stat.js";
-import type { InputName, StarterFileStat } from "./job-payload.js";
+import type { InputName, SourceFileStat } from "./job-payload.js";
 
-/** @param given the inputs of the step, of which an address keeps its secrets */
+/** @param given the inputs as the job file gives them; a payload refers to those with secrets by index */
 export function toInputNames(inputs: readonly string[], given: readonly string[], registry: Registry): InputName[] {
   return inputs.map((input) => {
     const textIndex = given.indexOf(input);
@@ -19,36 +19,36 @@ export function toInputNames(inputs: readonly string[], given: readonly string[]
 export const fromInputNames = (names: readonly InputName[], given: readonly string[]): string[] =>
   names.map((name) => (typeof name === "string" ? name : given[name.textIndex]! + name.rest));
 
-/** Null where there is no file. */
-function statLocally(name: string): StarterFileStat | null {
+/** Null if there is no such file. */
+function statLocally(name: string): SourceFileStat | null {
   const stat = statSync(name, { bigint: true, throwIfNoEntry: false });
   return stat?.isFile() ? { name, size: String(stat.size), modified: String(stat.mtimeNs) } : null;
 }
 
-/** What the starter sees of the sources; addresses are looked at by whoever reads them. */
-export const toStarterStats = (
-  marks: readonly SourceStat[] | null,
+/** The sources as this machine sees them; the worker itself checks addresses. */
+export const toSourceFileStats = (
+  sources: readonly SourceStat[] | null,
   registry: Registry,
-): readonly StarterFileStat[] | null =>
-  marks?.map(({ name }) => statLocally(name) ?? { name: redact(name, registry), size: "", modified: "" }) ?? null;
+): readonly SourceFileStat[] | null =>
+  sources?.map(({ name }) => statLocally(name) ?? { name: redact(name, registry), size: "", modified: "" }) ?? null;
 
-/** The same of the files among names. */
-export const statFiles = (names: readonly string[]): readonly StarterFileStat[] =>
+/** Omits names that are not files. */
+export const statFiles = (names: readonly string[]): readonly SourceFileStat[] =>
   names.flatMap((name) => statLocally(name) ?? []);
 
-const toDay = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString();
+const formatTime = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString();
 
-/** What is different here; null where nothing is. */
-export function findDifference(sources: readonly StarterFileStat[]): string | null {
+/** Compares the sources with what this machine sees. @returns the first difference, for people, or null */
+export function findDifference(sources: readonly SourceFileStat[]): string | null {
   for (const { name, size, modified } of sources) {
     if (size === "") continue;
     const here = statLocally(name);
     if (here === null)
-      return `it does not see ${name}, which the command that started the run sees: is the storage shared?`;
+      return `it cannot find ${name}, which exists for the command that started the run; put the sources on shared storage`;
     if (here.size !== size)
-      return `it sees ${here.size} bytes in ${name}, where the command that started the run saw ${size}: is the storage shared, or was the file changed?`;
+      return `${name} has ${here.size} bytes here and ${size} bytes for the command that started the run; put the sources on shared storage, and do not change them during a run`;
     if (here.modified !== modified)
-      return `${name} is of ${toDay(here.modified)} here, and was of ${toDay(modified)} for the command that started the run: is the storage shared, or was the file changed?`;
+      return `${name} was modified at ${formatTime(here.modified)} here and at ${formatTime(modified)} for the command that started the run; put the sources on shared storage, and do not change them during a run`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-/** What is handed to a worker, and what comes back: plain data, small, and without secrets. */
+/** The data of queue jobs and their results: small, JSON, and without secrets. */
 import { createHash } from "node:crypto";
 import {
   createError,
@@ -16,27 +16,27 @@ import type { ItemReport } from "../report/run-report.js";
 import type { OutputRecord } from "../run/job-state.js";
 import type { ConversionRecord } from "../steps/conversion-record.js";
 
-/** A step of a job, which the worker reads itself: secrets are resolved where they are used. */
+/** Names a step of a job file. The worker reads the file itself and resolves secrets in its own environment. */
 export interface JobPayload {
-  /** Of geoferry: another one may write other bytes. */
+  /** Version of geoferry: another version may write other bytes. */
   readonly version: string;
-  /** Ids of the formats that the starter knows; the worker must know them, too. */
+  /** Ids of the formats that the worker needs. */
   readonly formats: readonly string[];
   readonly runId: string;
-  /** Who began it: host and process. */
+  /** Host and process that started the run. */
   readonly startedBy: string;
-  /** The job's file, and SHA-256 of what stands in it. */
+  /** Path of the job file, and SHA-256 of its contents. */
   readonly file: string;
   readonly digest: string;
   readonly step: string;
-  /** What the step comes to in the environment of the starter (`digestStep`). */
+  /** `digestStep` in the environment of the command that started the run. */
   readonly settings: string;
-  /** Milliseconds since 1970: what the run calls now. */
+  /** Start of the run, in milliseconds since 1970. */
   readonly now: number;
-  /** The span of the step, where the run is traced. */
+  /** Trace headers of the step, if the run is traced. */
   readonly trace?: Carrier;
   readonly work: Work;
-  /** Ids of the workers that cannot do it. */
+  /** Ids of the workers that refused the job. */
   readonly refusedBy?: readonly string[];
 }
 
@@ -45,63 +45,63 @@ export type Work = ConversionWork | SyncWork | ChunkWork;
 export interface ConversionWork {
   readonly kind: "conversion";
   readonly inputs: readonly InputName[];
-  /** Null for the one of the step, whose address may hold secrets. */
+  /** Null for the output of the step, whose address may contain secrets. */
   readonly output: string | null;
-  /** The job wrote what is there. */
+  /** The existing output was written by this job. */
   readonly overwrite: boolean;
-  /** Null where no one can tell. */
-  readonly sources: readonly StarterFileStat[] | null;
-  /** What the files are that were about to get their names, and what is to be told of them. */
+  /** Null if sources cannot be compared, such as maps and databases. */
+  readonly sources: readonly SourceFileStat[] | null;
+  /** Set before the output files are renamed to their final names: the files, and the result to return for them. */
   readonly pendingCommit?: { readonly files: OutputRecord["files"]; readonly done: ConversionRecord & SourceDigests };
-  /** Its pieces were handed over: bytes of input of each, whatever the worker that goes on would make of it. */
+  /** Set when the input was split: the chunk size, which a worker that resumes the job must keep. */
   readonly chunkBytes?: number;
 }
 
 export interface SyncWork {
-  readonly kind: "synchronisation";
+  readonly kind: "sync";
   /** Address of the service. */
   readonly service: string;
   readonly insecureHttp: boolean;
-  /** Id of the folder of all states (`stateId`). */
+  /** Id of the state folder (`ensureStateId`). */
   readonly state: string;
-  readonly sources: readonly StarterFileStat[] | null;
-  /** What earlier tries have done. */
+  readonly sources: readonly SourceFileStat[] | null;
+  /** Result of earlier attempts. */
   readonly previousResult?: ItemReport;
 }
 
-/** Splits of a large input, of which the folder of the pieces knows everything. */
+/** One chunk of a large input; `folder` contains its task and pieces. */
 export interface ChunkWork {
-  readonly kind: "pieces";
+  readonly kind: "chunk";
   readonly folder: string;
   readonly task: number;
   readonly group: number;
 }
 
-/** SHA-256 of the sources, in the order of `sources`; null for what was not read. */
+/** SHA-256 of the sources, in the order of `sources`; null for those that were not read. */
 export interface SourceDigests {
   readonly digests: readonly (string | null)[];
 }
 
-/** A path, or what a text of the step begins: its rest may be added to it. */
+/** A path, or `rest` appended to the input with this index in the job file. */
 export type InputName = string | { readonly textIndex: number; readonly rest: string };
 
-/** A file as the starter sees it. */
-export interface StarterFileStat {
+/** A file as the command that started the run sees it; size "" for an address. */
+export interface SourceFileStat {
   readonly name: string;
   readonly size: string;
   /** Nanoseconds since 1970. */
   readonly modified: string;
 }
 
-/** What a worker says of a job that it has done. */
-export interface JobAnswer {
+/** Return value of a queue job. */
+export interface JobReturnValue {
   readonly worker: string;
-  readonly tries: number;
+  readonly attempts: number;
   readonly converted?: ConversionRecord & SourceDigests;
   readonly itemReport?: ItemReport;
 }
 
-/** What a worker says while it is at it; `hand` is null where it has let go of it. */
+/** Progress of a queue job. `processMark` is null when no process works on the job. */
 export interface JobProgress {
   readonly worker: string;
   readonly processMark: string | null;
@@ -109,7 +109,7 @@ export interface JobProgress {
   readonly notice?: string;
 }
 
-/** Why a job failed, as it stands in Redis. */
+/** The failure reason of a queue job, stored in Redis as JSON. */
 export interface JobFailure {
   readonly code: ErrorCode;
   readonly kind: ErrorKind;
@@ -122,19 +122,19 @@ export const toJobFailure = ({ code, kind, message }: GeoferryError, worker: str
   return { code, kind, message, worker };
 };
 
-/** What BullMQ says itself where workers end again and again in the middle of a job. */
+/** BullMQ's own failure reason when workers repeatedly ended during a job. */
 const stalledMessage = /stalled more than|started more than/;
 
-/** @param text as it stands in Redis @param what it is of, for people */
+/** @param text the failure reason in Redis @param what the job processes, for messages */
 export function readFailure(text: string, what: string): JobFailure {
   try {
     const failure = JSON.parse(text) as JobFailure;
     if (Object.hasOwn(errors, failure.code)) return failure;
   } catch {
-    // BullMQ's own words.
+    // Written by BullMQ itself.
   }
   const reason = stalledMessage.test(text)
-    ? "each of the workers that took it ended in the middle of it; their logs tell more"
+    ? "each worker that started it ended before finishing it; see their logs"
     : text;
   return toJobFailure(createError("worker-lost", { what, reason }), null);
 }
@@ -143,7 +143,7 @@ export const errorFromFailure = ({ code, message }: JobFailure): GeoferryError =
 
 export const digestText = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Everything that the result of a step depends on, but its secrets: they may be others where it is done. */
+/** Hashes what the result of a step depends on, without secrets, which may differ between machines. */
 export function digestStep(step: Step, registry: Registry): string {
   const { workers: _, ...source } = step.kind === "conversion" ? step.request : step.request.source;
   const request = step.kind === "conversion" ? source : { ...step.request, source };

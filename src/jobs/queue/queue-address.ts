@@ -1,25 +1,24 @@
-/** Where a queue is: the address of a Redis or Valkey, which may hold a password and is told without it. */
 import { createError } from "../../errors.js";
 import { redactUrl } from "../../io/redact.js";
 
 export interface QueueAddress {
-  /** With its secrets: for connections alone. */
+  /** With the password; only for connecting. */
   readonly url: string;
-  /** For people. */
+  /** Without the password, for messages. */
   readonly displayUrl: string;
 }
 
-/** Of what is no address, too: a password that should have been encoded may hold any sign. */
+/** Works for invalid addresses, too: an unencoded password may contain any character. */
 const withoutPassword = (text: string): string => redactUrl(text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, "$1"));
 
 /** @throws queue-address */
 export function parseQueueAddress(text: string): QueueAddress {
   const displayUrl = withoutPassword(text);
-  const wrong = (reason: string) => createError("queue-address", { address: displayUrl, reason });
-  if (!URL.canParse(text)) throw wrong("it is no address");
+  const invalid = (reason: string) => createError("queue-address", { address: displayUrl, reason });
+  if (!URL.canParse(text)) throw invalid("it is not a URL");
   const { protocol, hostname, pathname } = new URL(text);
-  if (protocol !== "redis:" && protocol !== "rediss:") throw wrong("a queue is kept by Redis or Valkey");
-  if (hostname === "") throw wrong("it names no host");
-  if (!/^\/?(\d+)?$/.test(pathname)) throw wrong("behind the host stands the number of a database");
+  if (protocol !== "redis:" && protocol !== "rediss:") throw invalid("its scheme is not redis: or rediss:");
+  if (hostname === "") throw invalid("it has no host");
+  if (!/^\/?(\d+)?$/.test(pathname)) throw invalid("its path is not a database number");
   return { url: text, displayUrl };
 }

@@ -1,43 +1,42 @@
-/** How the queues of a fleet are called in Redis, all with one prefix. */
 import { normalizeServiceUrl } from "../../sync/state/state-folder.js";
 import { version } from "../../version.js";
 import { digestText } from "./job-payload.js";
 
-/** Of `Handed` and `Answer`: to be raised when what they mean changes. */
-export const payloadVersion = 3;
+/** Version of `JobPayload` and `JobReturnValue`; increase it when their meaning changes. */
+export const payloadVersion = 4;
 
-/** Ends the names of queues: workers of other versions, which may write other bytes, never see the jobs. */
+/** Suffix of queue names: workers of other versions, which may write other bytes, never get the jobs. */
 const versionSuffix = `-p${payloadVersion}-${version}`;
 
-/** Files, and pieces of large ones. */
+/** Queue of files, and of chunks of large files. */
 export const workQueueName = `work${versionSuffix}`;
 
-/** A queue of its own for each map, of which one job is done at a time: a map has one writer. */
+/** Each map has its own queue, which runs one job at a time: a map has one writer. */
 export const mapQueueName = (service: string, map: string): string =>
   `map-${digestText(`${normalizeServiceUrl(service)}\n${map.toLowerCase()}`).slice(0, 24)}${versionSuffix}`;
 
 export const isMapQueue = (name: string): boolean => name.startsWith("map-");
 
-/** Whether workers of this version take its jobs. */
+/** Whether workers of this version take jobs from the queue. */
 export const isOfThisVersion = (name: string): boolean => name.endsWith(versionSuffix);
 
-/** Whether this version understands what its jobs say. */
+/** Whether this version understands the payloads in the queue. */
 export const isReadable = (name: string): boolean => name.includes(`-p${payloadVersion}-`);
 
-/** What the queues of all versions for the same work have in common: "work", "map-0123…" */
+/** The queue name without its version suffix: "work", "map-0123…" */
 export const queueSubject = (name: string): string => name.replace(/-p\d+-.*$/s, "");
 
-/** A sorted set of the queues that have had a job, by when that was said last. */
+/** Sorted set of queue names, by the time of their latest job. */
 export const queuesKey = (prefix: string): string => `${prefix}:queues`;
 
-/** Where it is told which jobs are to be stopped. */
+/** Pub/sub channel for `Cancellation` messages. */
 export const cancelChannel = (prefix: string): string => `${prefix}:cancel`;
 
-/** What is to be stopped: a run, or one step of it. */
+/** Cancels a run, or one step of it. */
 export interface Cancellation {
   readonly runId: string;
   readonly step: string | null;
 }
 
-/** Of all jobs of a run; BullMQ takes no colon. */
+/** Jobs of a run share the prefix `job.run.`. BullMQ does not allow colons. */
 export const jobId = (job: string, run: string, number: number): string => `${job}.${run}.${number}`;

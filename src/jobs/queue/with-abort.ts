@@ -1,7 +1,6 @@
-/** Waiting for Redis, which may be away. */
 import { createError } from "../../errors.js";
 
-/** What is asked of Redis waits until it is back; an interruption does not. @throws interrupted */
+/** Redis commands wait until the connection is back; an abort ends the wait. @throws interrupted */
 export const withAbort = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     const stop = () => reject(createError("interrupted", {}));

@@ -1,26 +1,25 @@
-/** What a conversion or a synchronization found besides the features it carried: reported, kept, and compared with the last time. */
+/** Losses, notices and skipped ranges of a step: reported, stored, and compared with those of the previous run. */
 import type { Loss, SkippedRange } from "../../model/report.js";
 import { describeSkippedRange } from "../../pipeline/report.js";
 
-/** One kind of loss, note or gap of an output, over all its layers. */
+/** One kind of loss, notice or skipped range of an output, over all its layers. */
 export interface Finding {
   readonly code: string;
   readonly field?: string;
-  /** Fields of this kind, where they are too many to be listed one by one. */
+  /** Number of fields, if there are too many to list. */
   readonly fields?: number;
   readonly count: number;
   readonly example: string;
 }
 
-/** The lists of findings that a report has. */
 export interface FindingLists {
   readonly losses: readonly Finding[];
   readonly notices: readonly Finding[];
-  /** Stretches of the sources that were given up: one entry with their number. */
-  readonly gaps: readonly Finding[];
+  /** Corrupt ranges of the sources that were skipped: one entry with their number. */
+  readonly skippedRanges: readonly Finding[];
 }
 
-/** Features by what became of them, as far as two runs can be compared by it. */
+/** The feature counts that are compared between runs. */
 export interface ComparedCounts {
   readonly read?: number;
   readonly written?: number;
@@ -28,30 +27,30 @@ export interface ComparedCounts {
   readonly withoutGeometry?: number;
 }
 
-/** What is kept of an output, to be reported while it is unchanged and compared when it is written again. */
+/** The findings stored for an output: reported while it is unchanged, and compared when it is written again. */
 export interface Findings extends FindingLists {
   readonly counts: ComparedCounts;
   /** The file with the rejected features. */
   readonly rejects?: string;
 }
 
-/** Something that is worse than the last time: a new kind of loss or note, more of a known one, or fewer features. */
+/** A change for the worse since the previous run: a new kind of loss or notice, more of a known one, or fewer features. */
 export interface Regression {
-  readonly what: keyof ComparedCounts | "loss" | "notice" | "gap";
+  readonly what: keyof ComparedCounts | "loss" | "notice" | "skippedRange";
   readonly code?: string;
   readonly field?: string;
-  /** Null where the last time had none of this kind. */
+  /** Null if the previous run had none of this kind. */
   readonly before: number | null;
   readonly now: number;
   readonly example?: string;
 }
 
-export const emptyFindings: FindingLists = { losses: [], notices: [], gaps: [] };
+export const emptyFindings: FindingLists = { losses: [], notices: [], skippedRanges: [] };
 
-/** More kinds than that are merged by their codes: a table may have thousands of columns. */
+/** Beyond this number, kinds are merged by code: a table may have thousands of columns. */
 const maxFindingKinds = 100;
 
-/** The kinds in a list, by code and field, with their counts added up. */
+/** Merges findings with the same code and field. */
 export function groupFindings(list: readonly (Finding | Loss)[]): Finding[] {
   const kinds = mergeFindings(list, ({ code, field }) => JSON.stringify([code, field]));
   if (kinds.length <= maxFindingKinds) return kinds;
@@ -87,21 +86,24 @@ function addFinding(known: Finding, { count, fields = 0 }: Finding): Finding {
 export const toFindingLists = (
   losses: readonly Loss[],
   notices: readonly Loss[],
-  gaps: readonly SkippedRange[],
+  skippedRanges: readonly SkippedRange[],
 ): FindingLists => ({
   losses: groupFindings(losses),
   notices: groupFindings(notices),
-  gaps: gaps.length === 0 ? [] : [{ code: "gap", count: gaps.length, example: describeSkippedRange(gaps[0]!) }],
+  skippedRanges:
+    skippedRanges.length === 0
+      ? []
+      : [{ code: "skipped-range", count: skippedRanges.length, example: describeSkippedRange(skippedRanges[0]!) }],
 });
 
-/** The findings of several outputs as those of one step. */
+/** Merges the findings of several outputs. */
 export const mergeFindingLists = (all: readonly FindingLists[]): FindingLists => ({
   losses: groupFindings(all.flatMap(({ losses }) => losses)),
   notices: groupFindings(all.flatMap(({ notices }) => notices)),
-  gaps: groupFindings(all.flatMap(({ gaps }) => gaps)),
+  skippedRanges: groupFindings(all.flatMap(({ skippedRanges }) => skippedRanges)),
 });
 
-/** Which of two counts is the worse one. */
+/** Whether a count has become worse. */
 const worseIf: Readonly<Record<keyof ComparedCounts, (before: number, now: number) => boolean>> = {
   read: (before, now) => now < before,
   written: (before, now) => now < before,
@@ -110,12 +112,12 @@ const worseIf: Readonly<Record<keyof ComparedCounts, (before: number, now: numbe
 };
 
 const listed = [
-  ["gap", "gaps"],
+  ["skippedRange", "skippedRanges"],
   ["loss", "losses"],
   ["notice", "notices"],
 ] as const;
 
-/** What is worse now: first the counts, then new kinds, then more of known ones. */
+/** Regressions in this order: counts, new kinds, more of known kinds. */
 export function findRegressions(before: Findings | null, now: Findings): Regression[] {
   if (before === null) return [];
   const counts = (Object.keys(worseIf) as (keyof ComparedCounts)[]).flatMap((what): Regression[] => {
@@ -137,14 +139,14 @@ export function findRegressions(before: Findings | null, now: Findings): Regress
   ];
 }
 
-/** The changes of several outputs as those of one step. */
+/** Merges the regressions of several outputs. */
 export function mergeRegressions(all: readonly (readonly Regression[])[]): Regression[] {
-  const changes = new Map<string, Regression>();
+  const regressions = new Map<string, Regression>();
   for (const change of all.flat()) {
     const key = JSON.stringify([change.what, change.code, change.field, change.before === null]);
-    const known = changes.get(key);
+    const known = regressions.get(key);
     const before = change.before === null ? null : change.before + (known?.before ?? 0);
-    changes.set(key, known ? { ...known, before, now: known.now + change.now } : change);
+    regressions.set(key, known ? { ...known, before, now: known.now + change.now } : change);
   }
-  return [...changes.values()];
+  return [...regressions.values()];
 }

@@ -1,4 +1,4 @@
-/** Messages name flags of the command line. In a job they name keys of its file: `sourceCrs: EPSG:25832`. */
+/** Messages name command-line flags. In reports of jobs, keys of the job file replace them: `sourceCrs: EPSG:25832`. */
 import {
   conversionOptions,
   indexByFlag,
@@ -12,7 +12,7 @@ import type { ErrorReport, ItemReport } from "./run-report.js";
 
 const options = indexByFlag([...Object.values(conversionOptions), ...mapOptions, ...networkOptions]);
 
-/** Of YAML, in one line. */
+/** One line of YAML. */
 const toYamlValue: ValueFormats = {
   text: (value) => value,
   number: (value) => value,
@@ -21,7 +21,7 @@ const toYamlValue: ValueFormats = {
   members: (name, value) => `{ ${name}: ${value} }`,
 };
 
-/** A sentence with keys of a step, or of its map, in place of flags; other flags stay, and so do whole commands. */
+/** Replaces flags that have a key in a job file; other flags and whole commands stay. */
 export const replaceFlagsByKeys = (sentence: string): string =>
   rewriteOptionNames(sentence, options, ({ job }) => job, toYamlValue);
 
@@ -36,8 +36,8 @@ export const replaceFlagsInItem = (item: ItemReport): ItemReport => ({
   error: replaceFlagsInError(item.error),
   losses: replaceFlagsInFindings(item.losses),
   notices: replaceFlagsInFindings(item.notices),
-  gaps: replaceFlagsInFindings(item.gaps),
-  changes: item.changes.map((change) =>
+  skippedRanges: replaceFlagsInFindings(item.skippedRanges),
+  regressions: item.regressions.map((change) =>
     change.example === undefined ? change : { ...change, example: replaceFlagsByKeys(change.example) },
   ),
 });

@@ -1,6 +1,6 @@
 /**
- * A run in the words of Prometheus: for the textfile collector of its node exporter when it has ended, and for whoever asks
- * while it goes on. Labels are names of jobs and steps, and no path.
+ * Prometheus metrics of a run: scraped while it runs, and written for the textfile collector of the node exporter when
+ * it has ended. Labels name jobs and steps, never paths.
  */
 import { Gauge, Registry } from "prom-client";
 import type { RunReport, StepReport } from "./run-report.js";
@@ -17,24 +17,24 @@ export const jobGauges = {
   job_duration_seconds: { labels: ["job"], help: "Duration of the latest run" },
   step_result: { labels: ["job", "step", "result"], help: "1 for the outcome of a step in the latest run" },
   step_duration_seconds: { labels: ["job", "step"], help: "Duration of a step in the latest run" },
-  step_tries: { labels: ["job", "step"], help: "Attempts of a step in the latest run" },
+  step_attempts: { labels: ["job", "step"], help: "Attempts of a step in the latest run" },
   step_items: {
     labels: ["job", "step", "result"],
     help: "Files, or the map, of a step by outcome in the latest run",
   },
   step_features: {
-    labels: ["job", "step", "became"],
+    labels: ["job", "step", "outcome"],
     help: "Features of a step by outcome in the latest run",
   },
   step_losses: {
     labels: ["job", "step", "code"],
     help: "Lost values by kind of loss; for unchanged outputs those of the run that wrote them",
   },
-  step_notes: { labels: ["job", "step", "code"], help: "Notes of a step by kind" },
-  step_gaps: { labels: ["job", "step"], help: "Skipped ranges of corrupt sources, by step" },
-  step_worse: {
+  step_notices: { labels: ["job", "step", "code"], help: "Notices of a step by kind" },
+  step_skipped_ranges: { labels: ["job", "step"], help: "Skipped ranges of corrupt sources, by step" },
+  step_regressions: {
     labels: ["job", "step", "what"],
-    help: "Regressions since the last run of the step: more losses, notes or skipped ranges, fewer features",
+    help: "Regressions since the previous run of the step: more losses, notices or skipped ranges, fewer features",
   },
 } as const satisfies Readonly<Record<string, { labels: readonly string[]; help: string }>>;
 
@@ -43,7 +43,7 @@ const labelOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_$
 
 type GaugeName = keyof typeof jobGauges;
 
-/** A run while it goes on and when it has ended. */
+/** Metrics of one run, during and after it. */
 export class JobMetrics {
   private readonly gauges: Readonly<Record<GaugeName, Gauge>>;
 
@@ -63,33 +63,33 @@ export class JobMetrics {
   }
 
   recordStep(report: StepReport): void {
-    const { name: step, result, seconds, tries, counts, items } = report;
+    const { name: step, result, seconds, attempts, counts, items } = report;
     this.set("step_result", { step, result }, 1);
     this.set("step_duration_seconds", { step }, seconds);
-    this.set("step_tries", { step }, tries);
+    this.set("step_attempts", { step }, attempts);
     for (const [name, count] of Object.entries(counts))
-      this.set("step_features", { step, became: labelOf(name) }, count);
+      this.set("step_features", { step, outcome: labelOf(name) }, count);
     this.recordFindings(report);
     for (const item of items) this.gauges.step_items.inc({ job: this.job, step, result: item.result });
   }
 
-  private recordFindings({ name: step, losses, notices, gaps, changes }: StepReport): void {
+  private recordFindings({ name: step, losses, notices, skippedRanges, regressions }: StepReport): void {
     const { job } = this;
     for (const { code, count } of losses) this.gauges.step_losses.inc({ job, step, code }, count);
-    for (const { code, count } of notices) this.gauges.step_notes.inc({ job, step, code }, count);
+    for (const { code, count } of notices) this.gauges.step_notices.inc({ job, step, code }, count);
     this.set(
-      "step_gaps",
+      "step_skipped_ranges",
       { step },
-      gaps.reduce((sum, { count }) => sum + count, 0),
+      skippedRanges.reduce((sum, { count }) => sum + count, 0),
     );
-    for (const { what, before, now } of changes)
-      this.gauges.step_worse.inc({ job, step, what: labelOf(what) }, Math.abs(now - (before ?? 0)));
+    for (const { what, before, now } of regressions)
+      this.gauges.step_regressions.inc({ job, step, what: labelOf(what) }, Math.abs(now - (before ?? 0)));
   }
 
-  /** @param lastSuccess when the job last ended well, if it ever did */
-  recordEnd({ began, seconds }: RunReport, status: number, lastSuccess: Date | null): void {
+  /** @param lastSuccess start of the latest successful run */
+  recordEnd({ startedAt, seconds }: RunReport, status: number, lastSuccess: Date | null): void {
     this.set("job_running", {}, 0);
-    this.set("job_last_run_timestamp_seconds", {}, Date.parse(began) / 1000 + seconds);
+    this.set("job_last_run_timestamp_seconds", {}, Date.parse(startedAt) / 1000 + seconds);
     if (lastSuccess !== null) this.set("job_last_success_timestamp_seconds", {}, lastSuccess.getTime() / 1000);
     this.set("job_exit_status", {}, status);
     this.set("job_duration_seconds", {}, seconds);
@@ -100,7 +100,7 @@ export class JobMetrics {
   }
 }
 
-/** @param lastSuccess when the job last ended well, if it ever did @returns the text of a .prom file */
+/** @param lastSuccess start of the latest successful run @returns the text of a .prom file */
 export function metricsOf(report: RunReport, status: number, lastSuccess: Date | null): Promise<string> {
   const metrics = new JobMetrics(report.job);
   for (const step of report.steps) metrics.recordStep(step);

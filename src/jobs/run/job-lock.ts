@@ -1,4 +1,4 @@
-/** One run of a job at a time: a run that comes second waits, is skipped, or fails where the other one takes too long. */
+/** Allows one run of a job at a time. A second run waits, is skipped, or fails if the first one is overdue. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,7 +7,6 @@ import { FolderLock, formatHolder } from "../../sync/state/folder-lock.js";
 import type { Job } from "../job.js";
 import { jobFolder } from "./job-state.js";
 
-/** Milliseconds between two looks at the lock. */
 const lockPollIntervalMs = 500;
 
 /** Milliseconds of an hour. */
@@ -15,7 +14,7 @@ const hour = 3_600_000;
 
 /**
  * @param wait milliseconds to wait for another run to end
- * @param overdueAfter milliseconds after which another run is too long at work
+ * @param overdueAfter milliseconds after which another run is overdue
  * @throws job-locked, job-overdue, interrupted, output-failed
  */
 export async function lockJob(
@@ -49,8 +48,8 @@ function runOverdueError(folder: string, job: string, overdueAfter: number): Geo
 }
 
 /**
- * Whether no run was skipped before for the run that is at work; remembered in the folder of the job's state.
- * What cannot be remembered is reported again.
+ * Whether this is the first run that is skipped because of the current lock holder. Stored in the job's state folder;
+ * true if that fails.
  */
 export function isFirstSkip(root: string, file: string): boolean {
   try {

@@ -1,4 +1,4 @@
-/** What is known of a job from one run to the next: what it wrote from which sources, and how its runs went. */
+/** The state of a job between runs, a SQLite database: its outputs with their sources, and the reports of its runs. */
 import { createHash } from "node:crypto";
 import { realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,47 +13,71 @@ import type { SourceStat } from "../steps/source-stat.js";
 
 /** An output that a step has written. */
 export interface OutputRecord {
-  /** Of everything that the step says (`hashOfSettings`). */
+  /** Hash of the step's settings (`hashOfSettings`). */
   readonly settings: string;
-  /** Null where no one can tell whether they change. */
+  /** Null if changes cannot be detected. */
   readonly sources: readonly SourceStat[] | null;
-  /** Every file that it became, with its `readFileStamp`. */
+  /** Its files with their stamps (`readOutputStamp`). */
   readonly files: readonly { readonly path: string; readonly stamp: string }[];
-  /** What was found when it was written; absent where an earlier geoferry wrote it. */
+  /** Absent in records of earlier versions. */
   readonly findings?: Findings;
-  /** No source becomes it any more, and that was reported. */
+  /** Its source no longer exists, and this was reported. */
   readonly isStale?: true;
-  /** As an earlier geoferry kept it: features that could not be carried. */
+  /** Number of rejected features in records of earlier versions. */
   readonly rejected?: number;
 }
 
-type Table = "written" | "begun" | "handed";
+type Table = "output_record" | "pending_commit" | "dispatched_output";
 
-/** So many runs are kept: more than a year of nights. */
+/** More than a year of nightly runs. */
 const maxKeptRuns = 400;
 
-/** Of the schema; another's is not understood. */
-const schemaVersion = 2;
+const schemaVersion = 3;
 
 const schema = `
-  CREATE TABLE IF NOT EXISTS written (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
+  CREATE TABLE IF NOT EXISTS output_record (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS begun (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
+  CREATE TABLE IF NOT EXISTS pending_commit (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS handed (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
+  CREATE TABLE IF NOT EXISTS dispatched_output (step TEXT NOT NULL, output TEXT NOT NULL, value TEXT NOT NULL,
     PRIMARY KEY (step, output)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS run (number INTEGER PRIMARY KEY, report TEXT NOT NULL);
   PRAGMA user_version = ${schemaVersion};`;
 
-/** How results that count as success are found in reports. */
+/** SQL condition for reports of successful runs. */
 const successCondition = "json_extract(report, '$.result') IN ('done', 'unchanged')";
 
-/** The folder of a job, by its file. @throws output-failed */
+/** The state folder of a job, named after a hash of the job file's path. @throws output-failed */
 export function jobFolder(root: string, file: string): string {
   const digest = createHash("sha256")
     .update(realpathSync(resolve(file)))
     .digest("hex");
   return ensurePrivateFolder(join(root, "jobs", digest.slice(0, 24)));
+}
+
+/** Tables and JSON members of versions 1 and 2. Within JSON strings quotes are escaped, so only members match. */
+const renamedTables = { written: "output_record", begun: "pending_commit", handed: "dispatched_output" } as const;
+const renamedMembers = [
+  ['"began":', '"startedAt":'],
+  ['"tries":', '"attempts":'],
+  ['"gaps":', '"skippedRanges":'],
+  ['"changes":', '"regressions":'],
+  ['"code":"gap"', '"code":"skipped-range"'],
+  ['"what":"gap"', '"what":"skippedRange"'],
+] as const;
+
+/** Creates the tables, and copies those of an earlier version. */
+function migrate(database: Database): void {
+  const rename = (column: string) =>
+    renamedMembers.reduce((sql, [from, to]) => `replace(${sql}, '${from}', '${to}')`, column);
+  database.transaction(() => {
+    const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
+    database.exec(schema);
+    for (const [from, to] of Object.entries(renamedTables))
+      if (tables.includes(from))
+        database.exec(`INSERT INTO ${to} SELECT step, output, ${rename("value")} FROM ${from}; DROP TABLE ${from};`);
+    database.exec(`UPDATE run SET report = ${rename("report")}`);
+  })();
 }
 
 export class JobState implements Disposable {
@@ -76,7 +100,7 @@ export class JobState implements Disposable {
       const version = database.pragma("user_version", { simple: true }) as number;
       if (version > schemaVersion) throw createError("job-state-newer", { path });
       database.pragma("synchronous = FULL");
-      if (version < schemaVersion) database.exec(schema);
+      if (version < schemaVersion) migrate(database);
       return new JobState(database, path);
     } catch (error) {
       database?.close();
@@ -85,64 +109,61 @@ export class JobState implements Disposable {
   }
 
   readOutput(step: string, output: string): OutputRecord | null {
-    return this.readRecord("written", step, output);
+    return this.readRecord("output_record", step, output);
   }
 
   saveOutput(step: string, output: string, written: OutputRecord): void {
     this.transaction((database) =>
       database.transaction(() => {
-        this.put("written", step, output, written);
-        this.remove("handed", step, output);
-        this.remove("begun", step, output);
+        this.put("output_record", step, output, written);
+        this.remove("dispatched_output", step, output);
+        this.remove("pending_commit", step, output);
       })(),
     );
   }
 
   /** All outputs that a step has written, by their absolute names. */
-  outputs(step: string): { readonly output: string; readonly readOutput: OutputRecord }[] {
+  outputs(step: string): { readonly output: string; readonly record: OutputRecord }[] {
     return this.transaction((database) => {
-      const rows = database.prepare("SELECT output, value FROM written WHERE step = ? ORDER BY output").all(step);
+      const rows = database.prepare("SELECT output, value FROM output_record WHERE step = ? ORDER BY output").all(step);
       return (rows as { output: string; value: string }[]).map(({ output, value }) => ({
         output,
-        readOutput: JSON.parse(value) as OutputRecord,
+        record: JSON.parse(value) as OutputRecord,
       }));
     });
   }
 
-  /** Of an output that somebody has removed, and that no source becomes any more. */
+  /** Forgets an output that was deleted and whose source no longer exists. */
   deleteOutput(step: string, output: string): void {
-    this.transaction(() => this.remove("written", step, output));
+    this.transaction(() => this.remove("output_record", step, output));
   }
 
-  /** What an output was about to become when its run died. */
+  /** The record of an output whose commit was interrupted. */
   readPendingCommit(step: string, output: string): OutputRecord | null {
-    return this.readRecord("begun", step, output);
+    return this.readRecord("pending_commit", step, output);
   }
 
-  /** Before the files get their names: the next run knows them as the job's own, should this one die. */
+  /** Call before the files are renamed: if this run is killed, the next one recognizes them as written by the job. */
   savePendingCommit(step: string, output: string, written: OutputRecord): void {
-    this.transaction(() => this.put("begun", step, output, written));
+    this.transaction(() => this.put("pending_commit", step, output, written));
   }
 
-  /** The run lives, and all is as it was. */
+  /** Call after a failed commit that left the output unchanged. */
   deletePendingCommit(step: string, output: string): void {
-    this.transaction(() => this.remove("begun", step, output));
+    this.transaction(() => this.remove("pending_commit", step, output));
   }
 
-  /** What outputs should become that are written elsewhere: should this run die, the next one asks what became of them. */
-  saveDispatched(
-    step: string,
-    outputs: readonly { readonly output: string; readonly readOutput: OutputRecord }[],
-  ): void {
+  /** Call before workers write outputs: if this run is killed, the next one recovers their results from the queue. */
+  saveDispatched(step: string, outputs: readonly { readonly output: string; readonly record: OutputRecord }[]): void {
     this.transaction((database) =>
       database.transaction(() => {
-        for (const { output, readOutput } of outputs) this.put("handed", step, output, readOutput);
+        for (const { output, record } of outputs) this.put("dispatched_output", step, output, record);
       })(),
     );
   }
 
   readDispatched(step: string, output: string): OutputRecord | null {
-    return this.readRecord("handed", step, output);
+    return this.readRecord("dispatched_output", step, output);
   }
 
   private readRecord(table: Table, step: string, output: string): OutputRecord | null {
@@ -162,10 +183,10 @@ export class JobState implements Disposable {
     this.database.prepare(`DELETE FROM ${table} WHERE step = ? AND output = ?`).run(step, toAbsolute(output));
   }
 
-  keep(report: RunReport): void {
+  saveReport(report: RunReport): void {
     const add = (database: Database) => {
       database.prepare("INSERT INTO run (report) VALUES (?)").run(JSON.stringify(stripItemFindings(report)));
-      // The last that ended well is told of however long ago it was.
+      // The latest success is kept, however old it is.
       const late = "number <= (SELECT max(number) FROM run) - ?";
       const success = `(SELECT ifnull(max(number), 0) FROM run WHERE ${successCondition})`;
       database.prepare(`DELETE FROM run WHERE ${late} AND number <> ${success}`).run(maxKeptRuns);
@@ -173,7 +194,7 @@ export class JobState implements Disposable {
     this.transaction((database) => database.transaction(add)(database));
   }
 
-  /** The latest ones, in the order of their time. */
+  /** The latest reports, oldest first. */
   runs(most: number): RunReport[] {
     return this.transaction((database) => {
       const texts = database.prepare("SELECT report FROM run ORDER BY number DESC LIMIT ?").pluck().all(most);
@@ -181,7 +202,7 @@ export class JobState implements Disposable {
     });
   }
 
-  /** The latest one without failures and rejects; null where there is none. */
+  /** The latest report without failures and rejects, or null. */
   lastSuccess(): RunReport | null {
     return this.transaction((database) => {
       const query = database
@@ -206,7 +227,7 @@ export class JobState implements Disposable {
   }
 }
 
-/** Of earlier runs the findings of each step are kept, and not those of each of its files. */
+/** Stored reports contain the findings of each step, not those of each file. */
 const stripItemFindings = (report: RunReport): RunReport => ({
   ...report,
   steps: report.steps.map((step) => ({
@@ -215,7 +236,7 @@ const stripItemFindings = (report: RunReport): RunReport => ({
   })),
 });
 
-/** A report with the members that an earlier geoferry did not write. */
+/** Adds members that reports of earlier versions lack. */
 const fillMissingMembers = (report: RunReport): RunReport => ({
   ...report,
   steps: report.steps.map((step) => ({
@@ -225,7 +246,7 @@ const fillMissingMembers = (report: RunReport): RunReport => ({
   })),
 });
 
-/** What SQLite says of a file that is another than it was, and not of a disk or of rights. */
+/** SQLite errors that mean a damaged file, as opposed to disk and permission errors. */
 const databaseDamageCodes = /^SQLITE_(NOTADB|CORRUPT|ERROR|IOERR_SHORT_READ|CONSTRAINT|MISMATCH|FORMAT)/;
 
 function stateUnusableError(path: string, error: unknown): GeoferryError {
@@ -233,7 +254,7 @@ function stateUnusableError(path: string, error: unknown): GeoferryError {
   const { code = "" } = error as { readonly code?: string };
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
   const reason = isFolder ? "it is a folder" : describeSystemError(error);
-  // A value that is no JSON.
+  // A SyntaxError means a value that is not JSON.
   if (isFolder || error instanceof SyntaxError || databaseDamageCodes.test(code))
     return createError("job-state-damaged", { path, reason }, error);
   return createError("output-failed", { output: path, reason }, error);

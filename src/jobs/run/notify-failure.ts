@@ -1,4 +1,4 @@
-/** Who is told of a run that did not end well: a command, an address. */
+/** Notifies a command and a webhook of a failed run. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { HttpExchange } from "../../io/http/http-exchange.js";
@@ -7,15 +7,15 @@ import { networkSettings } from "../../network-settings.js";
 import type { OnFailure } from "../job.js";
 import type { RunReport } from "../report/run-report.js";
 
-/** Milliseconds that an address may take to answer, and a command to end. */
+/** Time limit for a response of the webhook, and for the command. */
 const notifyTimeoutMs = 30_000;
-/** However slowly the report goes there. */
+/** Time limit for the whole webhook request. */
 const maxNotifyTimeoutMs = 120_000;
 
 /**
- * Tells them all. That one of them cannot be told is no failure of the run.
- * @param status the run's exit status @param file the report as JSON, for the command
- * @returns what a person should know
+ * A failed notification does not fail the run.
+ * @param status the run's exit status @param file path of the JSON report, for the command
+ * @returns error messages for the user
  */
 export async function notifyFailure(
   { command, webhook }: OnFailure,
@@ -23,11 +23,11 @@ export async function notifyFailure(
   status: number,
   file: string,
 ): Promise<string[]> {
-  const told = [
+  const notifications = [
     command === undefined ? null : runCommand(command, report, status, file),
     webhook === undefined ? null : post(webhook, report, status),
   ];
-  return (await Promise.all(told)).filter((sentence) => sentence !== null);
+  return (await Promise.all(notifications)).filter((message) => message !== null);
 }
 
 async function runCommand(
@@ -36,9 +36,14 @@ async function runCommand(
   status: number,
   file: string,
 ): Promise<string | null> {
-  const facts = { GEOFERRY_JOB: job, GEOFERRY_RESULT: result, GEOFERRY_STATUS: String(status), GEOFERRY_REPORT: file };
-  // No variable can hold U+0000.
-  const env = Object.fromEntries(Object.entries(facts).map(([name, value]) => [name, value.replaceAll("\0", "")]));
+  const variables = {
+    GEOFERRY_JOB: job,
+    GEOFERRY_RESULT: result,
+    GEOFERRY_STATUS: String(status),
+    GEOFERRY_REPORT: file,
+  };
+  // Environment variables cannot contain U+0000.
+  const env = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value.replaceAll("\0", "")]));
   try {
     const child = spawn(command, {
       shell: true,
@@ -47,9 +52,9 @@ async function runCommand(
       timeout: notifyTimeoutMs,
     });
     const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-    return code === 0 ? null : `the command of onFailure ended with ${code ?? signal}`;
+    return code === 0 ? null : `onFailure.command ended with ${code ?? signal}`;
   } catch (error) {
-    return `the command of onFailure cannot be run: ${(error as Error).message}`;
+    return `cannot run onFailure.command: ${(error as Error).message}`;
   }
 }
 
@@ -71,12 +76,12 @@ async function post(address: string, report: RunReport, status: number): Promise
         timeout,
       },
     );
-    // What it says beside its status is of no use.
+    // The response body is not needed.
     const { statusCode = 0 } = await exchange.waitForResponse();
-    return statusCode >= 200 && statusCode < 300 ? null : `the webhook of onFailure answered ${statusCode}`;
+    return statusCode >= 200 && statusCode < 300 ? null : `onFailure.webhook responded with status ${statusCode}`;
   } catch (error) {
     const failure = exchange?.timeout.failure ?? classifyNetworkError(error);
-    return `the webhook of onFailure cannot be reached: ${failure.reason}`;
+    return `cannot reach onFailure.webhook: ${failure.reason}`;
   } finally {
     exchange?.destroy();
   }

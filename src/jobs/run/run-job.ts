@@ -1,4 +1,4 @@
-/** A job from its first step to its last: what stops one stops no other that does not need it. */
+/** Runs the steps of a job. A failed step stops only the steps that need it. */
 import { resolve, sep } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../../errors.js";
 import { toAbsolute } from "../../io/s3/bucket-address.js";
@@ -16,86 +16,92 @@ import { runStep, skippedStep } from "./run-step.js";
 import type { StepContext } from "./step-context.js";
 
 export interface RunSettings {
-  /** The job's file, by which it is known from run to run. */
+  /** Path of the job file, which identifies the job's state. */
   readonly file: string;
-  /** Names of the steps to run; all where null. Those that they need count as done. */
+  /** Names of the steps to run, or null for all. Steps that they need count as done. */
   readonly onlySteps: readonly string[] | null;
-  /** Milliseconds to wait for another run of the job to end; 0 does not wait. */
+  /** Milliseconds to wait for another run of the job to end. */
   readonly wait: number;
-  /** Milliseconds after which another run that is still at work is a failure of this one; the job says it where absent. */
+  /** Overrides `Job.overdueAfter`. */
   readonly overdueAfter?: number;
-  /** Where workers take the steps from; this process does them where absent. */
+  /** Dispatches the steps to workers; without it, this process runs them. */
   readonly queue?: QueueSettings;
 }
 
-/** What a run tells while it goes on. */
 export interface JobEvents {
   onStep?(report: StepReport): void;
-  /** Of steps that workers do. */
+  /** Progress of steps that workers run. */
   onProgress?(progress: DistributedProgress): void;
-  /** The run cannot be remembered; where no one listens, that is thrown. */
-  onStateReset?(error: GeoferryError): void;
+  /** The report cannot be saved in the job's state; thrown if there is no listener. */
+  onStateSaveFailed?(error: GeoferryError): void;
 }
 
 /**
- * @throws usage where there is no such step, job-locked, job-overdue, job-state-damaged, job-state-newer, output-failed; what goes wrong in a step is in its report
+ * Errors of steps are in the report.
+ * @throws usage for unknown step names, job-locked, job-overdue, job-state-damaged, job-state-newer, output-failed
  */
 export async function runJob(
   job: Job,
   settings: RunSettings,
-  tools: StepContext,
-  watcher: JobEvents = {},
+  context: StepContext,
+  events: JobEvents = {},
 ): Promise<RunReport> {
   const chosen = selectSteps(job, settings.onlySteps);
-  refuseSecrets(chosen, tools.host.registry);
-  const folder = jobFolder(tools.stateRoot, settings.file);
-  using _lock = await lockJob(folder, job, settings.wait, settings.overdueAfter ?? job.overdueAfter, tools.host.signal);
+  refuseSecrets(chosen, context.host.registry);
+  const folder = jobFolder(context.stateRoot, settings.file);
+  using _lock = await lockJob(
+    folder,
+    job,
+    settings.wait,
+    settings.overdueAfter ?? job.overdueAfter,
+    context.host.signal,
+  );
   using state = await JobState.open(folder);
-  await using handOut = await openQueue(job, settings, folder, state, tools, watcher);
-  const within = handOut === null ? tools : { ...tools, distributedRun: handOut };
-  const [began, start] = [new Date(), performance.now()];
-  const steps = await runSteps(chosen, job.parallel, async (step, before, rider) => {
+  await using distributedRun = await openQueue(job, settings, folder, state, context, events);
+  const stepContext = distributedRun === null ? context : { ...context, distributedRun };
+  const [startedAt, start] = [new Date(), performance.now()];
+  const steps = await runSteps(chosen, job.parallel, async (step, before, dependent) => {
     const missing = step.needs.find(
       (need) => before.get(need)?.result === "failed" || before.get(need)?.result === "skipped",
     );
     const report =
-      missing === undefined && !tools.host.signal.aborted
-        ? await tracedStep(job, step, () => runStep(step, state, within, rider))
+      missing === undefined && !context.host.signal.aborted
+        ? await tracedStep(job, step, () => runStep(step, state, stepContext, dependent))
         : skippedStep(step, missing ?? null);
-    if (report.tries === 0) await handOut?.cancelDependent(step.name);
-    watcher.onStep?.(report);
+    if (report.attempts === 0) await distributedRun?.cancelDependent(step.name);
+    events.onStep?.(report);
     return report;
   });
   const report: RunReport = {
     job: job.name,
     file: resolve(settings.file),
     geoferry: version,
-    began: began.toISOString(),
+    startedAt: startedAt.toISOString(),
     seconds: (performance.now() - start) / 1000,
-    dryRun: tools.dryRun,
+    dryRun: context.dryRun,
     result: worstResult(steps.map(({ result }) => result)),
     steps,
   };
-  if (!tools.dryRun) saveReport(state, report, watcher);
+  if (!context.dryRun) saveReport(state, report, events);
   return report;
 }
 
-/** What was done is told, whether it can be remembered or not. */
-function saveReport(state: JobState, report: RunReport, { onStateReset }: JobEvents): void {
+/** The caller reports the run even if its report cannot be saved. */
+function saveReport(state: JobState, report: RunReport, { onStateSaveFailed }: JobEvents): void {
   try {
-    state.keep(report);
+    state.saveReport(report);
   } catch (error) {
-    if (!onStateReset) throw error;
-    onStateReset(asGeoferryError(error));
+    if (!onStateSaveFailed) throw error;
+    onStateSaveFailed(asGeoferryError(error));
   }
 }
 
-/** A step as a span; what stopped it is in its report. */
+/** Wraps a step in a span. */
 const tracedStep = ({ name: job }: Job, { name, kind }: Step, run: () => Promise<StepReport>): Promise<StepReport> => {
   const attributes = { "geoferry.job": job, "geoferry.step": name, "geoferry.kind": kind };
   return withSpan("step", { attributes }, async (span) => {
     const report = await run();
-    span.set({ "geoferry.result": report.result, "geoferry.tries": report.tries });
+    span.set({ "geoferry.result": report.result, "geoferry.attempts": report.attempts });
     if (report.error) span.fail(report.error.code, report.error.message);
     return report;
   });
@@ -116,7 +122,7 @@ async function openQueue(
   return DistributedRun.open(queue, { ...options, ...(onProgress ? { onProgress } : {}) });
 }
 
-/** Before any address is told or kept. @throws usage where one says a password */
+/** Checks addresses before any is logged or stored. @throws usage for an address with a password */
 function refuseSecrets(steps: readonly Step[], registry: Registry): void {
   for (const step of steps) {
     const { inputs } = step.kind === "conversion" ? step.request : step.request.source;
@@ -125,17 +131,17 @@ function refuseSecrets(steps: readonly Step[], registry: Registry): void {
   }
 }
 
-/** The reports of the job's latest runs, in the order of their time. */
+/** The reports of the latest runs, oldest first. */
 export async function pastRuns(file: string, stateRoot: string, most: number): Promise<RunReport[]> {
   using state = await JobState.open(jobFolder(stateRoot, file));
   return state.runs(most);
 }
 
-/** When the latest run of the job began that ended well; null where none did. */
+/** Start of the latest successful run, or null. */
 export async function lastSuccess(file: string, stateRoot: string): Promise<Date | null> {
   using state = await JobState.open(jobFolder(stateRoot, file));
   const report = state.lastSuccess();
-  return report && new Date(report.began);
+  return report && new Date(report.startedAt);
 }
 
 function selectSteps({ steps }: Job, only: readonly string[] | null): readonly Step[] {
@@ -147,49 +153,48 @@ function selectSteps({ steps }: Job, only: readonly string[] | null): readonly S
   });
 }
 
-/** What a step writes. */
 const targetOf = (step: Step): string =>
   step.kind === "conversion" ? toAbsolute(step.request.output) : `map:${step.request.map}`;
 
-/** Whether two steps may write the same, or one into the other's folder: they do so one after the other. */
+/** Whether two steps write to the same target, or one into the folder of the other. */
 const overlap = (one: string, other: string): boolean =>
   one === other || one.startsWith(other + sep) || other.startsWith(one + sep);
 
-type RunOne = (step: Step, before: ReadonlyMap<string, StepReport>, rider: SyncStep | null) => Promise<StepReport>;
+type RunOne = (step: Step, before: ReadonlyMap<string, StepReport>, dependent: SyncStep | null) => Promise<StepReport>;
 
-/** Names of the steps that each one comes after: those that it needs, and those before it that write what it writes. */
+/** The steps that each step waits for: those that it needs, and earlier ones with an overlapping target. */
 function predecessors(steps: readonly Step[], parallel: number): ReadonlyMap<string, readonly string[]> {
   const before = steps.map((step, index) => {
     const earlier = steps.slice(0, index);
-    // One at a time is in the order of the file.
+    // Sequential steps keep the order of the file.
     if (parallel === 1) return earlier.map(({ name }) => name);
-    const rivals = earlier.filter((other) => overlap(targetOf(other), targetOf(step)));
+    const overlapping = earlier.filter((other) => overlap(targetOf(other), targetOf(step)));
     const needed = earlier.filter(({ name }) => step.needs.includes(name));
-    return [...new Set([...needed, ...rivals])].map(({ name }) => name);
+    return [...new Set([...needed, ...overlapping])].map(({ name }) => name);
   });
   return new Map(steps.map(({ name }, index) => [name, before[index]!]));
 }
 
-/** So many at a time, each after its predecessors. */
+/** Runs up to `parallel` steps at a time, each after its predecessors. */
 async function runSteps(steps: readonly Step[], parallel: number, run: RunOne): Promise<StepReport[]> {
   const done = new Map<string, StepReport>();
   const { default: pLimit } = await import("p-limit");
   const limit = pLimit(parallel);
   const before = predecessors(steps, parallel);
-  const under = new Map<string, Promise<StepReport>>();
+  const running = new Map<string, Promise<StepReport>>();
   for (const step of steps) {
     const perform = async () => {
-      await Promise.all(before.get(step.name)!.map((name) => under.get(name)));
+      await Promise.all(before.get(step.name)!.map((name) => running.get(name)));
       const report = await limit(() => run(step, done, findDependent(step, steps, before, done)));
       done.set(step.name, report);
       return report;
     };
-    under.set(step.name, perform());
+    running.set(step.name, perform());
   }
-  return Promise.all(under.values());
+  return Promise.all(running.values());
 }
 
-/** The map's step that needs this one and waits for nothing else: workers may do it as soon as this one is done. */
+/** The sync step that waits only for this step, so that workers may start it as soon as this one is done. */
 function findDependent(
   { name, kind }: Step,
   steps: readonly Step[],
@@ -197,14 +202,14 @@ function findDependent(
   done: ReadonlyMap<string, StepReport>,
 ): SyncStep | null {
   if (kind !== "conversion") return null;
-  const isWell = (need: string) =>
+  const isSatisfied = (need: string) =>
     need === name || ["done", "unchanged", "rejects"].includes(done.get(need)?.result ?? "");
-  const rider = steps.find(
+  const found = steps.find(
     (other): other is SyncStep =>
-      other.kind === "synchronisation" &&
+      other.kind === "sync" &&
       other.needs.includes(name) &&
-      other.needs.every(isWell) &&
+      other.needs.every(isSatisfied) &&
       before.get(other.name)!.every((earlier) => earlier === name || done.has(earlier)),
   );
-  return rider ?? null;
+  return found ?? null;
 }

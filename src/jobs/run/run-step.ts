@@ -1,4 +1,4 @@
-/** One step of a job, tried until it is done, cannot be, or has been tried often enough. */
+/** Runs one step of a job, with retries. */
 import { setTimeout as pause } from "node:timers/promises";
 import { createError, type GeoferryError } from "../../errors.js";
 import { redact, redactInputs } from "../../io/redact.js";
@@ -24,65 +24,72 @@ import type { DispatchContext } from "./dispatch-context.js";
 import type { JobState } from "./job-state.js";
 import type { StepContext } from "./step-context.js";
 
-/** @param rider the step that may be handed to workers with this one */
+/** @param dependent the sync step that may be dispatched together with this one */
 export async function runStep(
   step: Step,
   state: JobState,
-  tools: DispatchContext,
-  rider: SyncStep | null,
+  context: DispatchContext,
+  dependent: SyncStep | null,
 ): Promise<StepReport> {
-  const [began, start] = [new Date(), performance.now()];
-  const { signal: stopped } = tools.host;
+  const [startedAt, start] = [new Date(), performance.now()];
+  const { signal: stopped } = context.host;
   const timeout = step.timeout === null ? null : AbortSignal.timeout(step.timeout);
   const signal = timeout ? AbortSignal.any([stopped, timeout]) : stopped;
-  const onNotice = (sentence: string) => tools.onNotice(replaceFlagsByKeys(sentence));
-  const within = { ...tools, host: { ...tools.host, signal, rewriteMessage: replaceFlagsByKeys }, onNotice };
-  /** Outputs that an earlier try has written. */
-  const settled = new Set<string>();
+  const onNotice = (sentence: string) => context.onNotice(replaceFlagsByKeys(sentence));
+  const within = { ...context, host: { ...context.host, signal, rewriteMessage: replaceFlagsByKeys }, onNotice };
+  /** Outputs of earlier attempts. */
+  const finishedOutputs = new Set<string>();
   let items: readonly ItemReport[] = [];
-  let tries = 0;
+  let attempts = 0;
   for (let delay = step.retryDelay; ; delay = Math.min(delay * 2, maxDurationMs)) {
-    tries++;
+    attempts++;
     const attempted = await withNetworkSettings(step.network, () =>
-      attempt(step, state, { ...within, traffic: { ...within.traffic, ...networkSettings() } }, settled, rider),
+      attempt(
+        step,
+        state,
+        { ...within, traffic: { ...within.traffic, ...networkSettings() } },
+        finishedOutputs,
+        dependent,
+      ),
     );
     items = mergeItems(items, attempted.items.map(replaceFlagsInItem));
-    // What workers did has been tried again by the queue.
-    if (tools.distributedRun && !attempted.isStopped) tries = Math.max(tries, tools.distributedRun.getTries(step.name));
-    const open = tools.distributedRun ? attempted.isStopped : true;
+    // In a distributed run the queue retries jobs.
+    if (context.distributedRun && !attempted.isStopped)
+      attempts = Math.max(attempts, context.distributedRun.getAttempts(step.name));
+    const canRetry = context.distributedRun ? attempted.isStopped : true;
     const kinds = items.flatMap(({ error }) => (error ? [error.kind] : []));
-    if (!open || tries > step.retries || signal.aborted || tools.dryRun) break;
+    if (!canRetry || attempts > step.retries || signal.aborted || context.dryRun) break;
     if (!kinds.some((kind) => isRepeatable(step, kind))) break;
-    tools.onNotice(`${step.name}: ${worstError(items)!.message}; tried again in ${delay / 1000} s`);
+    context.onNotice(`${step.name}: ${worstError(items)!.message}; retrying in ${delay / 1000} s`);
     await pause(delay, undefined, { signal }).catch(() => {});
     if (signal.aborted) break;
   }
-  if (timeout?.aborted && !stopped.aborted) items = items.map((item) => stepOverdueError(item, step));
+  if (timeout?.aborted && !stopped.aborted) items = items.map((item) => withTimeoutError(item, step));
   return {
     name: step.name,
     result: worstResult(items.map(({ result }) => result)),
     error: worstError(items),
-    tries,
-    began: began.toISOString(),
+    attempts,
+    startedAt: startedAt.toISOString(),
     seconds: (performance.now() - start) / 1000,
     counts: sumCounts(items.map(({ counts }) => counts)),
     ...mergeFindingLists(items),
-    changes: mergeRegressions(items.map(({ changes }) => changes)),
+    regressions: mergeRegressions(items.map(({ regressions }) => regressions)),
     items,
   };
 }
 
-/** Of a step that was not begun. @param need the step without whose success it is not; null where all was stopped */
+/** The report of a step that was not started. @param need the failed step that it needs; null after an interruption */
 export function skippedStep({ name }: Step, need: string | null): StepReport {
   const error = need === null ? createError("interrupted", {}) : createError("step-skipped", { step: name, need });
   const result = need === null ? "failed" : "skipped";
-  const began = new Date().toISOString();
+  const startedAt = new Date().toISOString();
   return {
     name,
     result,
     error: toErrorReport(error),
-    tries: 0,
-    began,
+    attempts: 0,
+    startedAt,
     seconds: 0,
     counts: {},
     ...emptyFindingLists,
@@ -90,7 +97,7 @@ export function skippedStep({ name }: Step, need: string | null): StepReport {
   };
 }
 
-/** What came of a try; `stopped` where it ended before its first item was begun. */
+/** `isStopped`: the attempt failed before its first item was started. */
 interface AttemptResult {
   readonly items: readonly ItemReport[];
   readonly isStopped: boolean;
@@ -99,33 +106,33 @@ interface AttemptResult {
 async function attempt(
   step: Step,
   state: JobState,
-  tools: DispatchContext,
-  settled: Set<string>,
-  rider: SyncStep | null,
+  context: DispatchContext,
+  finishedOutputs: Set<string>,
+  dependent: SyncStep | null,
 ): Promise<AttemptResult> {
   try {
     const items =
       step.kind === "conversion"
-        ? await convertStep(step, state, tools, settled, rider)
-        : [compareWithLastRun(step, state, tools, await runSyncStep(step, tools))];
+        ? await convertStep(step, state, context, finishedOutputs, dependent)
+        : [compareWithLastRun(step, state, context, await runSyncStep(step, context))];
     return { items, isStopped: false };
   } catch (error) {
     return {
-      items: [failedItem(step, toGeoferryError(error, tools.host.signal), tools.host.registry)],
+      items: [failedItem(step, toGeoferryError(error, context.host.signal), context.host.registry)],
       isStopped: true,
     };
   }
 }
 
-/** What a map's step found, with what is worse than the last time; of files, `convertStep` compares each output. */
+/** Adds the regressions of a sync step; `convertStep` compares each output itself. */
 function compareWithLastRun(step: Step, state: JobState, { dryRun }: StepContext, item: ItemReport): ItemReport {
   if (dryRun || item.result === "failed") return item;
-  const { target, counts, losses, notices, gaps } = item;
+  const { target, counts, losses, notices, skippedRanges } = item;
   const { read = 0, rejected = 0, withoutGeometry = 0 } = counts;
-  const findings: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, gaps };
-  const changes = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
+  const findings: Findings = { counts: { read, rejected, withoutGeometry }, losses, notices, skippedRanges };
+  const regressions = findRegressions(state.readOutput(step.name, target)?.findings ?? null, findings);
   state.saveOutput(step.name, target, { settings: "", sources: null, files: [], findings });
-  return { ...item, changes };
+  return { ...item, regressions };
 }
 
 function failedItem(step: Step, error: GeoferryError, registry: Registry): ItemReport {
@@ -135,7 +142,7 @@ function failedItem(step: Step, error: GeoferryError, registry: Registry): ItemR
   return { source, target, result: "failed", counts: {}, ...emptyFindingLists, error: toErrorReport(error) };
 }
 
-/** What was done in an earlier try is unchanged in the next: it counts as done. */
+/** Merges the items of two attempts: what the first attempt has done is unchanged in the second and counts as done. */
 export function mergeItems(before: readonly ItemReport[], now: readonly ItemReport[]): readonly ItemReport[] {
   const earlier = new Map(before.map((item) => [item.target, item]));
   return now.map((item) => {
@@ -146,7 +153,7 @@ export function mergeItems(before: readonly ItemReport[], now: readonly ItemRepo
   });
 }
 
-/** What a try has changed on a map before it failed is changed, whatever comes of the next. */
+/** Adds what a failed attempt has already changed on a map. */
 function addEarlierCounts(item: ItemReport, { counts: earlier, backups = [] }: ItemReport): ItemReport {
   const { created = 0, updated = 0, deleted = 0 } = earlier;
   if (created + updated + deleted === 0) return item;
@@ -163,7 +170,7 @@ function addEarlierCounts(item: ItemReport, { counts: earlier, backups = [] }: I
   };
 }
 
-function stepOverdueError(item: ItemReport, step: Step): ItemReport {
+function withTimeoutError(item: ItemReport, step: Step): ItemReport {
   if (item.error?.code !== "interrupted") return item;
   return {
     ...item,
@@ -171,7 +178,7 @@ function stepOverdueError(item: ItemReport, step: Step): ItemReport {
   };
 }
 
-/** The first of those that weigh most: what is beyond trying again says more than what is not. */
+/** The first permanent error, or else the first error. */
 function worstError(items: readonly ItemReport[]): ItemReport["error"] {
   const errors = items.flatMap(({ error }) => (error ? [error] : []));
   return errors.find(({ kind }) => !transientKinds.includes(kind)) ?? errors[0] ?? null;

@@ -7,7 +7,7 @@ export interface StepContext {
   /** Connects to the service of the job's maps when a step needs it. @throws remote-unknown … */
   readonly service: (signal: AbortSignal) => Promise<ServiceClient>;
   readonly traffic: Traffic;
-  /** The folder of all states (`stateRoot`). */
+  /** The state folder. */
   readonly stateRoot: string;
   /** Nothing is written; the reports say what a run would write. */
   readonly dryRun: boolean;

@@ -1,4 +1,4 @@
-/** What a job keeps of a conversion that was done. */
+/** What a job stores about a finished conversion. */
 
 import type { StagedFile } from "../../io/output/staged-file.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
@@ -12,11 +12,11 @@ import { listOutputFiles, readOutputStamp } from "./source-stat.js";
 export interface ConversionRecord {
   readonly upToDate: boolean;
   readonly findings: Findings;
-  /** Every file that it became, with its stamp. */
+  /** Output files with their stamps. */
   readonly files: OutputRecord["files"];
 }
 
-/** Of an output that nothing was done about. */
+/** The record of an output that is up to date. */
 export const upToDateRecord: ConversionRecord = {
   upToDate: true,
   findings: { counts: {}, ...emptyFindings },
@@ -24,8 +24,8 @@ export const upToDateRecord: ConversionRecord = {
 };
 
 /**
- * As soon as the outputs have their names.
- * @param committed what was told before they had them: of objects in a bucket all that is to be known
+ * Call after the outputs have their final names.
+ * @param committed files as reported before the rename; for objects in a bucket, the only source of their stamps
  */
 export function toConversionRecord(
   report: ConvertReport,
@@ -36,7 +36,7 @@ export function toConversionRecord(
   const mains = [...new Set(report.outputs.map(({ path }) => path))];
   if (isBucketAddress(output))
     return withFiles(report, append ? committed.filter(({ path }) => mains.includes(path)) : committed);
-  // What others add to is known by its name.
+  // Other programs may change a file that is appended to, so only its main file counts.
   const paths = append ? mains : mains.flatMap((path) => listOutputFiles(path, registry));
   return withFiles(
     report,
@@ -44,7 +44,7 @@ export function toConversionRecord(
   );
 }
 
-/** Files that are whole and have no names yet, by those that they get. */
+/** Stamps of staged files by their final paths. */
 export const stampFiles = (files: readonly StagedFile[]): OutputRecord["files"] =>
   files.map(({ path, finalPath, stamp }) => ({ path: finalPath, stamp: stamp ?? readOutputStamp(path) ?? "" }));
 

@@ -1,10 +1,9 @@
 import type { ErrorKind } from "../../errors.js";
 import type { Step } from "../job.js";
 
-/** What may be otherwise when it is tried again. */
+/** Errors that a retry may resolve. */
 export const transientKinds: readonly ErrorKind[] = ["unavailable", "locked", "unknown-outcome"];
 
-/** Whose outcome no one knows is not tried again where that could do it twice. */
+/** An append whose outcome is unknown is not retried, since it might add the same features twice. */
 export const isRepeatable = (step: Step, kind: ErrorKind): boolean =>
-  transientKinds.includes(kind) &&
-  !(step.kind === "synchronisation" && step.request.mode === "append" && kind !== "locked");
+  transientKinds.includes(kind) && !(step.kind === "sync" && step.request.mode === "append" && kind !== "locked");

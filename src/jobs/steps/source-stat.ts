@@ -1,4 +1,4 @@
-/** Whether sources are as they were when an earlier run converted them. */
+/** Detects whether sources have changed since an earlier run. */
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
@@ -15,20 +15,19 @@ import type { Registry } from "../../plugin/registry.js";
 /** One file of a source, or one address. */
 export interface SourceStat {
   readonly name: string;
-  /** What the system, or the server, says of it: where that is the same, so is the content. */
+  /** File metadata, or the server's validators: an equal stamp means equal content. */
   readonly stamp: string;
-  /** Of the content, hexadecimal; null where it was not read. */
+  /** SHA-256 of the content, hexadecimal; null if it was not read. */
   readonly digest: string | null;
 }
 
-/** Milliseconds that a server may take to say what it has. */
 const statTimeoutMs = 15_000;
 
 /**
- * What the inputs of a conversion are now.
- * @param digests whether files are read, too
- * @returns null where it cannot be told: of maps, databases, and addresses whose server names no versions
- * @throws input-unavailable, bucket-unavailable where a server cannot be reached
+ * Reads the current state of the inputs of a conversion.
+ * @param digests whether to hash the contents of files
+ * @returns null if changes cannot be detected: maps, databases, and servers that send no validators
+ * @throws input-unavailable, bucket-unavailable if a server cannot be reached
  */
 export async function statSources(
   inputs: readonly string[],
@@ -36,32 +35,32 @@ export async function statSources(
   signal: AbortSignal,
   digests: boolean,
 ): Promise<SourceStat[] | null> {
-  const marks: SourceStat[] = [];
+  const stats: SourceStat[] = [];
   for (const input of inputs) {
     if (isWebAddress(input)) {
       const stamp = await fetchVersion(input, signal);
       if (stamp === null) return null;
-      marks.push({ name: input, stamp, digest: null });
+      stats.push({ name: input, stamp, digest: null });
     } else if (isBucketAddress(input)) {
       const found = await statObjects(input, registry, signal);
       if (found === null) return null;
-      marks.push(...found);
+      stats.push(...found);
     } else if (isAddress(input, registry)) return null;
     else {
       const files = listSourceFiles(input, registry);
       if (files === null) return null;
       try {
-        for (const file of files) marks.push(await statSource(file, digests, signal));
+        for (const file of files) stats.push(await statSource(file, digests, signal));
       } catch {
-        // The conversion says what is wrong with it, or that all is being stopped.
+        // The conversion reports the error.
         return null;
       }
     }
   }
-  return marks;
+  return stats;
 }
 
-/** Whether nothing has changed: files whose times did are read to see. */
+/** Whether nothing has changed. Files with another stamp are compared by digest. */
 export async function isUnchanged(
   before: readonly SourceStat[],
   now: readonly SourceStat[],
@@ -71,26 +70,26 @@ export async function isUnchanged(
   for (const [index, { name, stamp }] of now.entries()) {
     const { stamp: earlier, digest } = before[index]!;
     if (stamp === earlier) continue;
-    // What cannot be read is not known to be the same; the conversion says what is wrong with it.
+    // The conversion reports a file that cannot be read.
     if (digest === null || (await digestFile(name, signal).catch(() => null)) !== digest) return false;
   }
   return true;
 }
 
-/** Size, times and number of a file: every write changes one of them. Null where it is not there. */
+/** Size, times and inode of a file: every write changes one of them. Null if it does not exist. */
 export function readFileStamp(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs} ${stat.ino}` : null;
 }
 
-/** The object and what belongs to it, by ETag and size; null where the store does not say: the conversion says why. */
+/** ETag and size of an object and its companions; null on errors, which the conversion reports. */
 async function statObjects(address: string, registry: Registry, signal: AbortSignal): Promise<SourceStat[] | null> {
   const { inputObjects } = await import("../../io/s3/s3-input.js");
   const options = { signal, siblingsOf: (name: string) => registry.findSiblingExtensions(name) };
   const isFolder = registry.isDatasetFolder(address);
-  const asked = inputObjects(address, { ...options, isDatasetFolder: () => isFolder });
-  const objects = await asked.catch((error: unknown) => {
-    // The conversion would wait for as long again.
+  const listing = inputObjects(address, { ...options, isDatasetFolder: () => isFolder });
+  const objects = await listing.catch((error: unknown) => {
+    // The conversion would wait for the same timeout again.
     if (error instanceof GeoferryError && error.kind === "unavailable") throw error;
     return null;
   });
@@ -103,7 +102,7 @@ async function statObjects(address: string, registry: Registry, signal: AbortSig
   );
 }
 
-/** Of an output, as it was left; of an object which writing it is of. Null where it is not there. */
+/** Stamp of an output file; for an object, the id of the upload that wrote it. Null if it does not exist. */
 export async function readStamp(path: string, signal: AbortSignal): Promise<string | null> {
   if (!isBucketAddress(path)) return readOutputStamp(path);
   const { headObject } = await import("../../io/s3/list-objects.js");
@@ -112,26 +111,25 @@ export async function readStamp(path: string, signal: AbortSignal): Promise<stri
 }
 
 /**
- * Of a file that is an output. Unlike a source it may have had another name in between: where something else could not
- * be written, it was put back.
+ * Stamp of an output file. It omits the ctime, which changes when a failed commit moves the file away and back.
  */
 export function readOutputStamp(path: string): string | null {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.size} ${stat.mtimeNs} ${stat.ino}` : null;
 }
 
-/** The files of an output: of a folder all, of a file those of its stem that its own format puts beside it. */
+/** The files of an output: all files of a folder, or a file and the sibling files of its format. */
 export function listOutputFiles(path: string, registry: Registry): string[] {
   if (!existsSync(path)) return [path];
   if (statSync(path).isDirectory()) return listFolder(path);
-  // A log of changes belongs to whoever has the database open.
+  // SQLite's write-ahead log and journal belong to the process that has the database open.
   const own = registry.findSiblingExtensions(path).filter((extension) => !/-(wal|shm|journal)$/.test(extension));
   const stem = join(dirname(path), basename(path, extname(path)));
   return [path, ...own.map((extension) => `${stem}.${extension}`).filter((name) => existsSync(name))];
 }
 
 async function statSource(path: string, digests: boolean, signal: AbortSignal): Promise<SourceStat> {
-  // Before the content: what is written meanwhile is seen the next time.
+  // Read before the content, so that the next run sees a concurrent write.
   const stamp = readFileStamp(path) ?? "";
   return { name: path, stamp, digest: digests ? await digestFile(path, signal) : null };
 }
@@ -142,7 +140,7 @@ export async function digestFile(path: string, signal: AbortSignal): Promise<str
   return hash.digest("hex");
 }
 
-/** The file and what belongs to it (`.dbf`, `.prj` …); all of a folder; null where there is nothing to look at. */
+/** A file and its companions (`.dbf`, `.prj` …), or all files of a folder; null for pipes and missing files. */
 function listSourceFiles(input: string, registry: Registry): string[] | null {
   try {
     const stat = statSync(input);
@@ -155,7 +153,7 @@ function listSourceFiles(input: string, registry: Registry): string[] | null {
     );
     return [input, ...beside.sort().map((name) => join(folder, name))];
   } catch {
-    // The conversion says what is wrong with it.
+    // The conversion reports the error.
     return null;
   }
 }
@@ -166,7 +164,7 @@ const listFolder = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
 
-/** What a server calls the version of what it has (RFC 9110, 8.8); null where it does not say. */
+/** The validators that a server sends (RFC 9110, 8.8); null if it sends none. */
 async function fetchVersion(address: string, signal: AbortSignal): Promise<string | null> {
   const shown = redactUrl(address);
   try {
@@ -178,7 +176,7 @@ async function fetchVersion(address: string, signal: AbortSignal): Promise<strin
     if (answer.status !== 200 || (etag === undefined && modified === undefined)) return null;
     return [etag, modified, length].map((each) => each ?? "").join(" ");
   } catch (error) {
-    // Where there is no connection a download finds none either; of anything else it says what is wrong.
+    // Without a connection the download would fail, too; the conversion reports other errors.
     if (error instanceof NoResponseError && error.isUnsent && error.failure.isTransient)
       throw networkError(shown, error, true);
     return null;

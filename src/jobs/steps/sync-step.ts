@@ -1,4 +1,4 @@
-/** A step whose target is a map. */
+/** Runs a sync step. */
 import { resolve } from "node:path";
 import { redactInputs } from "../../io/redact.js";
 import { expandInputs } from "../../pipeline/input/expand-inputs.js";
@@ -17,18 +17,18 @@ import { type FindingLists, toFindingLists } from "../report/findings.js";
 import { type Counts, emptyFindingLists, type ItemReport, toErrorReport } from "../report/run-report.js";
 import type { DispatchContext } from "../run/dispatch-context.js";
 
-/** No one is asked: guards alone decide. @throws what stops it before the first write */
-export async function runSyncStep(step: SyncStep, tools: DispatchContext): Promise<ItemReport> {
-  const { request: asked, backup: backupPath } = step;
-  const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = tools;
-  if (distributedRun && !dryRun) return distributedRun.synchronise(step, host);
-  const inputs = await filesOf(asked.source, host);
-  const service = await tools.service(host.signal);
-  const map = await resolveMapId(service, asked.map);
-  const request: SyncRequest = { ...asked, map, source: { ...asked.source, inputs } };
+/** Guards decide without a prompt. @throws errors that occur before the first write */
+export async function runSyncStep(step: SyncStep, context: DispatchContext): Promise<ItemReport> {
+  const { request: stepRequest, backup: backupPath } = step;
+  const { host, traffic, stateRoot, onNotice, dryRun, distributedRun } = context;
+  if (distributedRun && !dryRun) return distributedRun.sync(step, host);
+  const inputs = await expandSource(stepRequest.source, host);
+  const service = await context.service(host.signal);
+  const map = await resolveMapId(service, stepRequest.map);
+  const request: SyncRequest = { ...stepRequest, map, source: { ...stepRequest.source, inputs } };
   const syncTools = { host, service, traffic, stateRoot, backupPath, onNotice };
-  const source = redactInputs(asked.source.inputs, host.registry);
-  const item = { source, target: `map:${asked.map}`, ...emptyFindingLists, error: null };
+  const source = redactInputs(stepRequest.source.inputs, host.registry);
+  const item = { source, target: `map:${stepRequest.map}`, ...emptyFindingLists, error: null };
   if (dryRun) {
     await using reading = await openReadonlySyncRun(syncTools, request.map);
     const found = await planSync(request, request.mode, reading);
@@ -52,15 +52,15 @@ export async function runSyncStep(step: SyncStep, tools: DispatchContext): Promi
   return { ...written, result: isPartial || failed > 0 ? "rejects" : "done" };
 }
 
-/** Of folders and patterns all files. @throws input-missing; input-unreadable, since of a part others would be deleted */
-async function filesOf({ inputs, from }: SourceRequest, { registry, signal }: Host): Promise<string[]> {
+/** Expands folders and patterns. @throws input-missing, input-unreadable: an incomplete source would delete features */
+async function expandSource({ inputs, from }: SourceRequest, { registry, signal }: Host): Promise<string[]> {
   const expanded = await expandInputs(inputs, registry, signal, from);
   const refused = expanded.find(({ error }) => error);
   if (refused) throw refused.error;
   return expanded.map(({ address }) => address);
 }
 
-/** With absolute paths; oldest first. */
+/** Backups with absolute paths, oldest first. */
 function backups(report: ApplyReport): Pick<ItemReport, "backups"> {
   const all = listBackups(report).map(({ path, created }) => ({ path: resolve(path), created }));
   return all.length === 0 ? {} : { backups: all };
@@ -72,7 +72,7 @@ const countsOf = ({ readCount, withoutGeometry, rejects }: ReadSource) => ({
   rejected: rejects.count,
 });
 
-/** What the source said, and what the comparison with the map added to that. */
+/** Findings of the source and of the comparison with the map. */
 function listsOfSource(found: PreparedSync | UnchangedSync): FindingLists & Pick<ItemReport, "rejects"> {
   const { losses, notices, gaps } = found.source;
   const rejects = isUnchanged(found) ? null : found.rejects;

@@ -9,7 +9,7 @@ import { waitUntil } from "../../support/jobs/worker-fleet.js";
 const fixture = new JobFixture();
 const { put } = fixture;
 
-test("a run tells of its steps as they end", async () => {
+test("a run serves metrics of its finished steps", async () => {
   let answer: (() => unknown) | undefined;
   const host = await fixture.serve((request, response) => {
     if (request.method === "GET" && request.url === "/late.csv") answer = () => response.end(pointsCsv("c"));
@@ -33,7 +33,7 @@ test("a run tells of its steps as they end", async () => {
   const meanwhile = await (await fetch(url)).text();
   expect(meanwhile).toContain('geoferry_job_running{job="watched"} 1');
   expect(meanwhile).toContain('geoferry_step_result{job="watched",step="first",result="done"} 1');
-  expect(meanwhile).toContain('geoferry_step_features{job="watched",step="first",became="written"} 2');
+  expect(meanwhile).toContain('geoferry_step_features{job="watched",step="first",outcome="written"} 2');
   expect(meanwhile).not.toContain('step="second"');
   expect(meanwhile).toContain("process_resident_memory_bytes");
   expect((await fetch(url.replace("/metrics", "/other"))).status).toBe(404);

@@ -20,7 +20,7 @@ const proposedCommand = (message: string): string[] => {
   return [...line!.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
 };
 
-describe("a flag of ogr2ogr is answered with that of geoferry, and with the whole command:", () => {
+describe("flags of ogr2ogr", () => {
   test.each([
     ["-t_srs EPSG:3857", "-t_srs is --target-crs here", "--target-crs EPSG:3857"],
     ["-s_srs EPSG:4258", "-s_srs is --source-crs here", "--source-crs EPSG:4258"],
@@ -38,7 +38,7 @@ describe("a flag of ogr2ogr is answered with that of geoferry, and with the whol
     ["-makevalid", "-makevalid is --make-valid here", "--make-valid"],
     ["--t_srs EPSG:3857", "--t_srs is --target-crs here", "--target-crs EPSG:3857"],
     ["--strict -t_srs=EPSG:3857", "-t_srs is --target-crs here", "--strict --target-crs EPSG:3857"],
-  ])("%s", (flags, sentence, here) => {
+  ])("%s is explained with the equivalent command", (flags, sentence, here) => {
     const message = explain(["convert", "in.geojson", "out.gpkg", ...flags.split(" ")]);
     expect(message).toContain(sentence);
     expect(proposedCommand(message)).toEqual(["convert", "in.geojson", "out.gpkg", ...here.split(" ").filter(Boolean)]);
@@ -47,21 +47,21 @@ describe("a flag of ogr2ogr is answered with that of geoferry, and with the whol
   test.each([
     ["-sql", "select 1", "--where, --select"],
     ["-clipsrc", "1,2,3,4", "--bbox west,south,east,north keeps whole features"],
-    ["-simplify", "10", "geoferry changes no shapes"],
-    ["-segmentize", "10", "geoferry changes no shapes"],
+    ["-simplify", "10", "geoferry does not simplify geometries"],
+    ["-segmentize", "10", "geoferry does not segmentize geometries"],
     ["-lco", "ENCODING=UTF-8", "is --out key=value here"],
     ["-oo", "X_POSSIBLE_NAMES=x", "is --in key=value here"],
     ["-update", "", "--append here, which adds to the output, or --replace-layer"],
     ["-nlt", "CURVEPOLYGON", "point, line, polygon or multi"],
     ["-mapFieldType", "All=String", "--cast population=integer"],
-  ])("%s, for which a person has to decide, proposes no command", (flag, value, sentence) => {
+  ])("%s is explained without a command, since the user must decide", (flag, value, sentence) => {
     const message = explain(["convert", "in.geojson", "out.gpkg", flag, ...(value === "" ? [] : [value])]);
     expect(message).toContain(sentence);
     expect(message).toMatch(/; see geoferry convert --help$/);
   });
 });
 
-test("a whole line of ogr2ogr becomes one of geoferry, which works", () => {
+test("a whole ogr2ogr command line is translated to a working command", () => {
   const message = explain([
     "-f",
     "ESRI Shapefile",
@@ -72,7 +72,7 @@ test("a whole line of ogr2ogr becomes one of geoferry, which works", () => {
     "-nln",
     "my towns",
   ]);
-  expect(message).toContain("To convert files it is convert");
+  expect(message).toContain("use convert to convert files");
   expect(message).toContain("INPUT comes before OUTPUT here");
   const line = proposedCommand(message);
   expect(line).toEqual(
@@ -81,7 +81,7 @@ test("a whole line of ogr2ogr becomes one of geoferry, which works", () => {
   expect(geoferry(line, { cwd: scratch.folder }).status).toBe(0);
 });
 
-test("layers behind the input of ogr2ogr are named with --layer", () => {
+test("layers after the input of ogr2ogr become --layer", () => {
   const message = explain(["convert", "-f", "CSV", "out.csv", "in.geojson", "roads", "rivers"]);
   expect(proposedCommand(message)).toEqual("convert in.geojson out.csv --layer roads,rivers --to csv".split(" "));
 });
@@ -89,7 +89,7 @@ test("layers behind the input of ogr2ogr are named with --layer", () => {
 test.each([
   ["convert -i in.geojson -o out.shp -proj wgs84", "convert in.geojson out.shp --target-crs EPSG:4326"],
   ["convert in.geojson -filter-fields a,b -o out.csv", "convert in.geojson out.csv --select a,b"],
-])("mapshaper: %s", (line, here) => {
+])("the mapshaper flags of %s are translated", (line, here) => {
   expect(proposedCommand(explain(line.split(" ")))).toEqual(here.split(" "));
 });
 
@@ -126,7 +126,7 @@ test.each([
   expect(explain(line)).toBe(message);
 });
 
-describe("a format that cannot be told", () => {
+describe("an output format that cannot be detected", () => {
   const known = "--to (shapefile, csv, geopackage, geojson, geojsonseq, gpx, kml, postgis, gdal)";
   test.each([
     [

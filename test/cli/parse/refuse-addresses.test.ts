@@ -20,5 +20,5 @@ test.each([
 ])("of `%s` the address is refused before anything is done", (line, named) => {
   const { status, stderr } = geoferry(line.split(" "), { cwd: "/" });
   expect(status).toBe(2);
-  expect(stderr).toContain(`geoferry: ${named} is a file or folder of this machine, and `);
+  expect(stderr).toContain(`geoferry: ${named} must be a local file or folder, and `);
 });

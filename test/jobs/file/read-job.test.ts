@@ -1,4 +1,4 @@
-/** What a job file may say, and where it is told that it is wrong. */
+/** Parsing of job files, and errors with their positions. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { parseCodeBlocks } from "../../support/docs-sandbox.js";
 
 const read = (text: string, environment: NodeJS.ProcessEnv = {}) => readJob(text, "job.yaml", environment);
 
-/** A job of one step, which begins on line 3 of its file. */
+/** A job with one step, which starts on line 3. */
 const step = (...lines: readonly string[]): string =>
   ["name: nightly", "steps:", "  - name: a", ...lines.map((line) => `    ${line}`), ""].join("\n");
 
@@ -20,10 +20,10 @@ const refusal = (text: string, environment: NodeJS.ProcessEnv = {}): string => {
     expect(error).toMatchObject({ code: "job-invalid", kind: "usage" });
     return (error as Error).message;
   }
-  throw new Error("it was taken");
+  throw new Error("the job was accepted");
 };
 
-test("a step whose target is a file is a conversion with what the command line calls by the same names", () => {
+test("a step with a file target becomes a conversion with the options of the command line", () => {
   const { steps } = read(
     step(
       "source: [a.csv, in/*.csv]",
@@ -48,7 +48,7 @@ test("a step whose target is a file is a conversion with what the command line c
       name: "a",
       needs: [],
       retries: 0,
-      // One attempt is one request.
+      // `retries: 0` also disables retries of single requests.
       network: { retries: 0 },
       retryDelay: 10_000,
       timeout: 300_000,
@@ -72,12 +72,12 @@ test("a step whose target is a file is a conversion with what the command line c
   ]);
 });
 
-test("a step whose target is a map is a synchronisation, with the settings of push where it says none", () => {
+test("a step with a map target becomes a sync with the default settings of push", () => {
   const { steps } = read(
     step("source: p.gpkg", "where: ref > 3", 'target: {map: "7c0", mode: full, remoteField: ref, maxDelete: 5%}'),
   );
   expect(steps[0]).toMatchObject({
-    kind: "synchronisation",
+    kind: "sync",
     backup: null,
     request: {
       ...defaultSyncSettings,
@@ -90,7 +90,7 @@ test("a step whose target is a map is a synchronisation, with the settings of pu
   });
 });
 
-test("settings of the job hold for steps that have none of their own", () => {
+test("a step inherits the settings of its job and may override them", () => {
   const { steps, parallel } = read(
     "name: n\nparallel: 3\nretries: 7\nsteps:\n  - {name: a, source: a, target: b}\n  - {name: c, source: c, target: d, retries: 1}\n",
   );
@@ -98,8 +98,8 @@ test("settings of the job hold for steps that have none of their own", () => {
   expect(steps.map(({ retries }) => retries)).toEqual([7, 1]);
 });
 
-describe("variables of the environment", () => {
-  test("stand in texts, in numbers and in flags", () => {
+describe("environment variables in job files", () => {
+  test("references to variables work in strings, numbers and booleans", () => {
     const text = step(
       "source: ${DIR}/a.csv",
       "target: ${OUT:-out}/b.csv",
@@ -117,100 +117,104 @@ describe("variables of the environment", () => {
     });
   });
 
-  test("are not looked for in what variables hold", () => {
+  test("references in the contents of variables are not resolved", () => {
     const { steps } = read(step("source: ${A}", "target: b.csv"), { A: "${B}" });
     expect(steps[0]!.request).toMatchObject({ inputs: ["${B}"] });
   });
 
   test.each([
-    ["source: ${NOWHERE}", "4:13", "NOWHERE of the environment is not set"],
+    ["source: ${NOWHERE}", "4:13", "the environment variable NOWHERE is not set"],
     ["source: ${}", "4:13", "${NAME}"],
-  ])("%s is refused", (line, at, reason) => {
+  ])("the reference in %s is refused with its position", (line, at, reason) => {
     const message = refusal(step(line, "target: b.csv"));
     expect(message).toContain(`job.yaml:${at}: `);
     expect(message).toContain(reason);
   });
 
-  test("are the only place for a secret", () => {
+  test("a secret must be a reference to a variable", () => {
     const job = (secret: string) =>
       `name: n\nservice:\n  clientSecret: ${secret}\nsteps:\n  - {name: a, source: a, target: b}\n`;
     expect(read(job("${S}"), { S: "hush" }).service).toEqual({ clientSecret: "hush" });
     expect(refusal(job("hush"))).toBe(
-      "job.yaml:3:17: service.clientSecret: a secret stands in no file; write ${GEOFERRY_CLIENT_SECRET} and set that variable",
+      "job.yaml:3:17: service.clientSecret: job files must not contain secrets; write ${GEOFERRY_CLIENT_SECRET} and set that variable",
     );
     expect(refusal(job('"${A}${B}"'), { A: "1", B: "2" })).toContain("3:17");
   });
 });
 
-describe("what is wrong is told with its place", () => {
+describe("errors in job files", () => {
   test.each([
-    ["a member that is misspelt", step("sorce: a", "target: b"), '4:5: a step has no "sorce"; did you mean "source"?'],
-    ["one that nothing is like", step("source: a", "colour: red"), '5:5: a step has no "colour"; it has name, source'],
-    ["one that is missing", step("source: a"), '3:5: steps[1]: a step needs "target"'],
+    ["a misspelled member", step("sorce: a", "target: b"), '4:5: a step has no "sorce"; did you mean "source"?'],
+    ["an unknown member", step("source: a", "colour: red"), '5:5: a step has no "colour"; it has name, source'],
+    ["a missing member", step("source: a"), '3:5: steps[1]: a step needs "target"'],
     [
-      "another type",
+      "a value of the wrong type",
       step("source: a", "target: b", "limit: many"),
       '6:12: steps[1].limit: "many" is not a whole number from 0',
     ],
     [
-      "a number for a text",
+      "a number in place of a string",
       step("source: a", "target: {map: 7e5}"),
-      "5:19: steps[1].target.map: 700000 would be read as a number; write it in quotes",
+      "5:19: steps[1].target.map: YAML reads 700000 as a number; write it in quotes",
     ],
     [
-      "no choice",
+      "an unknown choice",
       step("source: a", "target: {map: m, mode: fully}"),
       '"fully" is not one of incremental, full, append',
     ],
     [
-      "a limit",
+      "an invalid limit",
       step("source: a", "target: {map: m, maxDelete: 105%}"),
-      '"105%" is not a number like 100 or a share like 5%',
+      '"105%" is not a number like 100 or a percentage like 5%',
     ],
-    ["a time", step("source: a", "target: b", "timeout: soon"), '"soon" is not a time like 30s, 5m or 2h'],
+    ["an invalid duration", step("source: a", "target: b", "timeout: soon"), '"soon" is not a time like 30s, 5m or 2h'],
     [
-      "a time that no timer holds",
+      "a duration beyond the limit of timers",
       step("source: a", "target: b", "timeout: 30d"),
       '"30d" is not a time of at most 24d',
     ],
-    ["a box", step("source: a", "target: b", "bbox: [1, 2, 3]"), "[1,2,3] is not a list of least x"],
-    ["a type of fields", step("source: a", "target: b", "cast: {n: number}"), '"number" is not one of boolean, int32'],
-    ["stdin", step("source: '-'", "target: b"), "3:5: steps[1]: a job has no stdin"],
+    ["an incomplete box", step("source: a", "target: b", "bbox: [1, 2, 3]"), "[1,2,3] is not a list of minX"],
     [
-      "a map as a text",
+      "an unknown field type",
+      step("source: a", "target: b", "cast: {n: number}"),
+      '"number" is not one of boolean, int32',
+    ],
+    ["stdin as source", step("source: '-'", "target: b"), "3:5: steps[1]: a job cannot read stdin"],
+    [
+      "a map target as a string",
       step("source: a", "target: map:7c0"),
-      "5:13: steps[1].target: a map as target is written {map: 7c0, mode: …}",
+      "5:13: steps[1].target: write a map target as {map: 7c0, mode: …}",
     ],
     [
-      "files' settings for a map",
+      "a file option for a map target",
       step("source: a", "target: {map: m}", "overwrite: true"),
-      "6:5: overwrite and the like are for files",
+      "6:5: overwrite is an option for file targets",
     ],
     [
-      "two ways at once",
+      "options that exclude each other",
       step("source: a", "target: b", "append: true", "overwrite: true"),
       "append and overwrite exclude each other",
     ],
-    ["a key that is there twice", step("source: a", "source: b"), "5:5: Map keys must be unique"],
-    ["no YAML", "name: [", "job.yaml:1:8: "],
+    ["a duplicate key", step("source: a", "source: b"), "5:5: Map keys must be unique"],
+    ["invalid YAML", "name: [", "job.yaml:1:8: "],
     ["no steps", "name: n\nsteps: []\n", "2:8: steps: [] is not a list of steps"],
-    ["a list", "- a\n", "1:1: the job: "],
-    ["nothing", "", "1:1: the job: null is not"],
+    ["a list in place of a job", "- a\n", "1:1: the job: "],
+    ["an empty file", "", "1:1: the job: null is not"],
     [
-      "two steps of a name",
+      "two steps with the same name",
       "name: n\nsteps:\n  - {name: a, source: a, target: b}\n  - {name: a, source: c, target: d}\n",
-      '4:5: steps[2]: there is a step "a" before it',
+      '4:5: steps[2]: an earlier step is named "a"',
     ],
     [
-      "a need that comes later",
+      "a need for a later step",
       "name: n\nsteps:\n  - {name: a, source: a, target: b, needs: b}\n  - {name: b, source: c, target: d}\n",
-      '3:5: steps[1]: needs "b", which is no step before it',
+      '3:5: steps[1]: needs "b", which is not an earlier step',
     ],
-  ])("%s", (_, text, message) => {
+  ])("%s is reported with its position", (_, text, message) => {
     expect(refusal(text)).toContain(message);
   });
 
-  test("also behind an anchor and an alias", () => {
+  test("errors behind anchors and aliases are reported with their positions", () => {
     const text = "name: n\nsteps:\n  - &first {name: a, source: a, target: b, limit: x}\n";
     expect(refusal(text)).toContain("3:51: steps[1].limit");
     const shared = "name: n\nsteps:\n  - &all {name: a, source: a, target: b}\n  - {<<: *all, name: c, target: d}\n";
@@ -220,7 +224,7 @@ describe("what is wrong is told with its place", () => {
     ]);
   });
 
-  test("aliases that multiply are not followed", () => {
+  test("exponential alias expansion is refused", () => {
     const lines = ["a: &a [x, x, x, x, x, x, x, x, x, x]"];
     for (const [i, name] of ["b", "c", "d", "e", "f", "g"].entries()) {
       const before = `*${"abcdef"[i]}`;
@@ -230,8 +234,8 @@ describe("what is wrong is told with its place", () => {
   });
 });
 
-describe("the job files that come with geoferry", () => {
-  test.each(["nightly.yaml", "map.yaml", "bucket.yaml"])("%s is right", (name) => {
+describe("job files in samples and docs", () => {
+  test.each(["nightly.yaml", "map.yaml", "bucket.yaml"])("samples/jobs/%s is a valid job", (name) => {
     const text = readFileSync(join(root, "samples/jobs", name), "utf8");
     const environment = {
       MAP: "m",
@@ -243,7 +247,7 @@ describe("the job files that come with geoferry", () => {
     expect(read(text, environment).steps.length).toBeGreaterThan(1);
   });
 
-  test("so are those of the page", () => {
+  test("the examples of docs/jobs.md are valid jobs", () => {
     const blocks = parseCodeBlocks(readFileSync(join(root, "docs/jobs.md"), "utf8")).filter(
       ({ info }) => info === "yaml",
     );
@@ -252,7 +256,7 @@ describe("the job files that come with geoferry", () => {
   });
 });
 
-test("what a run keeps on its machine is told as such where it is to go elsewhere", () => {
+test("an address is refused for files that must be local", () => {
   const map = (member: string) => step("source: a.csv", `target: {map: 7c0${member}}`);
   expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("job.yaml:5");
   expect(refusal(map(", backup: s3://bucket/kept/"))).toContain("s3://bucket/kept/ is an address");
@@ -262,6 +266,6 @@ test("what a run keeps on its machine is told as such where it is to go elsewher
   expect(read(step("source: a.csv", "target: out/", "rejects: s3://bucket/bad.geojsonl")).steps).toHaveLength(1);
   for (const member of ["report", "page", "metrics"])
     expect(refusal(`${member}: https://user:hidden@example.org/a\n${step("source: a.csv", "target: out/")}`)).toMatch(
-      new RegExp(`job.yaml:1.*${member}: is a file or folder of this machine, and https://example.org/a is an address`),
+      new RegExp(`job.yaml:1.*${member}: must be a local file or folder, and https://example.org/a is an address`),
     );
 });

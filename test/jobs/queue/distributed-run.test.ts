@@ -1,4 +1,4 @@
-/** Jobs that workers do, with a real Redis, real processes that are killed, and the real service. */
+/** Distributed runs with a real Redis, a real service, and worker processes that are killed. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -10,17 +10,17 @@ import { hasRedis } from "../../support/servers/redis.js";
 const fixture = await ServedJobFixture.open();
 const { at, put, world, environment, serveTable, runServed: run } = fixture;
 
-/** What the files of a folder hold, by name; nothing temporary is among them. */
+/** File contents of a folder by name, including leftover temporary files. */
 const contents = (folder: string): Record<string, string> =>
   Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "utf8")]));
 
-/** So many tables of two points each. */
+/** Writes tables of two points each. */
 function tables(count: number): void {
   mkdirSync(at("in"), { recursive: true });
   for (let n = 0; n < count; n++) put(`in/t${n}.csv`, pointsCsv(`a${n}`, `b${n}`));
 }
 
-/** The same job by this process alone, in `local/`. @returns what it wrote */
+/** Runs the same step locally, without workers, into `local/`. @returns the file contents */
 async function alone(step: string): Promise<Record<string, string>> {
   put("alone.yaml", `name: alone\nsteps:\n  - ${step.replace("target: out/", "target: local/")}\n`);
   const { status } = await run("alone.yaml", ["--state", at("state-alone")]);
@@ -30,13 +30,13 @@ async function alone(step: string): Promise<Record<string, string>> {
 
 const archive = "{name: archive, source: in/*.csv, target: out/, to: geojson}";
 
-/** Machines on which tests run side by side are slow. */
-describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
+/** The long timeout is for machines that run tests in parallel. */
+describe.runIf(hasRedis)("distributed runs", { timeout: 600_000 }, () => {
   const fleet = new WorkerFleet(environment);
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
 
-  test("five hundred files and a map are done by three, of which two are killed in the middle", async () => {
+  test("a run of 500 files and a map completes when two of three workers are killed", async () => {
     tables(500);
     const map = await world.newMap();
     const places = `{name: places, needs: archive, source: out/*.geojson, target: {map: ${map}, remoteField: name}}`;
@@ -57,15 +57,15 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(names.sort()).toEqual(expected.sort());
     const doers = new Set(report.steps[0]!.items.map(({ worker }) => worker));
     expect(doers).toEqual(new Set(["w1", "w2", "w3"]));
-    expect(third.of("stalled").length + stderr.split("another takes over").length - 1).toBeGreaterThan(0);
+    expect(third.of("stalled").length + stderr.split("another worker takes over").length - 1).toBeGreaterThan(0);
     expect(await fleet.left()).toEqual([]);
-    // Nothing is due any more.
+    // A second run has nothing to do.
     const again = await runThere("job.yaml");
     expect(again.report.steps.map(({ result }) => result)).toEqual(["unchanged", "unchanged"]);
     expect(await third.end()).toBe(0);
   });
 
-  test("a Redis that is killed and comes back with its append-only file holds up the run, and no more", async () => {
+  test("a run completes when Redis is killed and restarts from its append-only file", async () => {
     tables(60);
     put("job.yaml", `name: calm\nsteps:\n  - ${archive}\n`);
     const worker = await fleet.worker("w1");
@@ -75,12 +75,12 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     await fleet.redis.restart(1000);
     const { status, report } = await ran;
     expect([status, report.result]).toEqual([0, "done"]);
-    expect([...worker.of("away"), ...other.of("away")].length).toBeGreaterThan(0);
+    expect([...worker.of("disconnected"), ...other.of("disconnected")].length).toBeGreaterThan(0);
     expect(contents("out")).toEqual(await alone(archive));
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("an interrupted run takes back what it handed out, and the next one does what is left", async () => {
+  test("an interrupted run removes its jobs from the queue, and the next run completes the rest", async () => {
     tables(50);
     put("job.yaml", `name: broken\nsteps:\n  - ${archive}\n`);
     const worker = await fleet.worker("w1");
@@ -97,7 +97,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(contents("out")).toEqual(await alone(archive));
   });
 
-  test("what a killed run has handed out is harmless, and the next one knows what was made of it", async () => {
+  test("the run after a killed one recovers the results of its jobs from the queue", async () => {
     tables(50);
     put("job.yaml", `name: killed\nsteps:\n  - ${archive}\n`);
     const worker = await fleet.worker("w1");
@@ -111,7 +111,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("a large input is done in pieces by all, with the bytes of one", async () => {
+  test("a large input is split among workers, and the output has the same bytes as a local run", async () => {
     const lines = Array.from({ length: 60_000 }, (_, n) => `place number ${n},${n % 180},${n % 90},${"x".repeat(40)}`);
     mkdirSync(at("in"));
     put("in/large.csv", `name,lon,lat,text\n${lines.join("\n")}\n`);
@@ -129,13 +129,13 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     const bytes = (folder: string) =>
       Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "base64")]));
     expect(bytes("out")).toEqual(bytes("local"));
-    const pieces = workers.map((worker) => worker.of("done").filter(({ what }) => what!.includes("pieces")).length);
-    expect(pieces[0]! + pieces[1]!).toBeGreaterThan(3);
-    expect(Math.min(...pieces)).toBeGreaterThan(0);
+    const chunks = workers.map((worker) => worker.of("done").filter(({ what }) => what!.includes("chunk")).length);
+    expect(chunks[0]! + chunks[1]!).toBeGreaterThan(3);
+    expect(Math.min(...chunks)).toBeGreaterThan(0);
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("a map has one writer, whoever wants to write", async () => {
+  test("two jobs that write to the same map do so one after the other", async () => {
     const map = await world.newMap();
     for (const job of ["a", "b"]) {
       mkdirSync(at(`${job}-in`));
@@ -144,7 +144,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       const sync = `{name: sync, needs: convert, source: ${job}-out/t.geojson, target: {map: ${map}, remoteField: name}}`;
       put(`${job}.yaml`, `name: ${job}\nsteps:\n  - ${convert}\n  - ${sync}\n`);
     }
-    // So slow that the second one comes while the first is at it.
+    // The rate limit makes the first job slow enough for the second one to arrive meanwhile.
     const workers = await Promise.all(["w1", "w2"].map((name) => fleet.worker(name, ["--rate", "3"])));
     const [one, other] = [runThere("a.yaml"), runThere("b.yaml")];
     expect([(await one).status, (await other).status]).toEqual([0, 0]);
@@ -152,8 +152,8 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(names.sort()).toEqual(["a1", "a2", "a3", "b1", "b2", "b3"]);
     const spans = workers.flatMap((worker) => {
       const ofMap = worker.said.filter(({ what }) => what === "sync: the map");
-      const [took, done] = ["took", "done"].map((type) => ofMap.filter((said) => said.type === type));
-      return took!.map(({ time }, n) => [Date.parse(time), Date.parse(done![n]!.time)] as const);
+      const [started, done] = ["started", "done"].map((type) => ofMap.filter((said) => said.type === type));
+      return started!.map(({ time }, n) => [Date.parse(time), Date.parse(done![n]!.time)] as const);
     });
     expect(spans).toHaveLength(2);
     const [early, late] = spans.sort(([a], [b]) => a - b);
@@ -162,7 +162,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("what the network had in its way is tried again, a wrong file is not, and what needs it is skipped", async () => {
+  test("network errors are retried, invalid files are not, and dependent steps are skipped", async () => {
     let asked = 0;
     const host = await serveTable((_, response) => {
       asked++;
@@ -180,9 +180,9 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     await fleet.worker("w1");
     const { report, status } = await runThere("job.yaml");
     const [far, bad, after] = report.steps;
-    expect([far!.result, far!.tries]).toEqual(["done", expect.any(Number)]);
-    expect(far!.tries).toBeGreaterThan(1);
-    expect([bad!.result, bad!.tries, bad!.error!.kind]).toEqual(["failed", 1, "input"]);
+    expect([far!.result, far!.attempts]).toEqual(["done", expect.any(Number)]);
+    expect(far!.attempts).toBeGreaterThan(1);
+    expect([bad!.result, bad!.attempts, bad!.error!.kind]).toEqual(["failed", 1, "input"]);
     expect([after!.result, status]).toEqual(["skipped", 3]);
     expect(await world.features(map)).toEqual([]);
     expect(await fleet.left()).toEqual([]);

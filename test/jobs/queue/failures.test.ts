@@ -1,4 +1,4 @@
-/** What befalls workers and a queue in the middle of work: nothing is lost, and nothing is waited for that cannot come. */
+/** Failures of workers and of Redis during work: no result is lost or duplicated, and no command hangs. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -12,12 +12,12 @@ import { hasRedis, RedisServer } from "../../support/servers/redis.js";
 
 const { at, put, serve, world, environment, runServed: run } = await ServedJobFixture.open();
 
-/** The processes that a worker has begun (proc_pid_task(5), children). */
+/** Child processes of a worker (proc_pid_task(5), children). */
 const workerProcessesOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
-/** Machines on which tests run side by side are slow. */
-describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
+/** The long timeout is for machines that run tests in parallel. */
+describe.runIf(hasRedis)("failures in distributed runs", { timeout: 600_000 }, () => {
   const fleet = new WorkerFleet(environment);
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
@@ -25,7 +25,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
   const bytes = (folder: string) =>
     Object.fromEntries(readdirSync(at(folder)).map((name) => [name, readFileSync(at(join(folder, name)), "base64")]));
 
-  test("pieces that one worker has cut are put together by one that would cut them otherwise", async () => {
+  test("a worker resumes an input that another worker has split with another chunk size", async () => {
     const lines = Array.from({ length: 90_000 }, (_, n) => `place number ${n},${n % 180},${n % 90},${"x".repeat(40)}`);
     mkdirSync(at("in"));
     put("in/large.csv", `name,lon,lat,text\n${lines.join("\n")}\n`);
@@ -38,7 +38,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     }
     const first = await fleet.worker("first", ["--split-above", "1", "--shutdown-timeout", "0"]);
     const ran = runThere("out.yaml");
-    await waitUntil(() => first.of("done").some(({ what }) => what!.includes("pieces")));
+    await waitUntil(() => first.of("done").some(({ what }) => what!.includes("chunk")));
     expect(await first.end()).toBe(0);
     const second = await fleet.worker("second", ["--split-above", "3"]);
     expect((await ran).status).toBe(0);
@@ -50,7 +50,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect([first.isAtWork, second.isAtWork]).toEqual([false, false]);
   });
 
-  test("a map that a worker cannot finish when it is told to stop is handed back, and finished by another", async () => {
+  test("a worker that shuts down requeues an unfinished map, and another worker completes it", async () => {
     const map = await world.newMap();
     const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
     put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
@@ -60,7 +60,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     await waitUntil(async () => (await world.features(map)).length > 0);
     expect(first.isAtWork).toBe(true);
     expect(await first.end()).toBe(0);
-    expect(first.of("returned")).toHaveLength(1);
+    expect(first.of("requeued")).toHaveLength(1);
     await fleet.worker("second");
     const { status, report } = await ran;
     expect([status, report.result, report.steps[0]!.items[0]!.worker]).toEqual([0, "done", "second"]);
@@ -69,7 +69,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("no one goes on with appending to a map where a worker was killed, since it would be there twice", async () => {
+  test("an append to a map whose worker was killed fails without being repeated", async () => {
     const map = await world.newMap();
     const names = Array.from({ length: 3000 }, (_, n) => `p${n}`);
     put("a.csv", `name,lon,lat\n${names.map((name, n) => `${name},${n % 180},50`).join("\n")}\n`);
@@ -86,8 +86,8 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test.each(["before the service hears of it", "when the service has done it"])(
-    "a map whose worker and its hand are killed at a write, %s, is finished by another, and nothing is there twice",
+  test.each(["before the service receives it", "after the service has applied it"])(
+    "a map is completed without duplicates when its worker and process are killed at a write %s",
     async (moment) => {
       const map = await world.newMap();
       const names = Array.from({ length: 8500 }, (_, n) => `p${n}`);
@@ -97,7 +97,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       const sent: { readonly key: string; readonly features: number; readonly status: number }[] = [];
       let first: WorkerHandle | null = null;
       proxy.always({
-        name: "written down",
+        name: "recorded",
         async around(request, upstream) {
           const answer = await upstream.send(request);
           if (request.method !== "POST") return answer;
@@ -107,15 +107,15 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
           return answer;
         },
       });
-      // The first is through, the second is the worker's last.
+      // The first write succeeds, the second one kills the worker.
       proxy.on("POST", 2, {
         name: "killed",
         async around(request, upstream) {
-          if (moment.startsWith("when")) await upstream.send(request);
+          if (moment.startsWith("after")) await upstream.send(request);
           const { child } = first!;
-          const hands = workerProcessesOf(child.pid!);
+          const processes = workerProcessesOf(child.pid!);
           await first!.end("SIGKILL");
-          for (const hand of hands) if (existsSync(`/proc/${hand}`)) process.kill(hand, "SIGKILL");
+          for (const pid of processes) if (existsSync(`/proc/${pid}`)) process.kill(pid, "SIGKILL");
           throw new ConnectionCut();
         },
       });
@@ -129,7 +129,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       expect(second.of("stalled").length).toBeGreaterThan(0);
       const there = (await world.features(map)).map(({ properties }) => properties.name);
       expect(there.sort()).toEqual(names.sort());
-      // One key is one creation, however often it is sent (Map Features Service Interface, idempotency).
+      // The service creates features once per idempotency key (Map Features Service Interface, idempotency).
       const created = new Map(sent.filter(({ status }) => status < 300).map(({ key, features }) => [key, features]));
       expect([...created.values()].reduce((sum, count) => sum + count, 0)).toBe(names.length);
       expect(await fleet.left()).toEqual([]);
@@ -137,9 +137,9 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
   );
 
   test.each<[string, (redis: RedisServer) => Promise<void> | void]>([
-    ["is gone", (redis) => redis.stop()],
-    ["answers no more", (redis) => redis.freeze()],
-  ])("a run that takes over ends when it is told to, also where Redis %s", async (_, lose) => {
+    ["is stopped", (redis) => redis.stop()],
+    ["hangs", (redis) => redis.freeze()],
+  ])("a run that recovers stalled jobs can be interrupted when Redis %s", async (_, lose) => {
     const redis = await RedisServer.start();
     const queue = ["--queue", redis.url];
     let asked = 0;
@@ -154,27 +154,30 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       await run("job.yaml", queue, {
         watch: (child) => void waitUntil(() => asked > 0 && worker.isAtWork).then(() => child.kill("SIGKILL")),
       });
-      // It holds the job for ten minutes.
+      // Its lock lasts for ten minutes.
       await worker.end("SIGKILL");
       let began = 0;
       const ran = run("job.yaml", queue, {
         watch: (child) =>
           child.stderr!.on("data", async (text: Buffer) => {
-            if (!text.toString().includes("they are taken back")) return;
+            if (!text.toString().includes("removing them")) return;
             await lose(redis);
             began = performance.now();
             child.kill("SIGINT");
           }),
       });
       const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
-      expect([ended?.status, ended?.stderr]).toEqual([130, expect.stringContaining("the next run takes it back")]);
+      expect([ended?.status, ended?.stderr]).toEqual([
+        130,
+        expect.stringContaining("the next run of this job removes them"),
+      ]);
       expect((performance.now() - began) / 1000).toBeLessThan(15);
     } finally {
       await redis.stop();
     }
   });
 
-  test("a run is interrupted where Redis answers no more, and tells what it leaves", async () => {
+  test("a run can be interrupted when Redis hangs, and reports the jobs that remain", async () => {
     const redis = await RedisServer.start();
     put("a.csv", "name,lon,lat\nx,1,50\n");
     put("job.yaml", "name: q\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
@@ -189,21 +192,18 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       });
       const ended = await Promise.race([ran, pause(60_000, null, { ref: false })]);
       client.disconnect();
-      expect([ended?.status, ended?.stderr]).toEqual([
-        130,
-        expect.stringContaining("1 of the jobs that were handed out"),
-      ]);
+      expect([ended?.status, ended?.stderr]).toEqual([130, expect.stringContaining("1 of its jobs remain in")]);
     } finally {
       await redis.stop();
     }
   });
 
-  test("a worker that is told to stop ends where its Redis is away", async () => {
+  test("a worker shuts down on SIGTERM when Redis is stopped", async () => {
     const redis = await RedisServer.start();
     const flags = ["--queue", redis.url, "--shutdown-timeout", "1", "--concurrency", "1", "--json"];
     const worker = await fleet.begin([main, "worker", ...flags]);
     await redis.stop();
-    await waitUntil(() => worker.of("away").length > 0);
+    await waitUntil(() => worker.of("disconnected").length > 0);
     const ended = worker.end();
     expect(await Promise.race([ended, pause(60_000, "hangs")])).toBe(0);
   });

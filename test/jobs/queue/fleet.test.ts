@@ -1,4 +1,4 @@
-/** Workers that differ, disappear or are busy: who does a job, and how soon another one takes it. */
+/** Fleets of workers that differ, disappear or are busy: which worker runs a job, and when another takes over. */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
@@ -14,7 +14,7 @@ import { hasRedis } from "../../support/servers/redis.js";
 const fixture = await ServedJobFixture.open();
 const { at, put, environment, serveTable, runServed: run } = fixture;
 
-/** So many tables of one point each, and a job that makes a file of each. A refusal must not need a second try. */
+/** Writes tables of one point each, and a job that converts them without retries. */
 function tables(count: number, job = "job", more = ""): void {
   mkdirSync(at("in"), { recursive: true });
   for (let n = 0; n < count; n++) put(`in/t${n}.csv`, pointsCsv(`a${n}`));
@@ -24,7 +24,7 @@ function tables(count: number, job = "job", more = ""): void {
   );
 }
 
-/** A copy of the program whose package.json has another version. @returns the path of its command */
+/** Copies the program with another version in its package.json. @returns the path of its command */
 function programOf(version: string): string {
   const copy = at(`geoferry-${version}`);
   mkdirSync(copy);
@@ -35,18 +35,18 @@ function programOf(version: string): string {
   return join(copy, "dist", main.slice(join(root, "dist").length));
 }
 
-/** A format plugin whose reader makes one point of a file, after `before` has run. */
+/** A format plugin whose reader runs `before` and then fails. */
 const plugin = (before: string) => `
 export default { apiVersion: 1, id: "odd", label: "Odd", extensions: ["odd"], identify: () => "no",
   reader: { options: {}, load: async () => ({ async open() { ${before}; throw new Error("nothing is in it"); } }) } };`;
 
-/** Machines on which tests run side by side are slow. */
-describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
+/** The long timeout is for machines that run tests in parallel. */
+describe.runIf(hasRedis)("fleets of workers", { timeout: 600_000 }, () => {
   const fleet = new WorkerFleet(environment);
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
 
-  test("of three versions does every job that one of its workers has the version for", async () => {
+  test("jobs run on the workers of the run's version in a fleet of three versions", async () => {
     const [older, oldest] = [programOf("0.0.9"), programOf("0.0.8")];
     const first = await fleet.worker("older", ["--concurrency", "4"], older);
     const second = await fleet.worker("oldest", ["--concurrency", "4"], oldest);
@@ -59,27 +59,27 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     });
     const { status, report, stderr } = await alone;
     expect(stderr).toMatch(/no worker of geoferry \S+ is connected to redis:\S+, but 1 of 0\.0\.8 and 1 of 0\.0\.9/);
-    expect([status, report.result, report.steps[0]!.tries]).toEqual([0, "done", 1]);
+    expect([status, report.result, report.steps[0]!.attempts]).toEqual([0, "done", 1]);
     expect(new Set(report.steps[0]!.items.map(({ worker }) => worker))).toEqual(new Set(["own"]));
-    expect([...first.of("took"), ...second.of("took")]).toEqual([]);
-    // A run of another version goes to the workers of that one.
+    expect([...first.of("started"), ...second.of("started")]).toEqual([]);
+    // A run of another version uses the workers of that version.
     tables(5, "other");
     const other = await runThere("other.yaml", [], { program: older });
     expect([other.status, other.report.geoferry]).toEqual([0, "0.0.9"]);
     expect(new Set(other.report.steps[0]!.items.map(({ worker }) => worker))).toEqual(new Set(["older"]));
     expect(other.stderr).toMatch(
-      /connected to redis:\S+: 1 worker of geoferry 0\.0\.9; others, .*: 1 of 0\.0\.8 and 1 of /,
+      /connected to redis:\S+: 1 worker of geoferry 0\.0\.9; workers of other versions .*: 1 of 0\.0\.8 and 1 of /,
     );
   });
 
-  test("does every job, with no try lost, where one of its workers has to refuse each", async () => {
+  test("refusals by one worker do not count as attempts of a job", async () => {
     put("odd.mjs", plugin(""));
     const plain = await fleet.worker("plain", ["--concurrency", "2"]);
     await fleet.worker("able", ["--plugin", at("odd.mjs")]);
     tables(30);
     const { status, report, stderr } = await runThere("job.yaml", ["--plugin", at("odd.mjs")]);
     expect(plain.of("refused").length).toBeGreaterThan(0);
-    expect([status, report.result, report.steps[0]!.tries]).toEqual([0, "done", 1]);
+    expect([status, report.result, report.steps[0]!.attempts]).toEqual([0, "done", 1]);
     expect(new Set(report.steps[0]!.items.map(({ worker }) => worker))).toEqual(new Set(["able"]));
     expect(readdirSync(at("job"))).toHaveLength(30);
     expect(stderr).toContain("it does not know the format odd");
@@ -87,7 +87,7 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("goes on at once with the jobs of workers that were killed, however long their locks last", async () => {
+  test("another worker takes over the job of a killed worker before its lock expires", async () => {
     let isOpen = false;
     let asked = 0;
     const host = await serveTable(({ method }, response) => {
@@ -108,7 +108,7 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     expect(await fleet.left()).toEqual([]);
   });
 
-  test("has no worker that stays away from the list of connections unnoticed", async () => {
+  test("a worker that is missing in the connection list reconnects", async () => {
     const worker = { id: "one", version: "1.0.0" };
     const redis = fleet.redis.client();
     const named = new Redis(fleet.redis.url, { connectionName: connectionName("p", worker) });
@@ -126,16 +126,16 @@ describe.runIf(hasRedis)("a fleet", { timeout: 600_000 }, () => {
     redis.disconnect();
   });
 
-  test("leaves a job to a worker that is merely busy, however long its work blocks an event loop", async () => {
-    // Far longer than the time after which a worker counts as dead.
+  test("a job that blocks the event loop of its process is not taken over", async () => {
+    // Much longer than --stalled-after.
     put("odd.mjs", plugin("const end = Date.now() + 7000; while (Date.now() < end);"));
     put("a.odd", "x");
     put("job.yaml", "name: busy\nretries: 0\nsteps:\n  - {name: a, source: a.odd, from: odd, target: a.geojson}\n");
     const flags = ["--plugin", at("odd.mjs"), "--stalled-after", "2"];
     const workers = await Promise.all(["first", "second"].map((name) => fleet.worker(name, flags)));
     const { report } = await runThere("job.yaml", ["--plugin", at("odd.mjs")]);
-    expect([report.steps[0]!.result, report.steps[0]!.tries]).toEqual(["failed", 1]);
-    expect(workers.flatMap((worker) => worker.of("took"))).toHaveLength(1);
+    expect([report.steps[0]!.result, report.steps[0]!.attempts]).toEqual(["failed", 1]);
+    expect(workers.flatMap((worker) => worker.of("started"))).toHaveLength(1);
     expect(workers.flatMap((worker) => worker.of("stalled"))).toEqual([]);
     expect(existsSync(at("a.geojson"))).toBe(false);
   });

@@ -1,4 +1,3 @@
-/** What is told of the address of a queue. */
 import { expect, test } from "vitest";
 import { parseQueueAddress } from "../../../src/jobs/queue/queue-address.js";
 
@@ -10,7 +9,7 @@ test.each([
   "redis://me:geheim@host:port",
   "http://me:geheim@host",
   "redis://me:ge@heim@host/words",
-])("that cannot be used is told without its password: %s", (text) => {
+])("the error for the invalid queue address %s does not contain its password", (text) => {
   expect(() => parseQueueAddress(text)).toThrow(
     expect.objectContaining({ code: "queue-address", message: expect.not.stringMatching(/ge.?heim|ge\b|heim\b/) }),
   );

@@ -1,4 +1,4 @@
-/** What workers refuse, what they keep to themselves, how they end, and how a queue is reached. */
+/** Refusals, secrets, shutdown and sample configurations of workers, and connections to queues. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -12,13 +12,13 @@ import { hasRedis, RedisServer } from "../../support/servers/redis.js";
 const fixture = await ServedJobFixture.open();
 const { at, put, world, environment, serveTable, runServed: run } = fixture;
 
-/** Machines on which tests run side by side are slow. */
-describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
+/** The long timeout is for machines that run tests in parallel. */
+describe.runIf(hasRedis)("workers", { timeout: 600_000 }, () => {
   const fleet = new WorkerFleet(environment);
   const runThere = (job: string, flags: readonly string[] = [], options: JobRunOptions = {}) =>
     run(job, [...fleet.flags, ...flags], options);
 
-  describe("a worker refuses", () => {
+  describe("refusals", () => {
     const once = (more = "") =>
       `name: once\nretries: 0\nsteps:\n  - {name: a, source: a.csv, target: a.geojson${more}}\n`;
     beforeEach(() => {
@@ -31,7 +31,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       expect(existsSync(at("a.geojson"))).toBe(false);
       return report.steps[0]!.error!.message;
     };
-    /** Does something when the job waits for a worker. */
+    /** Runs `act` while the job waits for a worker. */
     const meanwhile = async (act: () => void, flags: readonly string[] = []): Promise<string> => {
       const ran = runThere("job.yaml", flags);
       await waitUntil(async () => (await fleet.left()).some((key) => /:prioritized$/.test(key)));
@@ -40,7 +40,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       return refused(ran);
     };
 
-    test("a run with a format that it does not know", async () => {
+    test("a worker refuses a run with a format that it does not know", async () => {
       await fleet.worker("plain");
       const reader = "{ options: {}, load: async () => ({ open() {} }) }";
       put(
@@ -51,25 +51,25 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
       expect(message).toContain("it does not know the format odd");
     });
 
-    test("a source that it sees otherwise", async () => {
-      expect(await meanwhile(() => put("a.csv", pointsCsv("a", "b")))).toContain("is the storage shared");
+    test("a worker refuses a source that differs on its machine", async () => {
+      expect(await meanwhile(() => put("a.csv", pointsCsv("a", "b")))).toContain("put the sources on shared storage");
     });
 
-    test("a source that it does not see", async () => {
-      expect(await meanwhile(() => rmSync(at("a.csv")))).toContain("it does not see a.csv");
+    test("a worker refuses a source that is missing on its machine", async () => {
+      expect(await meanwhile(() => rmSync(at("a.csv")))).toContain("it cannot find a.csv");
     });
 
-    test("a job's file that is another one there", async () => {
-      expect(await meanwhile(() => put("job.yaml", once(", always: true")))).toContain("is another file here");
+    test("a worker refuses a job file that differs on its machine", async () => {
+      expect(await meanwhile(() => put("job.yaml", once(", always: true")))).toContain("has other contents here");
     });
 
-    test("a variable that says something else there", async () => {
+    test("a worker refuses a step whose variables differ in its environment", async () => {
       put("job.yaml", once(', layerName: "${CITY:-here}"'));
       await fleet.worker("w1");
       expect(await refused(runThere("job.yaml", [], { env: { CITY: "there" } }))).toContain("environment");
     });
 
-    test("a map where its folder of states is another one", async () => {
+    test("a worker refuses a map if its state folder differs", async () => {
       put(
         "job.yaml",
         `name: m\nretries: 0\nsteps:\n  - {name: m, source: a.csv, target: {map: ${await world.newMap()}}}\n`,
@@ -79,7 +79,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     });
   });
 
-  test("secrets reach neither Redis nor reports, and workers find them where they are", async () => {
+  test("workers resolve secrets themselves, and neither Redis nor reports contain them", async () => {
     const given: (string | undefined)[] = [];
     const host = await serveTable(({ headers }, response) => {
       given.push(headers.authorization);
@@ -107,12 +107,12 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     expect(seen.filter((line) => line.includes("geheim"))).toEqual([]);
   });
 
-  test("a worker that is told to stop hands back what it cannot finish", async () => {
+  test("a worker that shuts down requeues an unfinished job", async () => {
     let isOpen = false;
     let asked = 0;
     const host = await serveTable(({ method }, response) => {
       if (method === "GET") asked++;
-      // What the first worker asks is not answered.
+      // The server does not answer the first worker.
       if (isOpen || method === "HEAD") response.end(pointsCsv("x"));
     });
     put("job.yaml", `name: slow\nsteps:\n  - {name: a, source: "http://${host}/x.csv", target: a.geojson}\n`);
@@ -120,7 +120,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
     const ran = runThere("job.yaml");
     await waitUntil(() => asked > 0 && first.isAtWork);
     expect(await first.end()).toBe(0);
-    expect(first.of("returned")).toHaveLength(1);
+    expect(first.of("requeued")).toHaveLength(1);
     isOpen = true;
     await fleet.worker("second");
     const { status, report } = await ran;
@@ -137,7 +137,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
         return (spec.containers[0].args as string[]).join(" ");
       },
     ],
-  ])("the example for %s begins a worker", async (_, line) => {
+  ])("the sample configuration for %s starts a worker", async (_, line) => {
     const [command, ...words] = line().slice(line().indexOf("geoferry worker")).split(" ").slice(1);
     const own = words.map((word, n) => (words[n - 1] === "--state" ? at("s") : word));
     const worker = await fleet.begin([main, command!, ...own, ...fleet.flags]);
@@ -146,7 +146,7 @@ describe.runIf(hasRedis)("with workers", { timeout: 600_000 }, () => {
   });
 });
 
-describe.runIf(hasRedis)("a queue", () => {
+describe.runIf(hasRedis)("connections to queues", () => {
   beforeEach(() => {
     put("a.csv", pointsCsv("a"));
     put("job.yaml", "name: q\nsteps:\n  - {name: a, source: a.csv, target: a.geojson}\n");
@@ -156,12 +156,12 @@ describe.runIf(hasRedis)("a queue", () => {
     return { status, stderr };
   };
 
-  test("that is away is told at once", async () => {
+  test("a run fails at once if no server listens at the queue's address", async () => {
     const url = `redis://${await fixture.silence()}`;
-    expect(await asked(url)).toEqual({ status: 8, stderr: expect.stringContaining("nobody listens there") });
+    expect(await asked(url)).toEqual({ status: 8, stderr: expect.stringContaining("no server listens there") });
   });
 
-  test("that wants a password gets the one of the environment, and tells it nowhere", async () => {
+  test("the password of a queue comes from the environment and is never printed", async () => {
     const redis = await RedisServer.start(["--requirepass", "geheim"]);
     try {
       const withPassword = (password: string) => redis.url.replace("//", `//default:${password}@`);
@@ -178,7 +178,7 @@ describe.runIf(hasRedis)("a queue", () => {
     }
   });
 
-  test("that may drop jobs is told of", async () => {
+  test("a run warns if Redis may evict jobs", async () => {
     const redis = await RedisServer.start(["--maxmemory-policy", "allkeys-lru", "--maxmemory", "50mb"]);
     try {
       const { status, stderr } = await asked(redis.url, {
@@ -188,24 +188,24 @@ describe.runIf(hasRedis)("a queue", () => {
             if (text.toString().includes("noeviction")) child.kill("SIGINT");
           }),
       });
-      expect([status, stderr]).toEqual([130, expect.stringContaining("its maxmemory-policy is allkeys-lru")]);
+      expect([status, stderr]).toEqual([130, expect.stringContaining("maxmemory-policy is allkeys-lru")]);
     } finally {
       await redis.stop();
     }
   });
 
-  test("that takes no jobs is not waited for", async () => {
+  test("a run fails if Redis refuses jobs", async () => {
     const redis = await RedisServer.start(["--maxmemory", "1mb"]);
     try {
       expect(await asked(redis.url)).toEqual({ status: 8, stderr: expect.stringContaining("OOM") });
       const client = redis.client();
       await client.config("SET", "maxmemory", "0");
       const full = () => client.config("SET", "maxmemory", "1mb");
-      await client.call("ACL", "SETUSER", "deaf", "on", ">geheim", "~geoferry:*", "+@all");
-      const deaf = redis.url.replace("//", "//deaf:geheim@");
-      expect(await asked(deaf)).toEqual({ status: 9, stderr: expect.stringContaining("channels") });
+      await client.call("ACL", "SETUSER", "nochannels", "on", ">geheim", "~geoferry:*", "+@all");
+      const withoutChannels = redis.url.replace("//", "//nochannels:geheim@");
+      expect(await asked(withoutChannels)).toEqual({ status: 9, stderr: expect.stringContaining("channels") });
       const ran = asked(redis.url);
-      // It has begun, and Redis forgets all and is full.
+      // After the start of the run, Redis loses its keys and has no memory left.
       await waitUntil(async () => (await client.keys("geoferry:work-*:prioritized")).length > 0);
       await full();
       await client.flushall();
@@ -216,7 +216,7 @@ describe.runIf(hasRedis)("a queue", () => {
     }
   });
 
-  test.each(["http://127.0.0.1", "redis", "redis://h/words"])("is at no address like %s", async (url) => {
+  test.each(["http://127.0.0.1", "redis", "redis://h/words"])("the queue address %s is refused", async (url) => {
     expect((await asked(url)).status).toBe(2);
   });
 });

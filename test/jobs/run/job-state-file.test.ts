@@ -1,4 +1,4 @@
-/** What a job remembers is damaged: nothing is done, and a person is told what to do and what it costs. */
+/** A damaged job state stops the run, and the message says what to do and what that costs. */
 import {
   copyFileSync,
   existsSync,
@@ -29,12 +29,12 @@ beforeEach(async () => {
   expect((await run()).status).toBe(0);
 });
 
-describe("a job.db", () => {
+describe("job.db", () => {
   test.each<[string, (path: string) => void, number]>([
-    ["that is cut", (path) => truncateSync(path, 6000), 3],
+    ["that is truncated", (path) => truncateSync(path, 6000), 3],
     ["of random bytes", (path) => writeFileSync(path, Buffer.alloc(20_000, "9f3a")), 3],
     [
-      "with damage inside",
+      "with corrupt pages",
       (path) => {
         const bytes = readFileSync(path);
         writeFileSync(path, bytes.fill(0xa5, 4096));
@@ -53,19 +53,19 @@ describe("a job.db", () => {
       "without its tables",
       (path) => {
         using database = opened(path);
-        database.exec("DROP TABLE written");
+        database.exec("DROP TABLE output_record");
       },
       3,
     ],
     [
-      "of a later geoferry",
+      "of a later version",
       (path) => {
         using database = opened(path);
         database.pragma("user_version = 99");
       },
       4,
     ],
-  ])("%s stops the job, and is named with what moving it away costs", async (_, damage, expected) => {
+  ])("a job.db %s stops the run, and the error says what moving it away costs", async (_, damage, expected) => {
     const before = readFileSync(at("a.geojson"), "utf8");
     put("a.csv", pointsCsv("a", "b"));
     const db = path();
@@ -77,7 +77,7 @@ describe("a job.db", () => {
       expect(stderr).toContain(words);
     expect(stderr).not.toContain("nothing is left behind");
     expect(readFileSync(at("a.geojson"), "utf8")).toBe(before);
-    // What the message says is so: without it the output is somebody else's.
+    // As the message says: without the state, the job does not know that it wrote the output.
     rmSync(db, { recursive: true });
     const refused = await run();
     expect([refused.status, refused.report.steps[0]!.error!.code]).toEqual([2, "output-exists"]);
@@ -86,7 +86,7 @@ describe("a job.db", () => {
     expect(readFileSync(at("a.geojson"), "utf8")).toContain('"b"');
   });
 
-  test("that takes no more reports does not keep them from being told", async () => {
+  test("a run whose report cannot be saved still writes its report, page and metrics", async () => {
     {
       using database = opened(path());
       database.exec("DROP TABLE run");
@@ -94,7 +94,7 @@ describe("a job.db", () => {
     put("a.csv", pointsCsv("a", "b"));
     const { status, stderr, report } = await run("--metrics", at("job.prom"), "--page", at("page.html"));
     expect([status, report.result, report.status]).toEqual([3, "done", 0]);
-    // Once, though neither the page nor what the metrics say of earlier runs can be had.
+    // One error, although both the page and the metrics need earlier runs.
     expect(stderr.split("no such table: run").length - 1).toBe(1);
     expect(existsSync(at("a.geojson"))).toBe(true);
     const metrics = readFileSync(at("job.prom"), "utf8");

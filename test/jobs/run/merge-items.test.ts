@@ -1,4 +1,3 @@
-/** What several tries of a step came to. */
 import { expect, test } from "vitest";
 import { emptyFindingLists } from "../../../src/jobs/report/run-report.js";
 import { mergeItems } from "../../../src/jobs/run/run-step.js";
@@ -7,7 +6,7 @@ const item = { source: "a.csv", target: "map:1", error: null, ...emptyFindingLis
 const first = { path: "/backups/a.geojson", created: 3 };
 const second = { path: "/backups/a-2.geojson", created: 2 };
 
-test("the backups of all tries that wrote are kept, in the order of time", () => {
+test("merged items list the backups of all attempts, oldest first", () => {
   const failed = {
     ...item,
     result: "failed",

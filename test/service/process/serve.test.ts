@@ -205,7 +205,7 @@ describe("geoferry serve with invalid settings", () => {
     ["a limit of 0", ["--limit", "bodyBytes=0"], 2, "bodyBytes"],
     ["a timeout beyond the range of timers", ["--limit", "endSeconds=2147484"], 2, "at most 2147483"],
     ["a depth beyond the stack size", ["--limit", "bodyDepth=100000"], 2, "at most 1000"],
-    ["a file that is not a database", ["--data", join(folder.path, "of-another")], 3, "another program's"],
+    ["a file that is not a database", ["--data", join(folder.path, "of-another")], 3, "another program"],
     ["an unknown log level", ["--log-level", "loud"], 2, "debug"],
     ["a positional argument", ["maps"], 2, "maps"],
     ["a proxy given by name", ["--trust-proxy", "maps.example.org"], 2, "--trust-proxy"],

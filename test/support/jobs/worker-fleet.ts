@@ -42,8 +42,8 @@ export class WorkerHandle {
   of = (type: string): LogLine[] => this.said.filter((one) => one.type === type);
 
   get isAtWork(): boolean {
-    const ended = ["done", "failed", "refused", "returned", "spread"].flatMap(this.of);
-    return this.of("took").length > ended.length;
+    const ended = ["done", "failed", "refused", "requeued", "split"].flatMap(this.of);
+    return this.of("started").length > ended.length;
   }
 
   /** @returns the exit status */

@@ -68,7 +68,7 @@ await describeOnEveryFixture((kind) => {
     const { map, ids } = await mapOf(places);
     const first = await dedupe(map, "--backup", `${map}.geojson`);
     expect(first.status).toBe(10);
-    expect(first.stderr).toContain(`a: ${ids[0]} stays; ${ids[2]} goes, which is the same`);
+    expect(first.stderr).toContain(`a: keep ${ids[0]}; delete ${ids[2]}, which is equal`);
     expect(first.stderr).toContain("--delete-different");
     expect(await idsOn(map)).toEqual([0, 1, 3, 4, 6].map((n) => ids[n]));
 

@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium)("in Chromium", { timeout: 240_000 }, () => {
     const same = [pointFeature(1, 1, { ref: "a" })];
     const { page, complaints } = await open({ source: same, map: same });
     await drawn(page);
-    expect(await page.getByText("There is nothing to do.").count()).toBe(1);
+    expect(await page.getByText("The plan contains no changes.").count()).toBe(1);
     expect(complaints).toEqual([]);
   });
 });

@@ -37,12 +37,12 @@ test("the table shows counts, three examples of each class, and old and new valu
       … 1,197 more
   update          2  changed
       ~ b: geometry Point at 2° S, 2° E → Point at 2° N, 2.5° E, name "old\\u001b[31m" → "Café \\"new\\"", note "x" → nothing, n nothing → 1
-      ~ l: geometry Line → Line, elsewhere
-  delete          1  to be removed from the map
+      ~ l: geometry Line → Line, other coordinates
+  delete          1  to be deleted from the map
       - c
-  unmanaged       1  on the map without a key, and left alone
+  unmanaged       1  on the map without a key, kept
       · id-x
-  stops it: 1 feature of the map has no property "ref", so it cannot be matched with the source; --keep-unmanaged keeps it, --delete-unmanaged deletes it
+  guard: 1 feature of the map has no property "ref", so it cannot be matched with the source; --keep-unmanaged keeps it, --delete-unmanaged deletes it
 `);
 });
 
@@ -52,7 +52,7 @@ test("the table reports the effect of one PUT", async () => {
     map: [pointFeature(1, 1, { ref: "a" }), pointFeature(3, 3, { ref: "c" })],
   };
   expect(await text(scene)).toContain(
-    "One request (PUT) does it all: it sends the whole set of 2 features, and the map loses 1 feature.\n",
+    "A single PUT request replaces all features: it sends 2 features and deletes 1 feature.\n",
   );
 });
 
@@ -61,7 +61,7 @@ test("the table of an empty plan shows its counts", async () => {
   expect(await text({ source: same, map: same })).toBe(`full, matched by property "ref":
   create      0  only in the source
   update      0  changed
-  delete      0  to be removed from the map
+  delete      0  to be deleted from the map
   same        1  equal
 `);
 });

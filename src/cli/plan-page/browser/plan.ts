@@ -1,4 +1,4 @@
-/** Draws the map of a plan, before and after, beside its table. All that it needs is in the page. */
+/** Draws the map of a plan, before and after. All data is in the page. */
 import type { GeoJSONSource } from "maplibre-gl";
 import * as library from "maplibre-gl";
 import { boundingBoxOf, FeatureExtent } from "../../../service/pages/browser/extent.js";
@@ -46,7 +46,7 @@ async function makeMap(): Promise<library.Map> {
   return map;
 }
 
-/** What a row is on the map: as it was, as it will be, or once where it stays. */
+/** Map features of a row: its states before and after, or one feature if it is unchanged. */
 function toMapFeatures({ class: name, before, after }: PageRow, row: number): DrawnFeature[] {
   const [old, now] = mapIds(row);
   const feature = (id: number, geometry: object | null | undefined, time: string): DrawnFeature[] =>
@@ -66,7 +66,7 @@ function computeExtent(some: readonly PageRow[]): FeatureExtent {
   return extent;
 }
 
-/** Calls it whenever another choice is made of what is shown. */
+/** Calls `show` when the user changes the filter or the side. */
 function listenForChoice(show: (choice: Choice) => void): void {
   for (const input of document.querySelectorAll("#filter input, .sides input"))
     input.addEventListener("change", () => show(readChoice()));
@@ -81,7 +81,7 @@ function filterMap(map: library.Map, choice: Choice): void {
   for (const [layer, what] of filters(choice)) map.setFilter(layer, what);
 }
 
-/** Takes its colours again when the browser goes dark or light. */
+/** Updates the colors when the color scheme changes. */
 function followColorScheme(map: library.Map): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const { id, paint = {} } of layers(readChoice()))
@@ -90,7 +90,7 @@ function followColorScheme(map: library.Map): void {
   });
 }
 
-/** The names in the table become buttons, and a click anywhere in a row does the same. */
+/** Makes the names in the table buttons that select a feature; clicks on a row do the same. */
 function linkTable(map: library.Map, selection: Selection): void {
   const show = (row: number) => {
     const box = computeExtent([rows[row]!]).box();
@@ -114,7 +114,7 @@ function linkTable(map: library.Map, selection: Selection): void {
 }
 
 function enableSelection(map: library.Map, selection: Selection): void {
-  const around = ({ x, y }: library.Point): number[] => {
+  const rowsNear = ({ x, y }: library.Point): number[] => {
     const found = map.queryRenderedFeatures(
       [
         [x - 6, y - 6],
@@ -124,9 +124,9 @@ function enableSelection(map: library.Map, selection: Selection): void {
     );
     return [...new Set(found.map(({ id }) => Math.floor(Number(id) / 2)))];
   };
-  map.on("click", ({ point }) => selection.chooseNext(around(point)));
+  map.on("click", ({ point }) => selection.chooseNext(rowsNear(point)));
   map.on("mousemove", ({ point }) => {
-    map.getCanvas().style.cursor = around(point).length > 0 ? "pointer" : "";
+    map.getCanvas().style.cursor = rowsNear(point).length > 0 ? "pointer" : "";
   });
 }
 
@@ -134,7 +134,7 @@ root.hidden = false;
 filter.hidden = false;
 listenForChoice(filterTable);
 root.setAttribute("aria-busy", "true");
-status.textContent = "The map is being drawn…";
+status.textContent = "Drawing the map…";
 try {
   const map = await makeMap();
   const selection = new Selection(map, rows, document.getElementById("selection")!);
@@ -146,16 +146,16 @@ try {
   linkTable(map, selection);
   const box = computeExtent(rows).box();
   if (box) map.fitBounds(box, { animate: false, padding: 40, maxZoom: 13 });
-  const placeless = rows.filter((row) => listGeometries(row).length === 0).length;
+  const withoutGeometry = rows.filter((row) => listGeometries(row).length === 0).length;
   status.textContent =
-    placeless === 0
+    withoutGeometry === 0
       ? ""
-      : `${placeless.toLocaleString("en")} without a place ${placeless === 1 ? "is" : "are"} in the table only.`;
+      : `${withoutGeometry.toLocaleString("en")} without geometry ${withoutGeometry === 1 ? "is" : "are"} in the table only.`;
   map.once("idle", () => root.setAttribute("aria-busy", "false"));
   map.triggerRepaint();
 } catch (error) {
   console.error(error);
-  status.textContent = "The map cannot be drawn in this browser. The table has the same features.";
+  status.textContent = "This browser cannot draw the map. The table has the same features.";
   root.querySelector<HTMLElement>(".frame")!.hidden = document.querySelector("canvas") === null;
   root.setAttribute("aria-busy", "false");
 }

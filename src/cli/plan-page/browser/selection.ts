@@ -1,9 +1,9 @@
-/** The feature that was chosen: marked in the table and on the map, with all its old and new values. */
+/** The selected feature: highlighted in table and map, with its old and new values in a panel. */
 import type { Map as DrawnMap } from "maplibre-gl";
 import { formatLocation, formatProperties } from "../../../service/pages/maps/feature-text.js";
 import type { PageRow } from "../page-data.js";
 
-/** What a feature is called on the map: twice its row, and one more for what is there after. */
+/** Map feature ids of a row: 2 × row for the state before, 2 × row + 1 for the state after. */
 export const mapIds = (row: number): readonly [before: number, after: number] => [2 * row, 2 * row + 1];
 
 export class Selection {
@@ -26,7 +26,7 @@ export class Selection {
     this.panel.scrollTop = 0;
   }
 
-  /** The next of those that lie under each other. */
+  /** Cycles through overlapping features. */
   chooseNext(candidates: readonly number[]): void {
     const before = this.#chosen === null ? -1 : candidates.indexOf(this.#chosen);
     this.choose(candidates[(before + 1) % candidates.length] ?? null);
@@ -38,7 +38,7 @@ export class Selection {
   }
 }
 
-/** Everything that people wrote goes in as text. */
+/** Inserts all values as text, not as markup. */
 function renderSelection({ class: what, name, before, after }: PageRow, close: () => void): HTMLElement[] {
   const head = document.createElement("header");
   const button = createElement("button", "Close");

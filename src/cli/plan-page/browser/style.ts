@@ -1,8 +1,8 @@
-/** How what a plan does looks on the map: full is what will be there, hollow and dashed what is there before. */
+/** Map style: hollow and dashed shapes for the state before, filled shapes for the state after. */
 import type { FilterSpecification, LayerSpecification, StyleSpecification } from "maplibre-gl";
 import { type DrawnClass, drawnClasses } from "../page-data.js";
 
-/** What the map shows: before the plan, after it, or both over each other. */
+/** Which state the map shows. */
 export type Side = "before" | "both" | "after";
 
 export interface Choice {
@@ -20,7 +20,7 @@ const shapes = {
 } as const;
 type Shape = keyof typeof shapes;
 
-/** Features as they are before and as they are after are layers of their own. */
+/** The states before and after have separate layers. */
 const times = ["before", "after"] as const;
 type Time = (typeof times)[number];
 
@@ -30,13 +30,13 @@ export const featureLayers: readonly string[] = times.flatMap((time) =>
   (Object.keys(shapes) as Shape[]).map((shape) => layerId(shape, time)),
 );
 
-/** By layer, which features it shows. */
+/** The filter of each layer. */
 export function filters({ side, classes }: Choice): ReadonlyMap<string, FilterSpecification> {
   const found = new Map<string, FilterSpecification>();
   for (const time of times) {
     for (const [shape, is] of Object.entries(shapes)) {
       const isShown = side === "both" || side === time;
-      // What stays as it is is drawn once.
+      // Unchanged features are drawn once.
       const when =
         side === "both" ? ["==", ["get", "time"], time] : ["in", ["get", "time"], ["literal", [time, "always"]]];
       const drawn = time === "after" && side === "both" ? ["in", ["get", "time"], ["literal", [time, "always"]]] : when;
@@ -47,7 +47,7 @@ export function filters({ side, classes }: Choice): ReadonlyMap<string, FilterSp
   return found;
 }
 
-/** The layers, without what they show, in the colours of now. */
+/** The layers in the current color scheme. */
 export function layers(choice: Choice): LayerSpecification[] {
   const shown = filters(choice);
   const chosen = ["boolean", ["feature-state", "chosen"], false];

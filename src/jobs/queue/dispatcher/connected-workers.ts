@@ -1,23 +1,23 @@
 /**
- * Which workers are connected: each gives one of its connections a name, which Redis lists for as long as the connection
- * lasts, whatever the worker is doing.
+ * Lists the connected workers. Each worker names one of its connections; Redis lists the name while the connection lasts,
+ * even if the worker is busy.
  */
 import type { Redis } from "ioredis";
 
 export interface ConnectedWorker {
-  /** Of its process. */
+  /** Unique id of the worker. */
   readonly id: string;
-  /** Of geoferry. */
+  /** Version of geoferry. */
   readonly version: string;
 }
 
 const start = (prefix: string): string => `geoferry-worker:${prefix}:`;
 
-/** The name of a connection that subscribes to a channel; Redis allows no spaces in it. */
+/** The name of a worker's pub/sub connection. Redis does not allow spaces in it. */
 export const connectionName = (prefix: string, { id, version }: ConnectedWorker): string =>
   `${start(prefix)}${version}:${id}`;
 
-/** @returns null where the server does not list connections to this user */
+/** @returns null if the server does not let this user list connections */
 export async function listConnectedWorkers(redis: Redis, prefix: string): Promise<readonly ConnectedWorker[] | null> {
   let list: string;
   try {
@@ -41,15 +41,15 @@ function formatVersionCounts(workers: readonly ConnectedWorker[]): string {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** @param queue its address, without secrets @returns which versions are connected, and what to do where that is none of ours */
+/** @param queue its address, without secrets @returns the connected versions, and advice if none is this version */
 export function describeWorkers(workers: readonly ConnectedWorker[], version: string, queue: string): string {
   const own = workers.filter((worker) => worker.version === version).length;
   const others = workers.filter((worker) => worker.version !== version);
   if (own === 0) {
-    const there = others.length === 0 ? "" : `, but ${formatVersionCounts(others)}, which take no jobs of this version`;
-    return `no worker of geoferry ${version} is connected to ${queue}${there}: start one with geoferry worker --queue ${queue}`;
+    const found = others.length === 0 ? "" : `, but ${formatVersionCounts(others)}, which take no jobs of this version`;
+    return `no worker of geoferry ${version} is connected to ${queue}${found}; start one with geoferry worker --queue ${queue}`;
   }
   const more =
-    others.length === 0 ? "" : `; others, which take no jobs of this version: ${formatVersionCounts(others)}`;
+    others.length === 0 ? "" : `; workers of other versions take no jobs of this one: ${formatVersionCounts(others)}`;
   return `connected to ${queue}: ${own} ${own === 1 ? "worker" : "workers"} of geoferry ${version}${more}`;
 }

@@ -1,4 +1,4 @@
-/** A step whose files workers convert: what is to be done is decided here, and one job handed out for each output. */
+/** Dispatches a conversion step: this process decides which outputs are due and enqueues one job for each. */
 import pLimit from "p-limit";
 import { asGeoferryError, createError } from "../../../errors.js";
 import { redactInputs } from "../../../io/redact.js";
@@ -8,7 +8,7 @@ import type { ConversionStep, SyncStep } from "../../job.js";
 import { upToDateRecord } from "../../steps/conversion-record.js";
 import type { OutputRecords, OutputResult } from "../../steps/convert-step.js";
 import { chunkFolder, removeChunks } from "../chunk-files.js";
-import { toInputNames, toStarterStats } from "../input-names.js";
+import { toInputNames, toSourceFileStats } from "../input-names.js";
 import { errorFromFailure } from "../job-payload.js";
 import { workQueueName } from "../queue-names.js";
 import { withAbort } from "../with-abort.js";
@@ -16,9 +16,7 @@ import { dispatchDependent } from "./dispatch-sync.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { JobEntry } from "./job-dispatcher.js";
 
-/** So many outputs are decided about at a time. */
 const concurrentDecisions = 16;
-/** So many jobs go to Redis in one message. */
 const jobsPerMessage = 100;
 
 interface DueConversion {
@@ -28,15 +26,15 @@ interface DueConversion {
 }
 
 /**
- * @param rider a step that workers may do as soon as all of this one's jobs are done
- * @throws what `convertMany` throws before it begins
+ * @param dependent a sync step that workers may start as soon as all jobs of this step are done
+ * @throws what `convertMany` throws before its first conversion
  */
 export async function dispatchConversion(
-  handOut: DistributedRun,
+  distributedRun: DistributedRun,
   step: ConversionStep,
   host: Host,
-  books: OutputRecords,
-  rider: SyncStep | null,
+  records: OutputRecords,
+  dependent: SyncStep | null,
 ): Promise<readonly OutputResult[]> {
   const { signal } = host;
   const { request, conversions, failed } = await planConversions(step.request, host);
@@ -48,18 +46,18 @@ export async function dispatchConversion(
   }));
   const limit = pLimit(concurrentDecisions);
   const awaited: Promise<OutputResult>[] = [];
-  const held: DueConversion[] = [];
-  const handed: DueConversion[] = [];
-  const expect = (dues: readonly DueConversion[]) => {
-    awaited.push(...dues.map((due) => awaitResult(handOut, due, books, signal)));
-    handed.push(...dues);
-    recordDispatched(handOut, step, dues, books);
+  const unsent: DueConversion[] = [];
+  const dispatched: DueConversion[] = [];
+  const track = (batch: readonly DueConversion[]) => {
+    awaited.push(...batch.map((due) => awaitResult(distributedRun, due, records, signal)));
+    dispatched.push(...batch);
+    recordDispatched(distributedRun, step, batch, records);
   };
-  const send = async (dues: readonly DueConversion[]) => {
-    for (let from = 0; from < dues.length; from += jobsPerMessage) {
-      const some = dues.slice(from, from + jobsPerMessage);
-      expect(some);
-      await withAbort(handOut.dispatcher.add(some.map(({ entry }) => entry)), signal);
+  const send = async (batch: readonly DueConversion[]) => {
+    for (let from = 0; from < batch.length; from += jobsPerMessage) {
+      const some = batch.slice(from, from + jobsPerMessage);
+      track(some);
+      await withAbort(distributedRun.dispatcher.add(some.map(({ entry }) => entry)), signal);
     }
   };
   try {
@@ -67,27 +65,27 @@ export async function dispatchConversion(
       conversions.map(({ inputs, output }) =>
         limit(async () => {
           const one = { ...request, inputs, output };
-          const due = await decide(handOut, step, one, books, signal);
+          const due = await decide(distributedRun, step, one, records, signal);
           if ("record" in due) return due;
-          held.push(due);
-          // With a rider all go at once, or it might go before some are there.
-          if (rider === null && held.length >= jobsPerMessage) await send(held.splice(0));
+          unsent.push(due);
+          // A dependent needs all jobs in one flow, or it might start before the last ones are added.
+          if (dependent === null && unsent.length >= jobsPerMessage) await send(unsent.splice(0));
           return null;
         }),
       ),
     );
     finished.push(...decided.filter((one) => one !== null));
-    if (rider !== null && held.length > 0 && finished.every(({ record }) => record)) {
-      expect(held);
-      const entries = held.map(({ entry }) => entry);
-      await withAbort(dispatchDependent(handOut, rider, entries), signal);
-    } else await send(held);
+    if (dependent !== null && unsent.length > 0 && finished.every(({ record }) => record)) {
+      track(unsent);
+      const entries = unsent.map(({ entry }) => entry);
+      await withAbort(dispatchDependent(distributedRun, dependent, entries), signal);
+    } else await send(unsent);
     finished.push(...(await Promise.all(awaited)));
   } finally {
     await Promise.allSettled(awaited);
     if (signal.aborted) {
-      await handOut.cancelStep(step.name);
-      for (const { output, entry } of handed) removeChunks(chunkFolder(output, entry.id));
+      await distributedRun.cancelStep(step.name);
+      for (const { output, entry } of dispatched) removeChunks(chunkFolder(output, entry.id));
     }
   }
   const order = new Map(conversions.map(({ output }, index) => [output, index]));
@@ -95,32 +93,32 @@ export async function dispatchConversion(
 }
 
 function recordDispatched(
-  handOut: DistributedRun,
+  distributedRun: DistributedRun,
   step: ConversionStep,
-  dues: readonly DueConversion[],
+  batch: readonly DueConversion[],
   { describe }: OutputRecords,
 ): void {
-  const outputs = dues.map(({ output }) => ({ output, readOutput: { ...describe(output), files: [] } }));
-  handOut.options.state.saveDispatched(step.name, outputs);
+  const outputs = batch.map(({ output }) => ({ output, record: { ...describe(output), files: [] } }));
+  distributedRun.options.state.saveDispatched(step.name, outputs);
 }
 
 async function decide(
-  handOut: DistributedRun,
+  distributedRun: DistributedRun,
   step: ConversionStep,
   request: ConvertRequest,
-  books: OutputRecords,
+  records: OutputRecords,
   signal: AbortSignal,
 ): Promise<DueConversion | OutputResult> {
   const { output } = request;
-  const { registry } = handOut.options.host;
+  const { registry } = distributedRun.options.host;
   const input = redactInputs(request.inputs, registry);
   try {
     signal.throwIfAborted();
-    const decided = await books.decide(request);
+    const decided = await records.decide(request);
     if (decided === null) {
       return { input, output, record: upToDateRecord };
     }
-    const entry = handOut.createEntry(
+    const entry = distributedRun.createEntry(
       step,
       workQueueName,
       {
@@ -128,32 +126,32 @@ async function decide(
         inputs: toInputNames(decided.inputs, step.request.inputs, registry),
         output: output === step.request.output ? null : output,
         overwrite: decided.overwrite ?? false,
-        sources: toStarterStats(books.describe(output).sources, registry),
+        sources: toSourceFileStats(records.describe(output).sources, registry),
       },
       input,
     );
     return { input, output, entry };
   } catch (error) {
-    const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
-    return { input, output, record: null, error: told };
+    const failure = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
+    return { input, output, record: null, error: failure };
   }
 }
 
 /** Never throws. */
 async function awaitResult(
-  handOut: DistributedRun,
+  distributedRun: DistributedRun,
   { input, output, entry }: DueConversion,
-  books: OutputRecords,
+  records: OutputRecords,
   signal: AbortSignal,
 ): Promise<OutputResult> {
   let finished: OutputResult;
   try {
-    const ending = await handOut.dispatch(entry, signal);
-    if ("answer" in ending) {
-      const { worker, converted } = ending.answer;
+    const outcome = await distributedRun.waitFor(entry, signal);
+    if ("returnValue" in outcome) {
+      const { worker, converted } = outcome.returnValue;
       finished = { input, output, worker, record: converted!, digests: converted!.digests };
     } else {
-      const { failure } = ending;
+      const { failure } = outcome;
       const { worker } = failure;
       finished = {
         input,
@@ -163,9 +161,9 @@ async function awaitResult(
         ...(worker === null ? {} : { worker }),
       };
     }
-    books.save(finished);
-    // Not before: until it is kept, the next run would ask the queue what became of it.
-    handOut.dispatcher.removeJob([entry]);
+    records.save(finished);
+    // Only after saving: until then, the next run would recover the result from the queue.
+    distributedRun.dispatcher.removeJobs([entry]);
     return finished;
   } catch (error) {
     return { input, output, record: null, error: asGeoferryError(error) };

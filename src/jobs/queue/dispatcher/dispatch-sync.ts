@@ -1,4 +1,4 @@
-/** A step whose map a worker writes to: one job in the map's own queue, of which one at a time is done. */
+/** Dispatches a sync step as one job in the queue of its map, which runs one job at a time. */
 import { asGeoferryError, createError } from "../../../errors.js";
 import { redactInputs } from "../../../io/redact.js";
 import { expandInputs } from "../../../pipeline/input/expand-inputs.js";
@@ -7,73 +7,73 @@ import type { SyncStep } from "../../job.js";
 import type { ItemReport } from "../../report/run-report.js";
 import { emptyFindingLists, toErrorReport } from "../../report/run-report.js";
 import { statFiles } from "../input-names.js";
-import { errorFromFailure, type StarterFileStat } from "../job-payload.js";
+import { errorFromFailure, type SourceFileStat } from "../job-payload.js";
 import { mapQueueName } from "../queue-names.js";
 import { withAbort } from "../with-abort.js";
 import type { DistributedRun } from "./distributed-run.js";
 import type { JobEntry } from "./job-dispatcher.js";
 
-/** @param sources null for those that are still to be made */
-async function entryOf(
-  handOut: DistributedRun,
+/** @param sources null for files that an earlier step has yet to write */
+async function createSyncEntry(
+  distributedRun: DistributedRun,
   step: SyncStep,
-  sources: readonly StarterFileStat[] | null,
+  sources: readonly SourceFileStat[] | null,
 ): Promise<JobEntry> {
-  const { url: service, insecureHttp } = await handOut.settings.service();
+  const { url: service, insecureHttp } = await distributedRun.settings.service();
   const { map } = step.request;
-  const work = { kind: "synchronisation", service, insecureHttp, state: handOut.stateId, sources } as const;
-  return handOut.createEntry(step, mapQueueName(service, map), work, `map:${map}`);
+  const work = { kind: "sync", service, insecureHttp, state: distributedRun.stateId, sources } as const;
+  return distributedRun.createEntry(step, mapQueueName(service, map), work, `map:${map}`);
 }
 
-/** Hands a step out with the jobs that must be done before it. */
+/** Enqueues a step together with the jobs that must finish before it. */
 export async function dispatchDependent(
-  handOut: DistributedRun,
-  rider: SyncStep,
+  distributedRun: DistributedRun,
+  dependent: SyncStep,
   children: readonly JobEntry[],
 ): Promise<void> {
-  const entry = await entryOf(handOut, rider, null);
-  await handOut.dispatcher.addFlow(entry, children);
-  handOut.scheduleDependent(rider, entry);
+  const entry = await createSyncEntry(distributedRun, dependent, null);
+  await distributedRun.dispatcher.addFlow(entry, children);
+  distributedRun.scheduleDependent(dependent, entry);
 }
 
-/** Never throws but for what stops it before it is handed out. */
-export async function dispatchSync(handOut: DistributedRun, step: SyncStep, host: Host): Promise<ItemReport> {
-  const { dispatcher } = handOut;
+/** Returns failures in the report; throws only what fails before the job is enqueued. */
+export async function dispatchSync(distributedRun: DistributedRun, step: SyncStep, host: Host): Promise<ItemReport> {
+  const { dispatcher } = distributedRun;
   const { signal } = host;
   const item = {
     source: redactInputs(step.request.source.inputs, host.registry),
     target: `map:${step.request.map}`,
     ...emptyFindingLists,
   };
-  const boarded = handOut.takeDependent(step);
-  const entry = boarded ?? (await entryOf(handOut, step, await sourcesOf(step, host)));
+  const scheduled = distributedRun.takeDependent(step);
+  const entry = scheduled ?? (await createSyncEntry(distributedRun, step, await statSourceFiles(step, host)));
   try {
-    const ended = handOut.dispatch(entry, signal);
-    // It may be interrupted while the queue is asked.
+    const ended = distributedRun.waitFor(entry, signal);
+    // Avoids an unhandled rejection if the run is interrupted during `checkJob`.
     ended.catch(() => {});
-    const isThere = boarded !== null && (await withAbort(dispatcher.findResult(entry.queue, entry.id), signal));
-    // Where Redis has lost the one that was to ride.
-    if (!isThere) dispatcher.add([entry]).catch(() => {});
-    const ending = await ended;
-    dispatcher.removeJob([entry]);
-    if ("answer" in ending) return { ...ending.answer.itemReport!, worker: ending.answer.worker };
-    const { failure } = ending;
+    const exists = scheduled !== null && (await withAbort(dispatcher.checkJob(entry.queue, entry.id), signal));
+    // Redis may have lost the job that was enqueued with the earlier step.
+    if (!exists) dispatcher.add([entry]).catch(() => {});
+    const outcome = await ended;
+    dispatcher.removeJobs([entry]);
+    if ("returnValue" in outcome) return { ...outcome.returnValue.itemReport!, worker: outcome.returnValue.worker };
+    const { failure } = outcome;
     const worker = failure.worker === null ? {} : { worker: failure.worker };
     const error = toErrorReport(errorFromFailure(failure));
     return { ...item, result: "failed", counts: {}, ...failure.itemReport, error, ...worker };
   } catch (error) {
-    const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
-    return { ...item, result: "failed", counts: {}, error: toErrorReport(told) };
+    const failure = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
+    return { ...item, result: "failed", counts: {}, error: toErrorReport(failure) };
   } finally {
-    if (signal.aborted) await handOut.cancelStep(step.name);
+    if (signal.aborted) await distributedRun.cancelStep(step.name);
   }
 }
 
-/** Files among the sources as they are seen here. @throws input-missing */
-async function sourcesOf(
+/** The files among the sources. @throws input-missing */
+async function statSourceFiles(
   { request: { source } }: SyncStep,
   { registry, signal }: Host,
-): Promise<readonly StarterFileStat[]> {
+): Promise<readonly SourceFileStat[]> {
   const expanded = await expandInputs(source.inputs, registry, signal, source.from);
   return statFiles(expanded.map(({ address }) => address));
 }

@@ -1,4 +1,4 @@
-/** A run that hands its steps to workers: what it hands out, waits for, takes back, and takes over from one that died. */
+/** A run whose steps workers execute: it enqueues jobs, waits for results, cancels, and recovers jobs of a failed run. */
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { readFile } from "node:fs/promises";
@@ -19,13 +19,13 @@ import { describeWorkers } from "./connected-workers.js";
 import { dispatchConversion } from "./dispatch-conversion.js";
 import { dispatchSync } from "./dispatch-sync.js";
 import { JobDispatcher, type JobEntry, type JobOutcome } from "./job-dispatcher.js";
-import { keepFinished, recoverStalledJobs } from "./recover-stalled-jobs.js";
+import { recoverStalledJobs, saveFinishedOutput } from "./recover-stalled-jobs.js";
 import type { DistributedProgress, QueueSettings } from "./settings.js";
 
 export interface DistributedRunOptions {
   readonly job: Job;
   readonly file: string;
-  /** Of the job's state (`jobFolder`). */
+  /** Folder of the job's state (`jobFolder`). */
   readonly folder: string;
   readonly stateRoot: string;
   readonly state: JobState;
@@ -37,10 +37,10 @@ export interface DistributedRunOptions {
 export class DistributedRun implements AsyncDisposable {
   private readonly runId = randomBytes(6).toString("hex");
   private nextJobNumber = 0;
-  /** By step, what has not ended. */
+  /** Unfinished jobs by step and id. */
   private readonly pendingJobs = new Map<string, Map<string, JobEntry>>();
-  private readonly steps = new Map<string, { done: number; total: number; tries: number; workers: Set<string> }>();
-  /** Jobs of steps that workers do when those before them are done. */
+  private readonly steps = new Map<string, { done: number; total: number; attempts: number; workers: Set<string> }>();
+  /** By step: jobs that were enqueued together with the jobs of the step before. */
   private readonly dependents = new Map<string, JobEntry>();
   private readonly formatIds: string[];
 
@@ -51,7 +51,7 @@ export class DistributedRun implements AsyncDisposable {
     private readonly digest: string,
     readonly stateId: string,
   ) {
-    // Those of another state belong to another job, whatever its file is called.
+    // The same job file with another state folder is another job.
     this.jobKey = digestText(`${stateId}\n${options.folder}`).slice(0, 16);
     this.formatIds = options.host.registry.all().map(({ id }) => id);
   }
@@ -61,35 +61,35 @@ export class DistributedRun implements AsyncDisposable {
   /** The caller has the lock of the job. @throws queue-unavailable, queue-forbidden, queue-incompatible, interrupted */
   static async open(settings: QueueSettings, options: DistributedRunOptions): Promise<DistributedRun> {
     const { file, stateRoot, onNotice } = options;
-    let handOut: DistributedRun | undefined;
+    let distributedRun: DistributedRun | undefined;
     const { signal } = options.host;
     const opening = JobDispatcher.open(settings, {
       onNotice,
-      onJobProgress: (entry, underway) => handOut?.onJobProgress(entry, underway),
+      onJobProgress: (entry, progress) => distributedRun?.onJobProgress(entry, progress),
     });
-    const desk = await withAbort(opening, signal).catch((error: unknown) => {
-      // No one waits for it any more.
+    const dispatcher = await withAbort(opening, signal).catch((error: unknown) => {
+      // Closes a connection that opens after the abort.
       void opening.then((late) => late[Symbol.asyncDispose](), noop);
       throw error;
     });
     try {
-      handOut = new DistributedRun(
+      distributedRun = new DistributedRun(
         settings,
         options,
-        desk,
+        dispatcher,
         digestText(await readFile(file, "utf8")),
         ensureStateId(stateRoot),
       );
-      await withAbort(recoverStalledJobs(handOut), signal);
-      const workers = await withAbort(desk.workers(), signal);
+      await withAbort(recoverStalledJobs(distributedRun), signal);
+      const workers = await withAbort(dispatcher.workers(), signal);
       if (workers !== null) onNotice(describeWorkers(workers, version, settings.address.displayUrl));
-      return handOut;
+      return distributedRun;
     } catch (error) {
-      if (signal.aborted && !(await desk.ping()))
+      if (signal.aborted && !(await dispatcher.ping()))
         onNotice(
-          `${settings.address.displayUrl} does not answer: what an earlier run of the job has handed out stays there, and the next run takes it back`,
+          `${settings.address.displayUrl} does not answer: jobs of an earlier run stay in the queue; the next run of this job removes them`,
         );
-      await desk[Symbol.asyncDispose]();
+      await dispatcher[Symbol.asyncDispose]();
       throw error;
     }
   }
@@ -97,20 +97,20 @@ export class DistributedRun implements AsyncDisposable {
   convert(
     step: ConversionStep,
     host: Host,
-    books: OutputRecords,
-    rider: SyncStep | null,
+    records: OutputRecords,
+    dependent: SyncStep | null,
   ): Promise<readonly OutputResult[]> {
-    return dispatchConversion(this, step, host, books, rider);
+    return dispatchConversion(this, step, host, records, dependent);
   }
 
-  synchronise(step: SyncStep, host: Host): Promise<ItemReport> {
+  sync(step: SyncStep, host: Host): Promise<ItemReport> {
     return dispatchSync(this, step, host);
   }
 
-  /** How often its jobs were tried at most. */
-  getTries = (step: string): number => this.steps.get(step)?.tries ?? 1;
+  /** The highest number of attempts of the step's jobs. */
+  getAttempts = (step: string): number => this.steps.get(step)?.attempts ?? 1;
 
-  /** A job of a step, not yet handed out. @param first whether it goes before files of all runs */
+  /** Creates a job without enqueuing it. @param first whether it precedes the files of all runs */
   createEntry(step: Step, queue: string, work: Work, label: string, first = false): JobEntry {
     const { host, file } = this.options;
     const trace = activeTraceHeaders();
@@ -137,24 +137,24 @@ export class DistributedRun implements AsyncDisposable {
     };
   }
 
-  /** What becomes of a job that is being handed out. @throws interrupted */
-  async dispatch(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
+  /** Waits for the outcome of a job. @throws interrupted */
+  async waitFor(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
     const { step } = entry.payload;
     const known = this.getStep(step);
-    // One for each job that is out.
+    // One listener for each pending job.
     setMaxListeners(0, signal);
     known.total++;
     this.pendingJobsOf(step).set(entry.id, entry);
-    const ending = await this.dispatcher.dispatch(entry, signal);
+    const outcome = await this.dispatcher.waitFor(entry, signal);
     this.pendingJobsOf(step).delete(entry.id);
     known.done++;
-    const tries = "answer" in ending ? ending.answer.tries : ending.tries;
-    known.tries = Math.max(known.tries, tries);
+    const attempts = "returnValue" in outcome ? outcome.returnValue.attempts : outcome.attempts;
+    known.attempts = Math.max(known.attempts, attempts);
     this.reportProgress(step);
-    return ending;
+    return outcome;
   }
 
-  /** Takes back what a step still has out. */
+  /** Cancels the unfinished jobs of a step. */
   async cancelStep(step: string): Promise<void> {
     const entries = [...this.pendingJobsOf(step).values()];
     this.pendingJobs.delete(step);
@@ -162,27 +162,29 @@ export class DistributedRun implements AsyncDisposable {
   }
 
   private async cancelJobs(step: string, entries: readonly JobEntry[]): Promise<void> {
-    const left = await this.dispatcher.cancel({ runId: this.runId, step }, entries, (job) => keepFinished(this, job));
-    if (left === 0) return;
-    const why = (await this.dispatcher.ping()) ? "workers do not let go of them" : "the queue does not answer";
+    const remaining = await this.dispatcher.cancel({ runId: this.runId, step }, entries, (job) =>
+      saveFinishedOutput(this, job),
+    );
+    if (remaining === 0) return;
+    const reason = (await this.dispatcher.ping()) ? "workers still hold them" : "the queue does not answer";
     this.options.onNotice(
-      `${step}: ${left} of the jobs that were handed out stay with ${this.settings.address.displayUrl}, since ${why}: workers may still do them, and the next run of the job takes them back`,
+      `${step}: ${remaining} of its jobs remain in ${this.settings.address.displayUrl} because ${reason}; workers may still run them, and the next run of this job removes them`,
     );
   }
 
-  /** The step is done by workers when those of another one are done. */
+  /** Remembers that a job of the step was enqueued together with the step before. */
   scheduleDependent(step: SyncStep, entry: JobEntry): void {
     this.dependents.set(step.name, entry);
   }
 
-  /** The job that was handed out beforehand for the step, if one was. */
+  /** Returns and forgets the job that was enqueued for the step, if any. */
   takeDependent(step: SyncStep): JobEntry | null {
     const entry = this.dependents.get(step.name) ?? null;
     this.dependents.delete(step.name);
     return entry;
   }
 
-  /** The step is not to be done after all. */
+  /** Cancels the job that was enqueued for a step that is skipped. */
   async cancelDependent(step: string): Promise<void> {
     const entry = this.dependents.get(step);
     this.dependents.delete(step);
@@ -190,13 +192,13 @@ export class DistributedRun implements AsyncDisposable {
   }
 
   private pendingJobsOf(step: string): Map<string, JobEntry> {
-    const live = this.pendingJobs.get(step) ?? new Map<string, JobEntry>();
-    this.pendingJobs.set(step, live);
-    return live;
+    const jobs = this.pendingJobs.get(step) ?? new Map<string, JobEntry>();
+    this.pendingJobs.set(step, jobs);
+    return jobs;
   }
 
   private getStep(step: string) {
-    const known = this.steps.get(step) ?? { done: 0, total: 0, tries: 1, workers: new Set<string>() };
+    const known = this.steps.get(step) ?? { done: 0, total: 0, attempts: 1, workers: new Set<string>() };
     this.steps.set(step, known);
     return known;
   }

@@ -1,6 +1,6 @@
 /**
- * The side of a queue that hands out: jobs of one run go in, their answers come out, whatever happens to workers and to
- * Redis in between. Events tell what happens; what they miss is looked for.
+ * The producer side of a queue: enqueues the jobs of a run and waits for their results across failures of workers and of
+ * Redis. Queue events report results; polling finds those whose events were missed.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { type FlowJob, FlowProducer, type Job, type JobsOptions, Queue, QueueEvents } from "bullmq";
@@ -8,10 +8,10 @@ import type { Redis } from "ioredis";
 import { version } from "../../../version.js";
 import { checkCommands, connectionOptions, isRefusal, noop, openRedis, toConnectionError } from "../connection.js";
 import {
-  type JobAnswer,
   type JobFailure,
   type JobPayload,
   type JobProgress,
+  type JobReturnValue,
   readFailure,
   toJobFailure,
 } from "../job-payload.js";
@@ -20,52 +20,49 @@ import { withAbort } from "../with-abort.js";
 import { type ConnectedWorker, describeWorkers, listConnectedWorkers } from "./connected-workers.js";
 import type { DispatcherSettings } from "./settings.js";
 
-export type DispatchedJob = Job<JobPayload, JobAnswer>;
+export type DispatchedJob = Job<JobPayload, JobReturnValue>;
 
-/** What a job ended with. */
-export type JobOutcome = { readonly answer: JobAnswer } | { readonly failure: JobFailure; readonly tries: number };
+export type JobOutcome =
+  | { readonly returnValue: JobReturnValue }
+  | { readonly failure: JobFailure; readonly attempts: number };
 
-/** One job, and how it is added. */
 export interface JobEntry {
   readonly queue: string;
   readonly id: string;
   readonly payload: JobPayload;
   readonly options: JobsOptions;
-  /** What it is of, for people. */
+  /** Input and step, for messages. */
   readonly label: string;
 }
 
 interface PendingJob {
   readonly entry: JobEntry;
-  readonly resolve: (ending: JobOutcome) => void;
-  /** Looks that have not found it. */
+  readonly resolve: (outcome: JobOutcome) => void;
+  /** Consecutive polls that did not find the job in Redis. */
   missedChecks: number;
 }
 
 interface OpenQueue {
-  readonly queue: Queue<JobPayload, JobAnswer>;
+  readonly queue: Queue<JobPayload, JobReturnValue>;
   readonly events: QueueEvents;
 }
 
-/** Told of what workers do. */
 export interface DispatcherEvents {
   onNotice(sentence: string): void;
-  onJobProgress(entry: JobEntry, underway: JobProgress): void;
+  onJobProgress(entry: JobEntry, progress: JobProgress): void;
 }
 
-/** Milliseconds between two looks for what no event told. */
+/** Polling interval for missed events. */
 const pollIntervalMs = 3000;
-/** So many jobs are looked for at a time. */
 const jobsPerPoll = 200;
-/** Milliseconds that workers have to let go of what is cancelled. */
+/** Time limit for workers to release cancelled jobs. */
 const cancelTimeoutMs = 15_000;
-/** Milliseconds for connections to end. */
 const closeTimeoutMs = 2000;
-/** Milliseconds in which Redis answers; later it counts as away for who is told to end. */
+/** Redis counts as unavailable if it does not answer within this time. */
 const pingTimeoutMs = 2000;
-/** Milliseconds without any worker before that is told. */
+/** Time without activity after which a missing worker is reported. */
 const noWorkerWarningMs = 10_000;
-/** Seconds that an answer is kept for whoever asked for it, and how many. */
+/** Age in seconds and number of finished jobs that Redis keeps until their run has read them. */
 const keptResults = { age: 24 * 3600, count: 100_000 };
 
 const jobOptions = (id: string, options: JobsOptions): JobsOptions => ({
@@ -98,8 +95,8 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
-  static async open(settings: DispatcherSettings, watcher: DispatcherEvents): Promise<JobDispatcher> {
-    return new JobDispatcher(settings, await openRedis(settings.address, settings.prefix, watcher.onNotice), watcher);
+  static async open(settings: DispatcherSettings, events: DispatcherEvents): Promise<JobDispatcher> {
+    return new JobDispatcher(settings, await openRedis(settings.address, settings.prefix, events.onNotice), events);
   }
 
   private get options() {
@@ -115,7 +112,7 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   private async openQueue(name: string): Promise<OpenQueue> {
-    const queue = new Queue<JobPayload, JobAnswer>(name, this.options);
+    const queue = new Queue<JobPayload, JobReturnValue>(name, this.options);
     queue.on("error", noop);
     const events = new QueueEvents(name, {
       ...{ prefix: this.settings.prefix, skipVersionCheck: true },
@@ -123,13 +120,13 @@ export class JobDispatcher implements AsyncDisposable {
     });
     events.on("error", noop);
     events.on("completed", ({ jobId, returnvalue }) => {
-      this.resolveJob({ queue: name, id: jobId }, { answer: returnvalue as unknown as JobAnswer });
+      this.resolveJob({ queue: name, id: jobId }, { returnValue: returnvalue as unknown as JobReturnValue });
     });
-    events.on("failed", ({ jobId }) => void this.findResult(name, jobId).catch(noop));
+    events.on("failed", ({ jobId }) => void this.checkJob(name, jobId).catch(noop));
     events.on("delayed", ({ jobId }) => void this.reportRetry(name, jobId).catch(noop));
     events.on("stalled", ({ jobId }) => {
       const found = this.pending.get(keyOf({ queue: name, id: jobId }));
-      if (found) this.events.onNotice(`${found.entry.label}: its worker does not answer any more; another takes over`);
+      if (found) this.events.onNotice(`${found.entry.label}: its worker stopped responding; another worker takes over`);
     });
     events.on("progress", ({ jobId, data }) => {
       const found = this.pending.get(keyOf({ queue: name, id: jobId }));
@@ -142,21 +139,21 @@ export class JobDispatcher implements AsyncDisposable {
     return { queue, events };
   }
 
-  /** Hands out jobs; all of them, or none: then they have failed. */
+  /** Enqueues jobs, all or none. If Redis refuses them, they fail. */
   async add(entries: readonly JobEntry[]): Promise<void> {
     try {
-      await this.addJob(entries);
+      await this.enqueue(entries);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       for (const entry of entries) this.refuse(entry, error);
     }
   }
 
-  private async addJob(entries: readonly JobEntry[]): Promise<void> {
+  private async enqueue(entries: readonly JobEntry[]): Promise<void> {
     const [first] = entries;
     if (!first) return;
     const { queue } = await this.open(first.queue);
-    await this.announceMap(first.queue);
+    await this.registerQueue(first.queue);
     await queue.addBulk(
       entries.map(({ payload, id, options }) => ({
         name: payload.step,
@@ -166,14 +163,14 @@ export class JobDispatcher implements AsyncDisposable {
     );
   }
 
-  /** Hands out a job with those that must have been done before it; where one of them fails it is not done. */
+  /** Enqueues a job with the jobs that must finish before it; if one of them fails, it fails, too. */
   async addFlow(parent: JobEntry, children: readonly JobEntry[]): Promise<void> {
     const jobOf = ({ queue, payload, id, options }: JobEntry): FlowJob => ({
       ...{ name: payload.step, queueName: queue, data: payload },
       opts: jobOptions(id, options),
     });
     await Promise.all([parent, ...children].map(({ queue }) => this.open(queue)));
-    for (const name of new Set([parent, ...children].map(({ queue }) => queue))) await this.announceMap(name);
+    for (const name of new Set([parent, ...children].map(({ queue }) => queue))) await this.registerQueue(name);
     await this.flows.add({
       ...jobOf(parent),
       children: children.map((child) => {
@@ -183,23 +180,23 @@ export class JobDispatcher implements AsyncDisposable {
     });
   }
 
-  /** Lets workers, and later runs, know of a queue. */
-  private async announceMap(name: string): Promise<void> {
+  /** Makes a queue known to workers and to later runs. */
+  private async registerQueue(name: string): Promise<void> {
     await this.redis.zadd(queuesKey(this.settings.prefix), Date.now(), name);
   }
 
-  /** Names of the queues, of all versions, that have had a job lately. */
-  announcedMaps(): Promise<string[]> {
+  /** Names of the queues, of all versions, that had a job recently. */
+  registeredQueues(): Promise<string[]> {
     return this.redis.zrangebyscore(queuesKey(this.settings.prefix), "-inf", "+inf");
   }
 
-  /** @returns null where the server does not say it */
+  /** @returns null if the server does not allow listing connections */
   workers(): Promise<readonly ConnectedWorker[] | null> {
     return listConnectedWorkers(this.redis, this.settings.prefix);
   }
 
-  /** What becomes of a job. @param signal takes it back @throws interrupted */
-  async dispatch(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
+  /** Waits for the outcome of a job. @param signal ends the wait @throws interrupted */
+  async waitFor(entry: JobEntry, signal: AbortSignal): Promise<JobOutcome> {
     const key = keyOf(entry);
     const ended = new Promise<JobOutcome>((resolve) => this.pending.set(key, { entry, resolve, missedChecks: 0 }));
     try {
@@ -209,8 +206,8 @@ export class JobDispatcher implements AsyncDisposable {
     }
   }
 
-  /** Looks for a job at once: it may have ended before anybody waited for it. @returns whether it is there */
-  async findResult(queueName: string, id: string): Promise<boolean> {
+  /** Looks a job up in Redis, and resolves its waiter if it has finished. @returns whether the job exists */
+  async checkJob(queueName: string, id: string): Promise<boolean> {
     const { queue } = await this.open(queueName);
     const job = await queue.getJob(id);
     if (!job) return false;
@@ -220,17 +217,17 @@ export class JobDispatcher implements AsyncDisposable {
     return true;
   }
 
-  private resolveJob(at: Pick<JobEntry, "queue" | "id">, ending: JobOutcome): void {
+  private resolveJob(at: Pick<JobEntry, "queue" | "id">, outcome: JobOutcome): void {
     this.lastActivity = Date.now();
     const key = keyOf(at);
     const found = this.pending.get(key);
     if (!found) return;
     this.pending.delete(key);
-    found.resolve(ending);
+    found.resolve(outcome);
   }
 
-  /** What has been told of is not needed any more. */
-  removeJob(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
+  /** Removes finished jobs in the background. */
+  removeJobs(entries: readonly Pick<JobEntry, "queue" | "id">[]): void {
     for (const { queue: name, id } of entries) {
       const removal = this.open(name)
         .then(({ queue }) => queue.remove(id))
@@ -246,15 +243,15 @@ export class JobDispatcher implements AsyncDisposable {
     const job = await (await this.open(name)).queue.getJob(id);
     if (!job?.failedReason) return;
     const { message } = readFailure(job.failedReason, found.entry.label);
-    this.events.onNotice(`${found.entry.label}: ${message}; tried again in ${Math.round(job.delay / 100) / 10} s`);
+    this.events.onNotice(`${found.entry.label}: ${message}; retrying in ${Math.round(job.delay / 100) / 10} s`);
   }
 
-  /** Events that were missed, jobs that Redis has lost, workers that are not there. */
+  /** Finds results whose events were missed, jobs that Redis has lost, and missing workers. */
   private async poll(): Promise<void> {
     if (this.closed || this.pending.size === 0 || this.redis.status !== "ready") return;
     const some = [...this.pending].slice(0, jobsPerPoll);
     await Promise.all(some.map(([key, waiting]) => this.pollJob(key, waiting)));
-    // Those behind them have their turn next.
+    // Moves the polled jobs to the end, so that the next poll checks others.
     for (const [key] of some) {
       const waiting = this.pending.get(key);
       if (!waiting) continue;
@@ -266,7 +263,7 @@ export class JobDispatcher implements AsyncDisposable {
 
   private async pollJob(key: string, waiting: PendingJob): Promise<void> {
     const { entry } = waiting;
-    if (await this.findResult(entry.queue, entry.id)) {
+    if (await this.checkJob(entry.queue, entry.id)) {
       waiting.missedChecks = 0;
       return;
     }
@@ -275,11 +272,11 @@ export class JobDispatcher implements AsyncDisposable {
     waiting.missedChecks = 0;
     if (await this.isRefused(entry)) return;
     const { parent: _, ...options } = entry.options;
-    this.events.onNotice(`${entry.label}: Redis has forgotten it; it is handed out again`);
+    this.events.onNotice(`${entry.label}: Redis has lost the job; enqueuing it again`);
     await this.add([{ ...entry, options }]);
   }
 
-  /** Where the server takes no jobs, no one waits for one. */
+  /** Fails a job if the server does not accept jobs. */
   private async isRefused(entry: JobEntry): Promise<boolean> {
     try {
       await checkCommands(this.redis, this.settings.prefix);
@@ -291,7 +288,10 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   private refuse(entry: JobEntry, error: unknown): void {
-    this.resolveJob(entry, { failure: toJobFailure(toConnectionError(this.settings.address, error), null), tries: 1 });
+    this.resolveJob(entry, {
+      failure: toJobFailure(toConnectionError(this.settings.address, error), null),
+      attempts: 1,
+    });
   }
 
   private async warnWithoutWorkers(): Promise<void> {
@@ -302,32 +302,34 @@ export class JobDispatcher implements AsyncDisposable {
   }
 
   /**
-   * Takes back what was handed out: what waits is removed, what is under way is stopped.
-   * @param entries all jobs of the run, or of the step, that have not ended
-   * @param keep told of each that no one is at any more, before it is removed
-   * @returns how many of them stay: workers do not let go of them, or Redis is away
+   * Removes waiting jobs and stops active ones.
+   * @param entries all unfinished jobs of the run or step
+   * @param beforeRemove called with each job before it is removed
+   * @returns the number of jobs that could not be removed because workers hold them or Redis is unavailable
    */
   async cancel(
     what: Cancellation,
     entries: readonly Pick<JobEntry, "queue" | "id">[],
-    keep: (job: DispatchedJob) => void,
+    beforeRemove: (job: DispatchedJob) => void,
   ): Promise<number> {
     const until = Date.now() + cancelTimeoutMs;
-    let left = [...entries];
-    if (!(await this.ping())) return left.length;
-    const away = this.waitForDisconnect();
-    while (left.length > 0 && Date.now() < until) {
-      const round = this.stop(what).then(() => Promise.all(left.map((entry) => this.removeWaiting(entry, keep))));
+    let remaining = [...entries];
+    if (!(await this.ping())) return remaining.length;
+    const disconnected = this.waitForDisconnect();
+    while (remaining.length > 0 && Date.now() < until) {
+      const round = this.publishCancellation(what).then(() =>
+        Promise.all(remaining.map((entry) => this.removeUnlessActive(entry, beforeRemove))),
+      );
       round.catch(noop);
-      const gone = await Promise.race([round, away]);
-      if (gone === null) break;
-      left = left.filter((_, index) => !gone[index]);
-      if (left.length > 0) await pause(100);
+      const removed = await Promise.race([round, disconnected]);
+      if (removed === null) break;
+      remaining = remaining.filter((_, index) => !removed[index]);
+      if (remaining.length > 0) await pause(100);
     }
-    return left.length;
+    return remaining.length;
   }
 
-  /** Whether Redis is there, and answers within a moment. */
+  /** Whether Redis answers within `pingTimeoutMs`. */
   async ping(): Promise<boolean> {
     if (this.redis.status !== "ready") return false;
     const answered = this.redis.ping().then(
@@ -337,36 +339,39 @@ export class JobDispatcher implements AsyncDisposable {
     return Promise.race([answered, pause(pingTimeoutMs, false)]);
   }
 
-  /** When Redis answers no longer. */
+  /** Resolves when Redis stops answering. */
   private async waitForDisconnect(): Promise<null> {
     do await pause(pingTimeoutMs, undefined, { ref: false });
     while (await this.ping());
     return null;
   }
 
-  /** Tells workers to let go. */
-  async stop(what: Cancellation): Promise<void> {
+  /** Asks workers to stop the jobs of a run or step. */
+  async publishCancellation(what: Cancellation): Promise<void> {
     await this.redis.publish(cancelChannel(this.settings.prefix), JSON.stringify(what));
   }
 
-  /** Removes a job unless a worker is at it. @returns whether it is gone */
-  async removeWaiting(at: Pick<JobEntry, "queue" | "id">, keep: (job: DispatchedJob) => void = noop): Promise<boolean> {
+  /** Removes a job unless a worker holds it. @returns whether it is gone */
+  async removeUnlessActive(
+    at: Pick<JobEntry, "queue" | "id">,
+    beforeRemove: (job: DispatchedJob) => void = noop,
+  ): Promise<boolean> {
     const { queue: name, id } = at;
     const { queue } = await this.open(name);
-    if (await this.isHeld(at)) return false;
+    if (await this.isLocked(at)) return false;
     const job = await queue.getJob(id);
-    if (job) keep(job);
+    if (job) beforeRemove(job);
     try {
       await queue.remove(id);
     } catch {
-      // A worker has it.
+      // A worker has taken it.
       return false;
     }
     return (await queue.getJob(id)) === undefined;
   }
 
   /** Whether a worker holds the job. */
-  async isHeld({ queue: name, id }: Pick<JobEntry, "queue" | "id">): Promise<boolean> {
+  async isLocked({ queue: name, id }: Pick<JobEntry, "queue" | "id">): Promise<boolean> {
     const { queue } = await this.open(name);
     return (await this.redis.exists(`${queue.toKey(id)}:lock`)) > 0;
   }
@@ -374,7 +379,7 @@ export class JobDispatcher implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
-    // A server that is away is not waited for.
+    // Does not wait for an unavailable server.
     if (this.removals.size > 0 && (await this.ping()))
       await Promise.race([Promise.all(this.removals), this.waitForDisconnect(), pause(cancelTimeoutMs)]);
     await Promise.race([this.close(), pause(closeTimeoutMs)]);
@@ -392,6 +397,7 @@ export class JobDispatcher implements AsyncDisposable {
 }
 
 export function readOutcome(job: DispatchedJob, what: string): JobOutcome {
-  if (job.failedReason) return { failure: readFailure(job.failedReason, what), tries: Math.max(1, job.attemptsMade) };
-  return { answer: job.returnvalue };
+  if (job.failedReason)
+    return { failure: readFailure(job.failedReason, what), attempts: Math.max(1, job.attemptsMade) };
+  return { returnValue: job.returnvalue };
 }

@@ -1,4 +1,4 @@
-/** What a run finds that an earlier one of the same job, which died, had handed out. */
+/** Recovers the queue jobs of an earlier run of the same job that ended without removing them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { createError } from "../../../errors.js";
 import { addDigests } from "../../steps/convert-step.js";
@@ -9,31 +9,32 @@ import type { DispatchedJob } from "./job-dispatcher.js";
 
 const states = ["wait", "prioritized", "delayed", "waiting-children", "active", "completed", "failed"] as const;
 
-/** Milliseconds between two looks at what workers are still at. */
 const pollIntervalMs = 300;
 
 /**
- * What waits is taken back, what is under way is stopped, and what was done is kept: those outputs are the job's own.
+ * Removes waiting jobs, cancels active ones, and records the outputs of finished ones as written by the job.
  * @throws interrupted
  */
-export async function recoverStalledJobs(handOut: DistributedRun): Promise<void> {
-  const { dispatcher, options } = handOut;
+export async function recoverStalledJobs(distributedRun: DistributedRun): Promise<void> {
+  const { dispatcher, options } = distributedRun;
   const { signal } = options.host;
-  let isTold = false;
-  for (const name of await queuesOf(handOut)) {
+  let isReported = false;
+  for (const name of await queuesOf(distributedRun)) {
     const { queue } = await dispatcher.open(name);
     for (;;) {
-      const ids = (await queue.getRanges([...states], 0, -1)).filter((id) => id.startsWith(`${handOut.jobKey}.`));
+      const ids = (await queue.getRanges([...states], 0, -1)).filter((id) =>
+        id.startsWith(`${distributedRun.jobKey}.`),
+      );
       if (ids.length === 0) break;
-      if (!isTold) options.onNotice("an earlier run of the job has left jobs in the queue: they are taken back");
-      isTold = true;
+      if (!isReported) options.onNotice("an earlier run of this job left jobs in the queue; removing them");
+      isReported = true;
       const jobs = (await Promise.all(ids.map((id) => queue.getJob(id)))).filter((job) => job !== undefined);
       const runs = new Set(jobs.map(({ data }) => data.runId));
-      for (const runId of runs) await dispatcher.stop({ runId, step: null });
-      // A worker that lives lets go of it; what has become of the job meanwhile is seen when no one holds it.
+      for (const runId of runs) await dispatcher.publishCancellation({ runId, step: null });
+      // A live worker releases a cancelled job; its outcome is final when no worker holds it.
       for (const { id } of jobs)
-        await dispatcher.removeWaiting({ queue: name, id: id! }, (job) => {
-          if (isReadable(name)) keepFinished(handOut, job);
+        await dispatcher.removeUnlessActive({ queue: name, id: id! }, (job) => {
+          if (isReadable(name)) saveFinishedOutput(distributedRun, job);
         });
       if (signal.aborted) throw createError("interrupted", {});
       await pause(pollIntervalMs);
@@ -41,20 +42,20 @@ export async function recoverStalledJobs(handOut: DistributedRun): Promise<void>
   }
 }
 
-/** Of files, and of the maps that the job has now; those of other versions, too, since the earlier run may have been of one. */
+/** The queues of files and of the job's maps, of all versions: the earlier run may have had another version. */
 async function queuesOf({ options: { job }, settings, dispatcher }: DistributedRun): Promise<string[]> {
-  const maps = job.steps.flatMap((step) => (step.kind === "synchronisation" ? [step.request.map] : []));
+  const maps = job.steps.flatMap((step) => (step.kind === "sync" ? [step.request.map] : []));
   const url = maps.length === 0 ? "" : (await settings.service()).url;
   const own = [...new Set(maps.map((map) => mapQueueName(url, map))), workQueueName];
   const subjects = new Set(own.map(queueSubject));
-  const others = (await dispatcher.announcedMaps()).filter(
+  const others = (await dispatcher.registeredQueues()).filter(
     (name) => !own.includes(name) && subjects.has(queueSubject(name)),
   );
   return [...others, ...own];
 }
 
-/** What workers have made of a job that no one waits for any more belongs to the run's job all the same. */
-export function keepFinished({ options }: DistributedRun, job: DispatchedJob): void {
+/** Records the output of a queue job that no run waits for, so that the next run may replace it. */
+export function saveFinishedOutput({ options }: DistributedRun, job: DispatchedJob): void {
   const { work, step } = job.data;
   if (work.kind === "conversion") {
     const found = options.job.steps.find(({ name }) => name === step);
@@ -63,11 +64,11 @@ export function keepFinished({ options }: DistributedRun, job: DispatchedJob): v
     const done =
       job.returnvalue?.converted ??
       (work.pendingCommit && { ...work.pendingCommit.done, files: work.pendingCommit.files });
-    const handed = output === null ? null : options.state.readDispatched(step, output);
-    if (done && handed && output !== null) {
-      const sources = addDigests(handed.sources, done.digests);
+    const dispatched = output === null ? null : options.state.readDispatched(step, output);
+    if (done && dispatched && output !== null) {
+      const sources = addDigests(dispatched.sources, done.digests);
       options.state.savePendingCommit(step, output, {
-        settings: handed.settings,
+        settings: dispatched.settings,
         sources,
         files: done.files,
         findings: done.findings,

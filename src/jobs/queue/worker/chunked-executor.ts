@@ -1,4 +1,4 @@
-/** Has the pieces of a large input worked on by other workers: what they have done is taken up where it lies. */
+/** Lets other workers process the pieces of a large input, and reads their results from shared storage. */
 import { mkdirSync } from "node:fs";
 import type { Executor, OpenTask } from "../../../pipeline/execute/executor.js";
 import { LocalExecutor } from "../../../pipeline/execute/local-executor.js";
@@ -7,19 +7,19 @@ import type { Registry } from "../../../plugin/registry.js";
 import { hasResults, readResults, sizedChunkFolder, writeTask, writeWork } from "../chunk-files.js";
 import type { ChunkWork } from "../job-payload.js";
 
-/** Bytes of input of one job at most: as much as a worker does in about a second. */
+/** Maximum input bytes of a chunk: about a second of work. */
 export const maxChunkBytes = 16 * 1024 * 1024;
 
-/** Thrown where pieces must be done before the conversion can go on: it begins again when they are. */
+/** Thrown when chunks are unfinished; the conversion runs again when they are done. */
 export class ChunksPending extends Error {
   constructor(readonly chunks: readonly ChunkWork[]) {
-    super("pieces are to be done first");
+    super("chunks are not finished");
   }
 }
 
 /**
- * A conversion that is run again and again: each time it finds more of its pieces done, and the last time all of them.
- * That holds since a layer has the same pieces at every reading.
+ * The conversion runs repeatedly: each run finds results of more chunks, and the last run finds all. This requires that
+ * every read of a layer yields the same pieces.
  */
 export class ChunkedExecutor implements Executor {
   readonly parallelism = 1;
@@ -28,7 +28,7 @@ export class ChunkedExecutor implements Executor {
 
   constructor(
     private readonly folder: string,
-    /** Of input, of one job. */
+    /** Input bytes of a chunk. */
     private readonly chunkBytes: number,
     registry: Registry,
     signal: AbortSignal,
@@ -50,16 +50,16 @@ export class ChunkedExecutor implements Executor {
     const folder = sizedChunkFolder(this.folder, chunkBytes);
     const task = this.tasks++;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const wanted: ChunkWork[] = [];
+    const pending: ChunkWork[] = [];
     let groups = 0;
-    for await (const works of groupBySize(pieces, chunkBytes)) {
+    for await (const work of groupBySize(pieces, chunkBytes)) {
       const group = groups++;
       if (hasResults(folder, task, group)) continue;
-      if (wanted.length === 0) writeTask(folder, task, spec);
-      writeWork(folder, task, group, works);
-      wanted.push({ kind: "pieces", folder, task, group });
+      if (pending.length === 0) writeTask(folder, task, spec);
+      writeWork(folder, task, group, work);
+      pending.push({ kind: "chunk", folder, task, group });
     }
-    if (wanted.length > 0) throw new ChunksPending(wanted);
+    if (pending.length > 0) throw new ChunksPending(pending);
     for (let group = 0; group < groups; group++) yield* readResults(folder, task, group);
   }
 
@@ -68,13 +68,13 @@ export class ChunkedExecutor implements Executor {
   }
 }
 
-async function* groupBySize(pieces: AsyncIterable<Piece>, most: number): AsyncGenerator<readonly Piece[]> {
+async function* groupBySize(pieces: AsyncIterable<Piece>, minBytes: number): AsyncGenerator<readonly Piece[]> {
   let group: Piece[] = [];
   let bytes = 0;
   for await (const piece of pieces) {
     group.push(piece);
     bytes += piece.split?.bytes ?? 0;
-    if (bytes < most) continue;
+    if (bytes < minBytes) continue;
     yield group;
     group = [];
     bytes = 0;

@@ -1,22 +1,22 @@
-/** Jobs of workers whose connection has ended: their locks are removed, so that others need not wait until they expire. */
+/** Removes the locks of disconnected workers, so that others take over their jobs before the locks expire. */
 import type { Redis } from "ioredis";
 import { listConnectedWorkers } from "../dispatcher/connected-workers.js";
 
-/** Milliseconds without a connection after which a worker is lost; one that lives connects again within 2 s. */
+/** A worker is lost after this time without a connection; live workers reconnect within 2 s. */
 const reconnectMs = 3000;
 
-/** Removes a lock unless it is another one by now. */
+/** Removes a lock unless another worker has acquired it. */
 const releaseLock = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`;
 
 export class LostWorkers {
-  /** By id of the worker: when it was first seen to have a job and no connection. */
+  /** Worker ids, with the time since which they own a job without being connected. */
   private readonly missingSince = new Map<string, number>();
 
   private seenWorkers = false;
 
   /**
-   * @param ownId id of the worker that looks: where it does not find itself, the list says nothing of others
-   * @param reconnect is called where Redis has closed its connection and the network has not said so
+   * @param ownId id of this worker: a list without it is not reliable
+   * @param reconnect called if Redis has closed the connection of this worker unnoticed
    */
   constructor(
     private readonly redis: Redis,
@@ -25,17 +25,17 @@ export class LostWorkers {
     private readonly reconnect: () => void,
   ) {}
 
-  /** Redis was away: all are about to connect again. */
+  /** Call after a disconnect of Redis: all workers are about to reconnect. */
   reset(): void {
     this.missingSince.clear();
   }
 
-  /** @param queues those whose jobs count @param now milliseconds of a clock that is never set back */
+  /** @param queues names of the queues to check @param now milliseconds of a monotonic clock */
   async check(queues: readonly string[], now: number): Promise<void> {
     const workers = await listConnectedWorkers(this.redis, this.prefix);
     const ids = new Set(workers?.map(({ id }) => id));
     if (!ids.has(this.ownId)) {
-      // Others would take its jobs.
+      // Other workers would take over the jobs of this one.
       if (workers !== null && this.seenWorkers) this.reconnect();
       this.seenWorkers = false;
       return this.reset();

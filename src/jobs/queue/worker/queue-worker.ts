@@ -1,4 +1,4 @@
-/** Takes jobs from the queues of a fleet: files and pieces of them, and one job of each map. */
+/** Takes jobs from the shared queue of files and chunks, and from the queue of each map. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { Queue, Worker } from "bullmq";
@@ -22,17 +22,17 @@ import type { WorkerPool } from "./worker-pool.js";
 
 export interface WorkerSettings extends DispatcherSettings {
   readonly name: string;
-  /** Files at a time. */
+  /** Jobs of the work queue that run at the same time. */
   readonly concurrency: number;
-  /** Milliseconds after which the jobs of a worker that is connected and says nothing are taken over by others. */
+  /** Lock duration in milliseconds: other workers take over the jobs of a connected worker that stops renewing. */
   readonly stalledAfter: number;
 }
 
-/** What a worker tells of itself. */
+/** Log records and metrics of a worker. */
 export type WorkerEvent =
-  | { readonly type: "took"; readonly job: string; readonly what: string }
+  | { readonly type: "started"; readonly job: string; readonly what: string }
   | {
-      readonly type: "done" | "returned" | "spread";
+      readonly type: "done" | "requeued" | "split";
       readonly job: string;
       readonly what: string;
       readonly seconds: number;
@@ -45,7 +45,7 @@ export type WorkerEvent =
       readonly message: string;
     }
   | { readonly type: "stalled"; readonly job: string }
-  | { readonly type: "away" | "back" }
+  | { readonly type: "disconnected" | "reconnected" }
   | {
       readonly type: "health";
       readonly active: number;
@@ -54,29 +54,28 @@ export type WorkerEvent =
       readonly redis: string;
     };
 
-/** A job is given up when so many workers have ended in the middle of it. */
+/** A job fails after this many workers have ended during it. */
 const maxStalls = 3;
 
-/** Milliseconds between two looks at which maps have work, for workers that are lost, and for jobs without a lock. */
+/** Interval for finding map queues with jobs, lost workers, and jobs without a lock. */
 const pollIntervalMs = 1000;
 
-/** Of the time for which locks last: so often they are renewed, and at least every second. */
+/** Renewals per lock duration; locks are renewed at least every second. */
 const lockRenewals = 4;
 
-/** Milliseconds for which the queue of a map is listened to that no one has announced, and for which it is remembered. */
+/** How long a worker listens to a map queue without jobs, and how long Redis keeps the queue registered. */
 const mapQueueIdleMs = 60_000;
 const queueMemoryMs = 24 * 3600 * 1000;
 
-/** Milliseconds that hands have to stop, and Redis to take back what they were at. */
+/** Time limit for stopping processes and returning their jobs to Redis. */
 const shutdownTimeoutMs = 15_000;
 
-/** Milliseconds between two words about itself. */
 const healthIntervalMs = 60_000;
 
 export class QueueWorker {
   private readonly workers = new Map<string, { readonly worker: Worker; used: number }>();
   private readonly activeJobs = new Map<string, ActiveJob>();
-  /** What was cancelled a moment ago: a job of it may be on its way. */
+  /** Recent cancellations by time, for jobs that arrive after their cancellation. */
   private readonly cancelled = new Map<string, number>();
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly counts = { done: 0, failed: 0 };
@@ -93,7 +92,7 @@ export class QueueWorker {
     private readonly redis: Redis,
     private readonly listener: Redis,
     private readonly processes: WorkerPool,
-    private readonly onEvent: (news: WorkerEvent) => void,
+    private readonly onEvent: (event: WorkerEvent) => void,
   ) {
     this.refusals = new Refusals(id, () => listConnectedWorkers(redis, settings.prefix));
     this.lostWorkers = new LostWorkers(redis, settings.prefix, id, () => {
@@ -104,14 +103,14 @@ export class QueueWorker {
   /** @throws queue-unavailable, queue-forbidden, queue-incompatible */
   static async open(
     settings: WorkerSettings,
-    hands: WorkerPool,
-    tell: (news: WorkerEvent) => void,
+    processes: WorkerPool,
+    onEvent: (event: WorkerEvent) => void,
     onNotice: (sentence: string) => void,
   ): Promise<QueueWorker> {
     const redis = await openRedis(settings.address, settings.prefix, onNotice);
     const id = randomUUID();
     const listener = openReconnectingRedis(settings.address, connectionName(settings.prefix, { id, version }));
-    const worker = new QueueWorker(settings, id, redis, listener, hands, tell);
+    const worker = new QueueWorker(settings, id, redis, listener, processes, onEvent);
     await worker.start();
     return worker;
   }
@@ -120,20 +119,20 @@ export class QueueWorker {
     const { prefix, concurrency } = this.settings;
     this.redis.on("close", () => {
       this.lostWorkers.reset();
-      this.reportDisconnect(true);
+      this.setDisconnected(true);
     });
-    this.redis.on("ready", () => this.reportDisconnect(false));
+    this.redis.on("ready", () => this.setDisconnected(false));
     this.listener.on("message", (_, text) => this.onMessage(text));
     await this.listener.subscribe(cancelChannel(prefix));
     await this.listen(workQueueName, concurrency);
-    let looking: Promise<void> = Promise.resolve();
-    const look = () => {
-      looking = looking.then(() => this.pollMapQueues()).catch(noop);
-      looking = looking.then(() => this.pollLostWorkers()).catch(noop);
+    let polling: Promise<void> = Promise.resolve();
+    const poll = () => {
+      polling = polling.then(() => this.pollMapQueues()).catch(noop);
+      polling = polling.then(() => this.pollLostWorkers()).catch(noop);
     };
-    look();
+    poll();
     this.timers.push(
-      setInterval(look, pollIntervalMs),
+      setInterval(poll, pollIntervalMs),
       setInterval(() => this.reportHealth(), healthIntervalMs),
     );
   }
@@ -148,7 +147,7 @@ export class QueueWorker {
       (job, token, signal) => this.processJob(worker, queue, job, token!, signal!),
       {
         ...options,
-        // Redis keeps the name with each job that the worker takes.
+        // Redis stores the name with each job that the worker takes; `LostWorkers` reads it.
         ...{ concurrency, name: this.id, maxStalledCount: maxStalls },
         ...{ lockDuration: stalledAfter, lockRenewTime: Math.min(pollIntervalMs, stalledAfter / lockRenewals) },
         stalledInterval: pollIntervalMs,
@@ -157,7 +156,7 @@ export class QueueWorker {
     );
     worker.on("error", noop);
     worker.on("stalled", (job) => this.onEvent({ type: "stalled", job }));
-    // Another worker has it: two must not write.
+    // Another worker may own the job now, and two must not write.
     worker.on("lockRenewalFailed", (jobs) => {
       for (const id of jobs) this.activeJobs.get(`${name}/${id}`)?.onLockLost();
     });
@@ -185,16 +184,16 @@ export class QueueWorker {
     });
     this.activeJobs.set(key, taken.active);
     try {
-      const answer = await taken.answer;
+      const returnValue = await taken.returnValue;
       this.counts.done++;
-      return answer;
+      return returnValue;
     } catch (error) {
       if (!/^(Waiting|Delayed)/.test((error as Error).name)) this.counts.failed++;
       throw error;
     } finally {
       this.activeJobs.delete(key);
-      const still = this.workers.get(queue.name);
-      if (still?.worker === worker) still.used = Date.now();
+      const current = this.workers.get(queue.name);
+      if (current?.worker === worker) current.used = Date.now();
     }
   }
 
@@ -202,7 +201,7 @@ export class QueueWorker {
     try {
       this.cancel(JSON.parse(text) as Cancellation);
     } catch {
-      // Somebody else's words.
+      // Not a message of geoferry.
     }
   }
 
@@ -212,7 +211,7 @@ export class QueueWorker {
       if (active.payload.runId === runId && (step === null || active.payload.step === step)) active.stop();
   }
 
-  /** Listens to the queues of maps that have work, and no longer to those that have had none for a while. */
+  /** Opens the map queues that have jobs, and closes those that have been idle. */
   private async pollMapQueues(): Promise<void> {
     if (this.closing || this.redis.status !== "ready") return;
     const now = Date.now();
@@ -251,35 +250,35 @@ export class QueueWorker {
     return (found ?? []).some(([, count]) => Number(count) > 0);
   }
 
-  private reportDisconnect(isAway: boolean): void {
-    if (this.isDisconnected === isAway || this.isReturningJobs) return;
-    this.isDisconnected = isAway;
-    this.onEvent({ type: isAway ? "away" : "back" });
+  private setDisconnected(isDisconnected: boolean): void {
+    if (this.isDisconnected === isDisconnected || this.isReturningJobs) return;
+    this.isDisconnected = isDisconnected;
+    this.onEvent({ type: isDisconnected ? "disconnected" : "reconnected" });
   }
 
   private reportHealth(): void {
     this.onEvent({ type: "health", active: this.activeJobs.size, ...this.counts, redis: this.redis.status });
   }
 
-  /** Ends when nothing is left to be handed back, or Redis is not there to take it: then others take it over. */
-  private async requeueActiveJobs(patience: number, ended: AbortSignal): Promise<void> {
-    await pause(patience, undefined, { signal: ended }).catch(noop);
+  /** Returns active jobs to the queue after a delay. Without Redis the jobs stall, and other workers take them over. */
+  private async requeueActiveJobs(delay: number, closed: AbortSignal): Promise<void> {
+    await pause(delay, undefined, { signal: closed }).catch(noop);
     this.isReturningJobs = true;
     for (const active of this.activeJobs.values()) active.stop();
     const until = Date.now() + shutdownTimeoutMs;
-    while (!ended.aborted && Date.now() < until && (this.redis.status === "ready" || this.activeJobs.size > 0))
+    while (!closed.aborted && Date.now() < until && (this.redis.status === "ready" || this.activeJobs.size > 0))
       await pause(100);
   }
 
-  /** Takes no more jobs; those under way are finished or, after a while, handed back. @param patience milliseconds */
-  async close(patience: number): Promise<void> {
+  /** Takes no more jobs and waits for active ones. @param timeout milliseconds after which active jobs are requeued */
+  async close(timeout: number): Promise<void> {
     this.closing = true;
     for (const timer of this.timers) clearInterval(timer);
     const workers = [...this.workers.values()].map(({ worker }) => worker);
     const closed = Promise.all(workers.map((worker) => worker.close()));
-    const ended = new AbortController();
-    await Promise.race([closed, this.requeueActiveJobs(patience, ended.signal)]);
-    ended.abort();
+    const hasClosed = new AbortController();
+    await Promise.race([closed, this.requeueActiveJobs(timeout, hasClosed.signal)]);
+    hasClosed.abort();
     this.isReturningJobs = true;
     await this.processes[Symbol.asyncDispose]();
     this.listener.disconnect();

@@ -4,7 +4,7 @@ import type { Registry } from "../../../plugin/registry.js";
 import { hasResults, readTask, readWork, writeResults } from "../chunk-files.js";
 import type { ChunkWork } from "../job-payload.js";
 
-/** Splits of a large input, read and encoded; what comes of them is written beside the output. @throws what readers throw */
+/** Reads and encodes one chunk of a large input, and writes the results to its folder. @throws what readers throw */
 export async function runChunks(
   { folder, task, group }: ChunkWork,
   registry: Registry,

@@ -1,4 +1,4 @@
-/** A file that a worker converts: what another began is finished, and outputs get their names while the job is this one's. */
+/** Converts one output in a worker process: resumes what an earlier worker left, and commits only while it owns the job. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { createError } from "../../../errors.js";
@@ -15,25 +15,25 @@ import { areUnmodified } from "../../steps/convert-step.js";
 import { digestFile, statSources } from "../../steps/source-stat.js";
 import { chunkFolder, readDigests, removeChunks, writeDigests } from "../chunk-files.js";
 import { findDifference, fromInputNames } from "../input-names.js";
-import { type ConversionWork, errorFromFailure, readFailure, type StarterFileStat } from "../job-payload.js";
+import { type ConversionWork, errorFromFailure, readFailure, type SourceFileStat } from "../job-payload.js";
 import { ChunkedExecutor, ChunksPending, maxChunkBytes } from "./chunked-executor.js";
 import type { JobRequest, JobResult } from "./process-messages.js";
 import type { ParentChannel, WorkerContext } from "./run-job.js";
 
 /** @throws worker-incompatible, and what `convert` throws */
 export async function runConversion(
-  order: JobRequest,
+  jobRequest: JobRequest,
   step: Step,
-  tools: StepContext,
+  stepContext: StepContext,
   { threads, splitAbove }: Pick<WorkerContext, "threads" | "splitAbove">,
-  superior: ParentChannel,
+  parent: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { payload, worker, previousProcessMark } = order;
+  const { payload, worker, previousProcessMark } = jobRequest;
   const work = payload.work as ConversionWork;
-  const { registry } = tools.host;
-  const asked = (step as ConversionStep).request;
-  const output = work.output ?? asked.output;
+  const { registry } = stepContext.host;
+  const stepRequest = (step as ConversionStep).request;
+  const output = work.output ?? stepRequest.output;
   const isPath = !isAddress(output, registry) && !isBucketAddress(output);
   const folder = dirname(output);
   if (previousProcessMark !== null && isPath && existsSync(folder))
@@ -47,47 +47,51 @@ export async function runConversion(
   const difference = work.sources && findDifference(work.sources);
   if (difference !== null) throw createError("worker-incompatible", { worker, reason: difference });
   const request: ConvertRequest = {
-    ...asked,
-    ...{ inputs: fromInputNames(work.inputs, asked.inputs), output, workers: chooseThreadCount(work.sources, threads) },
+    ...stepRequest,
+    ...{
+      inputs: fromInputNames(work.inputs, stepRequest.inputs),
+      output,
+      workers: chooseThreadCount(work.sources, threads),
+    },
     ...(work.overwrite ? { overwrite: true } : {}),
   };
-  const pieces = isPath ? chunkFolder(output, order.id) : null;
-  const isSpread = pieces !== null && (work.chunkBytes !== undefined || isLarge(request, tools.host, splitAbove));
+  const chunks = isPath ? chunkFolder(output, jobRequest.id) : null;
+  const isSplit = chunks !== null && (work.chunkBytes !== undefined || isLarge(request, stepContext.host, splitAbove));
   const chunkBytes = work.chunkBytes ?? Math.min(splitAbove, maxChunkBytes);
   try {
-    const digests = await digestSources(work.sources ?? [], request, tools.host, isSpread ? pieces : null, signal);
+    const digests = await digestSources(work.sources ?? [], request, stepContext.host, isSplit ? chunks : null, signal);
     let committed: ConversionRecord["files"] = [];
     const host: Host = {
-      ...{ ...tools.host, signal, now: new Date(payload.now) },
-      onProgress: ({ features }) => superior.progress(features),
+      ...{ ...stepContext.host, signal, now: new Date(payload.now) },
+      onProgress: ({ features }) => parent.progress(features),
       async onCommit(_, files, report) {
         committed = stampFiles(files);
-        await superior.requestCommit({ files: committed, done: { ...withFiles(report, committed), digests } });
+        await parent.requestCommit({ files: committed, done: { ...withFiles(report, committed), digests } });
         signal.throwIfAborted();
       },
     };
-    const [failed] = order.failures;
+    const [failed] = jobRequest.failures;
     if (failed !== undefined) throw errorFromFailure(readFailure(failed, output));
-    const executor = isSpread ? new ChunkedExecutor(pieces, chunkBytes, registry, signal) : undefined;
+    const executor = isSplit ? new ChunkedExecutor(chunks, chunkBytes, registry, signal) : undefined;
     const report = await convert(request, host, executor);
     const converted = { ...toConversionRecord(report, request, registry, committed), digests };
-    if (isSpread) removeChunks(pieces);
+    if (isSplit) removeChunks(chunks);
     return { kind: "converted", converted };
   } catch (error) {
-    if (error instanceof ChunksPending) return { kind: "pieces", chunks: error.chunks, chunkBytes };
-    // Where this worker has to let go of it, another one may be using them.
-    if (isSpread && !signal.aborted) removeChunks(pieces);
+    if (error instanceof ChunksPending) return { kind: "chunks-pending", chunks: error.chunks, chunkBytes };
+    // After an abort, another worker may already use the chunks.
+    if (isSplit && !signal.aborted) removeChunks(chunks);
     throw error;
   }
 }
 
-/** Threads of its own take longer to begin than a small input takes to convert. */
+/** Starting threads takes longer than converting a small input. */
 function chooseThreadCount(sources: ConversionWork["sources"], threads: number): number {
   const bytes = (sources ?? []).reduce((sum, { size }) => sum + Number(size || Number.POSITIVE_INFINITY), 0);
   return sources !== null && isSingleThreadFaster(bytes, threads) ? 1 : threads;
 }
 
-/** Of a single file that every worker sees, and of which features need not be counted in order. */
+/** Whether to split the input: only a single file, and without a limit, which requires counting features in order. */
 function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, splitAbove: number): boolean {
   const [only, other] = inputs;
   if (only === undefined || other !== undefined || limit !== undefined || isAddress(only, registry)) return false;
@@ -95,20 +99,20 @@ function isLarge({ inputs, limit }: ConvertRequest, { registry }: Host, splitAbo
   return bytes !== null && bytes >= splitAbove;
 }
 
-/** Of the sources, before they are read; of grids, which are large, times alone count. */
+/** Hashes the sources before they are read. Grids are large, so their times suffice. */
 async function digestSources(
-  sources: readonly StarterFileStat[],
+  sources: readonly SourceFileStat[],
   { grids = [] }: ConvertRequest,
   { registry }: Host,
-  pieces: string | null,
+  chunks: string | null,
   signal: AbortSignal,
 ): Promise<readonly (string | null)[]> {
-  const known = pieces && readDigests(pieces);
+  const known = chunks && readDigests(chunks);
   if (known) return known;
-  const ofGrids = new Set((await statSources(grids, registry, signal, false))?.map(({ name }) => name));
+  const gridFiles = new Set((await statSources(grids, registry, signal, false))?.map(({ name }) => name));
   const digests: (string | null)[] = [];
   for (const { name, size } of sources)
-    digests.push(size === "" || ofGrids.has(name) ? null : await digestFile(name, signal));
-  if (pieces !== null) writeDigests(pieces, digests);
+    digests.push(size === "" || gridFiles.has(name) ? null : await digestFile(name, signal));
+  if (chunks !== null) writeDigests(chunks, digests);
   return digests;
 }

@@ -1,4 +1,4 @@
-/** What a hand of a worker does with an order: it finds the step in the job's file, sees that all is as it was, and does it. */
+/** Runs one job in a worker process after verifying its inputs. */
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../../../errors.js";
@@ -21,170 +21,177 @@ import type { CommitRequest, JobRequest, JobResult } from "./process-messages.js
 import { runChunks } from "./run-chunks.js";
 import { runConversion } from "./run-conversion.js";
 
-/** What a hand works with. */
 export interface WorkerContext {
   readonly registry: Registry;
-  /** Threads of one conversion. */
+  /** Number of threads of one conversion. */
   readonly threads: number;
-  /** Bytes from which on the pieces of an input are worked on by several workers. */
+  /** Inputs of at least this many bytes are split among workers. */
   readonly splitAbove: number;
   readonly stateRoot: string;
-  /** @param service where the maps are, where the order says it */
-  toolsFor(job: Job, service: Pick<SyncWork, "service" | "insecureHttp"> | null): StepContext;
+  /** @param service of the maps, if the job syncs to one */
+  createStepContext(job: Job, service: Pick<SyncWork, "service" | "insecureHttp"> | null): StepContext;
 }
 
-/** Whom a hand asks and tells. */
+/** What a worker process sends to its worker. */
 export interface ParentChannel {
-  /** Asks whether outputs may get their names: the job is still this worker's. @throws interrupted */
-  requestCommit(begun: CommitRequest): Promise<void>;
+  /** Resolves if the worker still owns the job, so that outputs may get their final names. @throws interrupted */
+  requestCommit(commit: CommitRequest): Promise<void>;
   progress(features: number): void;
   notice(sentence: string): void;
 }
 
 /** Never throws. */
 export function runJob(
-  order: JobRequest,
-  shop: WorkerContext,
-  superior: ParentChannel,
+  jobRequest: JobRequest,
+  context: WorkerContext,
+  parent: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { payload, worker } = order;
+  const { payload, worker } = jobRequest;
   const { kind } = payload.work;
-  const attributes = { "geoferry.worker": worker, "geoferry.step": payload.step, "geoferry.takes": kind };
+  const attributes = { "geoferry.worker": worker, "geoferry.step": payload.step, "geoferry.work": kind };
   return withSpan("work", { attributes, ...(payload.trace && { parent: payload.trace }) }, async (span) => {
-    const done = await verifyAndRun(order, shop, superior, signal);
+    const done = await verifyAndRun(jobRequest, context, parent, signal);
     if (done.kind === "failed") span.fail(done.failure.code, done.failure.message);
     return done;
   });
 }
 
 async function verifyAndRun(
-  order: JobRequest,
-  shop: WorkerContext,
-  superior: ParentChannel,
+  jobRequest: JobRequest,
+  context: WorkerContext,
+  parent: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { payload, worker } = order;
+  const { payload, worker } = jobRequest;
   let step: Step | null = null;
   try {
-    checkWorker(order, shop);
-    if (payload.work.kind === "pieces") {
-      await runChunks(payload.work, shop.registry, signal);
-      return { kind: "piece" };
+    checkWorker(jobRequest, context);
+    if (payload.work.kind === "chunk") {
+      await runChunks(payload.work, context.registry, signal);
+      return { kind: "chunk" };
     }
-    const job = await jobOf(order);
-    step = stepOf(job, order, shop);
-    return await withNetworkSettings(step.network, () => runStep(job, step!, order, shop, superior, signal));
+    const job = await readRequestedJob(jobRequest);
+    step = findStep(job, jobRequest, context);
+    return await withNetworkSettings(step.network, () => runStep(job, step!, jobRequest, context, parent, signal));
   } catch (error) {
-    const told = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
-    const mayRetry = step === null ? transientKinds.includes(told.kind) : isRepeatable(step, told.kind);
-    const refusal = told.code === "worker-incompatible" ? ({ isRefusal: true } as const) : {};
-    return { kind: "failed", failure: toJobFailure(told, worker), mayRetry, ...refusal };
+    const failure = signal.aborted ? createError("interrupted", {}, error) : asGeoferryError(error);
+    const mayRetry = step === null ? transientKinds.includes(failure.kind) : isRepeatable(step, failure.kind);
+    const refusal = failure.code === "worker-incompatible" ? ({ isRefusal: true } as const) : {};
+    return { kind: "failed", failure: toJobFailure(failure, worker), mayRetry, ...refusal };
   }
 }
 
 function runStep(
   job: Job,
   step: Step,
-  order: JobRequest,
-  shop: WorkerContext,
-  superior: ParentChannel,
+  jobRequest: JobRequest,
+  context: WorkerContext,
+  parent: ParentChannel,
   signal: AbortSignal,
 ) {
-  const { work } = order.payload;
-  if (work.kind === "synchronisation") return runSync(order, step, shop.toolsFor(job, work), superior, signal);
-  return runConversion(order, step, shop.toolsFor(job, null), shop, superior, signal);
+  const { work } = jobRequest.payload;
+  if (work.kind === "sync") return runSync(jobRequest, step, context.createStepContext(job, work), parent, signal);
+  return runConversion(jobRequest, step, context.createStepContext(job, null), context, parent, signal);
 }
 
-const workerUnfitError = ({ worker }: JobRequest, reason: string, cause?: unknown): GeoferryError =>
+const incompatibleError = ({ worker }: JobRequest, reason: string, cause?: unknown): GeoferryError =>
   createError("worker-incompatible", { worker, reason }, cause);
 
 /** @throws worker-incompatible */
-function checkWorker(order: JobRequest, { registry, stateRoot }: WorkerContext): void {
-  const { version: wanted, formats, file, work } = order.payload;
+function checkWorker(jobRequest: JobRequest, { registry, stateRoot }: WorkerContext): void {
+  const { version: wanted, formats, file, work } = jobRequest.payload;
   if (wanted !== version)
-    throw workerUnfitError(
-      order,
-      `it is geoferry ${version}, and the run was started by geoferry ${wanted}: install one version everywhere`,
+    throw incompatibleError(
+      jobRequest,
+      `it is geoferry ${version}, but geoferry ${wanted} started the run; install the same version everywhere`,
     );
   const known = new Set(registry.all().map(({ id }) => id));
   const missing = formats.filter((id) => !known.has(id));
   if (missing.length > 0)
-    throw workerUnfitError(
-      order,
-      `it does not know the format ${missing.join(", ")}: start it with the --plugin of the run`,
+    throw incompatibleError(
+      jobRequest,
+      `it does not know the format ${missing.join(", ")}; start it with the same --plugin as the run`,
     );
   try {
     process.chdir(dirname(file));
   } catch (error) {
-    throw workerUnfitError(order, `${dirname(file)}: ${describeSystemError(error)}: is the storage shared?`, error);
+    throw incompatibleError(
+      jobRequest,
+      `${dirname(file)}: ${describeSystemError(error)}; put the job file on shared storage`,
+      error,
+    );
   }
-  if (work.kind !== "synchronisation" || readStateId(stateRoot) === work.state) return;
-  throw workerUnfitError(
-    order,
-    `its folder of states, ${stateRoot}, is not that of the command that started the run: give both the same --state on shared storage, or journals of maps would be missed`,
+  if (work.kind !== "sync" || readStateId(stateRoot) === work.state) return;
+  throw incompatibleError(
+    jobRequest,
+    `its state folder, ${stateRoot}, is not that of the command that started the run; give both the same --state on shared storage, so that they share the journals of maps`,
   );
 }
 
-/** The job as this machine reads it: references are resolved in the worker's own environment. @throws worker-incompatible */
-async function jobOf(order: JobRequest): Promise<Job> {
-  const { file, digest } = order.payload;
+/** Reads the job file with the environment of this worker. @throws worker-incompatible */
+async function readRequestedJob(jobRequest: JobRequest): Promise<Job> {
+  const { file, digest } = jobRequest.payload;
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    throw workerUnfitError(order, `${file}: ${describeSystemError(error)}: is the storage shared?`, error);
+    throw incompatibleError(
+      jobRequest,
+      `${file}: ${describeSystemError(error)}; put the job file on shared storage`,
+      error,
+    );
   }
   if (digestText(text) !== digest)
-    throw workerUnfitError(
-      order,
-      `${file} is another file here: is the storage shared, or was it changed since the run began?`,
+    throw incompatibleError(
+      jobRequest,
+      `${file} has other contents here; put the job file on shared storage, and do not change it during a run`,
     );
   try {
     return readJob(text, file, process.env);
   } catch (error) {
-    throw workerUnfitError(order, (error as Error).message, error);
+    throw incompatibleError(jobRequest, (error as Error).message, error);
   }
 }
 
 /** @throws worker-incompatible */
-function stepOf({ steps }: Job, order: JobRequest, { registry }: WorkerContext): Step {
-  const { step: name, settings }: JobPayload = order.payload;
+function findStep({ steps }: Job, jobRequest: JobRequest, { registry }: WorkerContext): Step {
+  const { step: name, settings }: JobPayload = jobRequest.payload;
   const step = steps.find((one) => one.name === name);
   if (step && digestStep(step, registry) === settings) return step;
-  throw workerUnfitError(
-    order,
-    `its environment makes another step of "${name}": variables of the job, or GEOFERRY_GRIDS, differ`,
+  throw incompatibleError(
+    jobRequest,
+    `its environment changes the step "${name}"; give variables of the job and GEOFERRY_GRIDS the same values everywhere`,
   );
 }
 
 async function runSync(
-  order: JobRequest,
+  jobRequest: JobRequest,
   step: Step,
-  tools: StepContext,
-  superior: ParentChannel,
+  stepContext: StepContext,
+  parent: ParentChannel,
   signal: AbortSignal,
 ): Promise<JobResult> {
-  const { payload, worker } = order;
+  const { payload, worker } = jobRequest;
   const work = payload.work as SyncWork;
   const { map, mode } = (step as SyncStep).request;
   const isAppended = mode === "append";
-  if (isAppended && order.isInterrupted) throw createError("append-interrupted", { map });
+  if (isAppended && jobRequest.isInterrupted) throw createError("append-interrupted", { map });
   const difference = work.sources && findDifference(work.sources);
-  if (difference !== null) throw workerUnfitError(order, difference);
-  const host = { ...tools.host, signal, now: new Date(payload.now) };
-  const onNotice = (sentence: string) => superior.notice(sentence);
-  const done = await runSyncStep(step as SyncStep, { ...tools, host, onNotice });
+  if (difference !== null) throw incompatibleError(jobRequest, difference);
+  const host = { ...stepContext.host, signal, now: new Date(payload.now) };
+  const onNotice = (sentence: string) => parent.notice(sentence);
+  const done = await runSyncStep(step as SyncStep, { ...stepContext, host, onNotice });
   const [item] = mergeItems(work.previousResult ? [work.previousResult] : [], [done]);
   const { error } = item!;
   const isStopped = error?.kind === "interrupted";
-  // Another worker would append again what this one has.
+  // A retry would append the same features again.
   if (isStopped && isAppended)
     return {
-      kind: "synchronised",
+      kind: "synced",
       itemReport: { ...item!, error: toErrorReport(createError("append-interrupted", { map })) },
     };
   const mayRetry = error !== null && isRepeatable(step, error.kind);
-  if (error === null || !(mayRetry || isStopped)) return { kind: "synchronised", itemReport: item! };
+  if (error === null || !(mayRetry || isStopped)) return { kind: "synced", itemReport: item! };
   return { kind: "failed", failure: { ...error, code: error.code as never, worker, itemReport: item! }, mayRetry };
 }

@@ -1,12 +1,12 @@
-/** One job in a worker: a hand does it, and what comes of it is told to the queue. */
+/** Runs one queue job in a worker process and reports its result to the queue. */
 import { DelayedError, type Job, type Queue, UnrecoverableError, WaitingChildrenError, WaitingError } from "bullmq";
 import { createError } from "../../../errors.js";
 import {
   type ConversionWork,
-  type JobAnswer,
   type JobFailure,
   type JobPayload,
   type JobProgress,
+  type JobReturnValue,
   toJobFailure,
   type Work,
 } from "../job-payload.js";
@@ -17,12 +17,11 @@ import type { WorkerPool } from "./worker-pool.js";
 
 export type WorkerJob = Job<JobPayload>;
 
-/** A job under way. */
 export interface ActiveJob {
   readonly payload: JobPayload;
-  /** Stops it: it was cancelled, or is to be handed back. */
+  /** Stops the job because it was cancelled, or to requeue it. */
   stop(): void;
-  /** Stops it: it is another worker's. */
+  /** Stops the job because another worker owns it. */
   onLockLost(): void;
 }
 
@@ -30,135 +29,136 @@ interface JobContext {
   readonly job: WorkerJob;
   readonly queue: Queue;
   readonly token: string;
-  /** BullMQ's own. */
+  /** Cancellation by BullMQ. */
   readonly signal: AbortSignal;
   readonly isCancelled: boolean;
   readonly processes: WorkerPool;
   readonly worker: string;
   readonly lockDuration: number;
-  readonly onEvent: (news: WorkerEvent) => void;
-  /** Whether the worker is ending. */
+  readonly onEvent: (event: WorkerEvent) => void;
   readonly isShuttingDown: () => boolean;
   readonly refusals: Refusals;
 }
 
-/** Milliseconds between two words about how far it is. */
 const progressIntervalMs = 1000;
 
-/** Milliseconds for which no one takes a job that was refused: then a worker that waits is before the one that refused it. */
+/** Delay before a refused job can be taken again, so that an idle worker gets it before the one that refused it. */
 const refusalDelayMs = 500;
 
-/** Of pieces: their parent tells what is to be told. */
+/** For chunks: the parent job reports their outcome. */
 const discardResult = { removeOnComplete: true, removeOnFail: { age: 3600 } } as const;
 
 const describeWork = ({ work, step }: JobPayload): string =>
-  work.kind === "pieces"
-    ? `${step}: pieces ${work.task}/${work.group}`
-    : work.kind === "synchronisation"
+  work.kind === "chunk"
+    ? `${step}: chunk ${work.task}/${work.group}`
+    : work.kind === "sync"
       ? `${step}: the map`
       : `${step}: ${work.inputs.map((name) => (typeof name === "string" ? name : `source ${name.textIndex + 1}${name.rest}`)).join(", ")}`;
 
-/** @returns the job, and its answer: an object that the starter reads, or an error as BullMQ takes it */
-export function takeJob(taking: JobContext): {
+/** `returnValue` resolves to the return value of the queue job, or rejects with an error for BullMQ. */
+export function takeJob(context: JobContext): {
   readonly active: ActiveJob;
-  readonly answer: Promise<JobAnswer | object>;
+  readonly returnValue: Promise<JobReturnValue | object>;
 } {
   const aborter = new AbortController();
   let isLost = false;
   const active: ActiveJob = {
-    payload: taking.job.data,
+    payload: context.job.data,
     stop: () => aborter.abort(),
     onLockLost: () => {
       isLost = true;
       aborter.abort();
     },
   };
-  if (taking.isCancelled) aborter.abort();
-  const stopped = AbortSignal.any([aborter.signal, taking.signal]);
-  return { active, answer: runInProcess(taking, stopped, () => isLost) };
+  if (context.isCancelled) aborter.abort();
+  const stopped = AbortSignal.any([aborter.signal, context.signal]);
+  return { active, returnValue: runInProcess(context, stopped, () => isLost) };
 }
 
 async function runInProcess(
-  taking: JobContext,
+  context: JobContext,
   stopped: AbortSignal,
   isLost: () => boolean,
-): Promise<JobAnswer | object> {
-  const { job, worker, onEvent, processes } = taking;
+): Promise<JobReturnValue | object> {
+  const { job, worker, onEvent, processes } = context;
   const began = performance.now();
   const what = describeWork(job.data);
-  const told = { job: job.id!, what };
+  const description = { job: job.id!, what };
   const seconds = () => Math.round(performance.now() - began) / 1000;
-  await requeueRefused(taking, stopped);
-  const hand = await processes.acquire();
-  onEvent({ type: "took", ...told });
+  await requeueRefused(context, stopped);
+  const workerProcess = await processes.acquire();
+  onEvent({ type: "started", ...description });
   const before = (job.progress as unknown as JobProgress | undefined)?.processMark ?? null;
   try {
     for (;;) {
-      // Redis is told before the hand can have left anything, since what one connection says comes in its order.
-      job.updateProgress({ worker, processMark: hand.mark } satisfies JobProgress).catch(() => {});
-      const order: JobRequest = {
+      // Redis gets the mark before the process creates files, since commands of a connection keep their order.
+      job.updateProgress({ worker, processMark: workerProcess.mark } satisfies JobProgress).catch(() => {});
+      const request: JobRequest = {
         ...{ id: job.id!, payload: job.data, worker },
-        ...{ previousProcessMark: before === hand.mark ? null : before, isInterrupted: before !== null },
-        failures: await failuresOf(job),
+        ...{ previousProcessMark: before === workerProcess.mark ? null : before, isInterrupted: before !== null },
+        failures: await chunkFailures(job),
       };
-      const done = await hand.run(order, createCallbacks(taking, hand.mark, isLost), stopped);
-      if (done.kind === "pieces" && !stopped.aborted) {
-        await dispatchChunks(taking, done);
+      const done = await workerProcess.run(request, createCallbacks(context, workerProcess.mark, isLost), stopped);
+      if (done.kind === "chunks-pending" && !stopped.aborted) {
+        await dispatchChunks(context, done);
         continue;
       }
-      if (done.kind === "failed" && done.isRefusal) await handleRefusal(taking, done.failure, stopped);
-      else taking.refusals.reset();
-      const isOpen = done.kind === "failed" || done.kind === "pieces";
-      // Whoever takes it next need not clear up after this one, unless it was ended in the middle of it.
-      if (isOpen && hand.isAlive && !isLost())
+      if (done.kind === "failed" && done.isRefusal) await handleRefusal(context, done.failure, stopped);
+      else context.refusals.reset();
+      const isOpen = done.kind === "failed" || done.kind === "chunks-pending";
+      // A process that has stopped cleanly leaves no temporary files for the next worker to delete.
+      if (isOpen && workerProcess.isAlive && !isLost())
         await job.updateProgress({ worker, processMark: null } satisfies JobProgress);
-      if (isOpen && stopped.aborted && taking.isShuttingDown() && !isLost()) {
-        await keepItem(job, done);
-        await job.moveToWait(taking.token);
-        onEvent({ type: "returned", ...told, seconds: seconds() });
+      if (isOpen && stopped.aborted && context.isShuttingDown() && !isLost()) {
+        await saveItemReport(job, done);
+        await job.moveToWait(context.token);
+        onEvent({ type: "requeued", ...description, seconds: seconds() });
         throw new WaitingError();
       }
-      const answer = await toAnswer(taking, done);
-      onEvent({ type: "done", ...told, seconds: seconds() });
-      return answer;
+      const returnValue = await toReturnValue(context, done);
+      onEvent({ type: "done", ...description, seconds: seconds() });
+      return returnValue;
     }
   } catch (error) {
     const { name, message } = error as Error;
     if (error instanceof DelayedError)
-      onEvent({ type: "refused", ...told, seconds: seconds(), message: error.message });
-    else if (error instanceof WaitingChildrenError) onEvent({ type: "spread", ...told, seconds: seconds() });
-    else if (!/^Waiting/.test(name)) onEvent({ type: "failed", ...told, seconds: seconds(), message: toldOf(message) });
+      onEvent({ type: "refused", ...description, seconds: seconds(), message: error.message });
+    else if (error instanceof WaitingChildrenError) onEvent({ type: "split", ...description, seconds: seconds() });
+    else if (!/^Waiting/.test(name))
+      onEvent({ type: "failed", ...description, seconds: seconds(), message: failureMessage(message) });
     throw error;
   } finally {
-    await processes.release(hand);
+    await processes.release(workerProcess);
   }
 }
 
-/** Nothing where no other worker may be able to do the job: then it has failed. @throws DelayedError */
-async function handleRefusal(taking: JobContext, failure: JobFailure, stopped: AbortSignal): Promise<void> {
-  const { job, refusals, worker } = taking;
+/** Requeues a refused job; returns if no other worker can take it, so that the job fails. @throws DelayedError */
+async function handleRefusal(context: JobContext, failure: JobFailure, stopped: AbortSignal): Promise<void> {
+  const { job, refusals, worker } = context;
   const { refusedBy = [], runId } = job.data;
   const all = [...new Set([...refusedBy, refusals.id])];
   if (stopped.aborted || !(await refusals.hasOtherWorker(all))) {
-    // The next try is for all workers again.
+    // A retry may go to any worker.
     if (refusedBy.length > 0) await job.updateData({ ...job.data, refusedBy: [] });
     return;
   }
   await job.updateData({ ...job.data, refusedBy: all });
-  const notice = refusals.isNew(runId, failure.message) ? { notice: `${failure.message}; it is left to others` } : {};
+  const notice = refusals.isNew(runId, failure.message)
+    ? { notice: `${failure.message}; other workers take the job` }
+    : {};
   await job.updateProgress({ worker, processMark: null, ...notice } satisfies JobProgress);
-  await delayForOthers(taking, failure.message, stopped);
+  await delayForOthers(context, failure.message, stopped);
 }
 
-/** Gives back a job that this worker has refused before. @throws DelayedError */
-async function requeueRefused(taking: JobContext, stopped: AbortSignal): Promise<void> {
-  const { job, refusals } = taking;
+/** Requeues a job that this worker has refused before. @throws DelayedError */
+async function requeueRefused(context: JobContext, stopped: AbortSignal): Promise<void> {
+  const { job, refusals } = context;
   const { refusedBy = [] } = job.data;
   if (stopped.aborted || !refusedBy.includes(refusals.id) || !(await refusals.hasOtherWorker(refusedBy))) return;
-  await delayForOthers(taking, "it was refused before", stopped);
+  await delayForOthers(context, "this worker has refused it before", stopped);
 }
 
-/** BullMQ counts no try of a job that is delayed. @throws DelayedError */
+/** BullMQ does not count a delayed job as an attempt. @throws DelayedError */
 async function delayForOthers(
   { job, token, refusals }: JobContext,
   reason: string,
@@ -169,7 +169,7 @@ async function delayForOthers(
   throw new DelayedError(reason);
 }
 
-function toldOf(message: string): string {
+function failureMessage(message: string): string {
   try {
     return (JSON.parse(message) as JobFailure).message;
   } catch {
@@ -177,8 +177,8 @@ function toldOf(message: string): string {
   }
 }
 
-/** Of a large input whose pieces were handed out. */
-async function failuresOf(job: WorkerJob): Promise<string[]> {
+/** Failure reasons of the chunks of a large input. */
+async function chunkFailures(job: WorkerJob): Promise<string[]> {
   const { work } = job.data;
   if (work.kind !== "conversion" || !work.chunkBytes) return [];
   return Object.values(await job.getIgnoredChildrenFailures());
@@ -186,13 +186,13 @@ async function failuresOf(job: WorkerJob): Promise<string[]> {
 
 const mergeWork = (
   job: WorkerJob,
-  more: Partial<ConversionWork> | { readonly previousResult: unknown },
+  changes: Partial<ConversionWork> | { readonly previousResult: unknown },
 ): JobPayload => {
-  return { ...job.data, work: { ...job.data.work, ...more } as Work };
+  return { ...job.data, work: { ...job.data.work, ...changes } as Work };
 };
 
-/** What a try has done on a map is told with what the next one does. */
-async function keepItem(job: WorkerJob, done: JobResult): Promise<void> {
+/** Stores what an attempt changed on a map, so that the report of the next attempt includes it. */
+async function saveItemReport(job: WorkerJob, done: JobResult): Promise<void> {
   if (done.kind === "failed" && done.failure.itemReport)
     await job.updateData(mergeWork(job, { previousResult: done.failure.itemReport }));
 }
@@ -201,7 +201,7 @@ function createCallbacks({ job, token, lockDuration, worker }: JobContext, proce
   let last = Date.now();
   return {
     async onCommit(pendingCommit: CommitRequest): Promise<boolean> {
-      // Should this worker end now, the next one knows the files.
+      // Saved before the files are renamed: if this worker ends, the next one recognizes them.
       if ((await job.extendLock(token, lockDuration)) <= 0 || isLost()) return false;
       await job.updateData(mergeWork(job, { pendingCommit }));
       return !isLost();
@@ -218,12 +218,12 @@ function createCallbacks({ job, token, lockDuration, worker }: JobContext, proce
   };
 }
 
-/** The job waits for its pieces, and is taken again when they are done. @throws WaitingChildrenError */
+/** Adds jobs for the chunks; the job itself continues when they are done. @throws WaitingChildrenError */
 async function dispatchChunks(
-  taking: JobContext,
-  { chunks, chunkBytes }: JobResult & { kind: "pieces" },
+  context: JobContext,
+  { chunks, chunkBytes }: JobResult & { kind: "chunks-pending" },
 ): Promise<void> {
-  const { job, queue, token } = taking;
+  const { job, queue, token } = context;
   await job.updateData(mergeWork(job, { chunkBytes }));
   const { attempts, backoff } = job.opts;
   const parent = { id: job.id!, queue: job.queueQualifiedName };
@@ -245,21 +245,21 @@ async function dispatchChunks(
   if (await job.moveToWaitingChildren(token)) throw new WaitingChildrenError();
 }
 
-/** @throws Error, which is tried again, or UnrecoverableError, with the failure as its message */
-async function toAnswer({ job, worker }: JobContext, done: JobResult): Promise<JobAnswer | object> {
-  const tries = job.attemptsMade + 1;
+/** @throws Error, which BullMQ retries, or UnrecoverableError; the message is a `JobFailure` as JSON */
+async function toReturnValue({ job, worker }: JobContext, done: JobResult): Promise<JobReturnValue | object> {
+  const attempts = job.attemptsMade + 1;
   switch (done.kind) {
-    case "piece":
+    case "chunk":
       return {};
     case "converted":
-      return { worker, tries, converted: done.converted };
-    case "synchronised":
-      return { worker, tries, itemReport: done.itemReport };
-    case "pieces":
+      return { worker, attempts, converted: done.converted };
+    case "synced":
+      return { worker, attempts, itemReport: done.itemReport };
+    case "chunks-pending":
       throw new UnrecoverableError(JSON.stringify(toJobFailure(createError("interrupted", {}), worker)));
     case "failed": {
       const { failure, mayRetry } = done;
-      await keepItem(job, done);
+      await saveItemReport(job, done);
       const text = JSON.stringify(failure);
       throw mayRetry ? new Error(text) : new UnrecoverableError(text);
     }

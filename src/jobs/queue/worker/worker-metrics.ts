@@ -1,8 +1,8 @@
-/** What a worker does, in the words of Prometheus. */
+/** Prometheus metrics of a worker. */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { WorkerEvent } from "./queue-worker.js";
 
-/** Upper bounds of the buckets of a job's time, in seconds. */
+/** Upper bounds of the histogram buckets, in seconds. */
 const seconds = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 export class WorkerMetrics {
@@ -20,7 +20,7 @@ export class WorkerMetrics {
     registers: [this.registry],
   });
   private readonly stalledJobs = new Counter({
-    name: "geoferry_worker_jobs_taken_over_total",
+    name: "geoferry_worker_jobs_stalled_total",
     help: "Queue jobs whose worker stopped responding",
     registers: [this.registry],
   });
@@ -34,25 +34,25 @@ export class WorkerMetrics {
     this.redisUp.set(1);
   }
 
-  record(news: WorkerEvent): void {
-    switch (news.type) {
-      case "took":
+  record(event: WorkerEvent): void {
+    switch (event.type) {
+      case "started":
         this.active.inc();
         break;
       case "done":
-      case "returned":
-      case "spread":
+      case "requeued":
+      case "split":
       case "failed":
       case "refused":
         this.active.dec();
-        this.jobs.observe({ outcome: news.type }, news.seconds);
+        this.jobs.observe({ outcome: event.type }, event.seconds);
         break;
       case "stalled":
         this.stalledJobs.inc();
         break;
-      case "away":
-      case "back":
-        this.redisUp.set(news.type === "back" ? 1 : 0);
+      case "disconnected":
+      case "reconnected":
+        this.redisUp.set(event.type === "reconnected" ? 1 : 0);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The processes in which a worker does its work, each one job at a time: what keeps one busy, or ends it, holds up neither
- * the worker, which must tell Redis that it lives, nor the other jobs.
+ * The child processes of a worker, each of which runs one job at a time. A job that blocks or crashes its process affects
+ * neither the worker, which must renew its locks in Redis, nor other jobs.
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -8,21 +8,20 @@ import { createError } from "../../../errors.js";
 import { toJobFailure } from "../job-payload.js";
 import type { CommitRequest, FromWorkerProcess, JobRequest, JobResult, ToWorkerProcess } from "./process-messages.js";
 
-/** Whom a hand asks and tells while it works. */
 export interface JobCallbacks {
-  /** @returns whether outputs may get their names */
-  onCommit(begun: CommitRequest): Promise<boolean>;
+  /** @returns whether outputs may get their final names */
+  onCommit(commit: CommitRequest): Promise<boolean>;
   onProgress(features: number): void;
   onNotice(sentence: string): void;
 }
 
-/** Milliseconds that a hand has to stop what it is told to stop. */
+/** A process that has not stopped after this time is killed. */
 const stopTimeoutMs = 10_000;
 
 export class WorkerProcess {
   private constructor(
     private readonly child: ChildProcess,
-    /** How the marks of its temporary files begin. */
+    /** Prefix of the marks in the names of its temporary files. */
     readonly mark: string,
   ) {}
 
@@ -31,28 +30,28 @@ export class WorkerProcess {
       FromWorkerProcess | null,
     ];
     if (first?.kind === "ready") return new WorkerProcess(child, first.processMark);
-    throw createError("internal", { reason: "a process for the work of a worker did not begin" });
+    throw createError("internal", { reason: "a worker process did not start" });
   }
 
   get isAlive(): boolean {
     return this.child.connected && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Does a job; never throws. @param signal stops it */
-  async run(request: JobRequest, overseer: JobCallbacks, signal: AbortSignal): Promise<JobResult> {
+  /** Runs a job; never throws. @param signal stops it */
+  async run(request: JobRequest, callbacks: JobCallbacks, signal: AbortSignal): Promise<JobResult> {
     const { child } = this;
     let timer: NodeJS.Timeout | undefined;
     const stop = () => {
       this.send({ kind: "stop" });
       timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
     };
-    const { listen, heard } = this.listen(overseer, request.worker);
+    const { listen, result } = this.listen(callbacks, request.worker);
     child.on("message", listen);
     signal.addEventListener("abort", stop, { once: true });
     try {
-      this.send({ kind: "order", request });
+      this.send({ kind: "run", request });
       if (signal.aborted) stop();
-      return await heard;
+      return await result;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
@@ -60,35 +59,35 @@ export class WorkerProcess {
     }
   }
 
-  private listen(overseer: JobCallbacks, worker: string) {
+  private listen(callbacks: JobCallbacks, worker: string) {
     let settle: (done: JobResult) => void = () => {};
-    const heard = new Promise<JobResult>((resolve) => {
+    const result = new Promise<JobResult>((resolve) => {
       settle = resolve;
     });
     const exited = (code: number | null, killed: NodeJS.Signals | null) => {
       const error = createError("worker-incompatible", {
         worker,
-        reason: `its process for the job ended with ${killed ?? code}`,
+        reason: `its process ended with ${killed ?? code} during the job`,
       });
       settle({ kind: "failed", failure: toJobFailure(error, worker), mayRetry: true });
     };
     this.child.once("exit", exited);
-    void heard.then(() => this.child.off("exit", exited));
+    void result.then(() => this.child.off("exit", exited));
     const listen = (message: FromWorkerProcess) => {
       if (message.kind === "done") settle(message.result);
-      else if (message.kind === "progress") overseer.onProgress(message.features);
-      else if (message.kind === "notice") overseer.onNotice(message.sentence);
+      else if (message.kind === "progress") callbacks.onProgress(message.features);
+      else if (message.kind === "notice") callbacks.onNotice(message.sentence);
       else if (message.kind === "commit")
-        overseer.onCommit(message.pendingCommit).then(
-          (mayCommit) => this.send({ kind: "answer", mayCommit }),
-          () => this.send({ kind: "answer", mayCommit: false }),
+        callbacks.onCommit(message.pendingCommit).then(
+          (mayCommit) => this.send({ kind: "commit-reply", mayCommit }),
+          () => this.send({ kind: "commit-reply", mayCommit: false }),
         );
     };
-    return { listen, heard };
+    return { listen, result };
   }
 
   private send(message: ToWorkerProcess): void {
-    // One that has ended says so itself.
+    // The exit listener reports a process that has ended.
     if (this.isAlive) this.child.send(message, () => {});
   }
 
@@ -100,27 +99,28 @@ export class WorkerProcess {
   }
 }
 
-/** Hands at work and at rest. */
+/** Starts worker processes on demand and keeps idle ones. */
 export class WorkerPool implements AsyncDisposable {
   private readonly idle: WorkerProcess[] = [];
 
-  /** @param fork begins a process @param maxIdle so many are kept while there is nothing to do */
+  /** @param fork starts a process @param maxIdle number of idle processes to keep */
   constructor(
     private readonly fork: () => ChildProcess,
     private readonly maxIdle: number,
   ) {}
 
   async acquire(): Promise<WorkerProcess> {
-    for (let hand = this.idle.pop(); hand; hand = this.idle.pop()) if (hand.isAlive) return hand;
+    for (let workerProcess = this.idle.pop(); workerProcess; workerProcess = this.idle.pop())
+      if (workerProcess.isAlive) return workerProcess;
     return WorkerProcess.start(this.fork());
   }
 
-  async release(hand: WorkerProcess): Promise<void> {
-    if (hand.isAlive && this.idle.length < this.maxIdle) this.idle.push(hand);
-    else await hand.stop();
+  async release(workerProcess: WorkerProcess): Promise<void> {
+    if (workerProcess.isAlive && this.idle.length < this.maxIdle) this.idle.push(workerProcess);
+    else await workerProcess.stop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.idle.splice(0).map((hand) => hand.stop()));
+    await Promise.all(this.idle.splice(0).map((workerProcess) => workerProcess.stop()));
   }
 }
