@@ -270,7 +270,7 @@ test("a --source-crs that is not what the input says is told", () => {
       ...["convert", `${samples}/shapefile/survey.shp`, scratch.path(`${code}.geojson`)],
       ...["--source-crs", `EPSG:${code}`],
     ]).stderr;
-  expect(told("25833")).toContain("the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833");
+  expect(told("25833")).toContain("the input declares EPSG:25832; --source-crs overrides it with EPSG:25833");
   expect(told("25832")).not.toContain("crs-overridden");
 });
 

@@ -375,7 +375,7 @@ describe("check --map", () => {
 
   test("names the extents of what lies elsewhere", async () => {
     const { status, stdout } = await check([-70, -30]);
-    expect(stdout).toContain("its extent [-70, -30, -70, -30] does not meet that of map:");
+    expect(stdout).toContain("the extent [-70, -30, -70, -30] does not overlap that of map:");
     expect(stdout).not.toContain("swapped");
     expect(status).toBe(5);
   });

@@ -79,7 +79,7 @@ describe("a source without a reference system", () => {
     expect(losses).toMatchObject([
       {
         code: "crs-undeclared",
-        example: expect.stringMatching(/; leave --no-reproject away, or choose another format$/),
+        example: expect.stringMatching(/; omit --no-reproject, or choose another format$/),
       },
     ]);
   });
@@ -121,8 +121,8 @@ test("a .shp that is cut off within its header is said to be", async () => {
 
 test("a gap of no bytes is one of what belongs there", () => {
   const gap = { source: "a.dbf", place: { byte: 0 }, reason: "it is empty" };
-  expect(describeSkippedRange({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: gave up what belongs there: it is empty");
-  expect(describeSkippedRange({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: gave up 1 byte: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: skipped missing data: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: skipped 1 byte: it is empty");
 });
 
 describe("of inputs that would get one name", () => {

@@ -92,7 +92,7 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   });
 
   it("says what carries the features all the same", async () => {
-    expect(await refusal(path, request)).toContain("--no-reproject carries the coordinates as they are");
+    expect(await refusal(path, request)).toContain("--no-reproject copies the coordinates unchanged");
     const { written } = await convertFile(path, scratch.path("untouched.gpkg"), { ...request, reproject: false });
     expect(written).toBe(1);
   });

@@ -23,7 +23,7 @@ it("are reported with a system that has them in its area of use, and without an 
   expect(outside?.example).toMatch(/^-47\.9, -15\.8 is at .*--target-crs EPSG:32723 /);
   expect(report.operations[0]).toMatchObject({ accuracy: null });
   const operation = report.notices.find(({ code }) => code === "crs-operation");
-  expect(operation?.example).toContain("of 2 features outside of the target's area of use the accuracy is not known");
+  expect(operation?.example).toContain("the accuracy is unknown for 2 features outside the target's area of use");
 
   const advised = await convertFile(table("south", brazil), scratch.path("south.gpkg"), { targetCrs: "EPSG:32723" });
   expect(advised.notices.map(({ code }) => code)).not.toContain("outside-target-area");

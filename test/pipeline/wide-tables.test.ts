@@ -49,7 +49,7 @@ describe("20,003 columns", () => {
     writeFileSync(damaged, [`${"a,".repeat(20_002)}\n1\n`.padEnd(2 << 20, "1\n"), '"'].join(""));
     await expect(convertFile(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringContaining(`at most ${most} fields, and there are 20003`),
+      message: expect.stringContaining(`at most ${most} fields, and the layer has 20003`),
     });
   });
 });

@@ -38,8 +38,8 @@ test("a name that a GeoPackage does not take, or that is taken, becomes another 
   expect(await convertedNames(inputs, path)).toEqual({
     names: ["layer_gpkg_x_1", "layer_gpkg_x", "Places", "places_2", "places_1", " edge"],
     renamed: [
-      'the layer "gpkg_x" became "layer_gpkg_x_1", since another layer is called so',
-      'the layer "places" became "places_2", since another layer is called so',
+      'the layer "gpkg_x" became "layer_gpkg_x_1", since another layer has that name',
+      'the layer "places" became "places_2", since another layer has that name',
     ],
   });
   if (!hasProgram("ogrinfo")) return;
@@ -54,7 +54,7 @@ test("a name that a GeoPackage does not take is another one each time, also for 
   const asked = { layerName: "rtree_x" };
   const became = {
     names: ["layer_rtree_x"],
-    renamed: ['the layer "rtree_x" became "layer_rtree_x", since OGC GeoPackage does not take it'],
+    renamed: ['the layer "rtree_x" became "layer_rtree_x", since OGC GeoPackage does not allow the name'],
   };
   for (const more of [{}, { replaceLayer: true }, { append: true }]) {
     expect(await convertedNames(inputs.slice(0, 1), path, { ...asked, ...more })).toEqual(became);
@@ -66,7 +66,7 @@ test("a name that a GeoPackage does not take is another one each time, also for 
 test("names of folders in a KML have no white space at their edges", async () => {
   const { names: written, renamed } = await convertedNames(inputs.slice(-2), scratch.path("out.kml"));
   expect(written).toEqual(["places_1", "edge"]);
-  expect(renamed).toEqual(['the layer " edge" became "edge", since KML does not take it']);
+  expect(renamed).toEqual(['the layer " edge" became "edge", since KML does not allow the name']);
 });
 
 test("a file for each layer has as much of its name as a file name holds", async () => {
