@@ -74,7 +74,7 @@ describe("reading a map", () => {
     ["endless-head", 10, "the head of the answer has more than 16 KiB"],
     ["endless-redirects", 10, "HTTP 302, a redirect to"],
     ["redirect-elsewhere", 10, "HTTP 302, a redirect to http://127.0.0.2:9/"],
-    ["length-too-large", 8, "broke off the connection"],
+    ["length-too-large", 8, "closed the connection"],
     ["length-too-small", 10, "not JSON or is incomplete"],
     ["two-lengths", 8, "Parse Error"],
     ["silent", 8, "no answer within 0.7 s (--timeout) (tried 2 times)"],
@@ -145,7 +145,7 @@ describe("downloading an input", () => {
     ["drip.geojson", 8, "fewer than 1000 (--minimum-rate, --timeout)"],
     ["head.geojson", 3, "the head of the answer has more than 16 KiB"],
     ["round.geojson", 3, "redirects more than 10 times"],
-    ["short.geojson", 8, "broke off the connection"],
+    ["short.geojson", 8, "closed the connection"],
     ["silent.geojson", 8, "no answer within 0.7 s (--timeout)"],
     ["refused.geojson", 8, "the server answers 500"],
   ])("download of %s ends with exit status %i", async (name, status, reason) => {

@@ -314,7 +314,7 @@ describe("an address", () => {
         request.url === "/a.kml" ? '<?xml version="1.0"?><kml/>' : "\n<!-- x -->\n<!DOCTYPE HTML><html><body>Log in",
       );
     });
-    expect((await failure(`${host}/a.csv`)).message).toContain("answers with a web page");
+    expect((await failure(`${host}/a.csv`)).message).toContain("sent a web page");
     expect((await open(`${host}/a.kml`)).size).toBe(27);
   });
 
@@ -326,7 +326,7 @@ describe("an address", () => {
     for (const name of ["sized.csv", "chunked.csv"]) {
       const error = await failure(`${host}/${name}`);
       expect(error.code).toBe("input-unavailable");
-      expect(error.message).toContain("the server broke off the connection");
+      expect(error.message).toContain("the server closed the connection");
     }
     expect(spooled()).toEqual([]);
   });

@@ -279,7 +279,7 @@ describe("a zip that is a file of a format", () => {
     await pack("places.kmz", { "icon.png": "png" });
     expect(await failure("places.kmz", asArchive)).toEqual({
       code: "input-corrupt",
-      message: "places.kmz: there is no file in it that a .kmz is read from",
+      message: "places.kmz: the archive has no main file of a .kmz",
     });
   });
 

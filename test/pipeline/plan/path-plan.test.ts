@@ -70,7 +70,7 @@ describe("an output is refused, and all stays as it was,", () => {
     symlinkSync("a.csv", path("b.csv"));
     for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
       await expect(convertFile(input("in.geojson", "point"), path("a.csv"), request)).rejects.toThrow(
-        "a.csv: cannot be written: its symbolic links go in a circle",
+        "a.csv: cannot be written: its symbolic links form a loop",
       );
     }
     expect(readlinkSync(path("a.csv"))).toBe("b.csv");
