@@ -168,7 +168,7 @@ export const errorDefinitions = {
       option: string;
       candidates: readonly (readonly [string, string])[];
       fields: readonly string[];
-      /** Why the first feature with coordinates has no geometry; null where none has coordinates. */
+      /** Why the first feature with coordinates has no geometry; null if none has coordinates. */
       reason: string | null;
     }
   >("input", (e) => {

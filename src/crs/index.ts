@@ -74,7 +74,7 @@ export const isSameCrs = (a: Crs, b: Crs): boolean => hasSameText(a, b);
 
 /**
  * The direct operation between two systems whose accuracy is known and good enough.
- * @throws crs-no-operation where there is none that is accurate enough
+ * @throws crs-no-operation if there is none that is accurate enough
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
   if (from === to || (hasSameText(from, to) && from.definition === to.definition))
@@ -143,7 +143,7 @@ export async function summarizeUse(
   return statements.summarizeUse(operation, uses);
 }
 
-/** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
+/** Where the system is meant to be used: west, south, east, north in degrees; null if the tables do not say. */
 export async function areaOfUse(crs: Crs): Promise<Area | null> {
   if (isWgs84(crs)) return [-180, -90, 180, 90];
   const [{ getRegistry }, { definitionArea }] = await Promise.all([

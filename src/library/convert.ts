@@ -113,7 +113,7 @@ function requireWritableFormat(to: string | undefined, { registry }: Host): Form
 
 /**
  * The bytes of an output: the file, or a zip of the files where the format has several. What a format of one stream
- * writes beside it (the .prj of a table) is left out, as it is on stdout.
+ * writes beside it (the .prj of a table) is left out, unchanged on stdout.
  */
 async function openOutput(file: string, isStream: boolean, now: Date): Promise<Readable> {
   const folder = dirname(file);

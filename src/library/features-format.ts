@@ -9,7 +9,7 @@ export type FeatureConsumer = (features: readonly Feature[], layer: number) => P
 
 export const featuresFormatId = "features";
 
-/** GeoJSON has no measures; all else that a layer may have is held as it is. */
+/** GeoJSON has no measures; all else that a layer may have is held unchanged. */
 const capabilities = {
   crs: "any",
   layers: "many",

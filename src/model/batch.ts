@@ -15,14 +15,14 @@ export interface Feature {
 /** The plain data of a batch: what crosses between threads. */
 export interface BatchData {
   readonly length: number;
-  /** The feature ids (FID), or null where the source has none. */
+  /** The feature ids (FID), or null if the source has none. */
   readonly ids: Column | null;
   readonly fields: readonly Field[];
   /** One column a field, in the order of `fields`. */
   readonly columns: readonly Column[];
   readonly geometry: GeometryColumn;
   /**
-   * Which record of the source each row is, counted from 1 and relative to the split; null where row i is record
+   * Which record of the source each row is, counted from 1 and relative to the split; null if row i is record
    * `firstRecord + i`.
    */
   readonly recordNumbers: Uint32Array | null;

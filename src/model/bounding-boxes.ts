@@ -19,7 +19,7 @@ export function emptyBoxes(count: number): Float64Array {
 type PositionRanges = Pick<GeometryColumn, "length" | "partOffsets" | "ringOffsets" | "positionOffsets" | "xy">;
 
 /**
- * The boxes of all geometries of a column; null where a coordinate is no finite number.
+ * The boxes of all geometries of a column; null if a coordinate is no finite number.
  * @param claimed what the source says that they are, four numbers each; measured is what differs
  */
 export function computeBoxes(column: PositionRanges, claimed: Float64Array): Float64Array | null {

@@ -1,6 +1,6 @@
 /**
  * Memory of a thread that is used again. Fresh pages for megabyte after megabyte cost the system a fault for each of
- * them, and the collector runs for buffers outside of its heap.
+ * them, and the collector runs for buffers outside its heap.
  */
 const freeBuffers: ArrayBuffer[] = [];
 const acquired = new WeakSet<ArrayBufferLike>();

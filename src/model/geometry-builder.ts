@@ -3,7 +3,7 @@ import { isAcquired, releaseBuffer } from "./buffer-pool.js";
 import { acquireDoubles, isLittleEndian } from "./doubles.js";
 import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
 
-/** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
+/** The first `count` of the numbers in borrowed memory, which the host return: without a copy where they fill it. */
 function trimDoubles(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
   const used = values.subarray(0, count);
   if (isAcquired(values.buffer) && 2 * count > values.length) return used;
@@ -89,7 +89,7 @@ export class GeometryBuilder {
 
   /**
    * `count` positions of x and y, as little-endian doubles in `view` from `from` on.
-   * @returns false where x + y of one is NaN: the feature is to be cancelled then
+   * @returns false if x + y of one is NaN: the feature is to be cancelled then
    */
   addPositionsFromView(view: DataView, from: number, count: number): boolean {
     const first = this.positionCount * 2;

@@ -53,9 +53,9 @@ export interface GeometryColumn {
   readonly positionOffsets: Uint32Array;
   /** x and y of each position, interleaved; longitude or easting first, always. */
   readonly xy: Float64Array;
-  /** Height of each position in metres, NaN where a position has none; null where none has. */
+  /** Height of each position in meters, NaN if a position has none; null if none has. */
   readonly z: Float64Array | null;
-  /** Measure of each position, NaN where a position has none; null where none has. */
+  /** Measure of each position, NaN if a position has none; null if none has. */
   readonly m: Float64Array | null;
   /**
    * Least x, least y, greatest x, greatest y of each feature's own positions, four numbers a feature, where the reader
@@ -82,7 +82,7 @@ export type Extent = readonly [number, number, number, number];
 /** Degrees beyond ±180° and ±90° that are rounding: 11 cm, the last digit of six decimals. */
 export const coordinateToleranceDegrees = 1e-6;
 
-/** Whether no part of the first is outside of the second; so it is of one without positions. */
+/** Whether no part of the first is outside the second; so it is of one without positions. */
 export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>
   inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 
@@ -105,7 +105,7 @@ function partAt(column: GeometryColumn, p: number): Position[][] {
   return rings;
 }
 
-/** Feature i of the column as a GeoJSON geometry object; null where it has none. */
+/** Feature i of the column as a GeoJSON geometry object; null if it has none. */
 export function geometryAt(column: GeometryColumn, i: number): Geometry | null {
   const type = geometryTypes[column.kinds[i]!];
   if (!type) return null;

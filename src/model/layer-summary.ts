@@ -49,9 +49,9 @@ export interface LayerSummary {
   readonly kinds: readonly KindSummary[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
-  /** Null where there is no position, or none was looked at (`SummaryRequest.needsExtent`). */
+  /** Null if there is no position, or none was looked at (`SummaryRequest.needsExtent`). */
   readonly extent: Extent | null;
-  /** The type of the feature ids, null where no feature has one. */
+  /** The type of the feature ids, null if no feature has one. */
   readonly idType: FieldType | null;
   /** Bytes of the longest id as UTF-8 text. */
   readonly maxIdBytes: number;
@@ -282,7 +282,7 @@ export class Summarizer {
     return found;
   }
 
-  /** Adds what another summariser found in later batches. */
+  /** Adds what another summarizer found in later batches. */
   merge(other: SummaryState): void {
     const { state } = this;
     if (state.fields.size === 0) state.fields = other.fields;
@@ -310,7 +310,7 @@ export class Summarizer {
     }
   }
 
-  /** The state with its dates recognised: to be merged with that of a source that declares its types. */
+  /** The state with its dates recognized: to be merged with that of a source that declares its types. */
   resolveState(): SummaryState {
     if (!this.refinesTypes) return this.state;
     const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [

@@ -12,7 +12,7 @@ export interface Crs {
   /** "EPSG:25832", "OGC:CRS84", or null for one that has no code. */
   readonly id: string | null;
   readonly name: string;
-  /** A code, a WKT of any flavour, or a PROJ string, from which it can be made again. */
+  /** A code, a WKT of any flavor, or a PROJ string, from which it can be made again. */
   readonly definition: string;
   readonly kind: "geographic" | "projected" | "other";
 }
@@ -23,12 +23,12 @@ export interface Split {
   readonly [key: string]: unknown;
 }
 
-/** What is known of a layer without reading its features; null where it is not known cheaply. */
+/** What is known of a layer without reading its features; null if unknown cheaply. */
 export interface LayerInfo {
   readonly name: string;
-  /** What the source says; null where it says nothing. */
+  /** What the source says; null if it says nothing. */
   readonly crs: Crs | null;
-  /** The declared fields, or null where only the features tell (each batch then says its own). */
+  /** The declared fields, or null if only the features tell (each batch then says its own). */
   readonly fields: readonly Field[] | null;
   readonly geometryTypes: readonly GeometryType[] | null;
   readonly featureCount: number | null;
@@ -42,7 +42,7 @@ export interface LayerInfo {
 /** What a summary that is told without decoding features is to be good for. */
 export interface SummaryRequest {
   /**
-   * Where points may be for all features to come out of the stages as they are read; null where they may change or be
+   * Where points may be for all features to come out of the stages unchanged read; null if they may change or be
    * left out in any case, or where reading them takes no longer. With it a layer of points alone may be summed up, if
    * exactly and all are there.
    */
@@ -80,7 +80,7 @@ export interface Layer extends LayerInfo {
   /**
    * What all features say together, where the reader can tell without decoding them all: from a scan that opening
    * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
-   * those it names. Null where it cannot tell.
+   * those it names. Null if it cannot tell.
    */
   summary?(asked: SummaryRequest): Promise<LayerSummary | null>;
   /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
@@ -107,7 +107,7 @@ export interface ColumnNames {
 export interface OmittedContent {
   readonly kind: "loss" | "note";
   readonly code: string;
-  /** The layer that it belongs to; absent where it is of the file: of no interest where layers are chosen by name. */
+  /** The layer that it belongs to; absent if it is of the file: of no interest where layers are chosen by name. */
   readonly layer?: string;
   readonly count: number;
   readonly example: string;

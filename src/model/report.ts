@@ -40,7 +40,7 @@ export interface SkippedRange {
   readonly source: string;
   /** Where it begins. */
   readonly place: Place;
-  /** How long it is; null where that is not known: what should follow is missing. */
+  /** How long it is; null if that is not known: what should follow is missing. */
   readonly bytes: number | null;
   readonly reason: string;
 }

@@ -64,5 +64,5 @@ export class Slab {
   }
 }
 
-/** Where a batch of so many columns takes their arrays from; null where each of them has memory of its own. */
+/** Where a batch of so many columns takes their arrays from; null if each of them has memory of its own. */
 export const createSlab = (columns: number): Slab | null => (columns < minColumns ? null : new Slab());

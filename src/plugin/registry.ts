@@ -16,7 +16,7 @@ export class Registry {
 
   /**
    * `module` is a specifier or URL whose default export is the format, or an array with it.
-   * @throws plugin-invalid where there is a format with this id
+   * @throws plugin-invalid if there is a format with this id
    */
   add(format: Format, module: string): void {
     const other = this.formats.get(format.id);

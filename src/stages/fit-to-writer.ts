@@ -34,7 +34,7 @@ export interface FittedField {
 
 /** One output of a layer: places_point, places_line … */
 export interface FitPart {
-  /** What is added to the output's name; empty where there is one part. */
+  /** What is added to the output's name; empty if there is one part. */
   readonly suffix: string;
   readonly kinds: readonly number[];
 }
@@ -44,7 +44,7 @@ export interface FitPlan {
   readonly parts: readonly FitPart[];
   /** The part of each kind, −1 where the target cannot hold it. */
   readonly partIndexByKind: readonly number[];
-  /** Fields in the order of the target; null where each batch brings its own. */
+  /** Fields in the order of the target; null if each batch brings its own. */
   readonly fields: readonly FittedField[] | null;
   readonly fieldTypes: readonly FieldType[];
   readonly dropZ: boolean;
@@ -151,7 +151,7 @@ function planFields(
   return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
 }
 
-/** The field that ids of a type become; null where they stay ids. */
+/** The field that ids of a type become; null if they stay ids. */
 function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): string | null {
   if (ids === true) return null;
   if (typeof ids === "string") return ids;
@@ -283,7 +283,7 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   return batch.with({ ...dropped, fields, columns });
 }
 
-/** Whether a batch has the fields of the target as they are. */
+/** Whether a batch has the fields of the target unchanged. */
 function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boolean {
   if (fitted.length !== fields.length) return false;
   for (let f = 0; f < fields.length; f++) {

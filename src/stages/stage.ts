@@ -19,7 +19,7 @@ export interface StageContext {
   countOperation(use: Omit<OperationUse, "layer">): void;
 }
 
-/** Batch in, batch out. Knows nothing of its neighbours; never changes the batch it was given. */
+/** Batch in, batch out. Knows nothing of its neighbors; never changes the batch it was given. */
 export interface Stage {
   apply(batch: Batch): Batch;
 }

@@ -67,7 +67,7 @@ describe("a source without a reference system", () => {
     const output = scratch.path("metres.gpx");
     await convertFile(input, output, { ...request, reproject: false });
     const rejects = readFileSync(`${output}.rejects.geojsonl`, "utf8");
-    expect(rejects).toContain("these look like metres: leave --no-reproject away");
+    expect(rejects).toContain("these look like meters: omit --no-reproject");
     expect(rejects).not.toContain("--source-crs");
     expect(await convertFile(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
   });

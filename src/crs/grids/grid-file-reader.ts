@@ -21,7 +21,7 @@ export class GridFileReader implements AsyncDisposable {
     }
   }
 
-  /** @throws grid-invalid where the file ends before */
+  /** @throws grid-invalid if the file ends before */
   async read(offset: number, length: number, what: string): Promise<DataView> {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
       throw this.createInvalidGridError(`it ends at byte ${this.size}, before the end of ${what}`, offset);

@@ -4,7 +4,7 @@ import { createError } from "../../errors.js";
 
 /** The grid files that can be used: those that a person names, then those in the standard folders. */
 export interface GridLocator {
-  /** The path of a file, by its name in any case; null where it is not among them. */
+  /** The path of a file, by its name in any case; null if it is not among them. */
   find(name: string): string | null;
   /** Those that were named by themselves. */
   readonly explicitFiles: readonly string[];
@@ -41,7 +41,7 @@ export const clearFolderListing = (folder: string): boolean => folderListings.de
 
 /**
  * Of two files of one name the first counts. Folders are not searched recursively.
- * @throws grid-missing where a file or folder that a person names does not exist
+ * @throws grid-missing if a file or folder that a person names does not exist
  */
 export async function locateGrids({ grids = [], gridFolders = [], assumedGrids }: GridSources): Promise<GridLocator> {
   if (grids.length === 0 && gridFolders.length === 0 && assumedGrids === undefined) return noGrids;

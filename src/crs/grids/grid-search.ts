@@ -103,7 +103,7 @@ export class GridSearch {
     this.position[1] = this.position[1]! + this.parts[at + south]!;
   }
 
-  /** Puts the shift at the place, which is counted from the part's node, into `shift`; false where there is none. */
+  /** Puts the shift at the place, which is counted from the part's node, into `shift`; false if there is none. */
   interpolate(part: number): boolean {
     const { parts, position, values, shift } = this;
     const at = part * fieldsPerPart;

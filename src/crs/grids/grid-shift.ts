@@ -25,7 +25,7 @@ export class GridShift {
     this.searches = grids.map((grid) => grid && new GridSearch(grid));
   }
 
-  /** Moves position `i` (radians) in place; NaN where no grid has it. */
+  /** Moves position `i` (radians) in place; NaN if no grid has it. */
   apply(xy: Float64Array, i: number): void {
     this.findGrid(xy, i);
     const search = this.gridIndex < 0 ? null : this.searches[this.gridIndex]!;

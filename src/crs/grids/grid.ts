@@ -25,7 +25,7 @@ export interface Grid {
   readonly name: string;
   /**
    * Arc-seconds: a node's shift in longitude (positive east), then in latitude; nodes from west to east, rows from south
-   * to north. NaN where there is none. Memory that all threads see.
+   * to north. NaN if there is none. Memory that all threads see.
    */
   readonly values: Float32Array;
   readonly parts: readonly GridPart[];
@@ -50,7 +50,7 @@ export const allocateSharedValues = (nodes: number): Float32Array =>
 /** How far beyond its edge a position still counts as in a part, in radians: PROJ's tolerance, a hundred-thousandth of a cell. */
 export const edgeToleranceOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "stepY">): number => (stepX + stepY) * 1e-5;
 
-/** What is wrong with the place and size of a part, in words; null where it can be used. */
+/** What is wrong with the place and size of a part, in words; null if it can be used. */
 export function findPlacementProblem(
   part: Omit<UnnestedPart, "name" | "parent" | "offset" | "isBiquadratic">,
 ): string | null {

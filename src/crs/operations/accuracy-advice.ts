@@ -24,7 +24,7 @@ export interface AreaSelection {
   readonly rejected: readonly DatumTransformation[];
 }
 
-/** @param limit metres */
+/** @param limit meters */
 export function selectInArea(routes: readonly DatumTransformation[], area: Area, limit: number): AreaSelection {
   const chooser = new OperationSelector(routes);
   const [west, south, , north] = area;

@@ -10,7 +10,7 @@ export const wgs84DatumCode = "6326";
 export interface ShiftStep {
   readonly code: string | null;
   readonly name: string;
-  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids or an offset. */
+  /** Meters, arc-seconds (position vector), ppm, pivot; empty for one by grids or an offset. */
   readonly values: readonly number[];
   /** Files of grids, of which the first that has a place gives its shift; null stands for no shift. Empty without. */
   readonly grids: readonly (string | null)[];
@@ -26,7 +26,7 @@ export interface ShiftStep {
 export interface Candidate {
   readonly name: string;
   readonly inverse: boolean;
-  /** Metres; null where unknown. */
+  /** Meters; null if unknown. */
   readonly accuracy: number | null;
   readonly offshore: boolean;
   readonly area: Area | null;
@@ -105,7 +105,7 @@ export function findDirectedOperations(source: string, target: string, tables: C
   return [...between(source, target, false), ...between(target, source, true)];
 }
 
-/** Null where a grid is not available. */
+/** Null if a grid is not available. */
 function resolveSteps(
   operation: RegisteredOperation,
   inverse: boolean,

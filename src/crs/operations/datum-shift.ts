@@ -10,12 +10,12 @@ import type { PositionCounter } from "./position-counter.js";
 
 /**
  * Moves positions `from`…`to` (longitude and latitude in radians, in place) from one datum to another; `z` has a height
- * for each, NaN where there is none. What cannot be moved becomes NaN.
+ * for each, NaN if there is none. What cannot be moved becomes NaN.
  */
 export type DatumShift = (xy: Float64Array, z: Float64Array | null, from: number, to: number) => void;
 
 /**
- * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
+ * The shift between the datums, position by position where routes hold in their areas only; null if nothing moves.
  * @param tally counts the positions by route, those that no route serves, and those beyond the area of their route, but
  *   for a route by a grid, which says itself where it holds. A route that is used everywhere is not counted.
  * @throws grid-invalid
@@ -96,7 +96,7 @@ function applyChain(
 
 /**
  * Whether the route is chosen by where a position comes to lie, not by where it lies: both ways by one of the two datums,
- * as a position within the hundred metres of a shift from the border of an area would else go by one operation and come
+ * as a position within the hundred meters of a shift from the border of an area would else go by one operation and come
  * back by another. By WGS 84, by which areas of use are drawn, or the frame that is closer to it.
  */
 function selectsByTarget(from: Datum, to: Datum): boolean {
@@ -182,7 +182,7 @@ function setPosition(xy: Float64Array, i: number, position: Float64Array): void 
 const isNaNPosition = (xy: Float64Array, i: number): boolean =>
   Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);
 
-/** GRS80 and WGS84 differ by a tenth of a millimetre in b: an operation of zeros between them moves nothing. */
+/** GRS80 and WGS84 differ by a tenth of a millimeter in b: an operation of zeros between them moves nothing. */
 function areEquivalentEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
   return (
     isSameEllipsoid(a, b) || (Math.abs(a.a - b.a) < 1e-3 && Math.abs(a.inverseFlattening - b.inverseFlattening) < 1e-5)

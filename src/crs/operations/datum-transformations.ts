@@ -7,7 +7,7 @@ import { type Candidate, findCancellingPairs, findCandidates, type ShiftStep, wg
 /** A way from one datum to the other. */
 export interface DatumTransformation {
   readonly name: string;
-  /** Metres; null where unknown. */
+  /** Meters; null if unknown. */
   readonly accuracy: number | null;
   readonly area: Area | null;
   readonly offshore: boolean;
@@ -39,7 +39,7 @@ export function findRegisteredTransformations(
  * Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. But
  * frames of satellite geodesy are joined by way of a classical network, which is less than either, only for want of
  * another (PROJ asks for a datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from
- * those of its neighbours.
+ * those of its neighbors.
  */
 function findTransformationsThroughHubs(
   from: string,
@@ -128,7 +128,7 @@ function countMovingSteps({ steps }: DatumTransformation): number {
   return count;
 }
 
-/** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what no one knows. */
+/** Meters: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what no one knows. */
 export const unknownAccuracy = 999;
 
 export const isAccurateEnough = (candidate: DatumTransformation | undefined, limit: number): boolean =>

@@ -18,7 +18,7 @@ const parseNadgrids = (text: string): DeclaredGrid[] =>
     .filter((name) => name !== "")
     .map((name) => (name.startsWith("@") ? { file: name.slice(1), optional: true } : { file: name, optional: false }));
 
-/** The grids that a definition asks for and cannot do without; empty where those available are enough. */
+/** The grids that a definition asks for and cannot do without; empty if those available are enough. */
 export function findMissingDeclaredGrids(datum: Datum, files: GridLocator): string[] {
   const asked = datum.nadgrids === null ? [] : parseNadgrids(datum.nadgrids);
   const isThere = ({ file }: DeclaredGrid) => file === "null" || files.find(file) !== null;
@@ -61,7 +61,7 @@ export function findDeclaredGridCandidates(
   ];
 }
 
-/** Metres; null where it is unknown of one of them. */
+/** Meters; null if unknown of one of them. */
 function worstGridAccuracy(paths: readonly string[], { ellipsoid }: Datum, tables: CrsRegistry): number | null {
   let worst: number | null = 0;
   for (const path of paths) {

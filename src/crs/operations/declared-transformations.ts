@@ -9,7 +9,7 @@ import { concatenate, type DatumTransformation, overlapsArea, sortTransformation
 import { findDeclaredGridCandidates } from "./declared-grids.js";
 
 /**
- * Metres: a shift of zeros on an ellipsoid of satellite geodesy only says that the datum is such a frame. Of those that
+ * Meters: a shift of zeros on an ellipsoid of satellite geodesy only says that the datum is such a frame. Of those that
  * EPSG moves by zeros, NAD83 has the worst figure.
  */
 const geocentricFrameAccuracy = 4;

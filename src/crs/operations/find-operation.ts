@@ -47,7 +47,7 @@ import { worstAccuracy } from "./operation-notes.js";
 /**
  * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
  * by their text.
- * @throws crs-no-operation where there is none that is accurate enough
+ * @throws crs-no-operation if there is none that is accurate enough
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {
   const pair = { from, to };
@@ -160,7 +160,7 @@ async function findHorizontalOperation(
     return createSingleTransformation(
       pair,
       ballparkTransformation,
-      "the datums differ by an unknown amount, which may be hundreds of metres",
+      "the datums differ by an unknown amount, which may be hundreds of meters",
     );
   throw refuse(reason, lacking);
 }
@@ -218,7 +218,7 @@ async function requireComputable(
     throw refuse(`${crsLabel(crs)}: its projection, ${definition.projection.methodName}, cannot be computed exactly`);
 }
 
-/** Where both are used: what an operation has to cover. Null where the one that limits it does not say. */
+/** Where both are used: what an operation has to cover. Null if the one that limits it does not say. */
 function commonAreaOfUse(source: CrsDefinition, target: CrsDefinition, tables: CrsRegistry): Area | null {
   const a = definitionArea(source, tables);
   const b = definitionArea(target, tables);

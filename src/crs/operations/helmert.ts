@@ -5,7 +5,7 @@ export interface Helmert {
   readonly translation: readonly [number, number, number];
   readonly rotation: readonly [number, number, number];
   readonly scale: number;
-  /** The point that it turns about (Molodensky-Badekas), in metres. */
+  /** The point that it turns about (Molodensky-Badekas), in meters. */
   readonly pivot: readonly [number, number, number];
   /** From target to source. */
   readonly inverse: boolean;
@@ -15,7 +15,7 @@ export interface Helmert {
 
 const arcSecond = Math.PI / 648000;
 
-/** From the values of the table: metres, arc-seconds, ppm, pivot. `source` and `target` are the ones of this use of it. */
+/** From the values of the table: meters, arc-seconds, ppm, pivot. `source` and `target` are the ones of this use of it. */
 export function createHelmert(
   values: readonly number[],
   inverse: boolean,
@@ -35,9 +35,9 @@ export function createHelmert(
 }
 
 /**
- * Moves positions `from`…`to` (radians; heights in metres, 0 where absent) by shifts one after the other, in place,
+ * Moves positions `from`…`to` (radians; heights in meters, 0 where absent) by shifts one after the other, in place,
  * without a stop on the ellipsoids between them: what they do to heights counts for the next one. Heights stay as they
- * are: the operations are between two-dimensional systems. Linearised rotations, as EPSG (guidance note 7-2, 2.4.3.2)
+ * are: the operations are between two-dimensional systems. Linearized rotations, as EPSG (guidance note 7-2, 2.4.3.2)
  * and PROJ have them. One long loop: it runs once a position.
  */
 export function applyHelmert(
@@ -94,7 +94,7 @@ export function applyHelmert(
       }
     }
     const p = Math.sqrt(x * x + y * y);
-    // Bowring's formula; its error near the ground is far below a micrometre.
+    // Bowring's formula; its error near the ground is far below a micrometer.
     const theta = Math.atan2(w * ta, p * tb);
     const sinTheta = Math.sin(theta);
     const cosTheta = Math.cos(theta);

@@ -9,9 +9,9 @@ import { OperationSelector } from "./operation-selector.js";
 /** A registered operation that would be better than those available, but for its grids: plain data. */
 export interface BetterOperation {
   readonly name: string;
-  /** Metres. */
+  /** Meters. */
   readonly accuracy: number;
-  /** Degrees: west, south, east, north; null where EPSG does not say. */
+  /** Degrees: west, south, east, north; null if EPSG does not say. */
   readonly area: Area | null;
   /** Of each grid that it lacks the names of the files of which any one does it; the one that PROJ publishes first. */
   readonly grids: readonly (readonly string[])[];
@@ -47,7 +47,7 @@ export function findOperationsMissingGrids(
 
 /**
  * Of these the ones that are better somewhere in an area: those that geoferry could use first, the widest of them.
- * @param enough metres: with which a place counts as served; where absent an operation must be better than what is chosen
+ * @param enough meters: with which a place counts as served; where absent an operation must be better than what is chosen
  */
 export function selectBetterInArea(
   operations: readonly BetterOperation[],

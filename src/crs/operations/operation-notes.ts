@@ -24,7 +24,7 @@ export interface OperationNote {
 const formatAccuracy = (accuracy: number | null): string =>
   accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`;
 
-/** The worst accuracy in metres; null where one is unknown. */
+/** The worst accuracy in meters; null if one is unknown. */
 export const worstAccuracy = (routes: readonly DatumTransformation[]): number | null =>
   routes.some(({ accuracy }) => accuracy === null) ? null : Math.max(...routes.map(({ accuracy }) => accuracy!));
 
@@ -32,7 +32,7 @@ export const worstAccuracy = (routes: readonly DatumTransformation[]): number | 
 const operationWarnings: readonly (readonly [code: RegExp, caution: string])[] = [
   [
     /-XK$/,
-    "EPSG's own operation for Kosovo (EPSG:9143, said to be accurate to 1 m) lies 1.6 km from those of all its neighbours and is not used: compare the result with a place that you know",
+    "EPSG's own operation for Kosovo (EPSG:9143, said to be accurate to 1 m) lies 1.6 km from those of all its neighbors and is not used: compare the result with a place that you know",
   ],
 ];
 
@@ -48,7 +48,7 @@ export const usableTransformations = ({ transformations, accuracyLimit }: Operat
 /**
  * What a report says about an operation: which routes were used and how accurate they are; each one that is worse than
  * 5 m, with the grid that would do better where these positions are; and where positions are that no route serves.
- * @param uses what is known of the positions; empty where nothing was counted, and then all that may be used is stated
+ * @param uses what is known of the positions; empty if nothing was counted, and then all that may be used is stated
  */
 export function operationNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
   const { kind, remarks } = operation;
@@ -70,7 +70,7 @@ export function operationNotes(operation: Operation, uses: readonly Transformati
 /** What is known of an operation when positions went by it. */
 export interface OperationSummary {
   readonly name: string;
-  /** Metres, the worst of what was used; null where one is unknown. */
+  /** Meters, the worst of what was used; null if one is unknown. */
   readonly accuracy: number | null;
   /** Those that lack a grid and would be better for these positions. */
   readonly better: readonly BetterOperation[];
@@ -163,7 +163,7 @@ function explainUnserved(
 
 /**
  * Why all positions were refused for the accuracy that was asked for, with what would serve them: what would have been
- * said before the first of them if their places had been known. Null where some were served, or a better known place is
+ * said before the first of them if their places had been known. Null if some were served, or a better known place is
  * the remedy.
  */
 export function explainRefusal(operation: Operation, uses: readonly TransformationUse[]): string | null {

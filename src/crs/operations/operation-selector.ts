@@ -4,7 +4,7 @@ import { type DatumTransformation, unknownAccuracy } from "./datum-transformatio
 /**
  * Degrees beyond its area to which a route is still used where no other reaches: areas are drawn around countries, data
  * around what lies in and beside them. Over 111 km the networks of classical surveys stretch by 10 to 20 parts in a
- * million, which is a metre or two.
+ * million, which is a meter or two.
  */
 const marginDegrees = 1;
 
@@ -23,7 +23,7 @@ export class OperationSelector {
   private readonly allIndexes: Int32Array;
   /** West, south, east, north of each; of one that is for everywhere there is no west. */
   private readonly bounds: Float64Array;
-  /** Metres; NaN where unknown. */
+  /** Meters; NaN if unknown. */
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
   private readonly hasIntersectedArea: Uint8Array;

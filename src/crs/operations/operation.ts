@@ -10,7 +10,7 @@ import type { BetterOperation } from "./missing-grids.js";
 export interface Operation {
   readonly from: Crs;
   readonly to: Crs;
-  /** Metres; 0 where both have the same datum, null where no one knows. */
+  /** Meters; 0 where both have the same datum, null if no one knows. */
   readonly accuracy: number | null;
   readonly name: string;
   /** What a person should know before using the result: what the operation takes for granted and leaves undone. */
@@ -21,7 +21,7 @@ export interface Operation {
   readonly transformations: readonly DatumTransformation[];
   /** The one route is used everywhere, not only in its area and close to it. */
   readonly ignoresArea: boolean;
-  /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
+  /** Meters: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
   readonly accuracyLimit: number;
   /** The files of grids that it may use. */
   readonly gridFiles: readonly string[];
@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 export interface OperationOptions extends GridSources {
-  /** Metres: nothing worse is used; 100 where absent. */
+  /** Meters: nothing worse is used; 100 where absent. */
   readonly accuracy?: number;
   /** Degrees: what lies around the data, where that is known. A refusal gives advice for this area; it changes no result. */
   readonly within?: Area;

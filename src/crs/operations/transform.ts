@@ -16,7 +16,7 @@ import { OperationSelector } from "./operation-selector.js";
 import { PositionCounter } from "./position-counter.js";
 
 /**
- * Transforms interleaved positions in place; `z` (metres, NaN where absent) has one height a position and is not
+ * Transforms interleaved positions in place; `z` (meters, NaN if absent) has one height a position and is not
  * changed. A position that cannot be transformed becomes NaN, NaN. Gives how many failed.
  */
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
@@ -47,7 +47,7 @@ export async function buildTransform(
 }
 
 /**
- * Turns positions of a system into longitudes and latitudes of its datum in degrees, in place; NaN where there are none.
+ * Turns positions of a system into longitudes and latitudes of its datum in degrees, in place; NaN if there are none.
  * Null for a system that geoferry only carries.
  */
 export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64Array) => void) | null> {
@@ -110,7 +110,7 @@ export async function createFailureExplainer(operation: Operation): Promise<(x: 
 
 /**
  * The box of longitudes and latitudes in degrees around a box in the coordinates of a system, west > east where it crosses
- * the antimeridian; null where there is none.
+ * the antimeridian; null if there is none.
  */
 export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
   const locate = await buildGeographicTransform(crs);
@@ -155,9 +155,9 @@ async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> 
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.conversionFactor;
+  const metersPerUnit = definition.projection.unit.conversionFactor;
   return (xy, count) => {
-    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metres;
+    if (metersPerUnit !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metersPerUnit;
     kernel.inverse(xy, 0, count);
     if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! + meridian;
   };
@@ -178,11 +178,11 @@ async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.conversionFactor;
+  const metersPerUnit = definition.projection.unit.conversionFactor;
   return (xy, count) => {
     if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! - meridian;
     kernel.forward(xy, 0, count);
-    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! / metres;
+    if (metersPerUnit !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! / metersPerUnit;
   };
 }
 

@@ -3,14 +3,14 @@ import { halfPi, setNaN, wrapRadians } from "./kernels.js";
 
 /**
  * A projection of one position, in units of the semi-major axis: the longitude from the central meridian and the
- * latitude, in radians, to x and y without the false origin, and back. `out` takes both; NaN where there is no image.
+ * latitude, in radians, to x and y without the false origin, and back. `out` takes both; NaN if there is no image.
  */
 export interface Mapping {
   forward(longitude: number, latitude: number, out: Float64Array): void;
   inverse(x: number, y: number, out: Float64Array): void;
 }
 
-/** Where the map lies: its central meridian in radians, its false origin in metres. */
+/** Where the map lies: its central meridian in radians, its false origin in meters. */
 export interface MapFrame {
   readonly lon0: number;
   readonly x0: number;
@@ -64,7 +64,7 @@ export const clampedAsin = (value: number): number =>
       : Number.NaN;
 
 /**
- * The root of a rising function near a start, by Newton's method; `slope` is its derivative. Gives NaN where it does
+ * The root of a rising function near a start, by Newton's method; `slope` is its derivative. Gives NaN if it does
  * not settle.
  */
 export function findRoot(start: number, rest: (at: number) => number, slope: (at: number) => number): number {
@@ -94,7 +94,7 @@ export function createSolver(forward: Mapping["forward"]): (x: number, y: number
       forward(longitude, latitude, here);
       const dx = x - here[0]!;
       const dy = y - here[1]!;
-      // Differences towards the centre, so that none leaves the map.
+      // Differences towards the center, so that none leaves the map.
       const h = longitude > 0 ? -step : step;
       const k = latitude > 0 ? -step : step;
       forward(longitude + h, latitude, east);

@@ -247,7 +247,7 @@ export class CrsRegistry {
     return cells ? parseArea(cells[4]!) : null;
   }
 
-  /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
+  /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null if ESRI has none. */
   esriSystemName(id: string): string | null {
     const code = codeOfId(id);
     const cells = code === null ? null : this.findLine(code);
@@ -302,7 +302,7 @@ export class CrsRegistry {
     return found;
   }
 
-  /** What the area of use of a system is called; null where it has several or none. */
+  /** What the area of use of a system is called; null if it has several or none. */
   async findAreaName(id: string): Promise<string | null> {
     const { areaNameLines } = await import("./area-names.js");
     const code = codeOfId(id);

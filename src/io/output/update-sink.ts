@@ -9,7 +9,7 @@ import { outputError } from "./temporary-names.js";
 export class UpdateSink implements HostSink {
   readonly isStream = false;
 
-  /** @throws output-failed if the file, or its folder, where a journal is created, is not writable */
+  /** @throws output-failed if the file, or its folder, if a journal is created, is not writable */
   constructor(
     readonly name: string,
     readonly inPlaceTarget: InPlaceTarget & { readonly isAddress?: boolean },

@@ -38,7 +38,7 @@ export const mayNeedGrids = async (from: Crs, to: Crs, options: OperationOptions
 
 /** A more accurate operation whose missing grids are all published by PROJ. */
 interface PublishedOperation {
-  /** Metres. */
+  /** Meters. */
   readonly accuracy: number;
   readonly missing: readonly PublishedGrid[];
 }

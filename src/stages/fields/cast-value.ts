@@ -141,7 +141,7 @@ const nonFinite: ReadonlyMap<string, number> = new Map([
   ["-infinity", Number.NEGATIVE_INFINITY],
 ]);
 
-/** A decimal number; undefined where the text (without blanks around it) is not one. */
+/** A decimal number; undefined if the text (without blanks around it) is not one. */
 export function numberFromText(text: string): number | undefined {
   if (decimal.test(text)) return Number(text);
   return nonFinite.get(text.toLowerCase());
@@ -245,7 +245,7 @@ function castJson(raw: string, to: FieldType, costs: CastLosses): Value {
   }
 }
 
-/** A value of type `from` as type `to`; null where it cannot be. What it costs is counted in `costs`. */
+/** A value of type `from` as type `to`; null if it cannot be. What it costs is counted in `costs`. */
 export function castValue(value: Exclude<Value, null>, from: FieldType, to: FieldType, costs: CastLosses): Value {
   if (typeof value === "number") return castNumber(value, to, costs);
   if (typeof value === "bigint") return castBigint(value, to, costs);

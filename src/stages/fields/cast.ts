@@ -76,7 +76,7 @@ function castEach(column: Column, to: FieldType, costs: CastLosses): Column {
   return builder.finish();
 }
 
-/** The casts that whole layers go through, on the arrays themselves; null where the pair has no short way. */
+/** The casts that whole layers go through, on the arrays themselves; null if the pair has no short way. */
 function castArrays(column: Column, to: FieldType, costs: CastLosses): Column | null {
   if (isBytesColumn(column)) return to === "text" ? shareText(column) : shareTemporal(column, to);
   switch (column.type) {

@@ -24,11 +24,11 @@ function marginFor(area: Area): number {
   return Math.max(minMarginDegrees, Math.min(maxMarginDegrees, areaWidth(area), area[3] - area[1]));
 }
 
-/** Corners, middles of the sides and the centre. */
+/** Corners, middles of the sides and the center. */
 const samplePositions = [0, 0.5, 1];
 
 /**
- * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-crs-area`: such
+ * Counts features that lie far outside where their system is meant to be used, in the notice `outside-crs-area`: such
  * coordinates are distorted or, more likely, in another system. With `target` the same of the system that they are
  * converted into, in the notice `outside-target-area`: the accuracy of the operation is not known there. It looks at the
  * coordinates of the source, as those of the target may lead elsewhere when they are far from its area.
@@ -84,7 +84,7 @@ const round = (angle: number): number => Number(angle.toFixed(4));
 
 type Box = [minX: number, minY: number, maxX: number, maxY: number];
 
-/** Around all positions; null where there are none. */
+/** Around all positions; null if there are none. */
 function boxOf(column: GeometryColumn, box: Box = [Infinity, Infinity, -Infinity, -Infinity]): Box | null {
   const { xy, boxes, members } = column;
   const [values, step] = boxes ? [boxes, 4] : [xy, 2];
@@ -120,7 +120,7 @@ function toDegrees(column: GeometryColumn, locate: (xy: Float64Array) => void): 
   return { ...column, xy, boxes: null, members: column.members && toDegrees(column.members, locate) };
 }
 
-/** The first position of a row that lies outside: as it is given, then in degrees; null where none does. */
+/** The first position of a row that lies outside: unchanged given, then in degrees; null if none does. */
 function firstPositionOutside(
   column: GeometryColumn,
   given: GeometryColumn,

@@ -57,15 +57,15 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
 }
 
 /** Beyond that no degrees are written by mistake. */
-const minMetres = 1000;
+const minMeters = 1000;
 
-/** @param remedy for coordinates that look like metres; empty where the message has one */
+/** @param remedy for coordinates that look like meters; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
   const isLatitude = Math.abs(y) > 90 + coordinateToleranceDegrees;
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
-  if (Math.abs(x) > minMetres || Math.abs(y) > minMetres)
-    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
+  if (Math.abs(x) > minMeters || Math.abs(y) > minMeters)
+    return { code, reason: `${reason}; these look like meters${remedy === "" ? "" : `: ${remedy}`}` };
   const isExchanged = isLatitude && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,

@@ -14,7 +14,7 @@ export interface DropDegenerateSettings {
 
 /**
  * Leaves out what no standard has a place for: lines of one position, rings of fewer than four. Valid batches pass
- * as they are.
+ * unchanged.
  *
  * - loss `degenerate-part`: lines, holes, polygons of a multi geometry and members of a collection left out;
  * - reject `degenerate-geometry`: nothing else is left of the geometry;

@@ -10,7 +10,7 @@ export { validityChecker, validityProblem } from "./valid/validity.js";
 const firstReason = (reasons: ReadonlyMap<number, string>): string => reasons.values().next().value ?? "";
 
 /**
- * Repairs invalid lines and polygons and leaves valid ones as they are, to the bit. A polygon stays polygonal, perhaps
+ * Repairs invalid lines and polygons and leaves valid ones unchanged, to the bit. A polygon stays polygonal, perhaps
  * of several parts; overlaps stay area, and heights are interpolated at new vertices.
  *
  * - notice `made-valid`: features repaired;

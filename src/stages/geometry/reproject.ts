@@ -34,7 +34,7 @@ function transformColumn(column: GeometryColumn, transform: Transform): Transfor
   };
 }
 
-/** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */
+/** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null if none is. */
 function firstFailedPosition(given: GeometryColumn, result: GeometryColumn, row: number): [number, number] | null {
   const [from, to] = positionRange(result, row);
   for (let k = from; k < to; k++) {
@@ -64,7 +64,7 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
       });
   }
   if (tally.outsideAreaCount > 0) {
-    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by meters`;
     context.reportNotice("outside-operation-area", undefined, example, tally.outsideAreaCount);
   }
   tally.clear();

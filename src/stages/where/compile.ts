@@ -64,7 +64,7 @@ function compareBytes(column: BytesColumn, row: number, literal: Uint8Array): nu
   return size === literal.length ? Order.equal : size < literal.length ? Order.less : Order.greater;
 }
 
-/** A column against a literal without making a value a row; null where the two have no short way. */
+/** A column against a literal without making a value a row; null if the two have no short way. */
 function compileLiteralComparison(column: Column, literal: Value, wanted: number): CompiledCondition | null {
   const { presence } = column;
   if (isBytesColumn(column)) {

@@ -521,7 +521,7 @@ describe("refusals", () => {
   it("but `ballpark` carries over what no one knows, saying so", async () => {
     const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
-    expect(await operationText(operation)).toContain("hundreds of metres");
+    expect(await operationText(operation)).toContain("hundreds of meters");
   });
 });
 

@@ -12,7 +12,7 @@ export interface PublishedGrid {
   readonly bytes: number;
   /** Of the whole file, in lower-case hexadecimal digits. */
   readonly sha256: string;
-  /** An SPDX identifier, or the licence's title. */
+  /** An SPDX identifier, or the license's title. */
   readonly licence: string;
   /** The agency that made it. */
   readonly provider: string;
@@ -43,7 +43,7 @@ function parseCatalogueLine(line: string): PublishedGrid {
   };
 }
 
-/** By its own or another name, in any case; null where PROJ publishes none. */
+/** By its own or another name, in any case; null if PROJ publishes none. */
 export function publishedGrid(name: string): PublishedGrid | null {
   if (cachedGridsByName === null) {
     const found = new Map<string, PublishedGrid>();
