@@ -45,7 +45,7 @@ export function intersectionParts(a: Area, b: Area): Area[] {
 const spansAllLongitudes = (area: Area): boolean => area[2] - area[0] >= 360;
 
 /**
- * What two areas have in common as one area, which may cross the antimeridian where both do or one of them goes round the
+ * The intersection of two areas as one area, which may cross the antimeridian where both do or one of them goes round the
  * earth; else the largest of its parts. Null if they have nothing in common.
  */
 export function intersectAreas(a: Area, b: Area): Area | null {

@@ -45,13 +45,13 @@ export interface SkippedRange {
   readonly reason: string;
 }
 
-/** The positions that went by one route of an operation between two systems. */
+/** The positions that went by one transformation of an operation between two systems. */
 export interface OperationUse {
   readonly layer: string;
   /** The two systems, as reports call them. */
   readonly from: string;
   readonly to: string;
-  /** Which of the routes of the operation; null for positions that none of them serves. */
+  /** Which of the transformations of the operation; null for positions that none of them serves. */
   readonly transformationIndex: number | null;
   readonly positionCount: number;
   /** Around the positions: west, south, east, north in degrees of the source. */

@@ -14,10 +14,10 @@ import { build as limit } from "./limit.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext, StageSpec } from "./stage.js";
 
-/** What each stage's file exports as `build`. It may be asynchronous, where a library is loaded first. */
+/** The export `build` of each stage's file. Asynchronous if it loads a library. */
 type BuildStage = (settings: Settings, context: StageContext) => Stage | Promise<Stage>;
 
-/** The stages by name. Those with much code behind them are loaded when they are used. */
+/** The stages by name. Large ones are loaded on first use. */
 const stageBuilders: Readonly<Record<string, BuildStage>> = {
   reproject: async (...given) => (await import("./geometry/reproject.js")).build(...given),
   select,

@@ -293,7 +293,7 @@ test("the accuracy that a refusal names is enough", () => {
   expect(asked("b.geojson", "--accuracy", accuracy).status).toBe(0);
   const usual = asked("c.geojson");
   expect(usual.status).toBe(0);
-  expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are moved by NAD27 to WGS 84 (4)");
+  expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are transformed by NAD27 to WGS 84 (4)");
 });
 
 test("a mistake is a record where the environment asks for records", () => {

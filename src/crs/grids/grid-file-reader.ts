@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../errors.js";
 
-/** A grid file that is read in pieces. */
+/** Reads parts of a grid file. */
 export class GridFileReader implements AsyncDisposable {
   private constructor(
     private readonly handle: FileHandle,
@@ -48,7 +48,7 @@ export class GridFileReader implements AsyncDisposable {
   }
 }
 
-/** The characters of a field that is filled up with blanks or zeros. */
+/** Text of a field that is padded with blanks or zeros. */
 export function readPaddedText(view: DataView, offset: number, length: number): string {
   let text = "";
   for (let i = 0; i < length; i++) text += String.fromCharCode(view.getUint8(offset + i));

@@ -12,7 +12,7 @@ import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 export const isPole = (latitude: number): boolean => Math.abs(Math.abs(latitude) - halfPi) < 1e-10;
 
-/** Turns a map of the north into one of the south: both axes and the latitude change their sign. */
+/** Mirrors a northern map to the south by changing the sign of both axes and the latitude. */
 const mirrorSouth = (north: Mapping): Mapping => ({
   forward(lam, phi, out) {
     north.forward(lam, -phi, out);

@@ -3,7 +3,7 @@ import { eccentricitySquared, halfPi } from "./kernels.js";
 import { meridianArc, meridionalRadius, primeVerticalRadius } from "./latitudes.js";
 import { type Mapping, setNoImage } from "./mapping.js";
 
-/** Radians from the central meridian: farther off the series, which is meant for a strip, folds over near the poles. */
+/** Radians from the central meridian, beyond which the series is not unique near the poles. */
 const maxLongitudeOffset = Math.PI / 6;
 
 /**

@@ -49,7 +49,7 @@ import {
 
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
-/** The numbers of a projection as its arithmetic takes them: angles in radians, lengths in meters. */
+/** The parameters of a projection for its formulas: angles in radians, lengths in meters. */
 interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
   readonly parameters: ProjectionParameters;
@@ -68,7 +68,7 @@ interface ProjectionInput {
 export function buildKernel(projection: Projection, ellipsoid: Ellipsoid): ProjectionKernel | null {
   const { method, parameters, unit } = projection;
   const k = parameters.k ?? 1;
-  // ESRI turns an axis by a scale of −1 here and there, others do not understand it.
+  // ESRI sometimes mirrors an axis by a scale of −1, which other programs do not support.
   if (method === null || !(k > 0)) return null;
   const given: ProjectionInput = {
     ellipsoid,
@@ -118,7 +118,7 @@ const krovakParameters = ({ parameters, lat0, k }: ProjectionInput) => ({
   pseudoParallel: radians(parameters.pseudoParallel),
   k,
 });
-/** Krovak's maps count southing and westing from the apex; the false origin belongs to these, whatever is told in the end. */
+/** Krovak's southing and westing count from the apex; the false origin applies to these, for any order of the axes. */
 const southWestKrovak =
   (make: typeof krovak, inward: boolean) =>
   (given: ProjectionInput): ProjectionKernel => {
@@ -130,7 +130,7 @@ const southWestKrovak =
 function buildHotine(given: ProjectionInput, fromCenter: boolean): ProjectionKernel | null {
   const { ellipsoid, parameters, lat0, lon0, k, x0, y0 } = given;
   if (parameters.azimuth === undefined || parameters.gamma === undefined) return null;
-  // The Swiss projection, where the line's azimuth is 90° and the general formulas lose their digits.
+  // The Swiss projection: at an azimuth of 90° the general formulas lose precision.
   if (fromCenter && parameters.azimuth === 90 && parameters.gamma === 90)
     return buildFromMapping(given, swissObliqueMercator(ellipsoid, lat0, k), ellipsoid.a);
   const line = { lon0, azimuth: radians(parameters.azimuth), gamma: radians(parameters.gamma) };

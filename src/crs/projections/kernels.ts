@@ -13,7 +13,7 @@ export interface ProjectionKernel {
 export const halfPi = Math.PI / 2;
 const twoPi = 2 * Math.PI;
 
-/** What rounding makes of ±π stays on its side of the antimeridian, as in PROJ: a ring must not jump across. */
+/** Rounded values of ±π stay on their side of the antimeridian, as in PROJ, so that rings do not jump across. */
 const antimeridianTolerance = 1e-12;
 
 /** Into −π…π. */

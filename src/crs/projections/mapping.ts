@@ -10,17 +10,17 @@ export interface Mapping {
   inverse(x: number, y: number, out: Float64Array): void;
 }
 
-/** Where the map lies: its central meridian in radians, its false origin in meters. */
+/** The central meridian in radians, and the false origin in meters. */
 export interface MapFrame {
   readonly lon0: number;
   readonly x0: number;
   readonly y0: number;
 }
 
-/** Rounding may carry a position over a pole or the antimeridian by as much (radians). */
+/** Tolerance in radians for positions that rounding moved beyond a pole or the antimeridian. */
 const roundingTolerance = 1e-9;
 
-/** The projection of many positions. Beyond the antimeridian there is no map. */
+/** Applies a mapping to many positions; positions beyond the antimeridian become NaN. */
 export function kernelFromMapping(a: number, { lon0, x0, y0 }: MapFrame, mapping: Mapping): ProjectionKernel {
   const out = new Float64Array(2);
   return {
@@ -55,7 +55,7 @@ export const setNoImage = (out: Float64Array): void => {
   out[1] = Number.NaN;
 };
 
-/** Keeps what rounding makes of ±1 in the domain of the arc sine. */
+/** Arc sine that clamps values slightly beyond ±1. */
 export const clampedAsin = (value: number): number =>
   Math.abs(value) <= 1
     ? Math.asin(value)

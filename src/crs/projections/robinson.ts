@@ -20,8 +20,8 @@ type CubicCoefficients = Float64Array;
 
 /**
  * The cubic spline through the table from pole to pole, without a knot one node from either. Robinson named no way to
- * interpolate; this is PROJ's, whose coefficients have six digits in single precision, so ours have no more. In full
- * precision the map would lie up to 0.4 m beside everybody else's.
+ * interpolate; this is PROJ's, whose coefficients have six digits in single precision, so ours have no more. With full
+ * precision the result would differ from other programs by up to 0.4 m.
  * @param mirror 1 where the southern half repeats the northern, −1 where it is its negative
  */
 function cubicSpline(values: readonly number[], mirror: 1 | -1): CubicCoefficients {

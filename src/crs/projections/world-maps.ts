@@ -7,9 +7,9 @@ import { eccentricitySquared, halfPi } from "./kernels.js";
 import { authalicLatitude, meridianArc, parallelRadius } from "./latitudes.js";
 import { clampedAsin, createSolver, findRoot, type Mapping, setNoImage } from "./mapping.js";
 
-/** A map whose parallels are straight: all is said by the length of a radian of longitude, and the height of the parallel. */
+/** A map with straight parallels, defined by the length of a radian of longitude and the height of each parallel. */
 interface PseudocylindricalMap {
-  /** What both depend on, from the latitude: the latitude itself, or an angle in its stead. */
+  /** The parametric angle of a latitude; by default the latitude itself. */
   readonly angle?: (latitude: number) => number;
   readonly latitude?: (angle: number) => number;
   readonly parallelLength: (angle: number) => number;

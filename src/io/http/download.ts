@@ -118,7 +118,8 @@ export async function sendRequest(asked: URL, source: string, asking: HttpReques
     if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
     exchange.destroy();
     const { location } = response.headers;
-    if (location === undefined || !URL.canParse(location, url.href)) throw refuse("the server redirects without a valid address");
+    if (location === undefined || !URL.canParse(location, url.href))
+      throw refuse("the server redirects without a valid address");
     const next = new URL(location, url);
     if (next.protocol !== "http:" && next.protocol !== "https:")
       throw refuse(`the server redirects to ${next.protocol}`);

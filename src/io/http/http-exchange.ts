@@ -31,7 +31,6 @@ export class NoResponseError extends Error {
   }
 }
 
-
 export const isTimeoutError = (error: unknown): boolean => error instanceof NoResponseError && error.isTimeout;
 
 /** Bytes of a request body written in one call. */

@@ -197,8 +197,7 @@ class ResumableDownload {
 
   private async receive(chunk: Uint8Array): Promise<void> {
     const { bytes } = this.file;
-    if (this.done + chunk.length > bytes)
-      throw this.checksumError(`it has more than the expected ${bytes} bytes`);
+    if (this.done + chunk.length > bytes) throw this.checksumError(`it has more than the expected ${bytes} bytes`);
     await this.write(chunk).catch((error: unknown) => {
       throw this.failed(error);
     });

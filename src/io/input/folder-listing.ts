@@ -60,7 +60,12 @@ function listFolder(folder: string, changedMs: number): FolderListing {
   const entries = readdirSync(folder);
   const listedMs = Date.now();
   const isReliable = listedMs - changedMs > timestampResolutionMs;
-  return { changedMs: isReliable ? changedMs : null, listedMs, count: entries.length, names: indexByLowerCase(entries) };
+  return {
+    changedMs: isReliable ? changedMs : null,
+    listedMs,
+    count: entries.length,
+    names: indexByLowerCase(entries),
+  };
 }
 
 function indexByLowerCase(entries: readonly string[]): Map<string, string[]> {

@@ -9,7 +9,8 @@ import { createError } from "../../errors.js";
  */
 export function decodeEntryName(entry: Entry): string {
   const raw = entry.fileNameRaw;
-  const isMarkedUtf8 = (entry.generalPurposeBitFlag & 0x800) !== 0 || entry.extraFields.some((field) => field.id === 0x7075);
+  const isMarkedUtf8 =
+    (entry.generalPurposeBitFlag & 0x800) !== 0 || entry.extraFields.some((field) => field.id === 0x7075);
   if (!isMarkedUtf8 && raw.some((byte) => byte > 0x7f)) {
     const text = raw.toString("utf8");
     if (!text.includes("\uFFFD")) return text.replaceAll("\\", "/");

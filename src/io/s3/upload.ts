@@ -58,7 +58,6 @@ export class Upload {
     return { Bucket: this.to.bucket, Key: this.to.key };
   }
 
-
   private get objectMetadata(): { Metadata: Record<string, string>; ContentType: string } {
     return { Metadata: { [writeIdKey]: this.writeId }, ContentType: mediaTypeOf(this.to.key) };
   }

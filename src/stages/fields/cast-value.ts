@@ -2,11 +2,11 @@ import type { BytesType, Value } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalType } from "../../model/layer-summary.js";
 
-/** What casting one column cost, by code, each with its first example. */
+/** Counts the losses of casting a column by code, with the first example of each. */
 export class CastLosses {
   readonly byCode = new Map<string, { count: number; example: string }>();
 
-  /** Counts one; `example` is asked only for the first. */
+  /** Counts a loss; `example` is only called for the first one. */
   add(code: string, example: () => string): void {
     const known = this.byCode.get(code);
     if (known) known.count++;
@@ -46,7 +46,7 @@ function rounded(value: number, costs: CastLosses): number {
   return whole;
 }
 
-/** A double as int32. A fraction is rounded and counted; what has no whole number or is out of range is null. */
+/** Converts a double to int32: rounds and counts fractions; null if not finite or out of range. */
 export function doubleToInt32(value: number, costs: CastLosses): number | null {
   if (!Number.isFinite(value)) return castFailed(value, "int32", costs);
   const whole = rounded(value, costs);
@@ -199,7 +199,7 @@ function castText(text: string, to: FieldType, costs: CastLosses): Value {
   if (to === "text") return text;
   if (to === "json") return JSON.stringify(text);
   const trimmed = text.trim();
-  // Blanks say nothing in any other type: null is all that they hold.
+  // Blank text is null in any other type.
   if (trimmed === "") return to === "binary" && text === "" ? new Uint8Array(0) : null;
   switch (to) {
     case "boolean":

@@ -8,16 +8,16 @@ import type { Settings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface CheckAreaSettings {
-  /** What the coordinates are in. */
+  /** CRS of the coordinates. */
   readonly crs: Crs;
-  /** What they are converted into, where the area is the one of that. */
+  /** CRS of the output, if `area` is its area of use. */
   readonly target?: Crs;
-  /** Where the system is meant to be used, and what that is called. */
+  /** Area of use and its name. */
   readonly area: Area;
   readonly areaName: string | null;
 }
 
-/** Degrees beyond the area that are not far: as much as it spans, yet not less nor more than these. */
+/** Tolerance around the area in degrees: as much as it spans, within these limits. */
 const [minMarginDegrees, maxMarginDegrees] = [1, 4];
 
 function marginFor(area: Area): number {
@@ -71,7 +71,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
   };
 }
 
-/** Systems whose area of use has the position: the zone of UTM, and one that is used everywhere. */
+/** Suggests the UTM zone of the position, and a system that is valid everywhere. */
 function suggestTargetCrs(longitude: number, latitude: number): string {
   const everywhere = "--target-crs EPSG:4326 is for the whole world";
   if (latitude < -80 || latitude > 84) return everywhere;
@@ -120,7 +120,7 @@ function toDegrees(column: GeometryColumn, locate: (xy: Float64Array) => void): 
   return { ...column, xy, boxes: null, members: column.members && toDegrees(column.members, locate) };
 }
 
-/** The first position of a row that lies outside: unchanged given, then in degrees; null if none does. */
+/** The first position of a row outside the area: as given, then in degrees; null if there is none. */
 function firstPositionOutside(
   column: GeometryColumn,
   given: GeometryColumn,

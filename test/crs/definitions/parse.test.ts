@@ -65,7 +65,7 @@ describe("codes", () => {
         name: "OSGB36 / British National Grid + EPSG:5701",
       });
       const operation = await findOperation(crs, wgs84);
-      expect(await operationText(operation)).toMatch(/heights stay as they are.*EPSG:5701, is dropped/);
+      expect(await operationText(operation)).toMatch(/heights are copied unchanged.*EPSG:5701, is dropped/);
       expect(operation.transformations).toEqual(
         (await findOperation(await parse("EPSG:27700"), wgs84)).transformations,
       );
