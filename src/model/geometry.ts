@@ -59,8 +59,8 @@ export interface GeometryColumn {
   readonly m: Float64Array | null;
   /**
    * Least x, least y, greatest x, greatest y of each feature's own positions, four numbers a feature, where the reader
-   * measured them: then every number of `xy` is finite. A feature without positions has infinities the wrong way
-   * round. Who gives a column other positions gives it other boxes, or null.
+   * computed them: then every number of `xy` is finite. The box of a feature without positions has infinity as minimum and
+   * −infinity as maximum. Code that changes positions must also change the boxes, or set them to null.
    */
   readonly boxes: Float64Array | null;
   /** Members of the GeometryCollections: those of feature i are `memberOffsets[i] … memberOffsets[i+1]`. */
@@ -79,10 +79,10 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
-/** Degrees beyond ±180° and ±90° that are rounding: 11 cm, the last digit of six decimals. */
+/** Tolerance beyond ±180° and ±90° for rounding, in degrees: 11 cm, the last of six decimals. */
 export const coordinateToleranceDegrees = 1e-6;
 
-/** Whether no part of the first is outside the second; so it is of one without positions. */
+/** Whether the first extent is inside the second; true without positions. */
 export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>
   inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 

@@ -40,7 +40,7 @@ const stageBuilders: Readonly<Record<string, BuildStage>> = {
 
 /**
  * Builds a stage from plain data.
- * @throws option-invalid if the settings are not those of the stage, and what the stage itself refuses
+ * @throws option-invalid for invalid settings, and errors of the stage
  */
 export async function buildStage(spec: StageSpec, context: StageContext): Promise<Stage> {
   const build = Object.hasOwn(stageBuilders, spec.name) ? stageBuilders[spec.name] : undefined;

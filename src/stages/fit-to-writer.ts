@@ -34,7 +34,7 @@ export interface FittedField {
 
 /** One output of a layer: places_point, places_line … */
 export interface FitPart {
-  /** What is added to the output's name; empty if there is one part. */
+  /** Suffix of the output's name; empty if there is only one part. */
   readonly suffix: string;
   readonly kinds: readonly number[];
 }
@@ -44,7 +44,7 @@ export interface FitPlan {
   readonly parts: readonly FitPart[];
   /** Index of the part for each kind; −1 if the target cannot hold it. */
   readonly partIndexByKind: readonly number[];
-  /** Fields in the order of the target; null if each batch brings its own. */
+  /** Fields in the order of the target; null if each batch has its own. */
   readonly fields: readonly FittedField[] | null;
   readonly fieldTypes: readonly FieldType[];
   readonly dropZ: boolean;
@@ -151,7 +151,7 @@ function planFields(
   return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
 }
 
-/** The field that ids of a type become; null if they stay ids. */
+/** Name of the field for IDs of a type; null if the target holds them as IDs. */
 function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): string | null {
   if (ids === true) return null;
   if (typeof ids === "string") return ids;

@@ -64,7 +64,7 @@ interface ProjectionInput {
   readonly unit: number;
 }
 
-/** The projection as arithmetic, or null if its numbers, or its method, allow none. */
+/** Builds the formulas of a projection; null if its method is not implemented or its parameters are invalid. */
 export function buildKernel(projection: Projection, ellipsoid: Ellipsoid): ProjectionKernel | null {
   const { method, parameters, unit } = projection;
   const k = parameters.k ?? 1;

@@ -64,8 +64,7 @@ export const clampedAsin = (value: number): number =>
       : Number.NaN;
 
 /**
- * The root of a rising function near a start, by Newton's method; `slope` is its derivative. Gives NaN if it does
- * not settle.
+ * Finds the root of an increasing function by Newton's method; `slope` is its derivative. NaN if it does not converge.
  */
 export function findRoot(start: number, rest: (at: number) => number, slope: (at: number) => number): number {
   let at = start;

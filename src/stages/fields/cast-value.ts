@@ -245,7 +245,7 @@ function castJson(raw: string, to: FieldType, costs: CastLosses): Value {
   }
 }
 
-/** A value of type `from` as type `to`; null if it cannot be. What it costs is counted in `costs`. */
+/** Casts a value from type `from` to type `to`; null if impossible. Counts losses in `costs`. */
 export function castValue(value: Exclude<Value, null>, from: FieldType, to: FieldType, costs: CastLosses): Value {
   if (typeof value === "number") return castNumber(value, to, costs);
   if (typeof value === "bigint") return castBigint(value, to, costs);

@@ -28,10 +28,10 @@ function marginFor(area: Area): number {
 const samplePositions = [0, 0.5, 1];
 
 /**
- * Counts features that lie far outside where their system is meant to be used, in the notice `outside-crs-area`: such
- * coordinates are distorted or, more likely, in another system. With `target` the same of the system that they are
- * converted into, in the notice `outside-target-area`: the accuracy of the operation is not known there. It looks at the
- * coordinates of the source, as those of the target may lead elsewhere when they are far from its area.
+ * Counts features far outside the area of use of their system in the notice `outside-crs-area`: such coordinates are
+ * distorted or, more likely, in another system. With `target`, counts features outside the area of the output system in the
+ * notice `outside-target-area`: the accuracy of the operation is unknown there. Checks source coordinates, since target
+ * coordinates far from the area may be meaningless.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const { crs, target, area, areaName } = settings as unknown as CheckAreaSettings;
