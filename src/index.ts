@@ -151,8 +151,10 @@ export {
   deduplicate,
   planDedupe,
 } from "./sync/diff/dedupe.js";
+export { planSync } from "./sync/plan/plan-sync.js";
 export { isUnchanged, type PreparedSync, type UnchangedSync } from "./sync/plan/prepare-sync.js";
 export { defaultSyncSettings, type SyncRequest } from "./sync/request.js";
-export { planSync, type SyncHooks, type SyncResult, synchronize } from "./sync/sync.js";
+export { synchronize } from "./sync/sync.js";
+export type { SyncHooks, SyncResult } from "./sync/sync-hooks.js";
 export { openReadonlySyncRun, type ReadonlySyncRun, type SyncContext, SyncRun } from "./sync/sync-run.js";
 export type { Outcome };
