@@ -44,20 +44,20 @@ const describeLocation = (source: string, place: Place | undefined): string => {
 
 const quoteName = (name: string): string => `"${name}"`;
 
-/** So many names are listed. */
+/** Maximum number of names in a message. */
 const maxListedNames = 50;
 
-/** So many files of a zip are listed. */
+/** Maximum number of zip entries in a message. */
 const maxListedEntries = 10;
 
-/** What is there instead of a name that is not: `; did you mean "name"? It has id, name`, where `listed` is the latter. */
+/** Suggests similar names, or lists the existing ones: `; did you mean "name"? It has id, name`. @param listed text that lists the names */
 function suggestName(name: string, known: readonly string[], listed: string): string {
   const nearest = nearestName(name, known);
   if (nearest === null) return `; ${listed}`;
   return `; did you mean ${quoteName(nearest)}? ${listed[0]!.toUpperCase()}${listed.slice(1)}`;
 }
 
-/** The same of names that a file has. */
+/** Suggests names of a file. */
 function suggestFieldName(name: string, known: readonly string[]): string {
   if (known.length === 0) return "";
   const more = known.length > maxListedNames ? ` and ${known.length - maxListedNames} more` : "";
@@ -84,7 +84,7 @@ export const errorDefinitions = {
     if (known !== undefined)
       return `${source}: no file in this folder has an extension that geoferry knows (${known.map((each) => `.${each}`).join(", ")}); name the files by a pattern, such as '${source.replace(/\/+$/, "")}/*.txt', and their format with --from`;
     return /[*?[\]{}]/.test(source)
-      ? `${source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
+      ? `${source}: no file matches this pattern; ** matches nested folders: 'in/**/*.shp'`
       : `${source}: there is no such file or folder`;
   }),
   "input-unreadable": defineError<SourceDetails & { reason: string }>(
@@ -173,8 +173,8 @@ export const errorDefinitions = {
     }
   >("input", (e) => {
     if (e.reason !== null) {
-      const remedy = e.option === "--swap-xy" ? "leave --swap-xy away" : `is ${e.option} right? Another system may fit`;
-      return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; ${remedy}`;
+      const remedy = e.option === "--swap-xy" ? "omit --swap-xy" : `is ${e.option} right? Another system may fit`;
+      return `${e.source}: ${e.option} is given, but no feature has a valid geometry: ${e.reason}; ${remedy}`;
     }
     const pairs = e.candidates.map(
       ([x, y]) => `"${x}" and "${y}" look like coordinates: ${formatCoordinateOptions(x, y)}`,
@@ -184,7 +184,7 @@ export const errorDefinitions = {
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
     const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
     const reason = `${e.option} is given, but no feature has a geometry`;
-    return `${e.source}: ${[reason, ...remedy, `leave ${e.option} away if there is none`].join("; ")}`;
+    return `${e.source}: ${[reason, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
   }),
 
   "features-rejected": defineError<{ layer: string; rejected: number; reason: string }>(
@@ -254,7 +254,7 @@ export const errorDefinitions = {
   >(
     "input",
     (e) =>
-      `${describeLocation(e.source, e.place)}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
+      `${describeLocation(e.source, e.place)}: declares no coordinate reference system, and ${e.reason}; name it with --source-crs, or copy the coordinates unchanged with --no-reproject`,
   ),
   "crs-unknown": defineError<{ text: string; reason?: string }>(
     "input",
@@ -290,7 +290,7 @@ export const errorDefinitions = {
   ),
   "crs-not-writable": defineError<{ format: string; crs: string }>(
     "unsupported",
-    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,
+    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or omit --target-crs`,
   ),
 
   "expression-invalid": defineError<{ expression: string; column: number; reason: string }>(
@@ -336,7 +336,7 @@ export const errorDefinitions = {
   ),
   "output-not-stream": defineError<{ format: string }>(
     "usage",
-    (e) => `${e.format} is more than one file or needs to go back in it, so it cannot go to stdout; give a file name`,
+    (e) => `${e.format} is more than one file or is not written sequentially, so it cannot go to stdout; name a file`,
   ),
 
   "store-unavailable": defineError<{ store: string; reason: string }>(
@@ -350,7 +350,7 @@ export const errorDefinitions = {
   "store-forbidden": defineError<{ store: string; reason: string }>(
     "authentication",
     (e) =>
-      `${e.store}: does not let this user in or make its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
+      `${e.store}: does not allow this user to connect or create its tables: ${e.reason}; check the user in the address, the password in PGPASSWORD or a password file, and what the user may do there`,
   ),
   "store-database-missing": defineError<{ store: string; database: string }>(
     "input",
@@ -427,11 +427,11 @@ export const errorDefinitions = {
   "guard-map": defineError<{ map: string; features: number }>(
     "guard",
     (e) =>
-      `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; --with-features removes it all the same`,
+      `map ${e.map} has ${e.features} ${e.features === 1 ? "feature" : "features"}, which would be lost; use --with-features to remove it anyway`,
   ),
   "guard-empty": defineError<{ output: string }>(
     "guard",
-    (e) => `${e.output}: the input is empty and the file to be overwritten is not; --allow-empty does it all the same`,
+    (e) => `${e.output}: the input is empty and the file to be overwritten is not; use --allow-empty to replace it anyway`,
   ),
   "guard-rejects": defineError<{ rejected: number; limit: string; advice: readonly string[] }>(
     "guard",
@@ -446,7 +446,7 @@ export const errorDefinitions = {
   "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${formatCount(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit lets them pass`,
+      `stopped: ${formatCount(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit accepts them`,
   ),
   ...bucketErrors,
   ...databaseErrors,
@@ -458,7 +458,7 @@ export const errorDefinitions = {
 export type ErrorCode = keyof typeof errorDefinitions;
 type ErrorDetails<C extends ErrorCode> = Parameters<(typeof errorDefinitions)[C]["message"]>[0];
 
-/** The one error class: everything that a person can be told is in `message`. */
+/** The only error class; `message` contains everything for the user. */
 export class GeoferryError extends Error {
   override readonly name = "GeoferryError";
   readonly code: ErrorCode;
@@ -474,7 +474,7 @@ export class GeoferryError extends Error {
 }
 
 /**
- * Makes an error of the registry: `throw fault("input-missing", { source })`. Control characters in the details are
+ * Creates an error of the registry: `throw createError("input-missing", { source })`. Control characters in the details are
  * escaped in the message, which is one line and safe to print.
  */
 export function createError<C extends ErrorCode>(code: C, details: ErrorDetails<C>, cause?: unknown): GeoferryError {
@@ -484,7 +484,7 @@ export function createError<C extends ErrorCode>(code: C, details: ErrorDetails<
   return new GeoferryError(code, message, details, cause);
 }
 
-/** What crosses a thread boundary; structured cloning keeps neither class nor getters. */
+/** An error as plain data for other threads, since structured cloning keeps neither class nor getters. */
 export interface PlainError {
   readonly code: ErrorCode | null;
   readonly message: string;
@@ -507,7 +507,7 @@ export function fromPlainError(plain: PlainError): Error {
   return error;
 }
 
-/** Anything thrown, as an error of the registry: what is not one already is a bug. */
+/** Converts anything thrown to an error of the registry; other errors are bugs. */
 export function asGeoferryError(error: unknown): GeoferryError {
   if (error instanceof GeoferryError) return error;
   const reason = error instanceof Error ? error.message : String(error);

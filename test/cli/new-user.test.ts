@@ -314,7 +314,7 @@ describe("advice", () => {
     const { status, stderr } = run("info nowhere/*.shp");
     expect({ status, stderr }).toEqual({
       status: 3,
-      stderr: "geoferry: nowhere/*.shp: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'\n",
+      stderr: "geoferry: nowhere/*.shp: no file matches this pattern; ** matches nested folders: 'in/**/*.shp'\n",
     });
   });
 

@@ -15,7 +15,7 @@ const table = (name: string, rows: readonly string[]): string => {
 const brazil = ["-47.9,-15.8", "-48,-16"];
 const germany = ["10,50", "11,51"];
 
-it("are reported with a system that has them in its area of use, and without an accuracy", async () => {
+it("features outside the target area are reported with a suitable system and unknown accuracy", async () => {
   const path = table("both", [...germany, ...brazil]);
   const report = await convertFile(path, scratch.path("both.csv.gpkg"), { targetCrs: "EPSG:25832" });
   const outside = report.notices.find(({ code }) => code === "outside-target-area");
@@ -30,7 +30,7 @@ it("are reported with a system that has them in its area of use, and without an 
   expect(advised.operations[0]!.accuracy).toBe(0);
 });
 
-it("are none in its area, nor where nothing is converted", async () => {
+it("features inside the target area, or not reprojected, are not reported", async () => {
   const inside = await convertFile(table("inside", germany), scratch.path("inside.gpkg"), { targetCrs: "EPSG:25832" });
   expect(inside.notices.map(({ code }) => code)).not.toContain("outside-target-area");
   expect(inside.operations[0]!.accuracy).toBeGreaterThan(0);
