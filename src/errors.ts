@@ -431,7 +431,8 @@ export const errorDefinitions = {
   ),
   "guard-empty": defineError<{ output: string }>(
     "guard",
-    (e) => `${e.output}: the input is empty and the file to be overwritten is not; use --allow-empty to replace it anyway`,
+    (e) =>
+      `${e.output}: the input is empty and the file to be overwritten is not; use --allow-empty to replace it anyway`,
   ),
   "guard-rejects": defineError<{ rejected: number; limit: string; advice: readonly string[] }>(
     "guard",

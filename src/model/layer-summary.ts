@@ -24,7 +24,6 @@ export interface KindSummary {
   box: [number, number, number, number];
 }
 
-
 export const emptyKindSummary = (): KindSummary => ({
   count: 0,
   hasZ: false,
@@ -105,7 +104,6 @@ export interface FieldState {
   /** The temporal type that every text so far has; undefined before the first, null when they differ. */
   temporalType: FieldType | null | undefined;
 }
-
 
 export const emptyFieldState = (): FieldState => ({
   type: null,

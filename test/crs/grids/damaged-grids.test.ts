@@ -57,13 +57,19 @@ const damagedFiles: Readonly<Record<string, readonly [bytes: Uint8Array, words: 
     }),
     /nodes/,
   ],
-  "nodes that do not fit": [changeBytes((bytes) => bytes.writeInt32LE(21, at.nodes)), /declares 21 nodes, but its extent has 5 by 4/],
+  "nodes that do not fit": [
+    changeBytes((bytes) => bytes.writeInt32LE(21, at.nodes)),
+    /declares 21 nodes, but its extent has 5 by 4/,
+  ],
   "an extent that is no number": [changeBytes((bytes) => bytes.writeDoubleLE(Number.NaN, at.south)), /not a number/],
   "an extent beyond the globe": [changeBytes((bytes) => bytes.writeDoubleLE(-1e9, at.south)), /globe|nodes/],
   "edges in the wrong order": [changeBytes((bytes) => bytes.writeDoubleLE(50 * 3600, at.south)), /wrong order/],
   "a distance of zero": [changeBytes((bytes) => bytes.writeDoubleLE(0, at.step)), /not a number/],
   "a part inside itself": [changeBytes((bytes) => bytes.write("ALL     ", at.parent)), /is its own ancestor/],
-  "parts inside each other in a circle": [changeBytes((bytes) => bytes.write("INNER   ", at.parent)), /is its own ancestor/],
+  "parts inside each other in a circle": [
+    changeBytes((bytes) => bytes.write("INNER   ", at.parent)),
+    /is its own ancestor/,
+  ],
 };
 
 /** A little TIFF, entry by entry: tag, type, values. Directories follow each other; `next` overrules where the last leads. */

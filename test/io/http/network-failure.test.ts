@@ -43,9 +43,7 @@ async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
 test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
   const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   const { reason, isTransient } = await failureOf(ask(`https://${host}/`));
-  expect(reason).toBe(
-    "the server does not use TLS; to connect without encryption, write http://",
-  );
+  expect(reason).toBe("the server does not use TLS; to connect without encryption, write http://");
   expect(isTransient).toBe(false);
 });
 
