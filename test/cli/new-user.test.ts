@@ -100,7 +100,7 @@ describe("a mistake in the request", () => {
     ["--max-rejects many", "option --max-rejects:"],
     [
       "--bbox 3,0,1,2 --target-crs EPSG:25832",
-      'option --bbox: "3,0,1,2" is not least x before greatest x, as EPSG:25832 is not in longitude and latitude',
+      'option --bbox: "3,0,1,2" is not least x before greatest x, since EPSG:25832 is not in longitude and latitude',
     ],
   ])("%s is told before that the output is there already", (flags, message) => {
     const { status, stderr } = geoferry(["convert", huts, there, ...flags.split(" ")]);

@@ -382,8 +382,8 @@ describe("check --map", () => {
 
   test("knows where projected coordinates lie", async () => {
     // 5,205,000 m is about 47° N, and 500,000 m the central meridian: 9° E of zone 32, 129° E of zone 52.
-    expect((await check([500000, 5205000], "--source-crs", "EPSG:32632")).stdout).not.toContain("does not meet");
-    expect((await check([500000, 5205000], "--source-crs", "EPSG:32652")).stdout).toContain("does not meet");
+    expect((await check([500000, 5205000], "--source-crs", "EPSG:32632")).stdout).not.toContain("does not overlap");
+    expect((await check([500000, 5205000], "--source-crs", "EPSG:32652")).stdout).toContain("does not overlap");
   });
 
   test("of an empty map finds nothing to compare with", async () => {

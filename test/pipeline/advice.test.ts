@@ -57,8 +57,8 @@ describe("a source without a reference system", () => {
     await convertFile(`${samples}/parks.geojson`, input, { layerName: "parks" });
     await convertFile(plane, input, { reproject: metres.reproject, append: true, layerName: "wells" });
     const output = "two.geojson";
-    expect(await messageOf(input, output, { layers: ["wells"] })).toContain("two.gpkg, layer wells: does not say its");
-    expect(await messageOf(plane, output)).toContain("plane.geojson: does not say its");
+    expect(await messageOf(input, output, { layers: ["wells"] })).toContain("two.gpkg, layer wells: declares no");
+    expect(await messageOf(plane, output)).toContain("plane.geojson: declares no");
   });
 
   test("gets the advice to reproject if it is copied into a format of degrees", async () => {
@@ -106,7 +106,7 @@ describe("a zip", () => {
 
   test("without files gives advice", async () => {
     expect(await messageOf(await zip("none.zip", {}), "c.geojson")).toMatch(
-      /the zip has no files in it; get it again$/,
+      /the zip contains no files; get it again$/,
     );
   });
 });

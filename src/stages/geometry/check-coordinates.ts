@@ -208,7 +208,7 @@ export function build(settings: Settings, context: StageContext): Stage {
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
   const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
   const remedy = booleanSetting(settings, "untouched")
-    ? "leave --no-reproject away"
+    ? "omit --no-reproject"
     : mode === "assumed" || booleanSetting(settings, "stated")
       ? ""
       : "name their CRS with --source-crs";
