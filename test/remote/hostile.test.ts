@@ -141,7 +141,7 @@ describe("downloading an input", () => {
     });
 
   test.each<[string, number, string]>([
-    ["bomb.geojson", 3, "expands to more than 1000 times its size"],
+    ["bomb.geojson", 3, "expands to more than 1000 times its compressed size"],
     ["drip.geojson", 8, "fewer than 1000 (--minimum-rate, --timeout)"],
     ["head.geojson", 3, "the headers of the response exceed 16 KiB"],
     ["round.geojson", 3, "redirects more than 10 times"],

@@ -327,7 +327,7 @@ describe("hostile and broken zips", () => {
     [["x.csv", "x.csv/y.csv"], "two entries"],
     [["\u00e9.csv", "e\u0301.csv"], "two entries"],
     [["xa:b.csv", "xa?b.csv"], "two entries"],
-  ])("names that for the same file are refused: %j", async (paths, message) => {
+  ])("names for the same file are refused: %j", async (paths, message) => {
     forge(
       "clash.zip",
       paths.map((name) => ({ name, flags: 0x800 })),
