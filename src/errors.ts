@@ -82,7 +82,7 @@ export const errorDefinitions = {
     if (known !== undefined)
       return `${source}: no file in this folder has an extension that geoferry knows (${known.map((each) => `.${each}`).join(", ")}); name the files by a pattern, such as '${source.replace(/\/+$/, "")}/*.txt', and their format with --from`;
     return /[*?[\]{}]/.test(source)
-      ? `${source}: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'`
+      ? `${source}: no file matches this pattern; ** matches nested folders: 'in/**/*.shp'`
       : `${source}: there is no such file or folder`;
   }),
   "input-unreadable": defineError<SourceDetails & { reason: string }>(
@@ -171,8 +171,8 @@ export const errorDefinitions = {
     }
   >("input", (e) => {
     if (e.reason !== null) {
-      const remedy = e.option === "--swap-xy" ? "leave --swap-xy away" : `is ${e.option} right? Another system may fit`;
-      return `${e.source}: ${e.option} is given, but no feature has a geometry that can be carried: ${e.reason}; ${remedy}`;
+      const remedy = e.option === "--swap-xy" ? "omit --swap-xy" : `is ${e.option} right? Another system may fit`;
+      return `${e.source}: ${e.option} is given, but no feature has a valid geometry: ${e.reason}; ${remedy}`;
     }
     const pairs = e.candidates.map(
       ([x, y]) => `"${x}" and "${y}" look like coordinates: ${formatCoordinateOptions(x, y)}`,
@@ -182,7 +182,7 @@ export const errorDefinitions = {
     const columns = `name the columns of the coordinates with --in x=COLUMN --in y=COLUMN, or that of WKT with --in geometry=COLUMN; there are ${listed}${more}`;
     const remedy = pairs.length > 0 ? [...pairs] : e.fields.length > 0 ? [columns] : [];
     const reason = `${e.option} is given, but no feature has a geometry`;
-    return `${e.source}: ${[reason, ...remedy, `leave ${e.option} away if there is none`].join("; ")}`;
+    return `${e.source}: ${[reason, ...remedy, `omit ${e.option} if there are no coordinates`].join("; ")}`;
   }),
 
   "features-rejected": defineError<{ layer: string; rejected: number; reason: string }>(
@@ -252,7 +252,7 @@ export const errorDefinitions = {
   >(
     "input",
     (e) =>
-      `${describeLocation(e.source, e.place)}: does not say its coordinate reference system, and ${e.reason}; name it with --source-crs, or carry the coordinates untouched with --no-reproject`,
+      `${describeLocation(e.source, e.place)}: declares no coordinate reference system, and ${e.reason}; name it with --source-crs, or copy the coordinates unchanged with --no-reproject`,
   ),
   "crs-unknown": defineError<{ text: string; reason?: string }>(
     "input",
@@ -288,7 +288,7 @@ export const errorDefinitions = {
   ),
   "crs-not-writable": defineError<{ format: string; crs: string }>(
     "unsupported",
-    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or leave --target-crs away`,
+    (e) => `${e.format} cannot hold coordinates in ${e.crs}; choose another format, or omit --target-crs`,
   ),
 
   "expression-invalid": defineError<{ expression: string; column: number; reason: string }>(
@@ -334,7 +334,7 @@ export const errorDefinitions = {
   ),
   "output-not-stream": defineError<{ format: string }>(
     "usage",
-    (e) => `${e.format} is more than one file or needs to go back in it, so it cannot go to stdout; give a file name`,
+    (e) => `${e.format} is more than one file or is not written sequentially, so it cannot go to stdout; name a file`,
   ),
 
   "store-unavailable": defineError<{ store: string; reason: string }>(
@@ -445,7 +445,7 @@ export const errorDefinitions = {
   "guard-without-geometry": defineError<{ count: number; limit: string }>(
     "guard",
     (e) =>
-      `stopped: ${formatCount(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit lets them pass`,
+      `stopped: ${formatCount(e.count, "feature")} would have no geometry, more than --max-without-geometry ${e.limit} allows; nothing was written; geoferry check INPUT shows what is wrong with an input, and a higher limit accepts them`,
   ),
   ...bucketErrors,
   ...databaseErrors,

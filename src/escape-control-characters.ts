@@ -10,7 +10,7 @@ const unsafeCharacters = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 export const escapeControlCharacters = (text: string): string =>
   text.replace(unsafeCharacters, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** The same of every text in arrays and plain objects; other values are kept as they are. */
+/** The same of every text in arrays and plain objects; other values are kept unchanged. */
 export function escapeControlCharactersDeep<T>(value: T): T {
   if (typeof value === "string") return escapeControlCharacters(value) as T;
   if (Array.isArray(value)) return value.map(escapeControlCharactersDeep) as T;

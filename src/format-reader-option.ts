@@ -1,4 +1,4 @@
-/** An option of a reader as it is typed in a shell: `--in x=Ost`, `--in "x=Ost [m]"`. */
+/** Formats a reader option for a shell: `--in x=Ost`, `--in "x=Ost [m]"`. */
 export function formatReaderOption(option: string, value: string): string {
   const text = `${option}=${value}`;
   if (/^[\p{L}\p{N}_.,:=+-]+$/u.test(text)) return `--in ${text}`;

@@ -20,7 +20,7 @@ import type { ConvertReport } from "./pipeline/report.js";
 import type { ConvertRequest } from "./pipeline/request.js";
 import type { Registry } from "./plugin/registry.js";
 
-/** The formats that come with geoferry; others can be added to it (`loadPlugin`). */
+/** A registry of the built-in formats; others can be added (`loadPlugin`). */
 export const defaultRegistry = (): Registry => createRegistry(builtins);
 
 /**
@@ -76,14 +76,14 @@ export function write(
   return writeFeatures(features, output, options, createHost(builtins, call));
 }
 
-/** `geoferry info`, and `check` where `thorough`. @throws what opening and reading the inputs throws */
+/** `geoferry info`, or `check` if `thorough`. @throws what opening and reading the inputs throws */
 export const inspect = (
   request: InspectRequest,
   call: CallOptions = {},
   thorough: boolean = false,
 ): Promise<InspectReport> => withLibraryErrors(() => inspectInputs(request, createHost(builtins, call), thorough));
 
-/** A conversion for each file of folders and patterns; one that fails does not stop the others. */
+/** Converts each file of folders and globs; a failed conversion does not stop the others. */
 export const convertMany = (
   request: ConvertRequest,
   call: CallOptions = {},
@@ -94,7 +94,7 @@ export const convertMany = (
     return convertEach(request, createHost(builtins, call), onOutcome);
   });
 
-// What jobs need beside conversions, a parser of YAML among it, is loaded when a job is.
+// The code of jobs, such as the YAML parser, is loaded on first use.
 
 /** See `src/jobs/file/read-job.ts`. @throws job-invalid */
 export const readJob = async (...given: Parameters<typeof import("./jobs/file/read-job.js").readJob>) =>
@@ -151,8 +151,10 @@ export {
   deduplicate,
   planDedupe,
 } from "./sync/diff/dedupe.js";
+export { planSync } from "./sync/plan/plan-sync.js";
 export { isUnchanged, type PreparedSync, type UnchangedSync } from "./sync/plan/prepare-sync.js";
 export { defaultSyncSettings, type SyncRequest } from "./sync/request.js";
-export { planSync, type SyncHooks, type SyncResult, synchronize } from "./sync/sync.js";
+export { synchronize } from "./sync/sync.js";
+export type { SyncHooks, SyncResult } from "./sync/sync-hooks.js";
 export { openReadonlySyncRun, type ReadonlySyncRun, type SyncContext, SyncRun } from "./sync/sync-run.js";
 export type { Outcome };

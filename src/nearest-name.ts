@@ -1,6 +1,6 @@
 /**
- * How many letters one name is away from another: put in, left out, another one, or two beside each other exchanged
- * (the restricted Damerau–Levenshtein distance).
+ * Number of inserted, deleted, replaced or transposed characters between two names (the restricted Damerau–Levenshtein
+ * distance).
  */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
@@ -18,10 +18,10 @@ function editDistance(a: string, b: string): number {
   return last[b.length]!;
 }
 
-/** Longer names are not mistyped but pasted, and comparing them takes its time. */
+/** Longer names are probably pasted, not mistyped, and slow to compare. */
 const maxNameLength = 100;
 
-/** The name that a mistyped one was meant to be: no more than a third of its letters away, in any case; else null. */
+/** The most similar known name, ignoring case, with a distance of at most a third of its length; else null. */
 export function nearestName(typed: string, known: Iterable<string>): string | null {
   const wanted = typed.toLowerCase();
   let nearest: string | null = null;

@@ -1,14 +1,14 @@
-/** How long other machines are waited for, and how often they are asked again. */
+/** Timeouts and retries of network requests. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface NetworkSettings {
-  /** Milliseconds until there is a connection: the name looked up, TLS agreed on. */
+  /** Milliseconds to establish a connection, including name resolution and the TLS handshake. */
   readonly connectTimeout: number;
-  /** Milliseconds that a server may stay silent, and the time that `minimumRate` is an average over. */
+  /** Milliseconds that a server may be silent, and the period for `minimumRate`. */
   readonly timeout: number;
-  /** Bytes a second that a transfer carries at least; 0 for no more than a byte in `timeout`. */
+  /** Minimum bytes per second of a transfer; with 0, one byte within `timeout` is enough. */
   readonly minimumRate: number;
-  /** Times that a request is sent again. */
+  /** Maximum number of retries of a request. */
   readonly retries: number;
 }
 
@@ -19,20 +19,20 @@ export const defaultNetworkSettings: NetworkSettings = {
   retries: 5,
 };
 
-/** Times that a server which let `timeout` pass is asked again: the next request would take as long. */
+/** Maximum number of retries after a timeout, since the next request would take as long. */
 export const maxTimeoutRetries = 1;
 
-/** What the command line and the environment say: it goes before what a job says. */
+/** Settings of the command line and the environment, which take precedence over those of a job. */
 let processSettings: Partial<NetworkSettings> = {};
-/** What a step of a job, or a call of the library, says. */
+/** Settings of a step of a job, or of a library call. */
 const scopedSettings = new AsyncLocalStorage<Partial<NetworkSettings>>();
 
-/** Sets what holds in all of this process. */
+/** Sets the settings of this process. */
 export function setNetworkSettings(settings: Partial<NetworkSettings>): void {
   processSettings = settings;
 }
 
-/** The settings that hold here. @param kept what holds where neither the command line nor a job says anything */
+/** The effective settings. @param kept defaults that override the general ones */
 export const networkSettings = (kept: Partial<NetworkSettings> = {}): NetworkSettings => ({
   ...defaultNetworkSettings,
   ...kept,
@@ -40,6 +40,6 @@ export const networkSettings = (kept: Partial<NetworkSettings> = {}): NetworkSet
   ...processSettings,
 });
 
-/** Runs `work` with other settings, as far as the command line leaves them open. */
+/** Runs `work` with settings that apply where the command line sets none. */
 export const withNetworkSettings = <T>(settings: Partial<NetworkSettings>, work: () => T): T =>
   Object.keys(settings).length === 0 ? work() : scopedSettings.run(settings, work);

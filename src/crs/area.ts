@@ -1,12 +1,12 @@
 /** West, south, east, north in degrees; west > east where it crosses the antimeridian. */
 export type Area = readonly [west: number, south: number, east: number, north: number];
 
-/** A longitude up to one turn beyond ±180°, from −180° to 180°; ±180° stay what they are. */
+/** Wraps a longitude of up to one turn beyond ±180° into −180° … 180°; ±180° are kept. */
 export const wrapLongitude = (degrees: number): number =>
   degrees > 180 ? degrees - 360 : degrees < -180 ? degrees + 360 : degrees;
 
 export function isInArea(area: Area, longitude: number, latitude: number): boolean {
-  // By index: this is asked of every position.
+  // Indexing instead of destructuring, since this runs for every position.
   const west = area[0];
   const east = area[2];
   if (latitude < area[1] || latitude > area[3]) return false;
@@ -30,7 +30,7 @@ const splitAtAntimeridian = (area: Area): Area[] =>
         [-180, area[1], area[2], area[3]],
       ];
 
-/** What two areas have in common, in parts that do not cross the antimeridian. */
+/** The intersection of two areas, in parts that do not cross the antimeridian. */
 export function intersectionParts(a: Area, b: Area): Area[] {
   const found: Area[] = [];
   for (const p of splitAtAntimeridian(a)) {
@@ -45,8 +45,8 @@ export function intersectionParts(a: Area, b: Area): Area[] {
 const spansAllLongitudes = (area: Area): boolean => area[2] - area[0] >= 360;
 
 /**
- * What two areas have in common as one area, which may cross the antimeridian where both do or one of them goes round the
- * earth; else the largest of its parts. Null where they have nothing in common.
+ * The intersection of two areas as one area, which may cross the antimeridian where both do or one of them goes round the
+ * earth; else the largest of its parts. Null if they have nothing in common.
  */
 export function intersectAreas(a: Area, b: Area): Area | null {
   const [south, north] = [Math.max(a[1], b[1]), Math.min(a[3], b[3])];
@@ -64,13 +64,13 @@ export function areaSize(area: Area): number {
 /** Degrees of longitude. */
 export const areaWidth = ([west, , east]: Area): number => east - west + (east < west ? 360 : 0);
 
-/** The narrowest area around several, which crosses the antimeridian where that is narrower; all round where none is. */
+/** The narrowest area around several; it may cross the antimeridian. */
 export function enclosingArea(areas: readonly Area[]): Area {
   const south = Math.min(...areas.map((area) => area[1]));
   const north = Math.max(...areas.map((area) => area[3]));
   let best: Area = [-180, south, 180, north];
   for (const [west] of areas) {
-    // How far east of this longitude each of them ends.
+    // Distance from this longitude to the eastern end of each area.
     const ends = areas.map((area) => ({
       east: area[2],
       span: ((((area[0] - west) % 360) + 360) % 360) + areaWidth(area),
@@ -81,7 +81,7 @@ export function enclosingArea(areas: readonly Area[]): Area {
   return best;
 }
 
-/** The share of an area, 0 to 1, for whose positions something holds; by sampling. */
+/** The share (0 to 1) of an area where a predicate is true, by sampling. */
 export function coveredShare(area: Area, holds: (longitude: number, latitude: number) => boolean, steps = 24): number {
   const width = areaWidth(area);
   let covered = 0;

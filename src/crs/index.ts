@@ -15,8 +15,8 @@ export type { Operation, OperationOptions } from "./operations/operation.js";
 export type { Transform } from "./operations/transform.js";
 
 /**
- * Coordinate reference systems. The tables of codes and the projections are loaded when the first system other than WGS84
- * or Web Mercator needs them. Inside geoferry x is always longitude or easting, whatever order a definition declares.
+ * Coordinate reference systems. The tables and projections are loaded when a system other than WGS 84 or Web Mercator needs
+ * them. In geoferry, x is always longitude or easting, independent of the declared axis order.
  */
 export const crsContext: CrsContext = {
   wgs84,
@@ -35,9 +35,9 @@ export const crsContext: CrsContext = {
   },
 };
 
-/** Wider areas, in degrees of longitude, say nothing about positions. */
+/** Areas of use wider than this, in degrees of longitude, are not used to judge positions. */
 const maxAreaWidth = 180;
-/** Degrees beyond the area that are still near it. */
+/** Positions within this distance of the area, in degrees, count as near it. */
 const nearDegrees = 2;
 
 async function shareInArea(crs: Crs, xy: Float64Array): Promise<number | null> {
@@ -54,7 +54,7 @@ async function shareInArea(crs: Crs, xy: Float64Array): Promise<number | null> {
   return (2 * inside) / at.length;
 }
 
-/** Advice on a position that is no longitude and latitude, a sentence or nothing: systems with zones in their eastings. */
+/** Advice for a position that is not longitude and latitude: systems with zone numbers in their eastings. Empty if none. */
 export async function zoneAdviceFor(x: number, y: number): Promise<string> {
   if (!(x >= 1e6)) return "";
   const [{ getRegistry }, { adviseZone }] = await Promise.all([
@@ -67,14 +67,14 @@ export async function zoneAdviceFor(x: number, y: number): Promise<string> {
 export const isWgs84 = (crs: Crs): boolean => crs.id === wgs84.id;
 
 /**
- * Whether both are known to be one system, so that coordinates are carried over untouched. Sure but not complete: two
- * definitions without a code that differ in spelling only are found equal by `findOperation` (`kind: "identity"`).
+ * Whether both are the same system by their text. Never wrong if true; definitions that differ only in spelling are found
+ * equal by `findOperation` (`kind: "identity"`).
  */
 export const isSameCrs = (a: Crs, b: Crs): boolean => hasSameText(a, b);
 
 /**
- * The direct operation between two systems whose accuracy is known and good enough.
- * @throws crs-no-operation where there is none that is accurate enough
+ * Finds the operation between two systems, with a known and sufficient accuracy.
+ * @throws crs-no-operation if there is none
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions = {}): Promise<Operation> {
   if (from === to || (hasSameText(from, to) && from.definition === to.definition))
@@ -143,7 +143,7 @@ export async function summarizeUse(
   return statements.summarizeUse(operation, uses);
 }
 
-/** Where the system is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
+/** Area of use of the system: west, south, east, north in degrees; null if unknown. */
 export async function areaOfUse(crs: Crs): Promise<Area | null> {
   if (isWgs84(crs)) return [-180, -90, 180, 90];
   const [{ getRegistry }, { definitionArea }] = await Promise.all([

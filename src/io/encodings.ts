@@ -7,14 +7,14 @@ export type Encode = (text: string) => Uint8Array;
 
 interface Codec {
   readonly decode: Decode;
-  /** Made when first asked for. Absent for what is only ever read. */
+  /** Created on first use. Absent for encodings that are only read. */
   readonly encoder?: () => Encode;
 }
 
 type Iconv = typeof import("iconv-lite");
 let loadedIconv: Iconv | null = null;
 
-/** Its tables take long to load, and most files are UTF-8. */
+/** Loaded on demand: its tables take long to load, and most files are UTF-8. */
 function loadIconv(): Iconv {
   loadedIconv ??= createRequire(import.meta.url)("iconv-lite") as Iconv;
   return loadedIconv;
@@ -23,17 +23,17 @@ function loadIconv(): Iconv {
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** A native call costs more than looking at a few bytes. */
+/** Checks few bytes without a native call, which would cost more. */
 function isShortAscii(bytes: Uint8Array): boolean {
   if (bytes.length > 32) return isAscii(bytes);
   for (let at = 0; at < bytes.length; at += 1) if (bytes[at]! > 0x7f) return false;
   return true;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII begins with them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII contains them
 const asciiPattern = /^[\u0000-\u007f]*$/;
 
-/** For encodings that hold ASCII as it is. */
+/** For encodings that are supersets of ASCII. */
 const withAsciiFastPath =
   (decode: Decode): Decode =>
   (bytes) =>
@@ -62,18 +62,18 @@ function utf16Codec(label: "utf-16le" | "utf-16be"): Codec {
 
 const asciiCharacters = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
 
-/** The upper half of windows-1252, which the WHATWG standard takes latin1 for (Encoding, index windows-1252). */
+/** The upper half of windows-1252, which the WHATWG standard also uses for latin1 (Encoding, index windows-1252). */
 const windows1252UpperHalf =
   "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ" +
   Array.from({ length: 96 }, (_, index) => String.fromCharCode(0xa0 + index)).join("");
 
-/** One byte a character; `characters` are those of the bytes from 0 to 255. */
+/** @param characters the characters of the bytes 0 to 255 */
 function singleByteCodec(characters: string): Codec {
   const codes = Uint16Array.from(characters, (character) => character.charCodeAt(0));
   const holdsAscii = codes.subarray(0, 128).every((code, byte) => code === byte);
   const each = [...characters];
   const decode: Decode = (bytes) => {
-    // A cell of a table: putting a few characters together costs less than a buffer does.
+    // For short values such as table cells, concatenation is faster than a buffer.
     if (bytes.length <= 64) {
       let short = "";
       for (let at = 0; at < bytes.length; at += 1) short += each[bytes[at]!]!;
@@ -106,7 +106,7 @@ function singleByteCodec(characters: string): Codec {
 const allBytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 const singleByteLabels = /^(ibm866|iso-8859-|koi8-|macintosh|windows-|x-mac-cyrillic)/;
 
-/** An encoding that the WHATWG standard names, by the name it has there. */
+/** The codec of an encoding of the WHATWG standard, by one of its labels; null for other encodings. */
 function whatwgCodec(label: string): Codec | null {
   let decoder: InstanceType<typeof TextDecoder>;
   try {
@@ -131,7 +131,7 @@ function whatwgCodec(label: string): Codec | null {
   return { decode: withAsciiFastPath(decode), ...(loadIconv().encodingExists(name) ? { encoder } : {}) };
 }
 
-/** DOS, Macintosh and other code pages that the standard leaves out. */
+/** The codec of a DOS, Macintosh or other code page that the WHATWG standard does not define. */
 function iconvCodec(label: string): Codec | null {
   if (!/^(cp|ibm|mac|iso|koi8|windows|tis|armscii|viscii|hproman|tcvn|pt154|rk1048|georgian|mik|gb|big5)/.test(label))
     return null;
@@ -144,7 +144,7 @@ function iconvCodec(label: string): Codec | null {
   };
 }
 
-/** Windows code page numbers that do not simply follow "windows-" or "cp". */
+/** Windows code page numbers whose encoding is not named "windows-" or "cp" and the number. */
 const codePageNumbers: Readonly<Record<string, string>> = {
   "65001": "utf-8",
   "1200": "utf-16le",
@@ -162,7 +162,7 @@ const codePageNumbers: Readonly<Record<string, string>> = {
   "10007": "x-mac-cyrillic",
 };
 
-/** `ANSI 1252`, `OEM 850`, `cp1252`, `1252`, `88591`, `ISO8859_15` as the names that others know them by. */
+/** Converts `ANSI 1252`, `OEM 850`, `cp1252`, `1252`, `88591` or `ISO8859_15` to a standard name. */
 function canonicalEncodingName(name: string): string {
   const text = name.trim().toLowerCase();
   const number = /^(?:ansi|oem|cp|ms|win|windows|ibm|dos|codepage)?[ _-]*(\d{3,5})$/.exec(text)?.[1];
@@ -191,8 +191,8 @@ function findCodec(name: string): Codec {
 }
 
 /**
- * A decoder by the name of an encoding: what the WHATWG Encoding standard knows (so `latin1` is windows-1252), and DOS
- * and Macintosh code pages, also by number. Bytes that mean nothing become U+FFFD; a byte order mark stays.
+ * Returns the decoder of an encoding: those of the WHATWG Encoding standard (so `latin1` is windows-1252), and DOS and
+ * Macintosh code pages, also by number. Invalid bytes become U+FFFD; a byte order mark is kept.
  * @throws option-invalid
  */
 export function findDecoder(name: string): Decode {
@@ -202,7 +202,7 @@ export function findDecoder(name: string): Decode {
 const encoders = new Map<Codec, Encode>();
 
 /**
- * The way back; characters that the encoding lacks become `?`. The bytes are the caller's own.
+ * Returns the encoder of an encoding. Characters that it lacks become `?`. The caller owns the returned bytes.
  * @throws option-invalid
  */
 export function findEncoder(name: string): Encode {

@@ -1,8 +1,8 @@
-/** Where shift grids lie on this machine. */
+/** The folders of shift grids on this machine. */
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** What decides about folders: the variables, `process.platform` and the person's home. */
+/** The inputs for finding folders: environment variables, `process.platform` and the home folder. */
 export interface HostEnvironment {
   readonly environment: NodeJS.ProcessEnv;
   readonly platform: NodeJS.Platform;
@@ -18,14 +18,14 @@ const currentEnvironment = (environment: NodeJS.ProcessEnv): HostEnvironment => 
 const splitPathList = (value: string | undefined): string[] =>
   (value ?? "").split(delimiter).filter((folder) => folder !== "");
 
-/** The files and folders that `GEOFERRY_GRIDS` names, as PATH names folders. */
+/** The files and folders in `GEOFERRY_GRIDS`, separated as in PATH. */
 export const gridFolders = (environment: NodeJS.ProcessEnv): string[] => splitPathList(environment.GEOFERRY_GRIDS);
 
-/** The folder of a variable of the XDG base directories, which count only where they are absolute. */
-const xdgFolder = (value: string | undefined, standard: string): string =>
-  value !== undefined && isAbsolute(value) ? value : standard;
+/** An XDG base directory; the specification ignores relative values. */
+const xdgFolder = (value: string | undefined, fallback: string): string =>
+  value !== undefined && isAbsolute(value) ? value : fallback;
 
-/** Where geoferry keeps the grids that it downloads: `GEOFERRY_GRID_CACHE`, else in the platform's folder for caches. */
+/** The folder for downloaded grids: `GEOFERRY_GRID_CACHE`, else a folder in the platform's cache folder. */
 export function gridCacheFolder(
   environment: NodeJS.ProcessEnv,
   { platform, home }: Pick<HostEnvironment, "platform" | "home"> = currentEnvironment(environment),
@@ -37,7 +37,7 @@ export function gridCacheFolder(
   return join(xdgFolder(XDG_CACHE_HOME, join(home, ".cache")), "geoferry", "grids");
 }
 
-/** PROJ's folder of the person, in which `projsync` puts grids. */
+/** PROJ's user folder, into which `projsync` downloads grids. */
 function projUserFolder({ environment, platform, home }: HostEnvironment): string {
   const { PROJ_USER_WRITABLE_DIRECTORY: named, LOCALAPPDATA, XDG_DATA_HOME } = environment;
   if (named) return named;
@@ -53,33 +53,33 @@ const installedProjFolders = [
   "/opt/local/share/proj",
 ];
 
-/** A folder that is searched, and why. */
+/** A folder that is searched for grids. */
 export interface SearchFolder {
   readonly path: string;
-  /** The variable that names it, or what it is. */
+  /** The environment variable that names the folder, or a description of it. */
   readonly reason: string;
 }
 
 /**
- * The folders that are searched after those that a person names, in order: geoferry's own, then those of PROJ in its
- * order, of which the installed ones count only where neither `PROJ_DATA` nor `PROJ_LIB` names others.
+ * The folders that are searched after those of the request, in order: geoferry's cache, then PROJ's folders in PROJ's
+ * order. The folders of an installed PROJ are used only if `PROJ_DATA` and `PROJ_LIB` are not set.
  */
 export function defaultGridFolders(
   environment: NodeJS.ProcessEnv,
-  surroundings: HostEnvironment = currentEnvironment(environment),
+  host: HostEnvironment = currentEnvironment(environment),
 ): SearchFolder[] {
   const { GEOFERRY_GRID_CACHE, PROJ_DATA, PROJ_LIB, PROJ_SKIP_READ_USER_WRITABLE_DIRECTORY: skip } = environment;
   const own = {
-    path: gridCacheFolder(environment, surroundings),
+    path: gridCacheFolder(environment, host),
     reason: GEOFERRY_GRID_CACHE ? "GEOFERRY_GRID_CACHE" : "geoferry's cache",
   };
-  const user = { path: projUserFolder(surroundings), reason: "PROJ's folder of the user" };
+  const user = { path: projUserFolder(host), reason: "PROJ's folder of the user" };
   const named = splitPathList(PROJ_DATA || PROJ_LIB).map((path) => ({
     path,
     reason: PROJ_DATA ? "PROJ_DATA" : "PROJ_LIB",
   }));
   const system =
-    surroundings.platform === "win32" ? [] : installedProjFolders.map((path) => ({ path, reason: "installed PROJ" }));
+    host.platform === "win32" ? [] : installedProjFolders.map((path) => ({ path, reason: "installed PROJ" }));
   const all = [own, ...(/^(yes|on|true)$/i.test(skip ?? "") ? [] : [user]), ...(named.length > 0 ? named : system)];
   return all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index);
 }

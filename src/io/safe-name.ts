@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { avoidDeviceName } from "./output/windows-names.js";
 
-/** A name from elsewhere as one that any file system takes, at most 150 characters, or null. */
+/** Converts an untrusted name to one that is valid on every file system, of at most 150 characters; null if nothing is left. */
 export function safeName(name: string): string | null {
   const base = name.split(/[\\/]/).at(-1) ?? "";
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it matches them
   const clean = base.replace(/[\u0000-\u001f\u007f<>:"|?*]/g, "_").replace(/^\.+|[. ]+$/g, "");
   if (clean === "") return null;
   const named = avoidDeviceName(clean);

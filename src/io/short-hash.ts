@@ -1,6 +1,6 @@
 /**
- * Eight hexadecimal digits of a text: FNV-1a over its UTF-16 units, mixed as MurmurHash3 ends. It tells names from each
- * other and keeps no one out; `node:crypto` would do no more in so few digits, and takes long to load.
+ * Eight hexadecimal digits: FNV-1a over the UTF-16 units, with the finalizer of MurmurHash3. It distinguishes names and is
+ * not cryptographic; `node:crypto` takes long to load.
  */
 export function shortHash(text: string): string {
   let hash = 0x811c9dc5;
@@ -10,7 +10,7 @@ export function shortHash(text: string): string {
   return hexadecimal((hash ^ (hash >>> 16)) >>> 0);
 }
 
-/** Eight digits that are others each time. */
+/** Eight random hexadecimal digits. */
 export const randomDigits = (): string => hexadecimal(Math.floor(Math.random() * 2 ** 32));
 
 const hexadecimal = (value: number): string => value.toString(16).padStart(8, "0");

@@ -1,4 +1,4 @@
-/** Hands groups of things from a producer to a consumer, one group at a time: the producer waits until it is taken. */
+/** Passes groups of items from a producer to a consumer, one at a time; the producer waits until a group is consumed. */
 export class Channel<T> {
   private group: readonly T[] | null = null;
   private isClosed = false;
@@ -6,7 +6,7 @@ export class Channel<T> {
   private onTaken: () => void = () => {};
   private onGiven: () => void = () => {};
 
-  /** Fulfilled when all of the group was consumed, or the consumer has gone. */
+  /** Resolves when the whole group was consumed, or the consumer has ended. */
   push(group: readonly T[]): Promise<void> {
     if (this.isClosed || group.length === 0) return Promise.resolve();
     this.group = group;
@@ -16,7 +16,7 @@ export class Channel<T> {
     });
   }
 
-  /** Nothing more comes; a failure is thrown to the consumer. */
+  /** Ends the channel; a failure is thrown to the consumer. */
   close(failure: { readonly error: unknown } | null = null): void {
     this.isClosed = true;
     this.failure ??= failure;

@@ -1,4 +1,4 @@
-/** Options of the library by name and type, for programs that no compiler has checked: nothing is ignored. */
+/** Checks names and types of options at run time, for callers without TypeScript; unknown options are errors. */
 import { createError } from "../errors.js";
 import { conversionOptions, type OptionKind } from "../pipeline/option-names.js";
 
@@ -38,8 +38,8 @@ const optionTypeOf = (kind: OptionKind): OptionType =>
       };
 
 /**
- * @param caller whose options they are, for messages: "convert"
- * @param others names of options that are not of a conversion
+ * @param caller name of the function, for messages: "convert"
+ * @param others names of options that conversions do not have
  * @throws option-unknown, option-invalid
  */
 export function checkOptions(caller: string, options: object, others: readonly string[]): void {

@@ -23,11 +23,11 @@ import { rewriteFlagsAsOptions, rewriteReport, withLibraryErrors } from "./rewri
  */
 export type Output = string | URL | WritableStream<Uint8Array> | Writable;
 
-/** What `convert` of the command line takes, with inputs and outputs that may be in memory. */
+/** The options of `geoferry convert`, with inputs and outputs that may be in memory. */
 export interface ConversionRequest extends Omit<ConvertRequest, "inputs" | "output"> {
   /** One or several. */
   readonly inputs: Input | readonly Input[];
-  /** Where absent, the report has the bytes, and `to` says their format. */
+  /** Without it, the report has the bytes, in the format `to`. */
   readonly output?: Output | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface BytesReport extends ConvertReport {
 
 const isOneInput = (inputs: ConversionRequest["inputs"]): inputs is Input => !Array.isArray(inputs);
 
-/** @throws GeoferryError of every kind, in the words of the library */
+/** @throws GeoferryError of every kind, with messages that name options of the library */
 export async function convertInputs(
   request: ConversionRequest,
   host: Host,
@@ -81,7 +81,7 @@ async function convertThroughFiles(
     );
     return { ...rewriteReport(whole), inputs: placed.map(({ name }) => name) };
   };
-  // Awaited here: the spool is disposed of as soon as the function returns.
+  // Awaited here, since the spool is removed when the function returns.
   if (typeof output === "string") return await convertTo(output, rest.rejects);
   if (output instanceof URL) return await convertTo(fileUrlToOutput(output), rest.rejects);
   const { id, extensions, writer } = requireWritableFormat(rest.to, host);
@@ -112,8 +112,8 @@ function requireWritableFormat(to: string | undefined, { registry }: Host): Form
 }
 
 /**
- * The bytes of an output: the file, or a zip of the files where the format has several. What a format of one stream
- * writes beside it (the .prj of a table) is left out, as it is on stdout.
+ * Opens the bytes of an output: the file, or a zip if the format has several files. Companions of a stream format (the .prj
+ * file of a table) are left out, as on stdout.
  */
 async function openOutput(file: string, isStream: boolean, now: Date): Promise<Readable> {
   const folder = dirname(file);
@@ -135,13 +135,13 @@ function singleOutputPath({ outputs }: ConvertReport): string {
   throw createError("usage", { reason });
 }
 
-/** Temporary files are gone when the report is read. */
+/** Removes temporary paths, which no longer exist, from a report. */
 const withoutTemporaryPaths = ({ outputs, rejects }: ConvertReport, asked: string | undefined) => ({
   outputs: outputs.map((output) => ({ ...output, path: basename(output.path) })),
   rejects: asked === undefined ? null : rejects,
 });
 
-/** A feature to be written: RFC 7946, with or without an id; nested properties may have `toJSON`, as dates have. */
+/** A feature to write (RFC 7946), with or without an ID; values may have `toJSON`, like dates. */
 export interface FeatureToWrite {
   readonly type: "Feature";
   readonly id?: string | number;
@@ -151,7 +151,7 @@ export interface FeatureToWrite {
 
 export type FeaturesToWrite = Iterable<FeatureToWrite> | AsyncIterable<FeatureToWrite>;
 
-/** What becomes of features, and of the output. */
+/** Options of `write`. */
 export type WriteOptions = Omit<ConversionRequest, "inputs" | "output" | "from" | "layers" | "readerOptions">;
 
 /** The features as lines of JSON, in constant memory. */
@@ -185,7 +185,7 @@ export async function writeFeatures(
   const name = `${options.layerName ?? "features"}.geojsonl`;
   const request = { ...options, inputs: { name, bytes: bytes() }, from: "geojsonseq", output };
   return convertInputs(request, host).catch((error: unknown) => {
-    // What goes wrong in the program's own generator is the program's.
+    // Errors of the caller's generator are rethrown unchanged.
     throw failure ? failure.error : error;
   });
 }

@@ -1,15 +1,15 @@
-/** A format whose output is features in memory: how the pipeline of a conversion gives them to a program. */
+/** A format whose output is features in memory, so that the pipeline can pass them to a program. */
 import { Batch, type BatchData, type Feature } from "../model/batch.js";
 import { fieldTypes } from "../model/field.js";
 import { allGeometryTypes } from "../model/geometry.js";
 import { type Assembler, apiVersion, defineFormat, type Encoder, type Format } from "../plugin/format.js";
 
-/** Given features in their order; the next ones come when the promise is fulfilled. `layer` counts from 0. */
+/** Receives features in order; the next ones follow when the promise resolves. @param layer index from 0 */
 export type FeatureConsumer = (features: readonly Feature[], layer: number) => Promise<void>;
 
 export const featuresFormatId = "features";
 
-/** GeoJSON has no measures; all else that a layer may have is held as it is. */
+/** GeoJSON has no measures; everything else is kept. */
 const capabilities = {
   crs: "any",
   layers: "many",
@@ -24,7 +24,7 @@ const capabilities = {
   supportsStreaming: false,
 } as const;
 
-/** The chunks are batches as plain data: features are made of them on the calling thread. */
+/** Chunks are batches as plain data, from which the calling thread creates features. */
 const encoder: Encoder<BatchData> = { encode: (batch) => batch.toData() };
 
 export function createFeaturesFormat(take: FeatureConsumer): Format {
@@ -40,7 +40,7 @@ export function createFeaturesFormat(take: FeatureConsumer): Format {
       load: async () => ({
         createEncoder: async () => encoder,
         async createAssembler(sink): Promise<Assembler<BatchData>> {
-          // An output has a file: this one stays empty.
+          // Every output needs a file; this one stays empty.
           await sink.create();
           return {
             append: (chunk, layer) => take([...new Batch(chunk).features()], layer),

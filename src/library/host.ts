@@ -3,14 +3,14 @@ import type { Host } from "../pipeline/request.js";
 import type { Format } from "../plugin/format.js";
 import { Registry } from "../plugin/registry.js";
 
-/** What a call of the library runs in; everything has a default. */
+/** Environment of a library call; everything has a default. */
 export type CallOptions = Partial<Host>;
 
 type BuiltinFormats = readonly { readonly module: string; readonly formats: readonly Format[] }[];
 
 const neverAborted = new AbortController().signal;
 
-/** Now, or what SOURCE_DATE_EPOCH says (seconds since 1970). @throws option-invalid */
+/** The current time, or SOURCE_DATE_EPOCH (seconds since 1970). @throws option-invalid */
 function currentDate(): Date {
   const epoch = process.env.SOURCE_DATE_EPOCH;
   if (epoch === undefined || epoch === "") return new Date();
@@ -19,7 +19,7 @@ function currentDate(): Date {
   return new Date(Number(epoch) * 1000);
 }
 
-/** Makes the host of a call from the formats that come with geoferry and what the call says. */
+/** Creates the host of a call from the built-in formats and the options of the call. */
 export const createHost = (builtins: BuiltinFormats, given: CallOptions): Host => ({
   ...given,
   registry: given.registry ?? createRegistry(builtins),
@@ -33,7 +33,7 @@ export function createRegistry(builtins: BuiltinFormats): Registry {
   return registry;
 }
 
-/** The same formats, to which one can be added. */
+/** Copies a registry, so that a format can be added. */
 export function copyRegistry(registry: Registry): Registry {
   const copy = new Registry();
   for (const format of registry.all()) copy.add(format, registry.getModule(format.id));

@@ -16,9 +16,9 @@ import { type CallOptions, copyRegistry } from "./host.js";
 import { type Input, resolveInput } from "./resolve-input.js";
 import { rewriteFlagsAsOptions, rewriteReport, toLibraryError, withLibraryErrors } from "./rewrite-messages.js";
 
-/** A feature that is not carried, and why. */
+/** A rejected feature with the reason. */
 export interface RejectedFeature {
-  /** As far as it could be read. */
+  /** The feature as far as it could be read. */
   readonly feature: Feature;
   /** Code of the reason, for programs. */
   readonly code: string;
@@ -27,7 +27,7 @@ export interface RejectedFeature {
   readonly place: Place;
 }
 
-/** What `convert` takes for its input and for what becomes of the features, by the same names. */
+/** Options of `convert` about inputs and features, with the same names. */
 export type TransformOptions = Pick<
   ConvertRequest,
   | "from"
@@ -56,26 +56,26 @@ export type TransformOptions = Pick<
 
 export interface OpenOptions extends TransformOptions, Pick<CallOptions, "registry" | "signal" | "onProgress"> {
   /**
-   * Given each rejected feature after the last feature of its layer. Without it an iteration that ends with rejects
-   * throws `features-rejected`, so that none goes unnoticed.
+   * Called with each rejected feature after the last feature of its layer. Without it, an iteration with rejects throws
+   * `features-rejected`, so that they do not go unnoticed.
    */
   readonly onReject?: (rejected: RejectedFeature) => void;
 }
 
-/** What reading a layer came to. */
+/** The report of reading a layer. */
 export type ReadReport = Pick<
   ConvertReport,
   "read" | "written" | "rejected" | "skippedRanges" | "losses" | "notices" | "operations"
 >;
 
 /**
- * A layer, and its features: `for await (const feature of layer)`. Each iteration reads the input from its beginning, in
- * constant memory; leaving the loop ends the reading. Features are those of RFC 7946 with their ids, in longitude and
- * latitude of WGS 84 unless `targetCrs` or `reproject: false` says otherwise. Properties are numbers, booleans, texts,
- * null and nested values; dates and times are texts of ISO 8601, integers beyond 2^53 texts, bytes base64.
+ * A layer and its features: `for await (const feature of layer)`. Each iteration reads the input from the start, in
+ * constant memory; leaving the loop ends it. Features are GeoJSON (RFC 7946) with their IDs, in longitude and latitude of
+ * WGS 84 unless `targetCrs` or `reproject: false` is set. Properties are numbers, booleans, strings, null and nested values;
+ * dates and times are ISO 8601 strings, integers beyond 2^53 are strings, bytes are base64.
  */
 export interface FeatureLayer extends LayerInfo, AsyncIterable<Feature> {
-  /** Of the last iteration that came to its end; null before. */
+  /** The report of the last complete iteration; null before. */
   readonly report: ReadReport | null;
 }
 
@@ -202,7 +202,7 @@ class LayerReader implements FeatureLayer {
       featuresFormatId,
     );
     const signal = AbortSignal.any([host.signal, left]);
-    // On this thread: features of another one would have to be copied.
+    // On this thread, since features of another thread would have to be copied.
     const request = { ...shape, inputs: [address], output, to: featuresFormatId, layers: [name], rejects, workers: 1 };
     return convert(request, { ...host, registry, signal });
   }

@@ -1,4 +1,4 @@
-/** What a program may give as an input, and where the pipeline reads it. */
+/** Resolves the inputs of library calls to addresses that the pipeline can read. */
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -10,12 +10,12 @@ import type { Spool } from "../io/input/spool.js";
 import { safeName } from "../io/safe-name.js";
 import type { Registry } from "../plugin/registry.js";
 
-/** Bytes of a file: all of them, or as they come. A stream is read once, into a temporary file. */
+/** The bytes of a file, or a stream of them, which is read once into a temporary file. */
 export type InputBytes = Uint8Array | ArrayBuffer | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /**
- * A path, an http(s) or s3 address, `map:ID`, or an address of a database; a URL; or bytes, of which the format is seen
- * by their content unless `from` or a name with an extension says it.
+ * A path, an http(s) or s3 address, `map:ID`, or an address of a database; a URL; or bytes, whose format is detected by
+ * content unless `from` or a name with an extension determines it.
  */
 export type Input = string | URL | InputBytes | { readonly name: string; readonly bytes: InputBytes };
 
@@ -26,7 +26,7 @@ export const isBytes = (input: unknown): input is InputBytes =>
   input instanceof ReadableStream ||
   (typeof input === "object" && input !== null && Symbol.asyncIterator in input);
 
-/** An input as an address, and what messages call it. */
+/** An input as an address, with its name for messages. */
 export interface ResolvedInput {
   readonly address: string;
   readonly name: string;
@@ -64,7 +64,7 @@ export async function resolveInput(input: Input, context: InputContext): Promise
   return spoolBytes(bytes, name, context);
 }
 
-/** Of a `File` its own name; else one with the extension of the format that it is said to be of. */
+/** The name of a `File`, or a name with the extension of the format `from`. */
 function inputName(bytes: InputBytes, { from, registry }: InputContext): string {
   if (bytes instanceof Blob && "name" in bytes && typeof bytes.name === "string") return bytes.name;
   const extension = from === undefined ? undefined : registry.get(from).extensions[0];

@@ -1,6 +1,6 @@
 /**
- * Messages name flags of the command line, since most of them are read there. For a program that calls the library they
- * are rewritten: `--source-crs EPSG:25832` becomes `sourceCrs: "EPSG:25832"`.
+ * Messages name flags of the command line. For callers of the library they are rewritten: `--source-crs EPSG:25832` becomes
+ * `sourceCrs: "EPSG:25832"`.
  */
 import { asGeoferryError, GeoferryError } from "../errors.js";
 import type { Loss } from "../model/report.js";
@@ -24,11 +24,11 @@ const valueFormats: ValueFormats = {
   members: (name, value) => `{ ${/^\w+$/.test(name) ? name : JSON.stringify(name)}: ${JSON.stringify(value)} }`,
 };
 
-/** A sentence with options of the library in place of flags; other flags stay, and so do whole commands. */
+/** Replaces flags in a sentence by options of the library; other flags and complete commands are kept. */
 export const rewriteFlagsAsOptions = (sentence: string): string =>
   rewriteOptionNames(sentence, optionsByFlag, ({ library }) => library, valueFormats);
 
-/** The options that a sentence with flags speaks of. */
+/** The options whose flags a sentence mentions. */
 export const optionsNamedIn = (sentence: string): (keyof ConvertRequest)[] =>
   namedIn(sentence, optionsByFlag).flatMap(({ library }) => library ?? []);
 
@@ -49,7 +49,7 @@ export function toLibraryError(error: unknown): GeoferryError {
   );
 }
 
-/** Does something with errors in the words of the library. */
+/** Runs `work` and rethrows its errors with messages that name options of the library. */
 export async function withLibraryErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

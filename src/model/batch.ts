@@ -12,24 +12,24 @@ export interface Feature {
   properties: Record<string, unknown>;
 }
 
-/** The plain data of a batch: what crosses between threads. */
+/** The plain data of a batch, for transfer between threads. */
 export interface BatchData {
   readonly length: number;
-  /** The feature ids (FID), or null where the source has none. */
+  /** The feature ids (FID), or null if the source has none. */
   readonly ids: Column | null;
   readonly fields: readonly Field[];
   /** One column a field, in the order of `fields`. */
   readonly columns: readonly Column[];
   readonly geometry: GeometryColumn;
   /**
-   * Which record of the source each row is, counted from 1 and relative to the split; null where row i is record
+   * Record number of each row in the source, counted from 1 and relative to the split; null if row i is record
    * `firstRecord + i`.
    */
   readonly recordNumbers: Uint32Array | null;
   readonly firstRecord: number;
 }
 
-/** About a thousand features, by columns. Immutable: a stage makes a new one and shares what it did not touch. */
+/** About a thousand features, stored by columns. Immutable: a stage creates a new batch that shares unchanged columns. */
 export class Batch implements BatchData {
   readonly length: number;
   readonly ids: Column | null;
@@ -59,7 +59,7 @@ export class Batch implements BatchData {
     return this.recordNumbers ? this.recordNumbers[row]! : this.firstRecord + row;
   }
 
-  /** All rows but `rows`; the batch itself where there are none of those. */
+  /** Returns the batch without `rows`, or itself if `rows` is empty. */
   withoutRows(rows: readonly number[]): Batch {
     if (rows.length === 0) return this;
     const left = new Set(rows);
@@ -110,9 +110,9 @@ export class Batch implements BatchData {
   }
 }
 
-/** The buffers behind plain data, to be handed over to another thread instead of copied. */
+/** The buffers of plain data that can be transferred to another thread instead of being copied. */
 export function transferableBuffers(data: unknown): ArrayBuffer[] {
-  // Small Buffers share one pool, which must not be handed over.
+  // Small Buffers share one pool, which must not be transferred.
   return collectBuffers(data, (view) => view.byteLength === view.buffer.byteLength || isAcquired(view.buffer));
 }
 

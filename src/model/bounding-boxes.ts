@@ -1,4 +1,4 @@
-/** Boxes of geometries, measured once where their positions are in the processor's cache anyway. */
+/** Bounding boxes of geometries, computed once while their positions are in the processor's cache. */
 import type { GeometryColumn } from "./geometry.js";
 
 const emptyBox = [
@@ -8,19 +8,19 @@ const emptyBox = [
   Number.NEGATIVE_INFINITY,
 ] as const;
 
-/** Boxes of so many geometries, all without positions yet: infinities the wrong way round. */
+/** Creates empty boxes, whose minimum is infinity and maximum −infinity. */
 export function emptyBoxes(count: number): Float64Array {
   const boxes = new Float64Array(4 * count);
   for (let i = 0; i < boxes.length; i++) boxes[i] = emptyBox[i & 3]!;
   return boxes;
 }
 
-/** What of a column says where each feature's own positions are. */
+/** The parts of a geometry column that locate the positions of each feature. */
 type PositionRanges = Pick<GeometryColumn, "length" | "partOffsets" | "ringOffsets" | "positionOffsets" | "xy">;
 
 /**
- * The boxes of all geometries of a column; null where a coordinate is no finite number.
- * @param claimed what the source says that they are, four numbers each; measured is what differs
+ * Computes the boxes of all geometries of a column; null if a coordinate is not finite.
+ * @param claimed the boxes that the source declares, four numbers each; wrong ones are computed
  */
 export function computeBoxes(column: PositionRanges, claimed: Float64Array): Float64Array | null {
   const { length, xy, partOffsets, ringOffsets, positionOffsets } = column;
@@ -36,8 +36,8 @@ export function computeBoxes(column: PositionRanges, claimed: Float64Array): Flo
 }
 
 /**
- * Writes least x, least y, greatest x and greatest y of the positions `from` … `to` to `box[at]` and behind.
- * @returns false, and the box is not to be used, where a coordinate is no finite number
+ * Writes least x, least y, greatest x and greatest y of the positions `from` … `to` to `box[at]` … `box[at + 3]`.
+ * @returns false if a coordinate is not finite; then the box must not be used
  */
 export function computeBox(xy: Float64Array, from: number, to: number, box: Float64Array, at: number): boolean {
   let west = Number.POSITIVE_INFINITY;
@@ -66,10 +66,10 @@ export function computeBox(xy: Float64Array, from: number, to: number, box: Floa
 }
 
 /**
- * Whether `box[at]` and the three numbers behind are the box of the positions `from` … `to`, all of them finite.
+ * Whether `box[at]` … `box[at + 3]` is the box of the positions `from` … `to`, and all of them are finite.
  *
- * It takes half the time of `measureBox`: a processor foresees comparisons that hardly ever hold, while the least and
- * greatest so far change too often and too irregularly.
+ * It takes half the time of `computeBox`: the branch predictor handles comparisons that rarely hold, while minimum and
+ * maximum change often and irregularly.
  */
 export function isBoxOf(xy: Float64Array, from: number, to: number, box: Float64Array, at: number): boolean {
   const west = box[at]!;
@@ -82,7 +82,7 @@ export function isBoxOf(xy: Float64Array, from: number, to: number, box: Float64
   for (let k = 2 * from; k < end; k += 2) {
     const x = xy[k]!;
     const y = xy[k + 1]!;
-    // Written so that NaN is looked at.
+    // Negated, so that NaN takes this branch.
     if (!(x > west)) {
       if (x !== west) return false;
       touched |= 1;

@@ -1,13 +1,12 @@
 /**
- * Memory of a thread that is used again. Fresh pages for megabyte after megabyte cost the system a fault for each of
- * them, and the collector runs for buffers outside of its heap.
+ * Buffers of a thread for reuse. New memory causes a page fault for each page, and triggers the garbage collector.
  */
 const freeBuffers: ArrayBuffer[] = [];
 const acquired = new WeakSet<ArrayBufferLike>();
 
-/** Smaller pieces are not worth the bookkeeping. */
+/** Smaller buffers are not pooled. */
 const minPooledBytes = 1 << 16;
-/** Bytes that may wait for their next use: what a split, its batches and its chunks take. */
+/** Maximum total size of free buffers: enough for a split, its batches and its chunks. */
 const maxFreeBytes = 1 << 23;
 let freeBytes = 0;
 
@@ -22,9 +21,8 @@ function findFreeBuffer(bytes: number): number {
 }
 
 /**
- * Bytes that are not cleared: each must be written before it is read. Who borrows for a batch or a chunk keeps no hold
- * of it: the host gives it back when the batch has been worked on, the chunk been appended. Who borrows for itself
- * calls `giveBack`. Without either the collector frees it, like any other.
+ * Acquires a buffer with undefined content. The host releases buffers of batches and chunks when they have been processed
+ * or appended; a caller that keeps a buffer for itself calls `releaseBuffer`. Otherwise the garbage collector frees it.
  */
 export function acquireBuffer(bytes: number): Uint8Array<ArrayBuffer> {
   if (bytes < minPooledBytes) return new Uint8Array(bytes);
@@ -35,21 +33,21 @@ export function acquireBuffer(bytes: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, 0, bytes);
 }
 
-/** Ends the use of what was borrowed: no view of it may be used after. False, and nothing done, for other memory. */
+/** Returns an acquired buffer to the pool; its views must not be used afterwards. False, without effect, for other memory. */
 export function releaseBuffer(buffer: ArrayBufferLike): boolean {
   const borrowed = acquired.delete(buffer);
   if (borrowed) donateBuffer(buffer as ArrayBuffer);
   return borrowed;
 }
 
-/** Takes in a buffer that no one else uses, such as one that comes back from another thread. */
+/** Adds an unused buffer to the pool, such as one that another thread has returned. */
 export function donateBuffer(buffer: ArrayBuffer): void {
   freeBuffers.push(buffer);
   freeBytes += buffer.byteLength;
   while (freeBytes > maxFreeBytes) freeBytes -= freeBuffers.shift()!.byteLength;
 }
 
-/** Whether a buffer was borrowed and has not been given back: it belongs to its view alone. */
+/** Whether a buffer is acquired and not released. */
 export function isAcquired(buffer: ArrayBufferLike): boolean {
   return acquired.has(buffer);
 }

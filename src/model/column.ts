@@ -1,7 +1,7 @@
 import type { FieldType } from "./field.js";
 import type { Slab } from "./slab.js";
 
-/** Whether a row has a value: `absent` is a property that a GeoJSON feature does not have at all. */
+/** Whether a row has a value; `absent` is a property that the GeoJSON feature does not have. */
 export const Presence = { null: 0, value: 1, absent: 2 } as const;
 
 export interface BooleanColumn {
@@ -35,7 +35,7 @@ export interface BytesColumn {
 /** One field's values for the rows of a batch. */
 export type Column = BooleanColumn | Int32Column | Int64Column | DoubleColumn | BytesColumn;
 
-/** A value as JavaScript has it: text for text, dates, times and json; bigint for int64. */
+/** A value in JavaScript: text for text, dates, times and json; bigint for int64. */
 export type Value = null | boolean | number | bigint | string | Uint8Array;
 
 export function isBytesColumn(column: Column): column is BytesColumn {
@@ -63,7 +63,7 @@ export function valueAt(column: Column, row: number): Value {
   }
 }
 
-/** The value as JSON can carry it: int64 beyond 2^53 as text, binary as base64, json parsed, non-finite as null. */
+/** The value for JSON: int64 beyond 2^53 as text, binary as base64, json parsed, non-finite numbers as null. */
 export function jsonValueAt(column: Column, row: number): unknown {
   const value = valueAt(column, row);
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
@@ -83,33 +83,33 @@ function grow<A extends Uint8Array | Uint32Array | Int32Array | Float64Array | B
   return grown;
 }
 
-/** An array from whose first elements others can be made: with memory of its own, or a view of the same. */
+/** An array with `slice` (copy) and `subarray` (view). */
 interface Sliceable<A> {
   readonly length: number;
   slice(from: number, to: number): A;
   subarray(from: number, to: number): A;
 }
 
-/** The first elements; the array itself where there are no others. */
+/** The first elements, or the array itself if it has no others. */
 const trimToLength = <A extends Sliceable<A>>(array: A, length: number, slab: Slab | null): A =>
   array.length === length ? array : slab ? array.subarray(0, length) : array.slice(0, length);
 
-/** Bytes of text that a builder has room for at first, for each row. */
+/** Initial capacity of a builder in bytes of text per row. */
 const initialTextBytesPerRow = 16;
 const emptyBuffer = Buffer.alloc(0);
 
-/** Rows that a builder has room for at first: what a batch mostly has. */
+/** Initial capacity of a builder in rows, the usual size of a batch. */
 const defaultRowCapacity = 1024;
-/** Rows of all columns together that builders have room for at first, where there are many. */
+/** Initial capacity of all builders of a batch together, in cells. */
 const maxInitialCells = 1 << 18;
 
-/** Rows that each of so many columns gets room for at first: memory follows what is in them, not how many they are. */
+/** Initial capacity in rows for a number of columns, so that many sparse columns do not take much memory. */
 export const initialRowCapacity = (columns: number): number =>
   Math.max(1, Math.min(defaultRowCapacity, Math.floor(maxInitialCells / columns)));
 
 abstract class PresenceBuilder {
   protected presence: Uint8Array;
-  /** Whether `presence` is that of others, too: as long as every row of a column from a slab has a value. */
+  /** Whether `presence` is shared with other columns of a slab, as long as every row has a value. */
   private sharesPresence: boolean;
   /** Rows so far. */
   length = 0;
@@ -216,7 +216,7 @@ export class BigintBuilder extends PresenceBuilder {
 export class BytesBuilder extends PresenceBuilder {
   readonly type: BytesType;
   private offsets: Uint32Array;
-  /** Nothing until the first byte of text. */
+  /** Empty until the first byte of text. */
   private buffer: Buffer = emptyBuffer;
   private end = 0;
 
@@ -257,7 +257,7 @@ export class BytesBuilder extends PresenceBuilder {
     const size = to - from;
     this.reserve(size);
     const { buffer, end } = this;
-    // Copying a few bytes by hand is cheaper than the call that copies many.
+    // For few bytes, a loop is faster than `Uint8Array.set`.
     if (size < 24) for (let i = 0; i < size; i++) buffer[end + i] = source[from + i]!;
     else buffer.set(source.subarray(from, to), end);
     this.end += size;
@@ -287,8 +287,8 @@ export class BytesBuilder extends PresenceBuilder {
 export type ColumnBuilder = NumberBuilder | BigintBuilder | BytesBuilder;
 
 /**
- * @param rows how many it has room for at first; it grows
- * @param slab where its arrays come from, if not each from memory of its own
+ * @param rows initial capacity
+ * @param slab shared memory for its arrays; by default each has its own memory
  */
 export function columnBuilder(
   type: FieldType,

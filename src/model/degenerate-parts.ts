@@ -11,13 +11,13 @@ const minRingPositions = 4;
 const isLineal = (kind: number): boolean => kind === Kind.LineString || kind === Kind.MultiLineString;
 const isPolygonal = (kind: number): boolean => kind === Kind.Polygon || kind === Kind.MultiPolygon;
 
-/** What a target needs of geometries. */
+/** Requirements of a target for geometries. */
 export interface GeometryRequirements {
-  /** The fewest positions of a line. */
+  /** Minimum number of positions of a line. */
   readonly minLinePositions: number;
-  /** The last position of a ring has the height of the first one, too. */
+  /** Whether the last position of a ring must have the height of the first one. */
   readonly closesRingsInZ: boolean;
-  /** Parts with a position that is not finite are left out, as degenerate ones are. */
+  /** Whether parts with positions that are not finite are removed like degenerate ones. */
   readonly requiresFinite?: boolean;
 }
 
@@ -44,7 +44,7 @@ function isClosedInZ({ positionOffsets, z }: GeometryColumn, r: number): boolean
 
 /**
  * Whether every line has `minLinePositions` positions, and every ring four and its end at its beginning, members of
- * collections included. One look a ring, none at positions between.
+ * collections included. It only reads the ends of each ring.
  */
 export function meetsRequirements(column: GeometryColumn, needs: GeometryRequirements): boolean {
   const { kinds, partOffsets } = column;
@@ -89,19 +89,19 @@ function polygonMeetsRequirements(
 
 /** Copies features without their degenerate parts. */
 export class DegeneratePartFilter {
-  /** Lines, holes, polygons and members of collections that were left out, over all features that were not refused. */
+  /** Removed lines, holes, polygons and members of collections, of features that were not rejected. */
   dropped = 0;
-  /** Lines, rings and polygons without any position that were left out. */
+  /** Removed lines, rings and polygons without positions. */
   empty = 0;
   /** Rings that were closed. */
   closed = 0;
-  /** What the first of those dropped was. */
+  /** Description of the first removed part. */
   example = "";
   private defect = "";
 
   constructor(private readonly requirements: GeometryRequirements) {}
 
-  /** Adds feature `i`; where nothing of it is left, nothing is added and the reason given. */
+  /** Adds feature `i`; if nothing of it is left, adds nothing and returns the reason. */
   add(column: GeometryColumn, i: number, builder: GeometryBuilder): string | null {
     const { dropped, empty, closed } = this;
     this.defect = "";
@@ -123,7 +123,7 @@ export class DegeneratePartFilter {
     return this.defect;
   }
 
-  /** Whether a ring or line cannot stay for a position of it. */
+  /** Whether a ring or line has a position that is not allowed. */
   private isRejected(column: GeometryColumn, r: number): boolean {
     const { positionOffsets } = column;
     return (
@@ -202,7 +202,7 @@ export class DegeneratePartFilter {
     return left;
   }
 
-  /** A polygon without its shell is none. */
+  /** Adds a polygon; without a valid shell it is removed. */
   private addPolygon(column: GeometryColumn, p: number, builder: GeometryBuilder): boolean {
     const shell = column.ringOffsets[p]!;
     const to = column.ringOffsets[p + 1]!;
@@ -227,7 +227,7 @@ export class DegeneratePartFilter {
     return true;
   }
 
-  /** Adds the first position at the end; where only the height is missing there, in the place of the last one. */
+  /** Closes a ring with its first position; replaces the last one if only the height differs. */
   private close(column: GeometryColumn, r: number, builder: GeometryBuilder, closed: boolean): void {
     const first = column.positionOffsets[r]!;
     const end = column.positionOffsets[r + 1]!;

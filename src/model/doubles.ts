@@ -1,9 +1,9 @@
 import { acquireBuffer } from "./buffer-pool.js";
 
-/** So many numbers, of memory as `borrow` gives it. */
+/** Acquires an array of numbers from the buffer pool. */
 export function acquireDoubles(count: number): Float64Array<ArrayBuffer> {
   return new Float64Array(acquireBuffer(8 * count).buffer, 0, count);
 }
 
-/** Whether the numbers of typed arrays are little-endian on this machine, so that their bytes can be copied as such. */
+/** Whether this machine is little-endian, so that bytes of files can be copied into typed arrays. */
 export const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;

@@ -1,5 +1,5 @@
 /**
- * What a column can hold. `date` is `YYYY-MM-DD`, `time` is `HH:MM:SS[.sss]`, `datetime` is ISO 8601 with `T` and,
+ * The type of a column. `date` is `YYYY-MM-DD`, `time` is `HH:MM:SS[.sss]`, `datetime` is ISO 8601 with `T` and,
  * where known, an offset or `Z`; `binary` is bytes; `json` is the text of a JSON value that no other type holds.
  */
 export type FieldType =
@@ -28,7 +28,7 @@ export const fieldTypes: readonly FieldType[] = [
   "json",
 ];
 
-/** An element around a value in XML, or the attribute that has it, with its prefix and namespace. Plain data. */
+/** An XML element or attribute on the path to a value, with its prefix and namespace. Plain data. */
 export interface XmlPathStep {
   readonly name: string;
   readonly namespace: string;
@@ -38,21 +38,21 @@ export interface XmlPathStep {
 export interface Field {
   readonly name: string;
   readonly type: FieldType;
-  /** Greatest width in the source's own unit (bytes in a DBF), where it declares one. */
+  /** Declared maximum width in the source's unit (bytes in a DBF). */
   readonly width?: number;
-  /** Decimals, where the source declares them. */
+  /** Declared number of decimals. */
   readonly decimals?: number;
-  /** Where an XML source has it, of another namespace than the format's: from the outermost element to the innermost. */
+  /** Path of elements in an XML source, outermost first, if it is not in the namespace of the format. */
   readonly element?: readonly XmlPathStep[];
-  /** The same of the members of a `json` field's objects, by their names. Only the fields of a batch say it. */
+  /** Paths of the members of objects in a `json` field, by name. Only set in the fields of a batch. */
   readonly members?: Readonly<Record<string, readonly XmlPathStep[]>>;
 }
 
-/** Whether a field says no more than its name and type, as most do: there may be very many. */
+/** Whether a field has only a name and a type, like most fields. */
 export const isPlainField = ({ width, decimals, element }: Pick<Field, "width" | "decimals" | "element">): boolean =>
   width === undefined && decimals === undefined && !element;
 
-/** What a field declares besides its name and type. */
+/** The declarations of a field besides name and type. */
 export const fieldDeclarations = ({ width, decimals, element }: Pick<Field, "width" | "decimals" | "element">) => ({
   ...(width === undefined ? {} : { width }),
   ...(decimals === undefined ? {} : { decimals }),
@@ -63,8 +63,8 @@ const numericTypes: readonly FieldType[] = ["int32", "int64", "double"];
 const textTypes: readonly FieldType[] = ["text", "date", "time", "datetime"];
 
 /**
- * The least type that holds values of both: numbers widen, dates and text meet as text, and what has nothing in common
- * (text and numbers, nested values) as json, which keeps the type of every value.
+ * The narrowest type that holds values of both: numbers are widened, dates and text become text, and types without a common
+ * one (text and numbers, nested values) become json, which keeps the type of every value.
  */
 export function commonType(a: FieldType, b: FieldType): FieldType {
   if (a === b) return a;
@@ -73,7 +73,7 @@ export function commonType(a: FieldType, b: FieldType): FieldType {
   return textTypes.includes(a) && textTypes.includes(b) ? "text" : "json";
 }
 
-/** The name itself, or `name_1`, `name_2` … where it is taken. */
+/** Returns the name, or `name_1`, `name_2` … if it is taken. */
 export function uniqueName(name: string, taken: Pick<ReadonlySet<string>, "has">): string {
   if (!taken.has(name)) return name;
   for (let n = 1; ; n++) {
@@ -83,8 +83,8 @@ export function uniqueName(name: string, taken: Pick<ReadonlySet<string>, "has">
 }
 
 /**
- * Finds fields by their names, −1 where there is none. Who asks in the order that they have is answered without an
- * index of all names, which for very many fields is larger than what is found.
+ * Returns a function that finds fields by name; −1 if there is none. Lookups in field order need no index, which would take
+ * much memory for very many fields.
  */
 export function createFieldIndex(fields: readonly Field[]): (name: string) => number {
   let next = 0;

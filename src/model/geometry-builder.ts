@@ -3,7 +3,7 @@ import { isAcquired, releaseBuffer } from "./buffer-pool.js";
 import { acquireDoubles, isLittleEndian } from "./doubles.js";
 import { type Geometry, type GeometryColumn, Kind, type Position } from "./geometry.js";
 
-/** The first `count` of the numbers in borrowed memory, which the host gives back: without a copy where they fill it. */
+/** The first `count` numbers in a pooled buffer, which the host releases; not copied if they fill the array. */
 function trimDoubles(values: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
   const used = values.subarray(0, count);
   if (isAcquired(values.buffer) && 2 * count > values.length) return used;
@@ -12,7 +12,7 @@ function trimDoubles(values: Float64Array<ArrayBuffer>, count: number): Float64A
   return copy;
 }
 
-/** Of fewer positions, copying number by number is cheaper than the call that copies all. */
+/** For fewer positions, a loop is faster than `Float64Array.set`. */
 const minBulkCopyPositions = 40;
 
 function growFloats(array: Float64Array<ArrayBuffer>, needed: number): Float64Array<ArrayBuffer> {
@@ -48,7 +48,7 @@ export class GeometryBuilder {
   length = 0;
   /** Positions added, over all features. */
   positionCount = 0;
-  /** Whether the column finished last has the memory of `xy`. */
+  /** Whether the last finished column shares the memory of `xy`. */
   private sharesXy = false;
   private partCount = 0;
   private ringCount = 0;
@@ -88,8 +88,8 @@ export class GeometryBuilder {
   }
 
   /**
-   * `count` positions of x and y, as little-endian doubles in `view` from `from` on.
-   * @returns false where x + y of one is NaN: the feature is to be cancelled then
+   * Adds `count` positions of x and y from little-endian doubles in `view` at `from`.
+   * @returns false if x + y of a position is NaN; the caller must then cancel the feature
    */
   addPositionsFromView(view: DataView, from: number, count: number): boolean {
     const first = this.positionCount * 2;
@@ -126,7 +126,7 @@ export class GeometryBuilder {
     this.positionOffsets[this.ringCount] = this.positionCount;
   }
 
-  /** The positions up to `end`, just added, have neither height nor measure. */
+  /** Fills heights and measures up to position `end` with NaN. */
   private fillDimensions(end: number): void {
     for (; this.positionCount < end; this.positionCount++) {
       if (this.z) this.setZ(Number.NaN);
@@ -134,7 +134,7 @@ export class GeometryBuilder {
     }
   }
 
-  /** A position with height, measure or both; NaN stands for "has none". */
+  /** Adds a position with height, measure or both; NaN if it has none. */
   addPositionZM(x: number, y: number, z: number, m: number): void {
     this.addPosition(x, y);
     this.positionCount--;
@@ -183,7 +183,7 @@ export class GeometryBuilder {
     this.end();
   }
 
-  /** The builder for the members of the GeometryCollection begun last; each is a feature of its own there. */
+  /** Returns the builder for the members of the current GeometryCollection; each member is a feature there. */
   beginMembers(): GeometryBuilder {
     if (!this.memberBuilder) {
       this.memberBuilder = new GeometryBuilder();
@@ -197,7 +197,7 @@ export class GeometryBuilder {
     this.memberOffsets[this.length] = this.memberBuilder!.length;
   }
 
-  /** What a feature added since its `begin` is taken back: for a feature found to be damaged halfway. */
+  /** Removes everything since `begin`, for a feature that turns out to be damaged. */
   cancel(): void {
     this.partCount = this.partOffsets[this.length]!;
     this.ringCount = this.ringOffsets[this.partCount]!;
@@ -206,9 +206,8 @@ export class GeometryBuilder {
   }
 
   /**
-   * Whether something is left of a feature, by default the one begun last, without the parts that have a position of
-   * NaN. A reader writes such a position in place of one that it cannot read; the check of coordinates leaves out its
-   * line, polygon, hole or member.
+   * Whether a feature, by default the current one, has parts without positions of NaN. Readers write NaN for an unreadable
+   * position; `check-coordinates` then removes its line, polygon, hole or member.
    */
   hasReadablePart(feature = this.length): boolean {
     const isOpen = feature === this.length;
@@ -316,7 +315,7 @@ export class GeometryBuilder {
     }
   }
 
-  /** Empties the builder after `finish`, so that its room serves the next features. */
+  /** Empties the builder after `finish` for reuse of its memory. */
   reset(): void {
     this.length = 0;
     this.positionCount = 0;
@@ -330,8 +329,8 @@ export class GeometryBuilder {
   }
 
   /**
-   * The column of all features so far; the builder must not be used after, unless by `reset`.
-   * @param claimed what the source says that the boxes are, to be measured; without it, the column has none
+   * Returns the column of all features; afterwards only `reset` may be called.
+   * @param claimed the boxes that the source declares, which are verified; without it, the column has no boxes
    */
   finish(claimed: Float64Array | null = null): GeometryColumn {
     const { length, partCount, ringCount, positionCount } = this;
@@ -340,7 +339,7 @@ export class GeometryBuilder {
     const partOffsets = this.partOffsets.slice(0, length + 1);
     const ringOffsets = this.ringOffsets.slice(0, partCount + 1);
     const positionOffsets = this.positionOffsets.slice(0, ringCount + 1);
-    // All columns are made here, so that they are of one shape to the compiler.
+    // All columns are created here, so that they have one hidden class.
     return {
       length,
       kinds: this.kinds.slice(0, length),

@@ -53,14 +53,14 @@ export interface GeometryColumn {
   readonly positionOffsets: Uint32Array;
   /** x and y of each position, interleaved; longitude or easting first, always. */
   readonly xy: Float64Array;
-  /** Height of each position in metres, NaN where a position has none; null where none has. */
+  /** Height of each position in meters, NaN if a position has none; null if none has. */
   readonly z: Float64Array | null;
-  /** Measure of each position, NaN where a position has none; null where none has. */
+  /** Measure of each position, NaN if a position has none; null if none has. */
   readonly m: Float64Array | null;
   /**
    * Least x, least y, greatest x, greatest y of each feature's own positions, four numbers a feature, where the reader
-   * measured them: then every number of `xy` is finite. A feature without positions has infinities the wrong way
-   * round. Who gives a column other positions gives it other boxes, or null.
+   * computed them: then every number of `xy` is finite. The box of a feature without positions has infinity as minimum and
+   * −infinity as maximum. Code that changes positions must also change the boxes, or set them to null.
    */
   readonly boxes: Float64Array | null;
   /** Members of the GeometryCollections: those of feature i are `memberOffsets[i] … memberOffsets[i+1]`. */
@@ -79,10 +79,10 @@ export type Geometry =
 /** [least x, least y, greatest x, greatest y] */
 export type Extent = readonly [number, number, number, number];
 
-/** Degrees beyond ±180° and ±90° that are rounding: 11 cm, the last digit of six decimals. */
+/** Tolerance beyond ±180° and ±90° for rounding, in degrees: 11 cm, the last of six decimals. */
 export const coordinateToleranceDegrees = 1e-6;
 
-/** Whether no part of the first is outside of the second; so it is of one without positions. */
+/** Whether the first extent is inside the second; true without positions. */
 export const isExtentWithin = (inner: Extent, outer: Extent): boolean =>
   inner[0] >= outer[0] && inner[1] >= outer[1] && inner[2] <= outer[2] && inner[3] <= outer[3];
 
@@ -105,7 +105,7 @@ function partAt(column: GeometryColumn, p: number): Position[][] {
   return rings;
 }
 
-/** Feature i of the column as a GeoJSON geometry object; null where it has none. */
+/** Feature i of the column as a GeoJSON geometry object; null if it has none. */
 export function geometryAt(column: GeometryColumn, i: number): Geometry | null {
   const type = geometryTypes[column.kinds[i]!];
   if (!type) return null;

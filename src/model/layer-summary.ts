@@ -4,7 +4,7 @@ import { commonType, type Field, type FieldType, fieldDeclarations, isPlainField
 import { type Extent, type GeometryColumn, type GeometryType, geometryTypes, Kind, positionRange } from "./geometry.js";
 import { temporalTypeAt } from "./temporal-type.js";
 
-/** What all values of a field say together. */
+/** Summary of all values of a field. */
 export interface FieldSummary extends Field {
   /** Values that are neither null nor absent. */
   readonly values: number;
@@ -12,19 +12,18 @@ export interface FieldSummary extends Field {
   readonly maxBytes: number;
 }
 
-/** What all geometries of one kind say together. */
+/** Summary of all geometries of one kind. */
 export interface KindSummary {
   count: number;
   hasZ: boolean;
   hasM: boolean;
   /**
-   * Least x, least y, greatest x, greatest y; infinities the wrong way round where there is no position, or where no
-   * position was looked at.
+   * Least x, least y, greatest x, greatest y; infinity as minimum and −infinity as maximum if there are no positions, or
+   * they were not read.
    */
   box: [number, number, number, number];
 }
 
-/** That of no geometries. */
 export const emptyKindSummary = (): KindSummary => ({
   count: 0,
   hasZ: false,
@@ -41,17 +40,17 @@ function mergeKindSummary(into: KindSummary, other: KindSummary): void {
   into.box = [Math.min(x0, minX), Math.min(y0, minY), Math.max(x1, maxX), Math.max(y1, maxY)];
 }
 
-/** What all features of a layer say together. */
+/** Summary of all features of a layer. */
 export interface LayerSummary {
   readonly featureCount: number;
   readonly fields: readonly FieldSummary[];
-  /** What the features of each kind say, by the numbers of `Kind`; index 0 is the null geometries. */
+  /** Summaries by the numbers of `Kind`; index 0 is the null geometries. */
   readonly kinds: readonly KindSummary[];
   readonly hasZ: boolean;
   readonly hasM: boolean;
-  /** Null where there is no position, or none was looked at (`SummaryRequest.needsExtent`). */
+  /** Null if there are no positions, or they were not read (`SummaryRequest.needsExtent`). */
   readonly extent: Extent | null;
-  /** The type of the feature ids, null where no feature has one. */
+  /** The type of the feature ids, null if no feature has one. */
   readonly idType: FieldType | null;
   /** Bytes of the longest id as UTF-8 text. */
   readonly maxIdBytes: number;
@@ -62,7 +61,7 @@ export function typesIn(summary: LayerSummary): GeometryType[] {
   return geometryTypes.filter((type, kind): type is GeometryType => type !== null && summary.kinds[kind]!.count > 0);
 }
 
-/** The summary of the features of some kinds alone; the fields stay those of all. */
+/** Restricts the summary to some kinds; the fields still summarize all features. */
 export function restrictToKinds(summary: LayerSummary, kinds: readonly number[]): LayerSummary {
   const of = summary.kinds.map((facts, kind) => (kinds.includes(kind) ? facts : emptyKindSummary()));
   return { ...summary, ...totals(of) };
@@ -94,7 +93,7 @@ export function temporalType(text: string): "date" | "time" | "datetime" | null 
         : null;
 }
 
-/** What the values of a field seen so far say together, as plain data. */
+/** Running summary of a field, as plain data. */
 export interface FieldState {
   type: FieldType | null;
   width: number | undefined;
@@ -106,7 +105,6 @@ export interface FieldState {
   temporalType: FieldType | null | undefined;
 }
 
-/** That of a field without values. */
 export const emptyFieldState = (): FieldState => ({
   type: null,
   width: undefined,
@@ -116,13 +114,13 @@ export const emptyFieldState = (): FieldState => ({
   temporalType: undefined,
 });
 
-/** That of a field of which no batch was seen yet; plain, since what is made by spreading takes twice the memory. */
+/** Without spread syntax, whose objects take twice the memory. */
 function initialFieldState({ width, decimals, element }: Field): FieldState {
   const state = { type: null, width, decimals, values: 0, maxBytes: 0, temporalType: undefined };
   return element ? { ...state, element } : state;
 }
 
-/** What a Summarizer has found so far, as plain data that crosses between threads. */
+/** State of a Summarizer, as plain data for transfer between threads. */
 export interface SummaryState {
   fields: Map<string, FieldState>;
   kinds: KindSummary[];
@@ -139,7 +137,7 @@ function maxTextBytes(column: BytesColumn, length: number): number {
   return most;
 }
 
-/** The longest that a double's shortest text can be: sign, 17 digits, point, `e-308`. */
+/** Maximum length of the shortest text of a double: sign, 17 digits, point, `e-308`. */
 export const maxDoubleTextBytes = 24;
 export const maxBooleanTextBytes = 5;
 
@@ -179,13 +177,13 @@ const hasNumber = (values: Float64Array, from: number, to: number): boolean => {
   return false;
 };
 
-/** Adds the positions `from … to` of the column, and what members of collections add to them, to a kind. */
+/** Adds the positions `from … to` of the column to the summary of a kind. */
 function addPositions(facts: KindSummary, geometry: GeometryColumn, from: number, to: number): void {
   if (!facts.hasZ && geometry.z) facts.hasZ = hasNumber(geometry.z, from, to);
   if (!facts.hasM && geometry.m) facts.hasM = hasNumber(geometry.m, from, to);
   const { xy } = geometry;
   const { box } = facts;
-  // One by one: of what an iterator gives, the loop would keep each number as an object.
+  // No destructuring, which would allocate each number in the loop.
   let minX = box[0];
   let minY = box[1];
   let maxX = box[2];
@@ -204,7 +202,7 @@ function addPositions(facts: KindSummary, geometry: GeometryColumn, from: number
 function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
   const { length } = geometry;
   for (let i = 0; i < length; ) {
-    // Runs of one kind, as nearly all layers are, are added whole.
+    // Consecutive features of one kind are added at once.
     const kind = geometry.kinds[i]!;
     let end = i + 1;
     while (end < length && geometry.kinds[end] === kind) end++;
@@ -221,8 +219,8 @@ function addGeometries(kinds: KindSummary[], geometry: GeometryColumn): void {
 }
 
 /**
- * Sums up batches. `refine` is for sources that declare no types: text that is all ISO dates becomes dates, and a
- * column without a value decides nothing.
+ * Summarizes batches. `refinesTypes` is for sources without declared types: text that consists only of ISO dates becomes
+ * dates, and a column without values does not determine a type.
  */
 export class Summarizer {
   readonly state: SummaryState = {
@@ -236,7 +234,7 @@ export class Summarizer {
 
   add(batch: Batch): void {
     const { state } = this;
-    // Fields that no row has may share a column, which is looked at once.
+    // Fields without values may share a column, which is checked once.
     const empty = new Set<Column>();
     for (let f = 0; f < batch.fields.length; f++) {
       const column = batch.columns[f]!;
@@ -282,7 +280,7 @@ export class Summarizer {
     return found;
   }
 
-  /** Adds what another summariser found in later batches. */
+  /** Merges the state of another summarizer for later batches. */
   merge(other: SummaryState): void {
     const { state } = this;
     if (state.fields.size === 0) state.fields = other.fields;
@@ -310,7 +308,7 @@ export class Summarizer {
     }
   }
 
-  /** The state with its dates recognised: to be merged with that of a source that declares its types. */
+  /** The state with recognized dates, for merging with sources that declare their types. */
   resolveState(): SummaryState {
     if (!this.refinesTypes) return this.state;
     const fields = [...this.state.fields].map(([name, field]): [string, FieldState] => [
@@ -323,7 +321,7 @@ export class Summarizer {
   private fieldSummary(name: string, field: FieldState): FieldSummary {
     const { values, maxBytes } = field;
     const type = (this.refinesTypes && field.type === "text" && field.temporalType) || (field.type ?? "text");
-    // What is made by spreading takes several times the memory.
+    // Without spread syntax, whose objects take several times the memory.
     return isPlainField(field)
       ? { name, type, values, maxBytes }
       : { name, type, ...fieldDeclarations(field), values, maxBytes };

@@ -5,109 +5,106 @@ import type { LayerSummary } from "./layer-summary.js";
 import type { LayerMetadata } from "./metadata.js";
 
 /**
- * A coordinate reference system, as plain data that any thread can use. `definition` is what it was made from;
- * `src/crs` makes it and knows the rest.
+ * A coordinate reference system, as plain data for any thread. Created by `src/crs` from `definition`.
  */
 export interface Crs {
   /** "EPSG:25832", "OGC:CRS84", or null for one that has no code. */
   readonly id: string | null;
   readonly name: string;
-  /** A code, a WKT of any flavour, or a PROJ string, from which it can be made again. */
+  /** A code, WKT of any dialect, or a PROJ string from which it can be created again. */
   readonly definition: string;
   readonly kind: "geographic" | "projected" | "other";
 }
 
-/** A piece of a layer that a worker reads alone. Plain data; `bytes` is its share of the input, for progress. */
+/** A part of a layer that can be read independently. Plain data; `bytes` is its size in the input, for progress. */
 export interface Split {
   readonly bytes: number;
   readonly [key: string]: unknown;
 }
 
-/** What is known of a layer without reading its features; null where it is not known cheaply. */
+/** Properties of a layer that are known without reading its features; null if unknown. */
 export interface LayerInfo {
   readonly name: string;
-  /** What the source says; null where it says nothing. */
+  /** The declared CRS; null if there is none. */
   readonly crs: Crs | null;
-  /** The declared fields, or null where only the features tell (each batch then says its own). */
+  /** The declared fields; null if only the features have them (each batch then has its own). */
   readonly fields: readonly Field[] | null;
   readonly geometryTypes: readonly GeometryType[] | null;
   readonly featureCount: number | null;
   readonly extent: Extent | null;
-  /** Other names that it answers to: `public.roads`. */
+  /** Other names for selecting it: `public.roads`. */
   readonly aliases?: readonly string[];
-  /** It is taken only where it is asked for by name: a table without geometry in a database full of them. */
+  /** Whether it is read only if selected by name, such as a table without geometry in a database. */
   readonly explicitOnly?: boolean;
 }
 
-/** What a summary that is told without decoding features is to be good for. */
+/** What the host needs from a summary that is made without decoding features. */
 export interface SummaryRequest {
   /**
-   * Where points may be for all features to come out of the stages as they are read; null where they may change or be
-   * left out in any case, or where reading them takes no longer. With it a layer of points alone may be summed up, if
-   * exactly and all are there.
+   * The extent within which the stages do not change or remove points. If set, the reader may summarize a layer that
+   * contains only points, if the summary is exact. Null if stages may change points, or if reading them is as fast.
    */
   readonly unchangedExtent: Extent | null;
-  /** Whether no more than some features will be read: what looks at all of them takes longer then. */
+  /** Whether only some features will be read (`--limit`), so that a summary of all would take longer. */
   readonly isLimited: boolean;
-  /** Whether the extent is wanted. Of a summary without it no use is made then. */
+  /** Whether the summary must have an extent. */
   readonly needsExtent: boolean;
-  /** To be told of bytes looked at, where that is work that takes its time, for progress. */
+  /** To be called with the bytes read by a slow scan, for progress. */
   onBytesScanned?(bytes: number): void;
 }
 
-/** A batch, and its share of the input in bytes, for progress. */
+/** A batch and its size in the input in bytes, for progress. */
 export interface ScanBatch {
   readonly batch: Batch;
   readonly bytes: number;
 }
 
 export interface Layer extends LayerInfo {
-  /** Bytes of input that reading it takes, for progress; 0 where unknown. */
+  /** Size of the layer in the input in bytes, for progress; 0 if unknown. */
   readonly bytes: number;
-  /** What the file says of itself; of several layers of a file, the first has it. */
+  /** Metadata of the file; in a file with several layers, that of the first layer. */
   readonly metadata?: LayerMetadata;
   readonly columnNames?: ColumnNames;
   /**
-   * Pairs of fields that look like x and y, although no geometry was taken from them, the likeliest first: the options
-   * `x` and `y` of the reader take a pair.
+   * Pairs of fields that look like coordinates but were not read as such, the likeliest first. The reader has options `x`
+   * and `y` for them.
    */
   readonly likelyCoordinateFields?: readonly (readonly [x: string, y: string])[];
   /**
    * All batches, or those of one split. Can be called again. A simple reader may yield arrays of features.
-   * @param fetched what `fetch` gave for the split, where it was called
+   * @param fetched the result of `prefetch` for the split, if it was called
    */
   batches(split?: Split, fetched?: unknown): AsyncIterable<Batch | Feature[]>;
   /**
-   * What all features say together, where the reader can tell without decoding them all: from a scan that opening
-   * made, or from headers. Counts and sizes may be upper bounds; types, kinds and dimensions that occur must be among
-   * those it names. Null where it cannot tell.
+   * Summarizes all features without decoding them: from a scan at opening, or from headers. Counts and sizes may be upper
+   * bounds; all types, kinds and dimensions that occur must be included. Null if this is not possible.
    */
-  summary?(asked: SummaryRequest): Promise<LayerSummary | null>;
-  /** The pieces in order, each read alone by `batches(split)`; the same pieces at every call. */
+  summary?(request: SummaryRequest): Promise<LayerSummary | null>;
+  /** The parts in order, each read by `batches(split)`; the same parts at every call. */
   splits?(): AsyncIterable<Split>;
   /**
-   * All batches, for a first look on one thread: what is said of features will be said again when they are read for
-   * good, and is left out. Present where that costs less than looking for splits and reading each of them.
+   * All batches, for a scan on one thread, without reporting losses, notices and rejects. Present if this is faster than
+   * reading all splits.
    */
   scanBatches?(): AsyncIterable<ScanBatch>;
   /**
-   * Reads the bytes of a split while the one before it is worked on, for `batches`. It tells the context nothing: what
-   * is wrong with the bytes is for `batches` to say.
+   * Reads the bytes of a split for `batches` while the previous one is processed. It reports nothing to the context; `batches`
+   * reports errors.
    */
   prefetch?(split: Split): Promise<unknown>;
 }
 
-/** What the columns of a table are called that are no fields: a writer of tables uses them where nothing else is asked. */
+/** Names of the ID and geometry columns of a table. Table writers use them by default. */
 export interface ColumnNames {
   readonly id?: string;
   readonly geometry?: string;
 }
 
-/** Something of a source that no layer has. Plain data. */
+/** Content of a source that is not in any layer. Plain data. */
 export interface OmittedContent {
   readonly kind: "loss" | "note";
   readonly code: string;
-  /** The layer that it belongs to; absent where it is of the file: of no interest where layers are chosen by name. */
+  /** The layer that it belongs to; absent if it belongs to the file, and then ignored if layers are selected by name. */
   readonly layer?: string;
   readonly count: number;
   readonly example: string;
@@ -115,7 +112,7 @@ export interface OmittedContent {
 
 export interface Dataset extends AsyncDisposable {
   readonly layers: readonly Layer[];
-  /** What a conversion of the layers does not carry. */
+  /** Content that a conversion does not include. */
   readonly omitted?: readonly OmittedContent[];
   /**
    * Plain data with which another thread opens the same dataset without scanning it again; it arrives there as

@@ -1,4 +1,4 @@
-/** What a file says of itself beside its name: GPX's metadata, elements of a KML Document, a GeoPackage's description. */
+/** Metadata of a file or layer: GPX metadata, elements of a KML Document, the description in a GeoPackage. */
 
 export interface MetadataLink {
   readonly href: string;
@@ -9,7 +9,7 @@ export interface MetadataLink {
 
 /** A document of metadata, such as an ISO 19139 record: a row of a GeoPackage's gpkg_metadata. */
 export interface MetadataContent {
-  /** The kind of thing that it describes: `dataset`, `attribute` … (OGC 12-128r19, Table 15). */
+  /** Scope of the description: `dataset`, `attribute` … (OGC 12-128r19, Table 15). */
   readonly scope: string;
   /** The URI of the standard that it follows. */
   readonly standard: string;
@@ -19,7 +19,7 @@ export interface MetadataContent {
 
 /** A document and what it is about. */
 export interface MetadataDocument extends MetadataContent {
-  /** What it describes: the column of this name; all of the file where `isOfFile`; else the layer. */
+  /** The described column; if absent, the whole file with `isOfFile`, else the layer. */
   readonly column?: string;
   readonly isOfFile?: boolean;
   /** When the reference was made, as the source writes it. */
@@ -28,7 +28,7 @@ export interface MetadataDocument extends MetadataContent {
   readonly parent?: MetadataContent;
 }
 
-/** A rule for the values of a column, by OGC 12-128r19, Annex F.9: an enum has several rows. */
+/** A constraint of a column (OGC 12-128r19, Annex F.9); an enum has several rows. */
 export interface ColumnConstraint {
   readonly name: string;
   readonly rows: readonly {
@@ -42,7 +42,7 @@ export interface ColumnConstraint {
   }[];
 }
 
-/** What is said of a column beside its name and type: a row of a GeoPackage's gpkg_data_columns. */
+/** Metadata of a column: a row of gpkg_data_columns in a GeoPackage. */
 export interface ColumnMetadata {
   readonly column: string;
   readonly name?: string;
@@ -55,11 +55,11 @@ export interface ColumnMetadata {
 /** Elements by their names, each as text of the format. */
 export type ElementTexts = readonly (readonly [name: string, text: string])[];
 
-/** What only a file of the same format has a place for. Plain data. */
+/** Elements that only a file of the same format can hold. Plain data. */
 export interface MetadataElements {
   /** The id of the format. */
   readonly format: string;
-  /** How many there are of each kind, for reports. */
+  /** Number of elements by kind, for reports. */
   readonly counts: Readonly<Record<string, number>>;
   /** Those of the layer itself. */
   readonly own?: ElementTexts;
@@ -71,13 +71,13 @@ export interface MetadataElements {
 
 /** Plain data. */
 export interface LayerMetadata {
-  /** A name for people, where it is not that of the layer. */
+  /** A title that differs from the name of the layer. */
   readonly title?: string;
   readonly description?: string;
   readonly author?: { readonly name?: string; readonly email?: string; readonly link?: MetadataLink };
   readonly copyright?: { readonly author?: string; readonly year?: string; readonly license?: string };
   readonly links?: readonly MetadataLink[];
-  /** Words parted by commas. */
+  /** Comma-separated words. */
   readonly keywords?: string;
   /** When the file was made, as the source writes it (XML Schema's dateTime). */
   readonly time?: string;
@@ -88,7 +88,7 @@ export interface LayerMetadata {
 
 export type MetadataTerm = keyof LayerMetadata;
 
-/** All terms and what messages call them: from `description` to `keywords` those of GPX 1.1 (metadataType), in its order. */
+/** All terms with their names for messages: from `description` to `keywords` those of GPX 1.1 (metadataType), in its order. */
 export const metadataTerms: Readonly<Record<MetadataTerm, string>> = {
   title: "title",
   description: "description",

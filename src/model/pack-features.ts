@@ -47,7 +47,7 @@ function packIds(features: readonly Feature[]): Column | null {
 /**
  * Packs features into a batch. With `declared` fields, the properties are taken by those names and must be of those
  * types (dates, times and json as text, int64 as bigint or number, binary as Uint8Array); without, the fields are those that the features have,
- * in the order of their first appearance, each of the least type that holds all of its values.
+ * in the order of their first appearance, each with the narrowest type that holds all of its values.
  */
 export function packFeatures(
   features: readonly Feature[],

@@ -1,18 +1,18 @@
 import type { Place } from "../errors.js";
 import type { Feature } from "./batch.js";
 
-/** Something the target cannot hold, or the source said that could not be kept: counted once per field and kind. */
+/** Data that the target cannot hold or that was not kept, counted by code and field. */
 export interface Loss {
-  /** What kind, in a word a program can test: "text-cut", "z-dropped", "type-changed", "non-finite-value" … */
+  /** A code for programs: "text-cut", "z-dropped", "type-changed", "non-finite-value" … */
   readonly code: string;
   readonly layer: string;
   readonly field?: string;
   readonly count: number;
-  /** One sentence for people, with an example of a value where there is one. */
+  /** A sentence, with an example value if there is one. */
   readonly example: string;
 }
 
-/** A repair that a standard allows, or an oddity of the source: nothing is lost, but a person may want to know. */
+/** A repair that a standard allows, or an unusual property of the source. Nothing is lost. */
 export interface Notice {
   readonly code: string;
   readonly layer: string;
@@ -21,40 +21,40 @@ export interface Notice {
   readonly example: string;
 }
 
-/** One feature that could not be carried. */
+/** A feature that could not be read or written. */
 export interface Reject {
   readonly code: string;
   readonly reason: string;
   readonly place: Place;
   /** The feature as far as it could be read. */
   readonly feature: Feature | null;
-  /** The source's own text of it, where it could not be read as a feature. */
+  /** Text of the feature in the source, if it could not be parsed. */
   readonly text?: string;
-  /** The feature goes on with a null geometry: only its geometry could not be carried. */
+  /** Whether the feature is kept with a null geometry. */
   readonly kept?: boolean;
 }
 
-/** A stretch of a source that was given up to read past damage: it is unknown which features stood in it. */
+/** A corrupt range of a source that was skipped; its features are unknown. */
 export interface SkippedRange {
   /** The file, as in messages. */
   readonly source: string;
   /** Where it begins. */
   readonly place: Place;
-  /** How long it is; null where that is not known: what should follow is missing. */
+  /** Length; null if unknown, when the rest is missing. */
   readonly bytes: number | null;
   readonly reason: string;
 }
 
-/** The positions that went by one route of an operation between two systems. */
+/** The positions that one transformation of an operation transformed. */
 export interface OperationUse {
   readonly layer: string;
-  /** The two systems, as reports call them. */
+  /** The two systems, as named in reports. */
   readonly from: string;
   readonly to: string;
-  /** Which of the routes of the operation; null for positions that none of them serves. */
+  /** Index of the transformation in the operation; null for positions without one. */
   readonly transformationIndex: number | null;
   readonly positionCount: number;
-  /** Around the positions: west, south, east, north in degrees of the source. */
+  /** Bounding box of the positions: west, south, east, north in degrees of the source. */
   readonly box: readonly [number, number, number, number];
 }
 
@@ -65,7 +65,7 @@ export class Tally {
     { code: string; layer: string; field?: string; count: number; example: string }
   >();
 
-  /** Whether this kind was met before: callers save themselves making the example. */
+  /** Whether the code was counted before, so that callers need no example. */
   add(code: string, layer: string, field: string | undefined, count: number, example: string): void {
     const key = JSON.stringify([code, layer, field]);
     const known = this.entries.get(key);

@@ -1,11 +1,11 @@
-/** From so many columns on, a batch takes the arrays of all of them from slabs. */
+/** Minimum number of columns for which a batch takes its arrays from slabs. */
 const minColumns = 1024;
-/** Bytes of a piece of memory that arrays are cut from. */
+/** Size of a slab in bytes. */
 const chunkBytes = 1 << 18;
 
 /**
- * Memory for the arrays of a batch of very many columns, which have few values each: an array with memory of its own
- * takes some hundred bytes more than the values in it, a part of a common piece a third of that.
+ * Shared memory for the arrays of a batch with very many sparse columns: an array with its own buffer has an overhead of
+ * some hundred bytes, a view of a shared buffer a third of that.
  */
 export class Slab {
   private chunk = new ArrayBuffer(0);
@@ -53,7 +53,7 @@ export class Slab {
     return Buffer.from(this.chunk, from, length);
   }
 
-  /** The same ones for all who ask for as many of them, and who write nothing else to them. */
+  /** A shared array of ones; must not be changed. */
   allOnes(length: number): Uint8Array {
     let ones = this.onesByLength.get(length);
     if (!ones) {
@@ -64,5 +64,5 @@ export class Slab {
   }
 }
 
-/** Where a batch of so many columns takes their arrays from; null where each of them has memory of its own. */
+/** Creates a slab for a batch with very many columns; else null. */
 export const createSlab = (columns: number): Slab | null => (columns < minColumns ? null : new Slab());

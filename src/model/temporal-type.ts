@@ -1,4 +1,4 @@
-/** Dates and times as text in their canonical ISO 8601 form, looked at byte by byte. */
+/** Recognizes canonical ISO 8601 dates and times in bytes. */
 
 export type TemporalType = "date" | "time" | "datetime";
 

@@ -1,6 +1,7 @@
 import type { OutputSet } from "../io/output/output-set.js";
 import type { Crs } from "../model/layer.js";
 import type { Executor } from "./execute/executor.js";
+import type { OpenLayer } from "./input/open-inputs.js";
 import type { InPlaceUpdate } from "./plan/in-place-update.js";
 import type { PathPlan } from "./plan/path-plan.js";
 import type { ChosenWriter } from "./plan/plan-outputs.js";
@@ -8,15 +9,17 @@ import type { ReportBuilder } from "./report.js";
 import type { ConvertRequest, Host, Progress } from "./request.js";
 import type { RejectsFile } from "./write/rejects-file.js";
 
-/** What the parts of one conversion work with. */
+/** Everything that the parts of one conversion share. */
 export interface ConversionContext {
   readonly request: ConvertRequest;
   readonly host: Host;
   readonly executor: Executor;
   readonly writer: ChosenWriter;
-  /** The CRS asked for; null where coordinates are carried untouched. */
+  /** The open layers of the inputs. */
+  readonly inputLayers: readonly OpenLayer[];
+  /** The CRS of the output; null if coordinates are copied unchanged. */
   readonly targetCrs: Crs | null;
-  /** The existing file that is changed in place, or null. */
+  /** The existing file or database that is changed in place, or null. */
   readonly inPlaceUpdate: InPlaceUpdate | null;
   readonly pathPlan: PathPlan;
   readonly outputs: OutputSet;
@@ -25,9 +28,9 @@ export interface ConversionContext {
   readonly progress: ProgressTracker;
 }
 
-/** How far a conversion is. */
+/** Counts the bytes read and the features written, and reports them to the host. */
 export class ProgressTracker {
-  /** Bytes of input. */
+  /** Bytes of input read so far, and in total. */
   done = 0;
   total = 0;
   features = 0;

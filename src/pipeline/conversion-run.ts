@@ -15,20 +15,20 @@ interface WrittenPart {
   features: number;
 }
 
-/** A file, or several where its layers come in parts, with all that is decided about it. */
+/** The planned layers of one output file, or of several files if the layers are split into parts. */
 interface PlannedFile {
   readonly path: string;
   readonly layers: PlannedLayer[];
 }
 
-/** What a conversion has under way: the files that it writes, and what went into each. */
+/** The writing part of a conversion: plans and writes the output files, then commits or aborts all of them. */
 export class ConversionRun {
   private readonly assemblers: OpenAssembler[] = [];
   private readonly writtenParts: WrittenPart[] = [];
 
   constructor(private readonly conversion: ConversionContext) {}
 
-  /** Decides what becomes of the layers of each output, which takes a first reading where the writer asks for one. */
+  /** Plans the layers of each output file; scans the inputs if the writer needs a summary before the first feature. */
   async plan(files: readonly OutputFile[]): Promise<PlannedFile[]> {
     const planned: PlannedFile[] = [];
     for (const { path, layers } of files) {
@@ -39,7 +39,7 @@ export class ConversionRun {
     return planned;
   }
 
-  /** Writes one output; nothing is seen of it before `commit`. */
+  /** Writes one output under a temporary name; `commit` gives it its name. */
   async write({ path, layers }: PlannedFile): Promise<void> {
     const parts = layers.flatMap((layer) => layer.parts);
     const opened: OpenAssembler[] = [];
@@ -57,7 +57,7 @@ export class ConversionRun {
 
   private async writeLayer(planned: PlannedLayer, opened: readonly OpenAssembler[]): Promise<void> {
     const routes = planned.parts.map((part) => {
-      const { assembler, parts, context } = opened.find((one) => one.parts.includes(part))!;
+      const { assembler, parts, context } = opened.find((candidate) => candidate.parts.includes(part))!;
       const written: WrittenPart = { part, crs: planned.crs, features: 0 };
       this.writtenParts.push(written);
       return { assembler, context, index: parts.indexOf(part), written };
@@ -71,14 +71,17 @@ export class ConversionRun {
     });
   }
 
-  /** What earlier runs left beside the outputs. @throws guard-empty where nothing would replace something */
-  finish(): void {
+  /**
+   * Removes an earlier output that this one replaces under other names.
+   * @throws guard-empty if an output without features would replace one with features
+   */
+  removeStaleOutputs(): void {
     const { request, inPlaceUpdate, pathPlan, writer, outputs, reportBuilder } = this.conversion;
     if (writer.fileStem !== null) {
-      this.checkChangedTables();
+      this.checkReplacedTables();
       return;
     }
-    const gone = removeStaleOutput(
+    const removedPath = removeStaleOutput(
       pathPlan,
       writer,
       [...new Set(this.writtenParts.map(({ part }) => part.path))],
@@ -92,15 +95,15 @@ export class ConversionRun {
           features === 0 && (!inPlaceUpdate || (part.existingLayer && part.existingLayer.featureCount !== 0)),
       )
       .map(({ part }) => part.path);
-    if (gone !== null && replaced.length === this.writtenParts.length) replaced.push(gone);
+    if (removedPath !== null && replaced.length === this.writtenParts.length) replaced.push(removedPath);
     for (const path of replaced) {
       const old = path === "-" ? undefined : statSync(path, { throwIfNoEntry: false });
       if (old && old.size > 0) throw createError("guard-empty", { output: path });
     }
   }
 
-  /** @throws guard-empty where nothing would replace a table with something in it */
-  private checkChangedTables(): void {
+  /** @throws guard-empty if a table with rows would be replaced by an empty one */
+  private checkReplacedTables(): void {
     const { request, inPlaceUpdate } = this.conversion;
     if (request.allowEmpty || inPlaceUpdate?.mode !== "replace") return;
     const emptied = this.writtenParts.find(
@@ -109,26 +112,45 @@ export class ConversionRun {
     if (emptied) throw createError("guard-empty", { output: `${request.output}: ${emptied.part.existingLayer!.name}` });
   }
 
-  /** What is written, and gets its name by `commit`. */
-  reports(): OutputReport[] {
-    return this.writtenParts.map(({ part, crs, features }) => ({
-      path: part.path,
-      layer: part.layer.name,
-      features,
-      crs: crs && (crs.id ?? crs.name),
-    }));
+  /** Closes the rejects file and reports what `commit` will publish. */
+  async createReport(): Promise<ConvertReport> {
+    const { request, reportBuilder, rejectsFile } = this.conversion;
+    const rejects = rejectsFile.close();
+    const outputs = this.writtenParts.map(
+      ({ part, crs, features }): OutputReport => ({
+        path: part.path,
+        layer: part.layer.name,
+        features,
+        crs: crs && (crs.id ?? crs.name),
+      }),
+    );
+    return {
+      inputs: request.inputs,
+      outputs,
+      read: reportBuilder.read,
+      written: outputs.reduce((sum, output) => sum + output.features, 0),
+      rejected: rejectsFile.count,
+      kept: rejectsFile.kept,
+      withoutGeometry: reportBuilder.withoutGeometry,
+      skippedRanges: reportBuilder.skippedRanges,
+      losses: reportBuilder.losses.list(),
+      notices: await reportBuilder.collectNotices(),
+      operations: await reportBuilder.summarizeOperations(),
+      rejects,
+      upToDate: false,
+    };
   }
 
   async commit(report: ConvertReport): Promise<void> {
     this.conversion.host.signal.throwIfAborted();
-    const inPlace = this.assemblers.filter((one) => one.isInPlace);
-    // A rename can be undone, the commit of a database cannot: it comes when all files have their names.
+    const inPlace = this.assemblers.filter(({ isInPlace }) => isInPlace);
+    // Renames can be undone, the commit of a database cannot: databases are committed after all files are renamed.
     const { host, request, outputs } = this.conversion;
-    const last = async () => {
+    const commitDatabases = async () => {
       for (const { assembler } of inPlace) await assembler.commit?.();
       await host.onCommitted?.(report);
     };
-    await outputs.commit(inPlace.length > 0 || host.onCommitted ? last : undefined, (files) =>
+    await outputs.commit(inPlace.length > 0 || host.onCommitted ? commitDatabases : undefined, (files) =>
       host.onCommit?.(request.output, files, report),
     );
   }

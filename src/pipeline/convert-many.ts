@@ -1,4 +1,4 @@
-/** Many inputs into a folder: one conversion each, side by side in one pool; a bad one does not stop the others. */
+/** Converts many inputs into a folder: one conversion each, in one shared pool. A failed input does not stop the others. */
 import { existsSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import { asGeoferryError, createError, type GeoferryError } from "../errors.js";
@@ -13,66 +13,70 @@ import { chooseWriter, splitExtension, writableFormatIds } from "./plan/plan-out
 import { type ConvertReport, upToDateReport } from "./report.js";
 import type { ConvertRequest, Host } from "./request.js";
 
-/** What became of one input of many. */
+/** The result of one of many conversions: a report or an error. */
 export type Outcome =
   | { readonly input: string; readonly output: string; readonly report: ConvertReport; readonly error?: undefined }
   | { readonly input: string; readonly output: string; readonly error: GeoferryError; readonly report?: undefined };
 
-/** See `convertMany`. */
+/** Called before a conversion starts: returns the request to run, or null to leave the output unchanged. */
 export type ConfirmRequest = (request: ConvertRequest) => Promise<ConvertRequest | null>;
 
-/** Whether the output is meant as a folder: it is one, or is written as one. */
+/** Whether the path is an existing folder, or ends with a slash. */
 export function isFolder(output: string): boolean {
   return /[/\\]$/.test(output) || (existsSync(output) && statSync(output).isDirectory());
 }
 
-/** Whether the output is a folder that is itself the dataset that is written, as `.gdb` is. */
+/** Whether the output is a folder that is one dataset, such as `.gdb`. */
 const isDatasetOutput = ({ output, to }: ConvertRequest, { registry }: Host): boolean =>
   registry.isDatasetFolder(output) && (to === undefined || registry.get(to).folderExtensions !== undefined);
 
-/** Whether the output is a folder of files. */
+/** Whether the output is a folder of separate files. */
 const isFolderOutput = (request: ConvertRequest, host: Host): boolean =>
   isFolder(request.output) && !isDatasetOutput(request, host);
 
-/** Shells complete the name of such a folder with a slash. */
+/** Removes the slash that shells append when they complete the name of a dataset folder. */
 const trimTrailingSlash = (request: ConvertRequest, host: Host): ConvertRequest =>
   isDatasetOutput(request, host) ? { ...request, output: request.output.replace(/[/\\]+$/, "") } : request;
 
-/** A folder or a pattern as input, and a name that is no file of a known format as output, mean a folder. */
+/** An input that is a folder or a glob implies an output folder, unless the output has the extension of a known format. */
 function impliesFolderOutput(request: ConvertRequest, host: Host): boolean {
   if (isAddress(request.output, host.registry) || host.registry.findByExtension(request.output).length > 0)
     return false;
   return request.inputs.some((input) => !isAddress(input, host.registry) && (isGlob(input) || isFolder(input)));
 }
 
-/** What a request for many comes to: a conversion each, or one into a single file. */
+/** The conversions of a request: one for each input, or one into a single file. */
 export interface ConversionPlan {
   readonly request: ConvertRequest;
-  /** Whether all goes into one file. */
+  /** Whether all inputs go into one file. */
   readonly isSingle: boolean;
-  /** Whether inputs that fail may be left out of the single file: the others keep their layers there. */
+  /** Whether the single file may be written without inputs that fail. */
   readonly skipsFailedInputs: boolean;
   readonly conversions: readonly { readonly inputs: readonly string[]; readonly output: string }[];
-  /** Inputs that cannot even be looked at. */
+  /** Inputs that cannot be listed or opened. */
   readonly failed: readonly Outcome[];
 }
 
 /**
- * @param mayFail whether inputs that fail may be left out of a single file: what a job has written is replaced as a whole,
- * and without one of its inputs would lose what it had of that
+ * @param maySkipFailed whether a single file may be written without inputs that fail. A job must not: it replaces its
+ * output as a whole, and would lose the layers of the failed input
  * @throws usage errors, input-missing, format-undecided, output-collision
  */
-export async function planConversions(given: ConvertRequest, host: Host, mayFail = false): Promise<ConversionPlan> {
+export async function planConversions(
+  given: ConvertRequest,
+  host: Host,
+  maySkipFailed = false,
+): Promise<ConversionPlan> {
   const request = trimTrailingSlash(given, host);
   const expanded = await expandInputs(request.inputs, host.registry, host.signal, request.from);
   const isSingle =
     host.registry.findByAddress(request.output) !== undefined ||
     (!isFolderOutput(request, host) && !(impliesFolderOutput(request, host) && request.to !== undefined));
-  const skipsFailedInputs = mayFail && isSingle && canSkipInputs(request, expanded, host);
+  const skipsFailedInputs = maySkipFailed && isSingle && canSkipInputs(request, expanded, host);
   const failed = expanded.flatMap(({ address: input, error }) =>
     error ? [{ input: redact(input, host.registry), output: request.output, error }] : [],
   );
-  // Into one file goes everything or nothing, unless each input has layers of its own there.
+  // One file gets all inputs or none, unless each input has layers of its own in it.
   if (isSingle && failed[0] && !skipsFailedInputs) throw failed[0].error;
   const readable = expanded.filter(({ error }) => !error);
   const conversions = isSingle
@@ -84,32 +88,32 @@ export async function planConversions(given: ConvertRequest, host: Host, mayFail
 }
 
 /**
- * Converts, into one file or, where the output is a folder, every input into a file of its own there.
- * @param onOutcome told as soon as an input is done or has failed
- * @param decide what to ask of one conversion of them, just before it begins; null leaves its output as it is
- * @throws usage errors, before anything starts; what goes wrong with one input is in its outcome
+ * Converts into one file or, if the output is a folder, each input into a file of its own there.
+ * @param onOutcome called as soon as an input was converted or has failed
+ * @param confirm called just before each conversion starts
+ * @throws usage errors, before anything starts; an error of one input is in its outcome
  */
 export async function convertMany(
   given: ConvertRequest,
   host: Host,
   onOutcome: (outcome: Outcome) => void = () => {},
-  decide?: ConfirmRequest,
+  confirm?: ConfirmRequest,
 ): Promise<Outcome[]> {
-  const { request, skipsFailedInputs, conversions, failed } = await planConversions(given, host, decide === undefined);
+  const { request, skipsFailedInputs, conversions, failed } = await planConversions(given, host, confirm === undefined);
   for (const outcome of failed) onOutcome(outcome);
 
   await using executor = conversions.length > 1 ? await openExecutor(request, host) : undefined;
-  const claims = new Set<string>();
+  const reservations = new Set<string>();
   const limit = executor ? await createLimiter(executor.parallelism) : runUnlimited;
-  // Awaited here: what stands behind `await using` is disposed of as soon as the function returns.
+  // Awaited here, since `await using` closes the executor when the function returns.
   const outcomes = await Promise.all(
     conversions.map(({ inputs, output }) =>
       limit(inputs, async () => {
         const one = { ...request, inputs, output };
         if (skipsFailedInputs) return convertSkippingFailed(one, host, onOutcome);
         const run = async (one: ConvertRequest) => {
-          const decided = decide ? await decide(one) : one;
-          return decided === null ? upToDateReport(one) : convert(decided, host, executor, claims);
+          const confirmed = confirm ? await confirm(one) : one;
+          return confirmed === null ? upToDateReport(one) : convert(confirmed, host, executor, reservations);
         };
         const outcome = await tryConvert(one, host, run);
         onOutcome(outcome);
@@ -120,7 +124,7 @@ export async function convertMany(
   return [...failed, ...outcomes.flat()];
 }
 
-/** Whether an input can be opened a second time. */
+/** Whether an input can be read twice, unlike stdin and pipes. */
 const isRereadable = (input: string): boolean => {
   if (input === "-") return false;
   const stat = statSync(input, { throwIfNoEntry: false });
@@ -128,8 +132,8 @@ const isRereadable = (input: string): boolean => {
 };
 
 /**
- * Whether the good ones of several inputs are worth writing into one file without the others: where each has layers of
- * its own, and no older file would lose those of an input that fails now.
+ * Whether one file may be written without the inputs that fail: each input has layers of its own in it, and no existing
+ * file would lose the layers of a failed input.
  */
 function canSkipInputs(request: ConvertRequest, inputs: readonly ExpandedInput[], host: Host): boolean {
   const { output, overwrite } = request;
@@ -139,12 +143,12 @@ function canSkipInputs(request: ConvertRequest, inputs: readonly ExpandedInput[]
     const { capabilities, fileStem } = chooseWriter(request, host);
     return capabilities.layers === "many" && (fileStem !== null || !existsSync(output) || request.append === true);
   } catch {
-    // The conversion says what is wrong with the request.
+    // The conversion itself reports the error.
     return false;
   }
 }
 
-/** Converts, and again without an input that fails, until the rest can be converted. */
+/** Converts, and repeats without the input that failed until the remaining inputs can be converted. */
 async function convertSkippingFailed(
   request: ConvertRequest,
   host: Host,
@@ -163,18 +167,18 @@ async function convertSkippingFailed(
   return outcomes;
 }
 
-/** Runs the conversion of these inputs in its turn. */
+/** Runs a conversion of these inputs as soon as the concurrency limit allows. */
 type RunLimited = <R>(inputs: readonly string[], run: () => Promise<R>) => Promise<R>;
 
 const runUnlimited: RunLimited = (_, run) => run();
 
-/** Inputs below this many bytes hold little memory while they are converted. */
+/** Inputs smaller than this (bytes) take little memory while they are converted. */
 const smallInputBytes = 1024 * 1024;
 
-/** So many small inputs are under way for each that is worked on: most of their time goes into waiting for the disk. */
+/** Concurrent conversions of small inputs for each thread: they mostly wait for the disk. */
 const smallInputsPerThread = 4;
 
-/** Lets as many conversions run at once as there are threads, and more of small inputs. */
+/** Limits concurrent conversions to the number of threads, with more for small inputs. */
 async function createLimiter(width: number): Promise<RunLimited> {
   const { default: pLimit } = await import("p-limit");
   const large = pLimit(width);
@@ -188,8 +192,8 @@ function isSmallFile(path: string): boolean {
 }
 
 /**
- * What can be converted, without what lies in the output's folder where that is within the folder or pattern that is
- * gone through: those are the outputs of an earlier run.
+ * Leaves out files in the output folder if that lies inside the searched folder or glob: they are outputs of an earlier
+ * run.
  */
 function excludeOutputs(inputs: readonly ExpandedInput[], output: string, registry: Registry): ExpandedInput[] {
   const folder = toAbsolute(output) + separatorFor(output);
@@ -213,13 +217,13 @@ async function tryConvert(
     return { input, output, report: await run(request) };
   } catch (error) {
     if (host.signal.aborted) return { input, output, error: createError("interrupted", {}, error) };
-    const behind = failedInput(error);
-    const named = behind === undefined ? input : redact(behind, host.registry);
-    return { input: named, output, error: asGeoferryError(error) };
+    const failed = failedInput(error);
+    const failedName = failed === undefined ? input : redact(failed, host.registry);
+    return { input: failedName, output, error: asGeoferryError(error) };
   }
 }
 
-/** A file in a folder, or an object below a prefix. */
+/** The path of a file in a folder, or the address of an object below a prefix. */
 function joinPath(folder: string, name: string): string {
   if (!isBucketAddress(folder)) return join(folder, name);
   return `${folder.replace(/([^/])$/, "$1/")}${name.replaceAll(sep, "/")}`;
@@ -234,7 +238,8 @@ function planFolderOutputs(
   const { registry } = host;
   if (request.rejects !== undefined) {
     throw createError("usage", {
-      reason: "--rejects names one file; with a folder as output each one has its own beside it",
+      reason:
+        "--rejects names one file, but with an output folder each output has a rejects file beside it; omit --rejects",
     });
   }
   if (request.to === undefined)
@@ -250,7 +255,7 @@ function planFolderOutputs(
     const from = registry.findByExtension(input.relativePath)[0];
     const stem = from ? splitExtension(input.relativePath, from)[0] : input.relativePath.replace(/\.[^./\\]+$/, "");
     const output = joinPath(request.output, `${stem}.${extension}`);
-    // Names that differ in case only are one name on many disks.
+    // Names that differ only in case are the same file on case-insensitive file systems.
     const key = output.toLowerCase();
     const other = planned.get(key);
     if (!other) planned.set(key, { inputs: [input.address], output });
@@ -261,7 +266,7 @@ function planFolderOutputs(
       throw createError("output-collision", { output, inputs, remedy: "number them with --on-name-clash number" });
     }
   }
-  // Who has a name to itself keeps it, whatever the numbered ones would be called.
+  // Outputs with a unique name keep it; numbered names avoid them.
   for (const { address, stem } of clashing) {
     for (let n = 2; ; n++) {
       const output = `${stem}_${n}.${extension}`;

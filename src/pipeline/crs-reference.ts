@@ -1,4 +1,4 @@
-/** What is told of the coordinate reference system of a layer. */
+/** The description of a layer's coordinate reference system in reports. */
 import {
   type CrsDescription,
   crsContext,
@@ -16,7 +16,7 @@ import { type OperationReport, operationReport } from "./report.js";
 import type { Host } from "./request.js";
 
 export interface CrsReference extends CrsDescription {
-  /** How coordinates become longitudes and latitudes in WGS 84. */
+  /** The operation that transforms coordinates to WGS 84, or why there is none. */
   readonly toWgs84:
     | Omit<OperationReport, "layer" | "used">
     | { readonly error: string; readonly better: OperationReport["better"] };
@@ -37,7 +37,7 @@ async function operationOptions(
   return { accuracy, grids, gridFolders: host.grids?.folders ?? [], ...(within === null ? {} : { within }) };
 }
 
-/** The operation by which a conversion makes longitudes and latitudes of coordinates; null where there is none. */
+/** The operation with which a conversion transforms coordinates to WGS 84; null if there is none. */
 export async function operationToWgs84(
   crs: Crs,
   choice: OperationChoice,
@@ -53,7 +53,7 @@ export async function operationToWgs84(
 }
 
 /**
- * @param extent of the features in the system's coordinates, for which the advice is made; null where it is not known
+ * @param extent of the features in coordinates of the system, for choosing the operation; null if unknown
  * @throws grid-missing
  */
 export async function describeReference(

@@ -1,4 +1,4 @@
-/** Looks at inputs without converting them: what `geoferry info` and `geoferry check` tell. */
+/** Inspects inputs without converting them, for `geoferry info` and `geoferry check`. */
 import { isWgs84, shareGrids } from "../crs/index.js";
 import { Spool } from "../io/input/spool.js";
 import type { Crs, Extent, FieldSummary, GeometryType, Loss, Reject, SkippedRange } from "../model/index.js";
@@ -23,7 +23,7 @@ export interface LayerReport {
   readonly format: string;
   readonly layer: string;
   readonly crs: Crs | null;
-  /** What is known of the CRS; null where there is none. */
+  /** Details of the CRS; null if there is none. */
   readonly reference: CrsReference | null;
   readonly featureCount: number;
   readonly geometryTypes: readonly GeometryType[];
@@ -32,13 +32,13 @@ export interface LayerReport {
   readonly hasM: boolean;
   readonly extent: Extent | null;
   readonly fields: readonly FieldSummary[];
-  /** What a person should look at, a sentence each. */
+  /** One sentence each. */
   readonly warnings: readonly string[];
-  /** Why a conversion to longitudes and latitudes would end with an error; null where it would not. */
+  /** Why a conversion to WGS 84 would fail; null if it would not. */
   readonly error: string | null;
   /** The code of that error. */
   readonly errorCode: "geometry-missing" | "crs-unknown" | "crs-no-operation" | null;
-  /** Features that would not be carried as they are, each with its place: those that `check` asks for. */
+  /** Features that would be rejected or repaired, each with its place; only if `thorough`. */
   readonly problems: readonly Reject[];
 }
 
@@ -46,7 +46,7 @@ export interface InspectReport {
   readonly layers: readonly LayerReport[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
-  /** Stretches of the input that were given up (`--skip-errors`): what is said of the layers is not of all in them. */
+  /** Ranges of the input that were skipped (`--skip-errors`); the layer reports do not cover them. */
   readonly skippedRanges: readonly SkippedRange[];
 }
 
@@ -65,12 +65,12 @@ export type InspectRequest = Pick<
 > & { readonly existingMap?: ExistingMapData };
 
 /**
- * @param thorough also look at every coordinate and every geometry's validity
+ * @param thorough also check every coordinate and the validity of every geometry
  * @throws what opening and reading the inputs throws
  */
 export async function inspect(request: InspectRequest, host: Host, thorough: boolean): Promise<InspectReport> {
-  const whole = { ...request, output: "" };
-  await using early = await startWorkersEarly(whole, host, null);
+  const convertRequest = { ...request, output: "" };
+  await using early = await startWorkersEarly(convertRequest, host, null);
   await using spool = new Spool();
   await using inputs = await openInputs(
     request.inputs,
@@ -78,25 +78,26 @@ export async function inspect(request: InspectRequest, host: Host, thorough: boo
     host,
     spool,
   );
-  const gathered = new ReportBuilder();
-  for (const found of inputs.findings) gathered.add(found);
+  const reportBuilder = new ReportBuilder();
+  for (const found of inputs.findings) reportBuilder.add(found);
   const layers: InspectedLayer[] = [];
-  await using owned = early ? null : await chooseExecutor(whole, host, inputs.layers, null);
+  await using owned = early ? null : await chooseExecutor(convertRequest, host, inputs.layers, null);
   const executor = early ?? owned!;
-  for (const open of inputs.layers) layers.push(await inspectLayer(open, request, host, executor, thorough, gathered));
+  for (const open of inputs.layers)
+    layers.push(await inspectLayer(open, request, host, executor, thorough, reportBuilder));
   return {
     layers: addRefusals(layers, inputs.layers, request),
-    losses: gathered.losses.list(),
-    notices: gathered.notices.list(),
-    skippedRanges: gathered.skippedRanges,
+    losses: reportBuilder.losses.list(),
+    notices: reportBuilder.notices.list(),
+    skippedRanges: reportBuilder.skippedRanges,
   };
 }
 
 type InspectedLayer = Omit<LayerReport, "error" | "errorCode">;
 
 /**
- * What a conversion would refuse a layer for as a whole: that its source has no position at all, though the request says
- * what positions are in, or that its reference system is not known or no operation leads from it to WGS 84.
+ * Adds why a conversion would refuse a whole layer: its source has no coordinates although the request sets their
+ * reference system, its reference system is unknown, or there is no operation to WGS 84.
  */
 function addRefusals(
   layers: readonly InspectedLayer[],
@@ -106,10 +107,10 @@ function addRefusals(
   const isLocated = ({ featureCount, nullGeometries }: InspectedLayer) => featureCount > nullGeometries;
   const located = new Set(layers.filter(isLocated).map(({ input }) => input));
   return layers.map((layer, l) => {
-    const isBare = layer.featureCount > 0 && !located.has(layer.input);
-    const missing = isBare ? explainMissingGeometry(opened[l]!, request) : null;
+    const lacksGeometry = layer.featureCount > 0 && !located.has(layer.input);
+    const missing = lacksGeometry ? explainMissingGeometry(opened[l]!, request) : null;
     if (missing === null) return { ...layer, ...missingOperationRefusal(layer, opened[l]!) };
-    // The reason has the advice.
+    // The error already contains this advice.
     const advice = new Set(coordinateAdvice(opened[l]!.layer));
     const warnings = layer.warnings.filter((sentence) => !advice.has(sentence));
     return { ...layer, warnings, error: missing, errorCode: "geometry-missing" };
@@ -132,12 +133,12 @@ async function inspectLayer(
   host: Host,
   executor: Awaited<ReturnType<typeof chooseExecutor>>,
   thorough: boolean,
-  gathered: ReportBuilder,
+  reportBuilder: ReportBuilder,
 ): Promise<InspectedLayer> {
   const { layer, source } = open;
   const crs = request.sourceCrs === undefined ? layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
   const refinesTypes = layer.fields === null;
-  const summariser = new Summarizer(refinesTypes);
+  const summarizer = new Summarizer(refinesTypes);
   const problems: Reject[] = [];
   const outside = new Tally();
   let record = 0;
@@ -162,8 +163,8 @@ async function inspectLayer(
     const { found } = result;
     const beyond = found.notices.filter(({ code }) => code === "outside-crs-area" || code === "zone-prefix");
     outside.merge(beyond);
-    gathered.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
-    if (found.summary) summariser.merge(found.summary);
+    reportBuilder.add({ ...found, notices: found.notices.filter((notice) => !beyond.includes(notice)) }, record, line);
+    if (found.summary) summarizer.merge(found.summary);
     problems.push(...found.rejects.map((reject) => toAbsolutePlace(reject, record, line)));
     record += found.records;
     line += found.lines;
@@ -171,10 +172,10 @@ async function inspectLayer(
     host.onProgress?.({ done, total: layer.bytes, features: record, phase: "scan" });
   }
   await task.close();
-  const said = open.context.takeFindings(0);
-  gathered.add(said);
-  problems.push(...said.rejects);
-  const summary = summariser.summary();
+  const readerFindings = open.context.takeFindings(0);
+  reportBuilder.add(readerFindings);
+  problems.push(...readerFindings.rejects);
+  const summary = summarizer.summary();
   return {
     input: source.name,
     format: open.reader.id,
@@ -206,7 +207,7 @@ async function areaCheckStages(crs: Crs | null): Promise<StageSpec[]> {
   return settings ? [{ name: "check-area", settings }] : [];
 }
 
-/** What a conversion would refuse features for; the transformation to longitude and latitude among them. */
+/** The stages of a conversion to WGS 84 that reject features. */
 async function checkStages(
   crs: Crs | null,
   extent: Extent | null,

@@ -1,10 +1,10 @@
 /**
- * Options by the names that they have on the command line, in job files and in the library. Messages name flags, since
- * most are read on a command line; `rewriteOptionNames` rewrites them for jobs and programs.
+ * The names of each option on the command line, in job files and in the library. Messages name flags;
+ * `rewriteOptionNames` replaces them for jobs and programs.
  */
 import type { ConvertRequest } from "./request.js";
 
-/** What an option is set to: a limit is `100` or `5%`, a list holds the words that it can be. */
+/** The type of an option's value: a limit is `100` or `5%`, an array lists the allowed words. */
 export type OptionKind =
   | "text"
   | "flag"
@@ -19,9 +19,9 @@ export type OptionKind =
 export interface OptionNames {
   /** Without `--`. */
   readonly flag: string;
-  /** Key of a step of a job, or of the map that is its target; null where jobs do not have it. */
+  /** Key in a step of a job or in its target map; null if jobs do not have the option. */
   readonly job: string | null;
-  /** Null where the library does not have it. */
+  /** Null if the library does not have the option. */
   readonly library: keyof ConvertRequest | null;
   readonly kind: OptionKind;
 }
@@ -35,7 +35,7 @@ const defineOption = <L extends LibraryOption | null>(
   job: string | null,
 ): OptionNames & { readonly library: L } => ({ flag, job, library, kind });
 
-/** Options of a conversion. The compiler holds the keys against the request. */
+/** Options of a conversion; the compiler checks that every member of the request has one. */
 export const conversionOptions: Readonly<Record<LibraryOption, OptionNames>> = {
   from: defineOption("from", "from", "text", "from"),
   to: defineOption("to", "to", "text", "to"),
@@ -74,7 +74,7 @@ export const conversionOptions: Readonly<Record<LibraryOption, OptionNames>> = {
   maxInputBytes: defineOption("maxInputBytes", "max-input", "count", "maxInput"),
 };
 
-/** Keys of a job's map that no conversion has. */
+/** Options of a job's map that conversions do not have. */
 export const mapOptions: readonly OptionNames[] = [
   defineOption(null, "mode", ["incremental", "full", "append"], "mode"),
   defineOption(null, "remote-field", "text", "remoteField"),
@@ -97,14 +97,14 @@ export const mapOptions: readonly OptionNames[] = [
   defineOption(null, "backup", "text", "backup"),
 ];
 
-/** Of requests to other machines: in a job they stand in `network`. */
+/** Options of network requests; in a job they are members of `network`. */
 export const networkOptions: readonly OptionNames[] = [
   defineOption(null, "connect-timeout", "count", "network.connectTimeout"),
   defineOption(null, "timeout", "count", "network.timeout"),
   defineOption(null, "minimum-rate", "count", "network.minimumRate"),
 ];
 
-/** How a value of each kind is written. */
+/** Formats a value of each kind. */
 export type ValueFormats = Readonly<
   Record<"text" | "number" | "limit" | "texts", (value: string) => string> & {
     members: (name: string, value: string) => string;
@@ -114,10 +114,14 @@ export type ValueFormats = Readonly<
 const flagPattern =
   /(?<![\w-])--(no-)?([a-z][a-z-]*[a-z])(?:( )([A-Za-z_][\w.:-]*=[^\s,;]+|[A-Z]+:\d+|gdal:\w+|\d[\d.]*%?(?![\w-])|[a-z]+(?:-[a-z]+)?(?![\w-])))?/g;
 
-/** A whole command for a terminal: as far as the punctuation that ends it. */
+/** A complete command for a terminal, up to the punctuation that ends it. */
 const commandPattern = /\bgeoferry [a-z].*?(?=[;,.:)]+(?:\s|$)|$)/gms;
 
-/** @param options by their flags @param nameOf the name to write @param written how values are */
+/**
+ * Replaces flags in a sentence, except in complete commands.
+ * @param options by flag
+ * @param nameOf returns the name to write, or null to keep the flag
+ */
 export function rewriteOptionNames(
   sentence: string,
   options: ReadonlyMap<string, OptionNames>,
@@ -143,7 +147,7 @@ export function rewriteOptionNames(
   return text + rewritten(sentence.slice(from));
 }
 
-/** A word that is no value of the option goes on with the sentence: null. */
+/** Null if the word is not a value of the option but continues the sentence. */
 function formatOptionValue(kind: OptionKind, value: string, written: ValueFormats): string | null {
   if (typeof kind !== "string") return kind.includes(value) ? written.text(value) : null;
   if (/^[a-z]+(?:-[a-z]+)?$/.test(value)) return null;
@@ -156,7 +160,7 @@ function formatOptionValue(kind: OptionKind, value: string, written: ValueFormat
   return kind === "count" || kind === "positive" ? written.number(value) : written.text(value);
 }
 
-/** The options that a sentence with flags speaks of outside of whole commands, each once. */
+/** The options whose flags a sentence mentions outside complete commands, each once. */
 export function findOptions(sentence: string, options: ReadonlyMap<string, OptionNames>): OptionNames[] {
   const found = [...sentence.replace(commandPattern, "").matchAll(flagPattern)].flatMap(
     ([, , name = ""]) => options.get(name) ?? [],

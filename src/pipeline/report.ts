@@ -22,19 +22,19 @@ export interface OutputReport {
   readonly path: string;
   readonly layer: string;
   readonly features: number;
-  /** "EPSG:4326", or what the coordinates are called; null where nothing is claimed. */
+  /** "EPSG:4326", or the name of the CRS; null if unknown. */
   readonly crs: string | null;
 }
 
-/** One of several operations that was used. */
+/** An operation that transformed some of the positions. */
 export interface UsedOperation {
   readonly operation: string;
-  /** Metres; null where it is unknown. */
+  /** Meters; null if unknown. */
   readonly accuracy: number | null;
   readonly positions: number;
 }
 
-/** How the coordinates of a layer of the input became those of the output. */
+/** The reprojection of an input layer. */
 export interface OperationReport {
   readonly layer: string;
   readonly from: string;
@@ -42,19 +42,19 @@ export interface OperationReport {
   readonly kind: Operation["kind"];
   readonly name: string;
   /**
-   * Metres: the worst of what was used, or may be used where no position was counted; null where it is unknown, as it is
-   * of positions far outside of the target's area of use.
+   * Meters: the worst accuracy of the used operations, or of all candidates if no position was counted. Null if unknown,
+   * for example for positions far outside the target's area of use.
    */
   readonly accuracy: number | null;
-  /** Of several operations those that were taken, and by how many positions; empty where there was one. */
+  /** The used operations with their number of positions; empty if there was only one candidate. */
   readonly used: readonly UsedOperation[];
-  /** The grids that it was chosen from, by the names of their files. */
+  /** File names of the available grids. */
   readonly grids: readonly string[];
-  /** Better ones for which a grid is missing. */
+  /** More accurate operations whose grid is missing. */
   readonly better: Operation["better"];
 }
 
-/** Metres: the worst accuracy of a reprojection that a request allows. */
+/** Meters: the worst accuracy of a reprojection that the request allows. */
 export const accuracyLimit = ({ accuracy, strict }: Pick<ConvertRequest, "accuracy" | "strict">): number =>
   accuracy ?? (strict ? strictAccuracyLimit : defaultAccuracyLimit);
 
@@ -75,31 +75,31 @@ export function operationReport(layer: string, operation: Operation): OperationR
   };
 }
 
-/** What a conversion did. */
+/** The result of a conversion. */
 export interface ConvertReport {
   readonly inputs: readonly string[];
   readonly outputs: readonly OutputReport[];
-  /** Features read; those filtered out and rejected are among them. */
+  /** Features read, including those filtered out and rejected. */
   readonly read: number;
   readonly written: number;
   readonly rejected: number;
-  /** Rejected features that were carried without their geometry: they are among those written. */
+  /** Rejected features that were written without their geometry; `written` includes them. */
   readonly kept: number;
-  /** Of the features written those without a geometry. */
+  /** Written features without a geometry. */
   readonly withoutGeometry: number;
-  /** Stretches of the inputs that were given up (`--skip-errors`). */
+  /** Ranges of the inputs that were skipped (`--skip-errors`). */
   readonly skippedRanges: readonly SkippedRange[];
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
-  /** One for each layer that was reprojected, or could be left as it was. */
+  /** One for each layer with a known source and target CRS. */
   readonly operations: readonly OperationReport[];
-  /** The file with the rejected features, where there is one. */
+  /** Path of the rejects file; null if there is none. */
   readonly rejects: string | null;
-  /** True where there was nothing to do. */
+  /** Whether the output was newer than the inputs, so that nothing was converted. */
   readonly upToDate: boolean;
 }
 
-/** Of a conversion that left its output as it is. */
+/** The report of a conversion that left its output unchanged. */
 export function upToDateReport(request: Pick<ConvertRequest, "inputs">): ConvertReport {
   return {
     inputs: request.inputs,
@@ -126,27 +126,27 @@ function mergeUses(use: OperationUse, known: OperationUse | undefined): Operatio
 /** Notices that name the accuracy of an operation. */
 const accuracyNotices: ReadonlySet<string> = new Set(["crs-operation", "crs-accuracy"]);
 
-/** What would serve the positions that no operation served, of the notices of a report. */
+/** Advice for positions that no operation could transform, from the notices of a report. */
 export const unservedPositionAdvice = (notices: readonly Loss[]): string[] =>
   notices.flatMap(({ code, example }) => (code === "crs-unreached" || code === "zone-prefix" ? [example] : []));
 
-/** Gathers what every thread found. */
+/** Merges the findings of all threads into a report. */
 export class ReportBuilder {
   readonly losses = new Tally();
   readonly notices = new Tally();
   private readonly plannedOperations: { readonly layer: string; readonly operation: Operation }[] = [];
   private readonly uses = new Map<string, OperationUse>();
-  /** By layer of the inputs: features that went into outputs. */
+  /** Written features by input layer. */
   readonly geometryCounts = new Map<OpenLayer, GeometryCounts>();
   read = 0;
-  /** Features of the inputs that were written, and those of them without a geometry. */
+  /** Written features of the inputs, and how many of them have no geometry. */
   writtenFeatures = 0;
   withoutGeometry = 0;
 
-  /** By what they say: a source that is read twice has the same gaps twice. */
+  /** By content, since a source that is scanned and then converted reports its skipped ranges twice. */
   private readonly foundRanges = new Map<string, SkippedRange>();
 
-  /** `record` and `line` stand before the piece that the findings are of. */
+  /** @param record records before the piece @param line lines before the piece */
   add(findings: Pick<Findings, "losses" | "notices" | "skippedRanges" | "operationUses">, record = 0, line = 0): void {
     for (const use of findings.operationUses ?? []) {
       const key = JSON.stringify([use.layer, use.from, use.to, use.transformationIndex]);
@@ -155,8 +155,8 @@ export class ReportBuilder {
     this.losses.merge(findings.losses);
     this.notices.merge(findings.notices);
     for (const each of findings.skippedRanges) {
-      const gap = toAbsolutePlace(each, record, line);
-      this.foundRanges.set(JSON.stringify(gap), gap);
+      const range = toAbsolutePlace(each, record, line);
+      this.foundRanges.set(JSON.stringify(range), range);
     }
   }
 
@@ -164,28 +164,28 @@ export class ReportBuilder {
     this.plannedOperations.push({ layer, operation });
   }
 
-  /** What was planned, with what of it was used. */
+  /** The planned operations with their use. */
   summarizeOperations(): Promise<OperationReport[]> {
     return Promise.all(
       this.plannedOperations.map(async ({ layer, operation }) => {
         const uses = this.findOperationUses(layer, operation);
-        const settled = await summarizeUse(operation, uses);
-        const accuracy = this.countOutsideTarget(layer) > 0 ? null : settled.accuracy;
-        const report = { ...operationReport(layer, operation), ...settled, accuracy };
-        // The name says it of the only one.
+        const summary = await summarizeUse(operation, uses);
+        const accuracy = this.countOutsideTarget(layer) > 0 ? null : summary.accuracy;
+        const report = { ...operationReport(layer, operation), ...summary, accuracy };
         if (operation.transformations.length < 2) return report;
         const used = uses.flatMap(({ transformationIndex, positionCount }): UsedOperation[] => {
-          const taken = transformationIndex === null ? undefined : operation.transformations[transformationIndex];
-          return taken === undefined
+          const transformation =
+            transformationIndex === null ? undefined : operation.transformations[transformationIndex];
+          return transformation === undefined
             ? []
-            : [{ operation: taken.name, accuracy: taken.accuracy, positions: positionCount }];
+            : [{ operation: transformation.name, accuracy: transformation.accuracy, positions: positionCount }];
         });
         return { ...report, used };
       }),
     );
   }
 
-  /** @throws crs-no-operation where every position of a layer was refused for the accuracy that was asked for */
+  /** @throws crs-no-operation if every position of a layer was refused because of the requested accuracy */
   async checkAnyTransformed(): Promise<void> {
     for (const { layer, operation } of this.plannedOperations) {
       const reason = await explainRefusal(operation, this.findOperationUses(layer, operation));
@@ -195,18 +195,18 @@ export class ReportBuilder {
     }
   }
 
-  /** All notices, and before them what is to be stated about the operations and the positions that went by them. */
+  /** All notices; first those about operations and the positions that they transformed. */
   async collectNotices(): Promise<Loss[]> {
-    const stated = new Map<string, Loss>();
+    const operationNotices = new Map<string, Loss>();
     for (const { layer, operation } of this.plannedOperations)
       for (const { code, text, count } of await operationNotes(operation, this.findOperationUses(layer, operation))) {
         const example = `${text}${accuracyNotices.has(code) ? this.describeOutsideTarget(layer) : ""}`;
-        stated.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
+        operationNotices.set(JSON.stringify([layer, code, text]), { code, layer, count, example });
       }
-    return [...stated.values(), ...this.notices.list()];
+    return [...operationNotices.values(), ...this.notices.list()];
   }
 
-  /** Features of a layer that lie far outside of where the target is meant to be used. */
+  /** Number of features of a layer outside the target's area of use. */
   private countOutsideTarget(layer: string): number {
     const outside = this.notices.list().filter((notice) => notice.code === "outside-target-area");
     return outside.reduce((sum, notice) => sum + (notice.layer === layer ? notice.count : 0), 0);
@@ -215,7 +215,7 @@ export class ReportBuilder {
   private describeOutsideTarget(layer: string): string {
     const features = this.countOutsideTarget(layer);
     if (features === 0) return "";
-    return `; of ${formatCount(features, "feature")} outside of the target's area of use the accuracy is not known (outside-target-area)`;
+    return `; the accuracy is unknown for ${formatCount(features, "feature")} outside the target's area of use (outside-target-area)`;
   }
 
   /** The most used one first. */
@@ -230,17 +230,17 @@ export class ReportBuilder {
   }
 }
 
-/** "roads.shp, record 12, byte 880: 1,200 bytes were given up: …" */
+/** "roads.shp, record 12, byte 880: skipped 1,200 bytes: …" */
 export function describeSkippedRange({ source, place, bytes, reason }: SkippedRange): string {
   const at = describePlace(place);
-  const extent = bytes === null || bytes === 0 ? "what belongs there" : formatCount(bytes, "byte");
-  return `${source}${at ? `, ${at}` : ""}: gave up ${extent}: ${reason}`;
+  const extent = bytes === null || bytes === 0 ? "missing data" : formatCount(bytes, "byte");
+  return `${source}${at ? `, ${at}` : ""}: skipped ${extent}: ${reason}`;
 }
 
-/** "3 features without their geometry …"; nothing where there are none. */
+/** "3 features lost their geometries …"; empty if there are none. */
 export function describeKept({ kept }: { readonly kept: number }): string[] {
-  const what = `${formatCount(kept, "feature")} without ${kept === 1 ? "its geometry" : "their geometries"}`;
-  return kept === 0 ? [] : [`${what}, which could not be carried; --on-bad-geometry reject leaves such features out`];
+  const what = `${formatCount(kept, "feature")} lost ${kept === 1 ? "its geometry" : "their geometries"}`;
+  return kept === 0 ? [] : [`${what}, which cannot be written; --on-bad-geometry reject leaves such features out`];
 }
 
 /** "text-cut: name (12 values): …" */

@@ -7,38 +7,38 @@ import type { Registry } from "../plugin/registry.js";
 import type { HostGrids } from "./grids/grid-store.js";
 import type { ConvertReport } from "./report.js";
 
-/** What becomes of features whose geometry alone cannot be carried. */
+/** Choices for features whose geometry cannot be written. */
 export const badGeometryChoices = ["null", "reject"] as const;
 export const badGeometryHelp =
   "When a geometry cannot be written: null keeps the feature without geometry and counts it as rejected; reject leaves it out";
 export type BadGeometry = (typeof badGeometryChoices)[number];
 
-/** A conversion as a person asks for it: the flags of `geoferry convert`. */
+/** The options of a conversion: the flags of `geoferry convert`. */
 export interface ConvertRequest {
-  /** Paths, http(s) and s3 addresses, `map:ID` for a map of a service, or `-` for stdin. */
+  /** Paths, http(s), s3 and database addresses, `map:ID` for a map of a service, or `-` for stdin. */
   readonly inputs: readonly string[];
-  /** A path, an s3 address, or `-` for stdout. */
+  /** A path, an s3 or database address, or `-` for stdout. */
   readonly output: string;
-  /** Ids of formats, where neither content nor extension should decide. */
+  /** IDs of formats that override content and extension. */
   readonly from?: string;
   readonly to?: string;
-  /** The layers to take, by name, or several names with commas between them; all where absent. */
+  /** Names of the layers to read, also several separated by commas; by default all. */
   readonly layers?: readonly string[];
-  /** What the layer is called in the output. */
+  /** Name of the layer in the output. */
   readonly layerName?: string;
   readonly sourceCrs?: string;
   readonly targetCrs?: string;
-  /** False carries coordinates untouched. */
+  /** False copies coordinates unchanged. */
   readonly reproject?: boolean;
-  /** The worst accuracy of a reprojection that is used, in metres; 100 where absent, 5 with `strict`. */
+  /** The worst allowed accuracy of a reprojection in meters; by default 100, or 5 with `strict`. */
   readonly accuracy?: number;
-  /** Files of shift grids for reprojections, and folders of them. */
+  /** Files and folders of shift grids for reprojections. */
   readonly grids?: readonly string[];
   readonly select?: readonly string[];
   readonly rename?: Readonly<Record<string, string>>;
   readonly cast?: Readonly<Record<string, FieldType>>;
   readonly where?: string;
-  /** [least x, least y, greatest x, greatest y] in the coordinates of the output; of longitudes west > east spans the antimeridian. */
+  /** [least x, least y, greatest x, greatest y] in coordinates of the output; longitudes with west > east span the antimeridian. */
   readonly bbox?: readonly [number, number, number, number];
   readonly limit?: number;
   readonly geometryType?: string;
@@ -47,38 +47,38 @@ export interface ConvertRequest {
   /** Options of the reader and of the writer, as text. */
   readonly readerOptions?: Readonly<Record<string, string>>;
   readonly writerOptions?: Readonly<Record<string, string>>;
-  /** File for rejected features; `<output>.rejects.geojsonl` where absent. */
+  /** File for rejected features; by default `<output>.rejects.geojsonl`. */
   readonly rejects?: string;
-  /** `12` or `5%`: more rejects than that stop the conversion. */
+  /** `12` or `5%`: more rejects stop the conversion. */
   readonly maxRejects?: string;
   /**
-   * What becomes of a feature whose geometry cannot be carried while its attributes can: it keeps its place with a null
-   * geometry, the default, or is left out. It counts as rejected either way. Left out where the target needs a geometry.
+   * Whether a feature whose geometry cannot be written is kept with a null geometry (the default) or left out. It counts
+   * as rejected either way, and is left out if the target requires a geometry.
    */
   readonly onBadGeometry?: BadGeometry;
-  /** `12` or `5%` of the features read: more lost values than that fail the conversion. */
+  /** `12` or `5%` of the features read: more lost values fail the conversion. */
   readonly maxLosses?: string;
-  /** `12` or `5%` of the features written: more of them without a geometry than that fail the conversion. */
+  /** `12` or `5%` of the features written: more of them without a geometry fail the conversion. */
   readonly maxWithoutGeometry?: string;
-  /** Any loss is a failure. */
+  /** Any loss fails the conversion. */
   readonly strict?: boolean;
-  /** Read past damage of the container. */
+  /** Skip corrupt parts of the input. */
   readonly skipErrors?: boolean;
   readonly append?: boolean;
   readonly overwrite?: boolean;
   readonly replaceLayer?: boolean;
-  /** Of inputs whose outputs in a folder would have one name: `number` gives all but the first another. */
+  /** For inputs whose outputs in a folder would have the same name: `number` appends a number to all but the first. */
   readonly onNameClash?: "error" | "number";
-  /** Leave an output that is newer than its inputs. */
+  /** Leave an output unchanged that is newer than its inputs. */
   readonly ifNewer?: boolean;
   readonly allowEmpty?: boolean;
-  /** Threads; 1 works on the calling thread. */
+  /** Number of threads; 1 uses only the calling thread. */
   readonly workers?: number;
-  /** The largest download or spooled stdin that is put up with, in bytes. */
+  /** The largest accepted download or spooled stdin, in bytes. */
   readonly maxInputBytes?: number;
 }
 
-/** What a request says of its output; the rest is of its inputs and what becomes of them. */
+/** The members of a request that concern its output. */
 export type OutputMember =
   | "output"
   | "to"
@@ -93,64 +93,64 @@ export type OutputMember =
   | "ifNewer"
   | "allowEmpty";
 
-/** Members that may be undefined, as arguments are. */
+/** The same members, all of which may be undefined. */
 export type WithUndefined<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-/** Without the members that are not given. */
+/** Removes members that are undefined. */
 export function omitUndefined<T extends object>(members: WithUndefined<T>): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** How far a conversion is. */
+/** The progress of a conversion. */
 export interface Progress {
-  /** Bytes of input done and, where known, to do. */
+  /** Bytes of input processed so far, and in total if known. */
   readonly done: number;
   readonly total: number;
   readonly features: number;
   readonly phase: "download" | "scan" | "convert";
 }
 
-/** What a conversion runs in. */
+/** The environment of a conversion. */
 export interface Host {
   readonly registry: Registry;
   readonly signal: AbortSignal;
-  /** What the run calls now: `SOURCE_DATE_EPOCH` where it is set. */
+  /** Time of the run: `SOURCE_DATE_EPOCH` if it is set. */
   readonly now: Date;
   readonly onProgress?: (progress: Progress) => void;
-  /** What the inputs of a conversion turned out to be, once they are open. */
+  /** Called with the layers of the inputs once they are open. */
   readonly onLayers?: (layers: readonly LayerInfo[]) => void;
-  /** Told of an output when its files are whole, and waited for, before the first of them gets its name. */
+  /** Called and awaited when all files of an output are complete, before the first one is renamed to its final name. */
   readonly onCommit?: (output: string, files: readonly StagedFile[], report: ConvertReport) => void | Promise<void>;
-  /** Takes the outputs further when all have their names; where it fails, they lose them again. */
+  /** Called when all outputs have their final names; if it fails, the renames are undone. */
   readonly onCommitted?: (report: ConvertReport) => Promise<void>;
-  /** The path that an input has beside the output, where both are elsewhere and the output is made in a copy. */
+  /** Maps an input to its path in the working copy in which the output is written, if it is in the same bucket. */
   readonly originalPath?: (input: string) => string;
-  /** Where grids are searched that the request does not name; nowhere where absent. */
+  /** The grid folders of the machine; without it only grids of the request are used. */
   readonly grids?: HostGrids;
-  /** A sentence with flags of the command line in other words: keys of a job, options of the library. As it is where absent. */
+  /** Replaces flags in a message by keys of a job or options of the library. */
   readonly rewriteMessage?: (sentence: string) => string;
-  /** What messages call inputs by their paths, where these are temporary. */
+  /** Names of inputs for messages, by temporary path. */
   readonly displayNames?: ReadonlyMap<string, string>;
-  /** Reads maps as inputs; absent where there is no service to ask. */
+  /** Reads maps as inputs; absent if no service is configured. */
   readonly readMap?: ReadMapInput;
 }
 
 /** A map of a Map Features Service as an input. */
 export interface MapInputRequest {
-  /** MAP_ID. */
+  /** ID or name of the map. */
   readonly id: string;
-  /** What the input is called: `map:ID`. */
+  /** Name of the input: `map:ID`. */
   readonly name: string;
   /** As in `ConvertRequest`. */
   readonly layers: readonly string[];
-  /** The most bytes of its features. */
+  /** Maximum size of the features in bytes. */
   readonly maxBytes?: number | undefined;
-  /** Where the files go. */
+  /** Temporary folder for the files. */
   readonly spool: Spool;
   readonly onProgress: (features: number) => void;
-  /** Ends the reading. */
+
   readonly signal: AbortSignal;
 }
 
-/** Puts a map on disk: a file of GeoJSON for each of its layers. The layers asked for are among them, if it has them. */
-export type ReadMapInput = (question: MapInputRequest) => Promise<readonly FileSource[]>;
+/** Downloads a map into one GeoJSON file for each of its layers, including the requested ones if the map has them. */
+export type ReadMapInput = (request: MapInputRequest) => Promise<readonly FileSource[]>;

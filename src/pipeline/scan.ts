@@ -7,7 +7,7 @@ import type { OpenLayer } from "./input/open-inputs.js";
 import { declaredFields, readerSummary } from "./input/read-layer.js";
 import type { StagePlan } from "./plan/plan-stages.js";
 
-/** A layer of the input and what becomes of it on its way. */
+/** An input layer and its stages. */
 export interface PlannedInput {
   readonly openLayer: OpenLayer;
   readonly stagePlan: StagePlan;
@@ -15,23 +15,23 @@ export interface PlannedInput {
 
 export interface LayerScan {
   readonly summary: LayerSummary;
-  /** What readers said on this thread: most of it is said again in the second reading. */
+  /** What readers reported on this thread; most of it is reported again when the layer is converted. */
   readonly findings: ReadonlyMap<OpenLayer, Findings>;
 }
 
-/** What all features that come out of the stages say together: by what the reader knows, or by reading the inputs. */
+/** Summarizes all features after the stages, from the reader's own summary or by reading the inputs. */
 export async function scanLayers(conversion: ConversionContext, inputs: readonly PlannedInput[]): Promise<LayerScan> {
   const findings = new Map<OpenLayer, Findings>();
   const { request } = conversion;
-  const told = inputs.length === 1 ? await trackedReaderSummary(conversion, inputs[0]!) : null;
-  if (told) return { summary: told, findings };
+  const summary = inputs.length === 1 ? await trackedReaderSummary(conversion, inputs[0]!) : null;
+  if (summary) return { summary, findings };
   const all = new Summarizer(false);
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   for (const { openLayer, stagePlan } of inputs) {
     const refinesTypes = openLayer.layer.fields === null;
-    const summariser = new Summarizer(refinesTypes);
+    const summarizer = new Summarizer(refinesTypes);
     const declared = await declaredFields(openLayer, stagePlan);
-    if (declared) summariser.add(declared);
+    if (declared) summarizer.add(declared);
     for await (const result of processLayer(
       conversion,
       openLayer,
@@ -40,14 +40,14 @@ export async function scanLayers(conversion: ConversionContext, inputs: readonly
       left,
     )) {
       if (result.summary) {
-        summariser.merge(result.summary);
+        summarizer.merge(result.summary);
         if (!openLayer.isExisting) left -= result.summary.kinds.reduce((sum, kind) => sum + kind.count, 0);
       }
       conversion.progress.report("scan");
       if (left <= 0) break;
     }
     findings.set(openLayer, openLayer.context.takeFindings(0));
-    all.merge(summariser.resolveState());
+    all.merge(summarizer.resolveState());
   }
   return { summary: all.summary(), findings };
 }
@@ -58,23 +58,25 @@ async function trackedReaderSummary(
 ): Promise<LayerSummary | null> {
   const { request, executor, progress, writer } = conversion;
   const isLimited = request.limit !== undefined;
-  let passed = 0;
-  const looked = (bytes: number) => {
-    if (passed === 0) progress.total += openLayer.layer.bytes;
-    passed += bytes;
+  let scannedBytes = 0;
+  const onBytesScanned = (bytes: number) => {
+    if (scannedBytes === 0) progress.total += openLayer.layer.bytes;
+    scannedBytes += bytes;
     progress.done += bytes;
     progress.report("scan");
   };
-  // Several threads are as soon done with reading points as one with summing them up.
-  const points = !isLimited && executor.parallelism === 1;
-  // Without a reference system it is the extent that tells degrees from units of a plane.
+  // Several threads read points as fast as one thread summarizes them.
+  const allowsPoints = !isLimited && executor.parallelism === 1;
+  // Without a reference system, the extent distinguishes degrees from projected coordinates.
   const needsExtent = writer.capabilities.requiredScan === "extent" || stagePlan.crs === null;
-  const asked = { isLimited, needsExtent, onBytesScanned: looked };
-  const told = await withFailedInput(openLayer.address, () => readerSummary(openLayer, stagePlan, points, asked));
-  // What has been looked at in vain is read again.
-  if (!told && passed > 0) {
+  const summaryRequest = { isLimited, needsExtent, onBytesScanned };
+  const summary = await withFailedInput(openLayer.address, () =>
+    readerSummary(openLayer, stagePlan, allowsPoints, summaryRequest),
+  );
+  // Without a summary the layer is scanned again.
+  if (!summary && scannedBytes > 0) {
     progress.total -= openLayer.layer.bytes;
-    progress.done -= passed;
+    progress.done -= scannedBytes;
   }
-  return told;
+  return summary;
 }

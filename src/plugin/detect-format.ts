@@ -2,7 +2,7 @@ import { createError } from "../errors.js";
 import type { Confidence, Format, Source } from "./format.js";
 import { formatIds } from "./format-family.js";
 
-/** The formats that have the longest of their extensions that fits the path: `shp.zip` goes before `zip`. */
+/** The formats with the longest extension that matches the path: `shp.zip` takes precedence over `zip`. */
 export function formatsByExtension(formats: readonly Format[], path: string): Format[] {
   const name = path.toLowerCase();
   const fits = (extension: string) => name.endsWith(`.${extension}`);
@@ -21,7 +21,7 @@ function identifyConfidence(format: Format, head: Buffer, source: Source): Confi
 }
 
 /**
- * The one format that a file is of: by its content, and by its extension where several take the content for theirs.
+ * Detects the format of a file by its content, and by its extension if several formats recognize the content.
  * `head` is up to 64 KiB from its start.
  * @throws input-empty, input-unrecognized, input-ambiguous
  */
@@ -51,7 +51,7 @@ export function detectFormat(formats: readonly Format[], head: Buffer, source: S
 /** Bytes that a message shows. */
 const maxShownBytes = 32;
 
-/** Of a file that is called a zip and does not begin as one (APPNOTE 4.3.7): often the page of a server's error. */
+/** Describes a file named `.zip` without a zip signature (APPNOTE 4.3.7), often an error page of a server. */
 function describeFalseZip(head: Buffer, name: string): { readonly extension: string; readonly begins: string } | null {
   const extension = /\.(zip|kmz|shz)$/i.exec(name)?.[1];
   if (extension === undefined || head.subarray(0, 2).toString("latin1") === "PK") return null;

@@ -1,6 +1,6 @@
 import type { Format } from "./format.js";
 
-/** The format `id:NAME` of a family among `formats`; null where the id is none of one, or the family has no such member. */
+/** The format `id:NAME` of a family among `formats`; null if the id is none of one, or the family has no such member. */
 export function findFamilyFormat(formats: Iterable<Format>, id: string): Format | null {
   const colon = id.indexOf(":");
   if (colon < 0) return null;

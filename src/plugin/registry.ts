@@ -5,18 +5,18 @@ import type { AddressScheme, Archive, Format, Source } from "./format.js";
 import { findFamilyFormat, formatIds } from "./format-family.js";
 
 const headLength = 1 << 16;
-/** What a folder has for a head. */
+/** The head of a folder. */
 const emptyHead = Buffer.alloc(0);
 
 /** The formats of a run, each with the module that another thread can import it from. */
 export class Registry {
   private readonly formats = new Map<string, { readonly format: Format; readonly module: string }>();
-  /** Those of families that were asked for. */
+  /** Formats of families that were requested. */
   private readonly familyMembers = new Map<string, { readonly format: Format; readonly module: string }>();
 
   /**
    * `module` is a specifier or URL whose default export is the format, or an array with it.
-   * @throws plugin-invalid where there is a format with this id
+   * @throws plugin-invalid if there is a format with this id
    */
   add(format: Format, module: string): void {
     const other = this.formats.get(format.id);
@@ -47,7 +47,7 @@ export class Registry {
     return entry;
   }
 
-  /** What to name where a person is to choose a format: of a family its own id alone. */
+  /** Format IDs for messages; a family is listed by its own ID. */
   formatIds(): string[] {
     return formatIds(this.all());
   }
@@ -102,7 +102,7 @@ export class Registry {
     return [...all].filter((extension) => !path.toLowerCase().endsWith(`.${extension}`));
   }
 
-  /** What a zip of this name is a file of, where its extension is one that a format has for its zips. */
+  /** The archive format of a zip with this name, if a format has its extension for zips. */
   findArchive(path: string): Archive | undefined {
     const name = path.toLowerCase();
     return this.findByExtension(path)
@@ -111,7 +111,7 @@ export class Registry {
       .find((archive) => archive?.extensions.some((extension) => name.endsWith(`.${extension}`)));
   }
 
-  /** Whether a zip is itself a file of some format, as `.xlsx` is, rather than a parcel of files. */
+  /** Whether a zip is itself a file of a format, such as `.xlsx`. */
   isZippedFormat(source: Source, head: Buffer): boolean {
     return this.all().some((format) => format.reader && format.identify(head, source) === "yes");
   }

@@ -55,7 +55,7 @@ export const isPath = (specifier: string): boolean => /^\.{1,2}([\\/]|$)/.test(s
 
 /**
  * The file that `import(specifier)` in a module of the folder `cwd` would load: a path, a `file:` URL, or a package
- * (with `exports` for `import` only, too). Null where there is none.
+ * (with `exports` for `import` only, too). Null if there is none.
  */
 export function resolveModule(specifier: string, cwd: string): string | null {
   if (specifier.startsWith("file:")) return fileURLToPath(specifier);

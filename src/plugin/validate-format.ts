@@ -76,7 +76,7 @@ function validateAddressScheme(addresses: unknown): string | null {
   return null;
 }
 
-/** What keeps a value from being a format of this version of the contract, in words; null where nothing does. */
+/** What keeps a value from being a format of this version of the contract, in words; null if nothing does. */
 export function validateFormat(value: unknown): string | null {
   if (!isObject(value)) return "its default export is not a format (see defineFormat)";
   if (value.apiVersion !== apiVersion) {

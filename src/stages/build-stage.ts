@@ -14,10 +14,10 @@ import { build as limit } from "./limit.js";
 import type { Settings } from "./settings.js";
 import type { Stage, StageContext, StageSpec } from "./stage.js";
 
-/** What each stage's file exports as `build`. It may be asynchronous, where a library is loaded first. */
+/** The export `build` of each stage's file. Asynchronous if it loads a library. */
 type BuildStage = (settings: Settings, context: StageContext) => Stage | Promise<Stage>;
 
-/** The stages by name. Those with much code behind them are loaded when they are used. */
+/** The stages by name. Large ones are loaded on first use. */
 const stageBuilders: Readonly<Record<string, BuildStage>> = {
   reproject: async (...given) => (await import("./geometry/reproject.js")).build(...given),
   select,
@@ -40,7 +40,7 @@ const stageBuilders: Readonly<Record<string, BuildStage>> = {
 
 /**
  * Builds a stage from plain data.
- * @throws option-invalid where the settings are not those of the stage, and what the stage itself refuses
+ * @throws option-invalid for invalid settings, and errors of the stage
  */
 export async function buildStage(spec: StageSpec, context: StageContext): Promise<Stage> {
   const build = Object.hasOwn(stageBuilders, spec.name) ? stageBuilders[spec.name] : undefined;

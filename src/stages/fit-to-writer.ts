@@ -1,6 +1,6 @@
 /**
- * Fits features to what a writer accepts: which part of the output each goes to, what its fields are called and which
- * type they have. The plan is made once from what is known of the layer; any thread applies it.
+ * Fits features to the capabilities of a writer: assigns them to parts, renames fields and casts values. The plan is made
+ * once from the layer summary; any thread can apply it.
  */
 import type { Batch } from "../model/batch.js";
 import { absentColumn, type Column, Presence } from "../model/column.js";
@@ -23,7 +23,7 @@ import type { StageContext } from "./stage.js";
 export interface FittedField {
   /** Name in the batches that arrive; null for the feature ids. */
   readonly source: string | null;
-  /** The feature ids go where this field has no value: what is appended to a file that has its ids as a field. */
+  /** Whether feature IDs fill missing values of this field, when appending to a file that stores IDs in a field. */
   readonly fallsBackToIds?: boolean;
   readonly name: string;
   readonly type: FieldType;
@@ -34,7 +34,7 @@ export interface FittedField {
 
 /** One output of a layer: places_point, places_line … */
 export interface FitPart {
-  /** What is added to the output's name; empty where there is one part. */
+  /** Suffix of the output's name; empty if there is only one part. */
   readonly suffix: string;
   readonly kinds: readonly number[];
 }
@@ -42,19 +42,19 @@ export interface FitPart {
 /** Plain data, made by `planFit`. */
 export interface FitPlan {
   readonly parts: readonly FitPart[];
-  /** The part of each kind, −1 where the target cannot hold it. */
+  /** Index of the part for each kind; −1 if the target cannot hold it. */
   readonly partIndexByKind: readonly number[];
-  /** Fields in the order of the target; null where each batch brings its own. */
+  /** Fields in the order of the target; null if each batch has its own. */
   readonly fields: readonly FittedField[] | null;
   readonly fieldTypes: readonly FieldType[];
   readonly dropZ: boolean;
   readonly dropM: boolean;
   readonly dropIds: boolean;
-  /** What the target is called in messages. */
+  /** Name of the target for messages. */
   readonly targetName: string;
 }
 
-/** What a type becomes where the target lacks it, best first; text holds everything. */
+/** Replacements for types that the target lacks, best first; text holds everything. */
 const substitutes: Readonly<Record<FieldType, readonly FieldType[]>> = {
   boolean: ["int32", "int64", "text"],
   int32: ["int64", "double", "text"],
@@ -68,13 +68,13 @@ const substitutes: Readonly<Record<FieldType, readonly FieldType[]>> = {
   text: [],
 };
 
-function substitute(type: FieldType, held: readonly FieldType[]): FieldType {
-  return held.includes(type) ? type : (substitutes[type].find((other) => held.includes(other)) ?? "text");
+function substitute(type: FieldType, existing: readonly FieldType[]): FieldType {
+  return existing.includes(type) ? type : (substitutes[type].find((other) => existing.includes(other)) ?? "text");
 }
 
 /**
- * A name the target takes: shortened and made unique, the same way every time.
- * @param taken the names that are taken, each with the last number that was tried for it
+ * Returns a name that the target allows: shortened and made unique, deterministically.
+ * @param taken used names, each with the last number that was tried for it
  */
 function fittedName(
   wanted: string,
@@ -84,7 +84,7 @@ function fittedName(
   const { maxBytes = Number.POSITIVE_INFINITY, ignoreCase = false, pattern, allowedCharacter } = limits;
   const plainKey = ignoreCase ? wanted.toLowerCase() : wanted;
   const isHeld = wanted !== "" && !allowedCharacter && !pattern?.test(wanted) === !pattern;
-  // Three bytes are the most that a character of a string takes in UTF-8.
+  // A UTF-16 unit takes at most three bytes in UTF-8.
   if (isHeld && 3 * wanted.length <= maxBytes && !taken.has(plainKey)) {
     taken.set(plainKey, 0);
     return wanted;
@@ -94,7 +94,7 @@ function fittedName(
     : wanted;
   const key = (text: string) => (ignoreCase ? text.toLowerCase() : text);
   const takes = (text: string) => text !== "" && (!pattern || pattern.test(text));
-  // Spaces around a name, and U+0000, are what a pattern may mind.
+  // A pattern may refuse surrounding spaces and U+0000.
   const stem = takes(name) ? name : name.replaceAll("\0", "").trim() || "field";
   const cut = (bytes: number) => {
     const text = truncateUtf8(stem, bytes);
@@ -126,17 +126,17 @@ function planFields(
     return isPlainField(field) ? { source, name, type } : { source, name, type, ...declaredOf(source, wanted, field) };
   };
   const declaredOf = (source: string | null, wanted: string, field: Field): Partial<FittedField> => ({
-    // A width counts in the type that declares it, not in another.
+    // A declared width only applies to the declared type.
     ...(field.width !== undefined && accepts.fieldTypes.includes(field.type) ? { width: field.width } : {}),
     ...(field.element && wanted === source ? { element: field.element } : {}),
     ...(field.decimals !== undefined && accepts.fieldTypes.includes(field.type) ? { decimals: field.decimals } : {}),
   });
   const ids: FittedField[] = [];
   const idField = idFieldName(accepts, idType);
-  const held = mergeIds && idType ? known.find((field) => field.name === idField) : undefined;
-  if (held && idType) {
+  const existing = mergeIds && idType ? known.find((field) => field.name === idField) : undefined;
+  if (existing && idType) {
     return known.map((field) =>
-      field === held
+      field === existing
         ? {
             ...toTarget(field.name, field.name, { ...field, type: commonType(field.type, idType) }),
             fallsBackToIds: true,
@@ -151,7 +151,7 @@ function planFields(
   return [...ids, ...known.map((field) => toTarget(field.name, field.name, field))];
 }
 
-/** The field that ids of a type become; null where they stay ids. */
+/** Name of the field for IDs of a type; null if the target holds them as IDs. */
 function idFieldName({ ids }: WriterCapabilities, type: FieldType | null): string | null {
   if (ids === true) return null;
   if (typeof ids === "string") return ids;
@@ -165,7 +165,7 @@ function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): F
   const present = families.filter((family) => !summary || family.kinds.some((kind) => summary.kinds[kind]!.count > 0));
   const parts = present.length > 0 ? present : families.slice(0, 1);
   const single = parts.length === 1;
-  // Null geometries go where the first part is.
+  // Features without geometry go to the first part.
   return parts.map((part, i) => ({
     suffix: single ? "" : part.suffix,
     kinds: i === 0 ? [Kind.none, ...part.kinds] : part.kinds,
@@ -173,9 +173,9 @@ function planParts(accepts: WriterCapabilities, summary: LayerSummary | null): F
 }
 
 /**
- * What a layer becomes in a target.
- * @param summary what a scan of the features told, where the writer needs it
- * @param mergeIds feature ids go into the field that the target keeps ids in, where there is one already
+ * Plans how a layer is fitted to a target.
+ * @param summary of the features, if the writer needs it
+ * @param mergeIds whether feature IDs go into an existing field in which the target stores IDs
  */
 export function planFit(
   summary: LayerSummary | null,
@@ -199,9 +199,9 @@ export function planFit(
   };
 }
 
-/** The plan for features that join others: a field that is there has its name and type, in any case of its letters. */
-export function adoptExistingFields(plan: FitPlan, held: readonly Field[]): FitPlan {
-  const byName = new Map(held.map((field) => [field.name.toLowerCase(), field]));
+/** Adapts a plan to an existing layer: a field that exists, ignoring case, keeps its name and type. */
+export function adoptExistingFields(plan: FitPlan, existing: readonly Field[]): FitPlan {
+  const byName = new Map(existing.map((field) => [field.name.toLowerCase(), field]));
   const joined = (field: FittedField): FittedField => {
     const there = byName.get(field.name.toLowerCase());
     if (!there) return field;
@@ -211,7 +211,7 @@ export function adoptExistingFields(plan: FitPlan, held: readonly Field[]): FitP
   return { ...plan, fields: plan.fields?.map(joined) ?? null };
 }
 
-/** What a part's features say together, with the fields as the target has them. */
+/** The summary of one part, with the fields of the target. */
 export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummary): LayerSummary {
   const find = createFieldIndex(summary.fields);
   const fields = (plan.fields ?? []).map((field) => {
@@ -226,7 +226,7 @@ export function summaryOfPart(plan: FitPlan, part: FitPart, summary: LayerSummar
   return { ...restrictToKinds(summary, part.kinds), fields, idType: plan.dropIds ? null : summary.idType };
 }
 
-/** Whether a field is the same in the target, which of most fields says all: there may be very many of them. */
+/** Whether a field is the same in the target, so that its summary can be shared: there may be very many fields. */
 const isUnchanged = (from: FieldSummary, to: FittedField): boolean =>
   from.name === to.name && from.type === to.type && isPlainField(from) && isPlainField(to);
 
@@ -244,7 +244,7 @@ type FittedBatch = readonly [part: number, batch: Batch];
 
 /** Applies the plan to a batch: one batch for each part that it touches. */
 export function fitBatch(plan: FitPlan, batch: Batch, context: StageContext): FittedBatch[] {
-  // Routed first, so that no loss is counted of a feature that is rejected.
+  // Assigned to parts first, so that rejected features do not count losses.
   return routeToParts(plan, batch, context).map(([part, rows]) => [
     part,
     fitDimensions(plan, fitFields(plan, rows, context), context),
@@ -283,7 +283,7 @@ function fitFields(plan: FitPlan, batch: Batch, context: StageContext): Batch {
   return batch.with({ ...dropped, fields, columns });
 }
 
-/** Whether a batch has the fields of the target as they are. */
+/** Whether a batch already has the fields of the target. */
 function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boolean {
   if (fitted.length !== fields.length) return false;
   for (let f = 0; f < fields.length; f++) {
@@ -295,7 +295,7 @@ function isFitted(fitted: readonly FittedField[], { fields, ids }: Batch): boole
   return true;
 }
 
-/** What a plan makes of the fields, where no batch says more of them: one array for all batches. */
+/** The target fields of a plan, shared by all batches. */
 const targetFieldCache = new WeakMap<readonly FittedField[], readonly Field[]>();
 
 export function targetFields(fitted: readonly FittedField[]): readonly Field[] {
@@ -307,7 +307,7 @@ export function targetFields(fitted: readonly FittedField[]): readonly Field[] {
   return fields;
 }
 
-/** What is left of an object that is spread takes several times the memory. */
+/** Without spread syntax, whose objects take several times the memory. */
 const targetField = (field: FittedField): Field => {
   const { name, type } = field;
   return isPlainField(field) ? { name, type } : { name, type, ...fieldDeclarations(field) };
@@ -323,7 +323,7 @@ function batchFields({ fields }: FitPlan, batch: Batch): readonly Field[] {
   });
 }
 
-/** Changes of type that lose nothing: a wider number, text that a scan found to be dates, and json, which keeps types. */
+/** Casts without loss: to wider numbers, from text that a scan found to be dates, and to json, which keeps types. */
 function isLosslessCast(from: FieldType, to: FieldType): boolean {
   if (to === "json") return from !== "binary";
   if (from === "text") return to === "date" || to === "time" || to === "datetime";

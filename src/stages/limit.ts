@@ -6,7 +6,7 @@ export interface LimitSettings {
   readonly count: number;
 }
 
-/** Lets the first `count` features through that this stage is given; it counts over its batches, so it runs on one thread. */
+/** Keeps the first `count` features. It counts across batches, and must run on one thread. */
 export function build(settings: Settings): Stage {
   let left = countSetting(settings, "count");
   return {

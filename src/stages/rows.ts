@@ -2,15 +2,15 @@ import type { Batch } from "../model/batch.js";
 import { withoutGeometries } from "../model/geometry-builder.js";
 import type { StageContext } from "./stage.js";
 
-/** Why the geometry of a row cannot be carried. */
+/** Why the geometry of a row cannot be written. */
 export interface GeometryFault {
   readonly code: string;
   readonly reason: string;
 }
 
 /**
- * Rejects the geometries of these rows: the rows go on without them, or are left out where the context keeps no rows.
- * @param shown the features as the rejects show them
+ * Rejects the geometries of these rows: the rows are kept with null geometries, or removed if the context requires it.
+ * @param shown the features as in the rejects
  */
 export function rejectGeometries(
   batch: Batch,
@@ -29,7 +29,7 @@ export function rejectGeometries(
     : batch.withoutRows([...rows].sort((a, b) => a - b));
 }
 
-/** The rows that are marked with anything but 0; the batch itself where all are. */
+/** Keeps the rows that are not marked with 0; returns the batch itself if these are all. */
 export function keepRows(batch: Batch, keep: Uint8Array): Batch {
   let count = 0;
   for (let row = 0; row < batch.length; row++) if (keep[row] !== 0) count++;

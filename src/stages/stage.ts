@@ -7,19 +7,19 @@ export interface StageSpec {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Where a stage says what it could not carry. */
+/** Receives the losses, notices and rejects of a stage. */
 export interface StageContext {
   readonly layer: string;
   reportLoss(code: string, field: string | undefined, example: string, count?: number): void;
   reportNotice(code: string, field: string | undefined, example: string, count?: number): void;
-  /** Features whose geometry cannot be carried go on without it, as the rejects say; else they are left out. */
+  /** Whether features whose geometry cannot be written are kept without it, or left out. */
   readonly keepsBadGeometries: boolean;
   reject(reject: Reject): void;
   /** Positions went by one route of the operation between two systems, or are served by none. */
   countOperation(use: Omit<OperationUse, "layer">): void;
 }
 
-/** Batch in, batch out. Knows nothing of its neighbours; never changes the batch it was given. */
+/** Converts a batch to another batch. It does not depend on other stages, and never changes its input. */
 export interface Stage {
   apply(batch: Batch): Batch;
 }

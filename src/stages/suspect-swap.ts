@@ -1,6 +1,6 @@
 import { type Extent, isExtentWithin } from "../model/geometry.js";
 
-/** What is known of a data set whose coordinates are said to be longitude, latitude in degrees. */
+/** The extent of a data set with coordinates declared as longitude, latitude in degrees. */
 export interface CoordinateCoverage {
   readonly extent: Extent | null;
 }
@@ -8,7 +8,7 @@ export interface CoordinateCoverage {
 export interface SwapHints {
   /** Where the stated CRS is used, in longitude and latitude; west beyond east where it spans the antimeridian. */
   readonly areaOfUse?: Extent | null;
-  /** The extent of what the target holds already. */
+  /** The extent of the existing data in the target. */
   readonly existingExtent?: Extent | null;
 }
 
@@ -21,7 +21,7 @@ function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
   ];
 }
 
-/** Whether two boxes that do not wrap have a point in common. */
+/** Whether two boxes that do not cross the antimeridian intersect. */
 export const extentsOverlap = (a: Extent, b: Extent): boolean =>
   a[0] <= b[2] && a[2] >= b[0] && a[1] <= b[3] && a[3] >= b[1];
 
@@ -30,8 +30,7 @@ const wgs84Extent: Extent = [-180, -90, 180, 90];
 /**
  * Whether latitude seems to come before longitude in a data set.
  * - `sure`: some latitudes are beyond ±90°, and exchanging x and y puts every position in range;
- * - `suspected`: exchanged, the extent lies in the area of use of its CRS, or overlaps what the target holds, and as
- *   it is it does not.
+ * - `suspected`: only the exchanged extent lies in the area of use of its CRS, or overlaps the existing data.
  */
 export function suspectSwap({ extent }: CoordinateCoverage, hints: SwapHints = {}): "sure" | "suspected" | null {
   if (!extent) return null;

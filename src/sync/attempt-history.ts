@@ -7,7 +7,7 @@ import { strongEtag } from "./apply/etag-chain.js";
 import { jitteredPause } from "./jittered-pause.js";
 import type { PlanCounts } from "./plan/plan.js";
 import type { SyncRequest } from "./request.js";
-import type { SyncResult } from "./sync.js";
+import type { SyncResult } from "./sync-hooks.js";
 import type { SyncRun } from "./sync-run.js";
 
 /** Results of earlier attempts of a run. */

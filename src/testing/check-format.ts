@@ -20,7 +20,7 @@ import { checkRoundTrip } from "./checks/round-trip.js";
  *
  * checkFormat(wkt, { test, samples: [{ path: "places.wkt", layers: [{ features: 3 }] }] });
  * ```
- * @throws plugin-invalid where there is nothing to read: a reader without a writer and without samples
+ * @throws plugin-invalid if there is nothing to read: a reader without a writer and without samples
  */
 export function checkFormat(format: Format, options: CheckOptions): void {
   const subject = createSubject(format, options);

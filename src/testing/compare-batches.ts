@@ -123,7 +123,7 @@ const singleTypeOf = (shape: NestedGeometry): string | null => {
 const isWithinTolerance = (a: number, b: number, tolerance: number): boolean =>
   a === b || Math.abs(a - b) <= tolerance || (Number.isNaN(a) && Number.isNaN(b));
 
-/** In words what is different about two geometries; null where nothing is. */
+/** In words what is different about two geometries; null if nothing is. */
 function describeGeometryDifference(a: NestedGeometry, b: NestedGeometry, how: ComparisonRules): string | null {
   const typeOf = how.singleIsMulti ? singleTypeOf : (shape: NestedGeometry) => shape.type;
   if (typeOf(a) !== typeOf(b)) return `a ${a.type ?? "null geometry"} became a ${b.type ?? "null geometry"}`;

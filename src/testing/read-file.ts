@@ -28,7 +28,7 @@ export interface ReadFileOptions {
 export interface LayerContent {
   readonly info: LayerInfo;
   readonly bytes: number;
-  /** The splits that it was read by; null where it has none or was read whole. */
+  /** The splits that it was read by; null if it has none or was read whole. */
   readonly splits: readonly Split[] | null;
   readonly batches: readonly Batch[];
   /** The record of the source that each feature is, counted from 1 over the whole layer. */

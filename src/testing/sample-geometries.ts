@@ -103,7 +103,7 @@ export class GeometrySampler {
     }
   }
 
-  /** A star of `6 + size` corners around a centre, with up to three holes in it. */
+  /** A star of `6 + size` corners around a center, with up to three holes in it. */
   private polygon(size: number, x: number, y: number, into: GeometryBuilder): void {
     into.beginPart();
     this.circle(x, y, 3, 6 + size, 1, into);

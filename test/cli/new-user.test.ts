@@ -100,7 +100,7 @@ describe("a mistake in the request", () => {
     ["--max-rejects many", "option --max-rejects:"],
     [
       "--bbox 3,0,1,2 --target-crs EPSG:25832",
-      'option --bbox: "3,0,1,2" is not least x before greatest x, as EPSG:25832 is not in longitude and latitude',
+      'option --bbox: "3,0,1,2" is not least x before greatest x, since EPSG:25832 is not in longitude and latitude',
     ],
   ])("the invalid %s is reported before the existing output", (flags, message) => {
     const { status, stderr } = geoferry(["convert", huts, there, ...flags.split(" ")]);
@@ -270,9 +270,7 @@ test("a --source-crs that contradicts the input is reported", () => {
       ...["convert", `${samples}/shapefile/survey.shp`, scratch.path(`${code}.geojson`)],
       ...["--source-crs", `EPSG:${code}`],
     ]).stderr;
-  expect(noticesFor("25833")).toContain(
-    "the input is in EPSG:25832 by its own account, and was taken to be in EPSG:25833",
-  );
+  expect(noticesFor("25833")).toContain("the input declares EPSG:25832; --source-crs overrides it with EPSG:25833");
   expect(noticesFor("25832")).not.toContain("crs-overridden");
 });
 
@@ -295,7 +293,7 @@ test("the accuracy that a refusal names is enough", () => {
   expect(asked("b.geojson", "--accuracy", accuracy).status).toBe(0);
   const usual = asked("c.geojson");
   expect(usual.status).toBe(0);
-  expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are moved by NAD27 to WGS 84 (4)");
+  expect(usual.stderr).toContain("note crs-accuracy (2 times): positions are transformed by NAD27 to WGS 84 (4)");
 });
 
 test("a mistake is a record where the environment asks for records", () => {
@@ -316,7 +314,7 @@ describe("advice", () => {
     const { status, stderr } = run("info nowhere/*.shp");
     expect({ status, stderr }).toEqual({
       status: 3,
-      stderr: "geoferry: nowhere/*.shp: no file fits this pattern; ** stands for folders in folders: 'in/**/*.shp'\n",
+      stderr: "geoferry: nowhere/*.shp: no file matches this pattern; ** matches nested folders: 'in/**/*.shp'\n",
     });
   });
 

@@ -23,7 +23,7 @@ const csv = (name: string, ...rows: readonly string[]) => put(name, `${["ref,lon
 // east of the Mississippi, 11 m.
 const carolina = () => csv("carolina.csv", "1,-78.6,35.8", "2,-80.8,35.2");
 const nad27 = ["--source-crs", "EPSG:4267"];
-const stated = /note crs-accuracy \(2 times\): positions are moved by NAD27 to WGS 84 \(4\), which is accurate to 10 m/;
+const stated = /note crs-accuracy \(2 times\): positions are transformed by NAD27 to WGS 84 \(4\), which is accurate to 10 m/;
 
 describe("push", () => {
   test("push states the accuracy of the features it sends", async () => {
@@ -82,7 +82,7 @@ describe("pull", () => {
     const { status, stderr } = await pull();
     expect(status, stderr).toBe(0);
     expect(stderr).toMatch(
-      /note crs-accuracy \(2 times\): positions are moved by inverse of NAD27 to WGS 84 \(4\), which/,
+      /note crs-accuracy \(2 times\): positions are transformed by inverse of NAD27 to WGS 84 \(4\), which/,
     );
   });
 });
@@ -145,7 +145,7 @@ describe("a run stopped by --max-rejects because of accuracy", () => {
     const flags = ["--map", map, "--remote-field", "ref", ...nad27, "--max-rejects", "0"];
     const { status, stderr } = await world.geoferry(["push", input, ...flags]);
     expect(status).toBe(7);
-    expect(stderr).toContain("positions at longitude 144.8° to 144.8°, latitude 13.4° to 13.4° are not served");
+    expect(stderr).toContain("positions at longitude 144.8° to 144.8°, latitude 13.4° to 13.4° cannot be transformed");
   });
 });
 

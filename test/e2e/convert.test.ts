@@ -88,7 +88,7 @@ describe("convert", () => {
     const point = { type: "Feature", properties: { id: 1, ID: "x" }, geometry: { type: "Point", coordinates: [1, 2] } };
     writeFileSync(scratch.path("case.geojson"), JSON.stringify(point));
     const done = geoferry(["convert", scratch.path("case.geojson"), scratch.path("case.shp")]);
-    expect(done.stderr).toContain('"ID" became "ID_1", since ESRI Shapefile takes it and "id" for one');
+    expect(done.stderr).toContain('"ID" became "ID_1", since ESRI Shapefile ignores case and "id" exists');
   });
 
   test("convert selects, renames, casts and limits", () => {

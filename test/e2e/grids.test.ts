@@ -76,7 +76,7 @@ describe("convert with --grid", () => {
     expect(status).toBe(0);
     // EPSG:1168, "NAD27 to WGS 84 (12)", and other operations for Canada's provinces: 8 to 10 m.
     expect(stderr).toMatch(
-      /note crs-accuracy \([\d,]+ times\): positions are moved by NAD27 to WGS 84 \(\d+\), which is accurate to (?:[6-9]|1\d) m; geoferry grids get ca_nrc_ntv2_0\.tif makes it accurate to 2 m where it reaches/,
+      /note crs-accuracy \([\d,]+ times\): positions are transformed by NAD27 to WGS 84 \(\d+\), which is accurate to (?:[6-9]|1\d) m; geoferry grids get ca_nrc_ntv2_0\.tif makes it accurate to 2 m where it reaches/,
     );
   });
 

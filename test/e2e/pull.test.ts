@@ -375,15 +375,15 @@ describe("check --map", () => {
 
   test("check --map reports the extents of data elsewhere", async () => {
     const { status, stdout } = await check([-70, -30]);
-    expect(stdout).toContain("its extent [-70, -30, -70, -30] does not meet that of map:");
+    expect(stdout).toContain("the extent [-70, -30, -70, -30] does not overlap that of map:");
     expect(stdout).not.toContain("swapped");
     expect(status).toBe(5);
   });
 
   test("check --map handles projected coordinates", async () => {
-    // 5,205,000 m is about 47° N, and 500,000 m is the central meridian: 9° E in zone 32, 129° E in zone 52.
-    expect((await check([500000, 5205000], "--source-crs", "EPSG:32632")).stdout).not.toContain("does not meet");
-    expect((await check([500000, 5205000], "--source-crs", "EPSG:32652")).stdout).toContain("does not meet");
+    // 5,205,000 m is about 47° N, and 500,000 m the central meridian: 9° E of zone 32, 129° E of zone 52.
+    expect((await check([500000, 5205000], "--source-crs", "EPSG:32632")).stdout).not.toContain("does not overlap");
+    expect((await check([500000, 5205000], "--source-crs", "EPSG:32652")).stdout).toContain("does not overlap");
   });
 
   test("check --map with an empty map has nothing to compare", async () => {

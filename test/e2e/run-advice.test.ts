@@ -21,7 +21,7 @@ describe("messages of a job name keys of its file", () => {
     put("job.yaml", "name: n\nsteps:\n  - {name: file, source: a.csv, target: a.geojson}\n");
     const { report, stderr } = await run("job.yaml");
     const { message } = report.steps[0]!.items[0]!.error!;
-    expect(message).toContain("name it with sourceCrs, or carry the coordinates untouched with reproject: false");
+    expect(message).toContain("name it with sourceCrs, or copy the coordinates unchanged with reproject: false");
     for (const said of [message, report.steps[0]!.error!.message, stderr]) expect(said).not.toContain("--");
   });
 

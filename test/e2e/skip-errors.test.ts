@@ -23,7 +23,7 @@ describe("--skip-errors", () => {
     const args = ["convert", "junk.geojson", "junk.csv", "--skip-errors"];
     const { status, stderr } = geoferry(args, { cwd: scratch.folder });
     expect(status).toBe(5);
-    expect(stderr).toContain(`junk.geojson, byte ${collection.length + 1}: gave up 8 bytes: `);
+    expect(stderr).toContain(`junk.geojson, byte ${collection.length + 1}: skipped 8 bytes: `);
     const { stdout } = geoferry([...args, "--overwrite", "--json"], { cwd: scratch.folder });
     const gap = { source: "junk.geojson", byte: collection.length + 1, bytes: 8, output: "junk.csv" };
     expect(records(stdout)).toContainEqual(expect.objectContaining({ type: "skipped-range", ...gap }));

@@ -22,6 +22,6 @@ test.each(["https://example.org/world-atlas@2/land.json", "data/a@b:c.csv", "C:\
   },
 );
 
-test("what is no file is told without secrets, too", () => {
+test("redacts inputs that are not files", () => {
   expect(redactUrl("https://u:p@example.org:8443/maps?token=1")).toBe("https://example.org:8443/maps");
 });

@@ -39,7 +39,7 @@ const feature = (x: number, y: number) => ({
   geometry: { type: "Point", coordinates: [x, y] },
 });
 
-test("a table whose coordinates are empty declares nothing", async () => {
+test("a table with empty coordinates declares no geometry", async () => {
   const input = file("empty-cells.csv", "name,lon,lat\na,,\nb,,\n");
   const { notices } = await convertFile(input, scratch.path("empty-cells.geojson"), {});
   const [{ example } = { example: "" }] = notices.filter(({ code }) => code === "no-geometry");
@@ -47,7 +47,7 @@ test("a table whose coordinates are empty declares nothing", async () => {
 });
 
 describe("a source without a reference system", () => {
-  test("of several layers is named with the layer that lacks it", async () => {
+  test("is reported with the name of its layer", async () => {
     const input = scratch.path("two.gpkg");
     const metres = { crs: null, reproject: false } as const;
     const plane = file(
@@ -57,43 +57,43 @@ describe("a source without a reference system", () => {
     await convertFile(`${samples}/parks.geojson`, input, { layerName: "parks" });
     await convertFile(plane, input, { reproject: metres.reproject, append: true, layerName: "wells" });
     const output = "two.geojson";
-    expect(await messageOf(input, output, { layers: ["wells"] })).toContain("two.gpkg, layer wells: does not say its");
-    expect(await messageOf(plane, output)).toContain("plane.geojson: does not say its");
+    expect(await messageOf(input, output, { layers: ["wells"] })).toContain("two.gpkg, layer wells: declares no");
+    expect(await messageOf(plane, output)).toContain("plane.geojson: declares no");
   });
 
-  test("whose system is given, and left as it is in a format of degrees, is to be reprojected", async () => {
+  test("gets the advice to reproject if it is copied into a format of degrees", async () => {
     const input = file("metres.csv", "name,x,y\na,691000,5334000\n");
     const request = { sourceCrs: "EPSG:25832", overwrite: true };
     const output = scratch.path("metres.gpx");
     await convertFile(input, output, { ...request, reproject: false });
     const rejects = readFileSync(`${output}.rejects.geojsonl`, "utf8");
-    expect(rejects).toContain("these look like metres: leave --no-reproject away");
+    expect(rejects).toContain("these look like meters: omit --no-reproject");
     expect(rejects).not.toContain("--source-crs");
     expect(await convertFile(input, output, request)).toMatchObject({ written: 1, rejected: 0 });
   });
 
-  test("whose system its output cannot say is told how it can", async () => {
+  test("gets advice if the output cannot declare its system", async () => {
     const { losses } = await convertFile(`${samples}/shapefile/survey.shp`, scratch.path("undeclared.geojson"), {
       reproject: false,
     });
     expect(losses).toMatchObject([
       {
         code: "crs-undeclared",
-        example: expect.stringMatching(/; leave --no-reproject away, or choose another format$/),
+        example: expect.stringMatching(/; omit --no-reproject, or choose another format$/),
       },
     ]);
   });
 });
 
 describe("a zip", () => {
-  test("that is none is said to be none", async () => {
+  test("that is not a zip is reported as such", async () => {
     const input = file("page.zip", "<!doctype html><title>Not found</title>");
     expect(await messageOf(input, "a.geojson")).toMatch(
       /page\.zip: has the extension \.zip, but is no zip: it begins with "<!doctype html><title>Not found<"; get it again, or give it/,
     );
   });
 
-  test("without a file of geographic features lists what it has", async () => {
+  test("without geographic files lists its entries", async () => {
     const documents = { "readme.txt": "hello", "picture.png": "\x89PNG" };
     const input = await zip("documents.zip", documents);
     const inner = await zip("outer.zip", { "documents.zip": readFileSync(input) });
@@ -104,14 +104,14 @@ describe("a zip", () => {
       expect(await messageOf(path, "b.geojson")).toContain(listed);
   });
 
-  test("without any file says what to do", async () => {
+  test("without files gives advice", async () => {
     expect(await messageOf(await zip("none.zip", {}), "c.geojson")).toMatch(
-      /the zip has no files in it; get it again$/,
+      /the zip contains no files; get it again$/,
     );
   });
 });
 
-test("a .shp that is cut off within its header is said to be", async () => {
+test("a .shp truncated within its header is reported as truncated", async () => {
   const whole = readFileSync(`${samples}/shapefile/survey.shp`);
   for (const bytes of [3, 60, 99])
     expect(await messageOf(file("cut.shp", whole.subarray(0, bytes)), "d.geojson")).toMatch(
@@ -119,13 +119,13 @@ test("a .shp that is cut off within its header is said to be", async () => {
     );
 });
 
-test("a gap of no bytes is one of what belongs there", () => {
+test("a skipped range of zero bytes is described as missing data", () => {
   const gap = { source: "a.dbf", place: { byte: 0 }, reason: "it is empty" };
-  expect(describeSkippedRange({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: gave up what belongs there: it is empty");
-  expect(describeSkippedRange({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: gave up 1 byte: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 0 })).toBe("a.dbf, byte 0: skipped missing data: it is empty");
+  expect(describeSkippedRange({ ...gap, bytes: 1 })).toBe("a.dbf, byte 0: skipped 1 byte: it is empty");
 });
 
-describe("of inputs that would get one name", () => {
+describe("inputs with the same output name", () => {
   const outputsOf = async (folder: string, inputs: readonly string[]) => {
     mkdirSync(scratch.path(folder), { recursive: true });
     for (const input of inputs) file(`${folder}/${input}`, input.endsWith(".csv") ? "a,lon,lat\n1,7,50\n" : geojson);
@@ -153,8 +153,8 @@ describe("of inputs that would get one name", () => {
   });
 });
 
-describe("dates with years of two digits", () => {
-  test("stay text, and that is noted", async () => {
+describe("dates with two-digit years", () => {
+  test("stay text with a notice", async () => {
     const input = file("years.csv", "name,since,lon,lat\na,31.12.99,7,50\nb,01.02.30,8,51\n");
     const { notices } = await convertFile(input, scratch.path("years.geojson"), {});
     expect(notices).toContainEqual(
@@ -166,7 +166,7 @@ describe("dates with years of two digits", () => {
     expect(readFileSync(scratch.path("years.geojson"), "utf8")).toContain('"since":"31.12.99"');
   });
 
-  test("are not supposed in other texts", async () => {
+  test("are not assumed in other texts", async () => {
     const input = file("other.csv", "name,net,lon,lat\na,10.20.30,7,50\nb,x,8,51\nc,1.2.2030,9,52\n");
     const { notices } = await convertFile(input, scratch.path("other.geojson"), {});
     expect(notices.filter(({ code }) => code === "date-ambiguous")).toEqual([]);

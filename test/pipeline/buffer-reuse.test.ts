@@ -145,7 +145,7 @@ const cases = Object.keys(geometries).flatMap((name) => [
   ...(others[name] ?? []).flatMap((from) => ["shp", "gpkg"].map((to) => [name, from, to] as const)),
 ]);
 
-describe("what is written does not depend on the memory that was lent for it", () => {
+describe("output does not depend on buffer reuse", () => {
   test.each(cases)("%s from %s to %s", async (name, from, to) => {
     const [used, fresh] = await both(() =>
       convert(request(inputs.path(`${name}.${from}`), scratch.path(`out.${to}`)), host),
@@ -173,7 +173,7 @@ describe("what is written does not depend on the memory that was lent for it", (
   });
 });
 
-test.each(Object.keys(geometries))("batches of %s may be kept after the reading has ended", async (name) => {
+test.each(Object.keys(geometries))("batches of %s stay valid after reading has ended", async (name) => {
   const reader = await host.registry.get("shapefile").reader!.load();
   const { HostContext } = await import("../../src/pipeline/execute/host-context.js");
   const read = async (keep: boolean) => {

@@ -77,7 +77,7 @@ describe.each(Object.entries(sets))("%s: damaged inputs", (format, { folder, nam
   }, 300_000);
 });
 
-describe("--skip-errors brings out what lies outside the damage", () => {
+describe("--skip-errors reads everything outside the damage", () => {
   test("GeoJSON: one feature of many is damaged", async () => {
     const features = Array.from(
       { length: 50 },

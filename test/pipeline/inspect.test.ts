@@ -29,7 +29,7 @@ const refusal = (path: string, request: Request = {}): Promise<string> =>
     (error: Error) => error.message,
   );
 
-describe("a table without a position, and --source-crs", () => {
+describe("a table without coordinates and --source-crs", () => {
   const words = table("id,a,b\n1,x,5645000\n2,y,5645100\n");
   const letters = table("id,E,N\n1,32356500,5645000\n");
   const request = { sourceCrs: "EPSG:25832" };
@@ -45,7 +45,7 @@ describe("a table without a position, and --source-crs", () => {
     expect((await looked(path)).error).toBeNull();
   });
 
-  it("gives check the status of a problem, and programs a record", () => {
+  it("gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", words, "--source-crs", "EPSG:25832"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout).toMatch(/convert refuses it\n/);
@@ -84,20 +84,20 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   const path = table("id,easting,northing\n1,600000,1700000\n");
   const request = { sourceCrs: "EPSG:2989" };
 
-  it("is refused in the words of the conversion", async () => {
+  it("is refused with the message of the conversion", async () => {
     const { error, errorCode, problems } = await looked(path, request);
     expect([errorCode, problems.length]).toEqual(["crs-no-operation", 0]);
     expect(error).toBe(await refusal(path, request));
     expect(error).toContain("no shift between");
   });
 
-  it("says what carries the features all the same", async () => {
-    expect(await refusal(path, request)).toContain("--no-reproject carries the coordinates as they are");
+  it("advises --no-reproject", async () => {
+    expect(await refusal(path, request)).toContain("--no-reproject copies the coordinates unchanged");
     const { written } = await convertFile(path, scratch.path("untouched.gpkg"), { ...request, reproject: false });
     expect(written).toBe(1);
   });
 
-  it("gives check the status of a problem, and programs a record", () => {
+  it("gives check exit status 5 and a JSON record", () => {
     const plain = geoferry(["check", path, "--source-crs", "EPSG:2989"]);
     expect(plain.status).toBe(5);
     expect(plain.stdout.match(/no shift between/g)).toHaveLength(1);
@@ -115,8 +115,8 @@ describe("a reference system from which no operation leads to WGS 84", () => {
   });
 });
 
-describe("a reference system that is not known", () => {
-  it("is refused in the words of the conversion, and not told as one that the source does not say", async () => {
+describe("an unknown reference system", () => {
+  it("is refused with the message of the conversion, and not reported as missing", async () => {
     const path = scratch.path("broken.shp");
     await convertFile(table("id,longitude,latitude\n1,7,51\n"), path);
     writeFileSync(scratch.path("broken.prj"), 'PROJCS["Custom",GEOGCS[');
@@ -129,20 +129,20 @@ describe("a reference system that is not known", () => {
   });
 });
 
-describe("eastings that begin with the number of a zone", () => {
+describe("eastings with a zone number", () => {
   // 6.96 E, 50.94 N in EPSG:4647, by PROJ 9.9; 9.99 E, 53.50 N in EPSG:31467.
   const utm = table("id,easting,northing\n1,32356500,5645000\n2,32356600,5645100\n");
   const gauss = table("id,Rechtswert,Hochwert\n1,3565000,5930000\n");
   const utmSystems = /EPSG:4647 \(ETRS89 \/ UTM zone 32N \(zE-N\)\), EPSG:5652 \(ETRS89 \/ UTM zone 32N \(N-zE\)\)/;
 
-  it("name the systems that have them, in the error of a conversion", async () => {
+  it("make the error of a conversion list matching systems", async () => {
     expect(await refusal(utm, { sourceCrs: "EPSG:25832" })).toMatch(utmSystems);
     expect(await refusal(utm)).toMatch(/eastings do in EPSG:4647 \(/);
     // The number counts zones of six or of three degrees.
     expect(await refusal(gauss)).toMatch(/EPSG:3333 .*EPSG:31467 /);
   });
 
-  it("and for info and check", async () => {
+  it("make info and check list matching systems", async () => {
     for (const thorough of [false, true]) {
       expect((await looked(utm, {}, thorough)).warnings.join()).toContain("eastings do in EPSG:4647 (");
       const stated = await looked(utm, { sourceCrs: "EPSG:25832" }, thorough);
@@ -152,10 +152,10 @@ describe("eastings that begin with the number of a zone", () => {
     const { problems, warnings } = await looked(utm, { sourceCrs: "EPSG:25832" });
     expect(problems).toHaveLength(2);
     // Once for the layer, not once for each of the features.
-    expect([...warnings, ...problems.map(({ reason }) => reason)].join().match(/number of a zone/g)).toHaveLength(1);
+    expect([...warnings, ...problems.map(({ reason }) => reason)].join().match(/zone number/g)).toHaveLength(1);
   });
 
-  it("name those that place them in the area of the stated system, where they are far outside of it", async () => {
+  it("list systems that place them in the area of the stated system", async () => {
     const output = scratch.path("zone.geojson");
     const { notices } = await convertFile(gauss, output, { sourceCrs: "EPSG:25832" });
     const outside = notices.find(({ code }) => code === "outside-crs-area");
@@ -163,7 +163,7 @@ describe("eastings that begin with the number of a zone", () => {
     expect(outside?.example).not.toContain("Pulkovo");
   });
 
-  it("are told once, beside features that are carried", async () => {
+  it("are reported once", async () => {
     const mixed = table("id,easting,northing\n1,356500,5645000\n2,32356500,5645000\n3,32356600,5645000\n");
     const output = scratch.path("mixed.geojson");
     const report = await convertFile(mixed, output, { sourceCrs: "EPSG:25832", maxRejects: "80%" });
@@ -171,15 +171,15 @@ describe("eastings that begin with the number of a zone", () => {
     const rejects = readFileSync(scratch.path("mixed.geojson.rejects.geojsonl"), "utf8");
     const told = report.notices.filter(({ code }) => code === "zone-prefix");
     expect(told).toMatchObject([{ count: 2, example: expect.stringMatching(utmSystems) }]);
-    expect(rejects).not.toContain("number of a zone");
+    expect(rejects).not.toContain("zone number");
     expect(rejects).toContain("32356500");
   });
 
-  it("are no advice for eastings without one", async () => {
+  it("are not advised for other eastings", async () => {
     const plain = table("id,easting,northing\n1,356500,5645000\n");
     expect(await refusal(plain)).not.toContain("zone");
-    expect(await refusal(plain, { sourceCrs: "EPSG:31467" })).not.toContain("number of a zone");
+    expect(await refusal(plain, { sourceCrs: "EPSG:31467" })).not.toContain("zone number");
     // Web Mercator has large eastings, too.
-    expect(await refusal(table("id,x,y\n1,1113194.9,6446275.8\n"))).not.toContain("number of a zone");
+    expect(await refusal(table("id,x,y\n1,1113194.9,6446275.8\n"))).not.toContain("zone number");
   });
 });

@@ -15,7 +15,7 @@ const table = (name: string, rows: readonly string[]): string => {
 const brazil = ["-47.9,-15.8", "-48,-16"];
 const germany = ["10,50", "11,51"];
 
-it("are reported with a system that has them in its area of use, and without an accuracy", async () => {
+it("features outside the target area are reported with a suitable system and unknown accuracy", async () => {
   const path = table("both", [...germany, ...brazil]);
   const report = await convertFile(path, scratch.path("both.csv.gpkg"), { targetCrs: "EPSG:25832" });
   const outside = report.notices.find(({ code }) => code === "outside-target-area");
@@ -23,14 +23,14 @@ it("are reported with a system that has them in its area of use, and without an 
   expect(outside?.example).toMatch(/^-47\.9, -15\.8 is at .*--target-crs EPSG:32723 /);
   expect(report.operations[0]).toMatchObject({ accuracy: null });
   const operation = report.notices.find(({ code }) => code === "crs-operation");
-  expect(operation?.example).toContain("of 2 features outside of the target's area of use the accuracy is not known");
+  expect(operation?.example).toContain("the accuracy is unknown for 2 features outside the target's area of use");
 
   const advised = await convertFile(table("south", brazil), scratch.path("south.gpkg"), { targetCrs: "EPSG:32723" });
   expect(advised.notices.map(({ code }) => code)).not.toContain("outside-target-area");
   expect(advised.operations[0]!.accuracy).toBe(0);
 });
 
-it("are none in its area, nor where nothing is converted", async () => {
+it("features inside the target area, or not reprojected, are not reported", async () => {
   const inside = await convertFile(table("inside", germany), scratch.path("inside.gpkg"), { targetCrs: "EPSG:25832" });
   expect(inside.notices.map(({ code }) => code)).not.toContain("outside-target-area");
   expect(inside.operations[0]!.accuracy).toBeGreaterThan(0);

@@ -173,7 +173,7 @@ const cases: [what: string, extension: string, text: string, left: Geometry[], w
   ],
 ];
 
-describe("sound parts stay", () => {
+describe("valid parts of a partly invalid geometry are kept", () => {
   test.each(cases)("beside %s", async (_, extension, text, left, why) => {
     const { geometry, losses, notices, rejected } = await read(text, extension);
     expect(left).toContainEqual(geometry);

@@ -33,7 +33,7 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     expect(existsSync(output)).toBe(false);
   });
 
-  test("its advice works, and its status is 3", () => {
+  test("the advice works, and the exit status is 3", () => {
     const output = scratch.path("advised.geojson");
     const asked = ["convert", plane, output, "--source-crs", "EPSG:25832"];
     expect(geoferry(asked).status).toBe(3);
@@ -48,23 +48,23 @@ describe("--source-crs and --swap-xy without any geometry", () => {
     });
   });
 
-  test("of which every geometry was rejected says why, and which option may be wrong", async () => {
+  test("an input with only rejected geometries reports the reason and the option that may be wrong", async () => {
     const projected = table("projected.csv", "x,y,name\n356560.26,5645282.14,a\n");
     await expect(convertFile(projected, scratch.path("p.geojson"), { sourceCrs: "EPSG:4326" })).rejects.toMatchObject({
       code: "geometry-missing",
       message: expect.stringMatching(
-        /latitude 5645282\.14 is beyond ±90°; these look like metres; is --source-crs right\?/,
+        /latitude 5645282\.14 is beyond ±90°; these look like meters; is --source-crs right\?/,
       ),
     });
   });
 
-  test("of other formats, too", async () => {
+  test("other formats are refused, too", async () => {
     await expect(convertFile(noGeometry, scratch.path("g.gpkg"), { sourceCrs: "EPSG:4258" })).rejects.toMatchObject({
       code: "geometry-missing",
     });
   });
 
-  test("a table without rows is none to complain of", async () => {
+  test("a table without rows is accepted", async () => {
     const { written } = await convertFile(table("none.csv", "id;name\n"), scratch.path("n.geojson"), {
       sourceCrs: "EPSG:25832",
     });
@@ -79,7 +79,7 @@ describe("columns that look like coordinates", () => {
     expect(geoferry([command, words]).stdout).not.toContain("look like coordinates");
   });
 
-  test("are told by a conversion that leaves them attributes", async () => {
+  test("are reported by a conversion that keeps them as attributes", async () => {
     const { notices } = await convertFile(plane, scratch.path("left.geojson"), {});
     expect(notices).toMatchObject([{ code: "coordinates-left-out", example: expect.stringContaining("Lage A") }]);
   });

@@ -29,13 +29,13 @@ const wide = scratch.path("wide.csv");
 writeFileSync(wide, `${",".repeat(20_002)}\n1\n`);
 
 describe("20,003 columns", () => {
-  test.each(["geojson", "csv"])("take less than 150 MB more than Node itself (.%s)", (extension) => {
+  test.each(["geojson", "csv"])("take less than 150 MB of additional memory (.%s)", (extension) => {
     const output = scratch.path(`wide-out.${extension}`);
     expect(memoryOf([main, "convert", wide, output]) - bare).toBeLessThan(150);
     expect(existsSync(output)).toBe(true);
   });
 
-  test("have one note of their names", async () => {
+  test("have one notice about renamed fields", async () => {
     const { notices } = await convertFile(wide, scratch.path("told.geojson"), {});
     expect(notices.filter(({ code }) => code === "name-missing")).toMatchObject([{ count: 20_003 }]);
   });
@@ -49,7 +49,7 @@ describe("20,003 columns", () => {
     writeFileSync(damaged, [`${"a,".repeat(20_002)}\n1\n`.padEnd(2 << 20, "1\n"), '"'].join(""));
     await expect(convertFile(damaged, scratch.path(`wide-out.${extension}`), {})).rejects.toMatchObject({
       code: "unsupported",
-      message: expect.stringContaining(`at most ${most} fields, and there are 20003`),
+      message: expect.stringContaining(`at most ${most} fields, and the layer has 20003`),
     });
   });
 });
@@ -89,7 +89,7 @@ const memories = ({ columns }: Batch): number =>
   ).size;
 
 describe("80,000 columns", () => {
-  test.each(["csv", "geojson", "kml"])("of a .%s share pieces of memory", async (extension) => {
+  test.each(["csv", "geojson", "kml"])("of a .%s share buffers", async (extension) => {
     const [layer] = await readFile(formats[extension]!, pathOf(extension), { options: {} });
     const [batch] = layer!.batches;
     expect(batch!.columns).toHaveLength(80_000);
@@ -109,7 +109,7 @@ describe("80,000 columns", () => {
     },
   );
 
-  test.each(["info", "check"])("are told by %s with memory for what they hold", (command) => {
+  test.each(["info", "check"])("are reported by %s with memory for their values only", (command) => {
     for (const from of ["csv", "geojson", "kml"])
       expect(memoryOf([main, command, pathOf(from)]) - bare).toBeLessThan(mostMemory[from]!);
   });

@@ -71,10 +71,10 @@ describe("reading a map", () => {
     ["endless-body", 10, "the response has more than 268435456 bytes"],
     ["endless-refusal", 10, "HTTP 400"],
     ["endless-drip", 8, "fewer than 1000 (--minimum-rate, --timeout) (tried 2 times)"],
-    ["endless-head", 10, "the head of the answer has more than 16 KiB"],
+    ["endless-head", 10, "the headers of the response exceed 16 KiB"],
     ["endless-redirects", 10, "HTTP 302, a redirect to"],
     ["redirect-elsewhere", 10, "HTTP 302, a redirect to http://127.0.0.2:9/"],
-    ["length-too-large", 8, "broke off the connection"],
+    ["length-too-large", 8, "closed the connection"],
     ["length-too-small", 10, "not JSON or is incomplete"],
     ["two-lengths", 8, "Parse Error"],
     ["silent", 8, "no answer within 0.7 s (--timeout) (tried 2 times)"],
@@ -141,11 +141,11 @@ describe("downloading an input", () => {
     });
 
   test.each<[string, number, string]>([
-    ["bomb.geojson", 3, "expands to more than 1000 times its size"],
+    ["bomb.geojson", 3, "expands to more than 1000 times its compressed size"],
     ["drip.geojson", 8, "fewer than 1000 (--minimum-rate, --timeout)"],
-    ["head.geojson", 3, "the head of the answer has more than 16 KiB"],
+    ["head.geojson", 3, "the headers of the response exceed 16 KiB"],
     ["round.geojson", 3, "redirects more than 10 times"],
-    ["short.geojson", 8, "broke off the connection"],
+    ["short.geojson", 8, "closed the connection"],
     ["silent.geojson", 8, "no answer within 0.7 s (--timeout)"],
     ["refused.geojson", 8, "the server answers 500"],
   ])("download of %s ends with exit status %i", async (name, status, reason) => {

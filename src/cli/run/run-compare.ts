@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { createError } from "../../errors.js";
 import { isEmptyPlan, type OpenPlan, type PlanMode } from "../../sync/plan/plan.js";
+import { planSync } from "../../sync/plan/plan-sync.js";
 import type { SyncRequest } from "../../sync/request.js";
-import { planSync } from "../../sync/sync.js";
 import type { CommonArguments } from "../command.js";
 import { exitStatus } from "../exit.js";
 import { printNotice } from "../output/print.js";

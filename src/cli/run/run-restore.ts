@@ -1,10 +1,11 @@
 /** `geoferry restore`: undoes an earlier run. */
+
+import { applyAndUpdateBaseline } from "../../sync/apply/apply-and-update-baseline.js";
 import { openBackup } from "../../sync/journal/backup-reader.js";
 import { checkGuards } from "../../sync/plan/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../../sync/plan/plan.js";
 import { describeRestore, findEditGuards, prepareRestore } from "../../sync/plan/plan-restore.js";
 import { checkRejectsPath, removeOldRejects } from "../../sync/source/rejects-path.js";
-import { applyAndUpdateBaseline } from "../../sync/sync.js";
 import type { ReadonlySyncRun } from "../../sync/sync-run.js";
 import type { RestoreArguments } from "../commands/restore.js";
 import { mapIdOf, restorationSettingsOf } from "../options/sync-options.js";

@@ -1,11 +1,11 @@
 import { normalizeName } from "./normalize-name.js";
 
-/** `D_WGS_1984`, `WGS_1984`, `World Geodetic System 1984 ensemble` … without what only one dialect adds. */
+/** Removes the additions of dialects: `D_WGS_1984`, `WGS_1984`, `World Geodetic System 1984 ensemble` … */
 export function normalizeDatumName(name: string): string {
   const key = normalizeName(name.replace(/^D_/i, "").replace(/ ensemble$/i, ""));
   return datumAliases[key] ?? key;
 }
-/** Spellings in circulation that the table does not list. */
+/** Common spellings that the table does not list. */
 const datumAliases: Readonly<Record<string, string>> = {
   wgs84: "worldgeodeticsystem1984",
   wgs1984: "worldgeodeticsystem1984",

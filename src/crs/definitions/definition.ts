@@ -3,23 +3,23 @@ import type { ParameterKey } from "./parameters.js";
 
 export interface Ellipsoid {
   readonly name: string;
-  /** Semi-major axis in metres. */
+  /** Semi-major axis in meters. */
   readonly a: number;
   /** 1/f; 0 for a sphere. */
   readonly inverseFlattening: number;
 }
 
 export interface Datum {
-  /** EPSG's code, ESRI's with an `E` before it, or null where the datum is not a known one. */
+  /** EPSG's code, ESRI's with a prefix `E`, or null for an unknown datum. */
   readonly code: string | null;
   readonly name: string;
   readonly ellipsoid: Ellipsoid;
   /**
-   * The shift to WGS84 that the definition itself declares: metres, arc-seconds (position vector), ppm; 3 or 7 values.
-   * For a known datum the table's operations go before it.
+   * The shift to WGS84 that the definition itself declares: meters, arc-seconds (position vector), ppm; 3 or 7 values.
+   * For a known datum the registered operations take precedence.
    */
   readonly toWgs84: readonly number[] | null;
-  /** The grid that the definition asks for (`+nadgrids`), which makes any other shift a guess. */
+  /** The grid that the definition requires (`+nadgrids`); no other shift is used then. */
   readonly nadgrids: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface PrimeMeridian {
   readonly degrees: number;
 }
 
-/** `size`: metres or radians in one unit. */
+/** `size`: meters or radians in one unit. */
 export interface Unit {
   readonly name: string;
   readonly conversionFactor: number;
@@ -39,11 +39,11 @@ export interface GeographicCrs {
   readonly code: string | null;
   readonly name: string;
   readonly datum: Datum;
-  /** What it is called where `datum` is its twin at Greenwich: NTF (Paris). For writing only. */
+  /** The declared datum if `datum` is its equivalent at Greenwich: NTF (Paris). For writing only. */
   readonly declaredDatum: { readonly code: string; readonly name: string } | null;
   readonly meridian: PrimeMeridian;
   readonly unit: Unit;
-  /** Heights are a third coordinate of the system itself (EPSG:4979). */
+  /** Whether the system itself has heights (EPSG:4979). */
   readonly is3D: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface GeographicCrs {
 export type ProjectionParameters = Readonly<Partial<Record<ParameterKey, number>>>;
 
 export interface Projection {
-  /** Null for a method that geoferry does not know: such a system can be carried but not transformed. */
+  /** Null for an unknown method: coordinates can be copied but not transformed. */
   readonly method: MethodId | null;
   readonly methodName: string;
   readonly parameters: ProjectionParameters;
@@ -60,16 +60,16 @@ export interface Projection {
   readonly axes?: "south-west";
 }
 
-/** What a definition says, whatever it was written in. x is always longitude or easting. */
+/** A parsed definition, independent of its dialect. x is always longitude or easting. */
 export interface CrsDefinition {
   readonly id: string | null;
   readonly name: string;
-  /** Null for geocentric, engineering, vertical systems and the like, which geoferry only carries. */
+  /** Null for geocentric, engineering, vertical and similar systems, whose coordinates can only be copied. */
   readonly geodetic: GeographicCrs | null;
   readonly projection: Projection | null;
-  /** Why it cannot be transformed though it could be read; null where it can. */
+  /** Why the system cannot be transformed; null if it can. */
   readonly unsupportedReason: string | null;
-  /** What heights count from, of a compound system. Nothing here transforms heights. */
+  /** The vertical part of a compound system. Heights are never transformed. */
   readonly vertical?: string;
 }
 
@@ -124,8 +124,8 @@ export function isSameEllipsoid(a: Ellipsoid, b: Ellipsoid): boolean {
 }
 
 /**
- * Whether the ellipsoid is one of satellite geodesy (WGS 72 and 84, GRS 80, PZ-90, GSK-2011 …), whose datums have their
- * centre in the earth's and hold all over it: they differ by what plates have drifted, a few metres anywhere.
+ * Whether the ellipsoid is one of satellite geodesy (WGS 72 and 84, GRS 80, PZ-90, GSK-2011 …), whose datums are
+ * geocentric and global: they differ by at most a few meters, due to plate motion.
  */
 export const isGeocentricEllipsoid = (ellipsoid: Ellipsoid): boolean =>
   isClose(ellipsoid.a, 6378137, 2) && isClose(ellipsoid.inverseFlattening, 298.257, 0.01);
@@ -135,11 +135,11 @@ export function isSameDatum(a: Datum, b: Datum): boolean {
   if (a.code !== null || b.code !== null) return a.code === b.code;
   if (a.nadgrids !== b.nadgrids) return false;
   if (a.toWgs84 !== null && b.toWgs84 !== null) return a.toWgs84.join() === b.toWgs84.join();
-  // Two datums that no one knows are the same one only if both say so by name.
+  // Two unknown datums are the same only if they have the same name.
   return a.toWgs84 === b.toWgs84 && a.name === b.name && a.name !== "" && !/unknown|not.specified/i.test(a.name);
 }
 
-/** Whether coordinates mean the same place in both, to far below a millimetre. Names do not matter. */
+/** Whether equal coordinates are the same place in both, to far below a millimeter. Names are ignored. */
 export function isSameDefinition(a: CrsDefinition, b: CrsDefinition): boolean {
   if (!a.geodetic || !b.geodetic || !isSameDatum(a.geodetic.datum, b.geodetic.datum)) return false;
   return hasSameCoordinates(a, b);
@@ -173,7 +173,7 @@ export function hasSameCoordinates(a: CrsDefinition, b: CrsDefinition): boolean 
   return true;
 }
 
-/** A cone cuts both its standard parallels: which of them is called the first changes nothing. */
+/** Sorts standard parallels, whose order does not matter. */
 function orderedParallels({ method, parameters }: Projection): ProjectionParameters {
   const { lat1, lat2 } = parameters;
   if (lat1 === undefined || lat2 === undefined || lat1 <= lat2 || method === null) return parameters;

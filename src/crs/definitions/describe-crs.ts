@@ -4,15 +4,15 @@ import { definitionArea, findSystemWithArea } from "../operations/find-operation
 import { getRegistry } from "../tables/registry.js";
 import { resolveDefinition } from "./parse.js";
 
-/** What a person wants to know of a system, beside its name. */
+/** Details of a system for reports. */
 export interface CrsDescription {
-  /** Where it is meant to be used: west, south, east, north in degrees; null where the tables do not say. */
+  /** Area of use: west, south, east, north in degrees; null if unknown. */
   readonly area: Area | null;
-  /** EPSG's name of that, of several the widest; null where it has none. */
+  /** EPSG's name of the area of use, the widest of several; null if there is none. */
   readonly areaName: string | null;
-  /** What x and y are here, whatever order the definition declares. */
+  /** The meaning of x and y in geoferry, independent of the declared axis order. */
   readonly axes: readonly [x: string, y: string];
-  /** Of x and y; null where it is not known. */
+  /** Unit of x and y; null if unknown. */
   readonly unit: string | null;
   readonly datum: string | null;
 }

@@ -1,4 +1,4 @@
-/** The method that a definition names, by code or by one of the names in circulation. */
+/** Finds projection methods by code or by one of their names. */
 import type { ProjectionMethod } from "./method.js";
 import { type MethodId, projectionMethods } from "./methods.js";
 import { normalizeName } from "./normalize-name.js";

@@ -2,11 +2,11 @@ import type { ParameterKey } from "./parameters.js";
 
 /** [key, EPSG's parameter code or null, name in WKT1 (OGC 01-009 as GDAL writes it)] */
 export type MethodParameter = readonly [key: ParameterKey, epsg: number | null, wkt1: string];
-/** [ESRI's name, key or the constant that it always has] */
+/** [ESRI's name, key or constant value] */
 export type EsriParameter = readonly [name: string, value: ParameterKey | number];
 
 export interface ProjectionMethod {
-  /** EPSG's method code, or null where EPSG has none. */
+  /** EPSG's method code, or null if EPSG has none. */
   readonly epsg: number | null;
   readonly wkt2: string;
   readonly wkt1: string | null;
@@ -33,6 +33,6 @@ export const createMethod = (
   parameters: readonly MethodParameter[],
   esriParameters: readonly EsriParameter[],
 ): ProjectionMethod => ({ epsg, wkt2, wkt1, esri, parameters, esriParameters });
-/** A world map without parameters but its central meridian. */
+/** A world map whose only parameter is the central meridian. */
 export const createWorldMethod = (epsg: number | null, wkt2: string, name: string) =>
   createMethod(epsg, wkt2, name, name, [centralMeridian, falseEasting, falseNorthing], esriFalseOriginAndMeridian);

@@ -36,7 +36,7 @@ const obliqueParameters: readonly MethodParameter[] = [
   ["gamma", 8814, "rectified_grid_angle"],
   ["k", 8815, "scale_factor"],
 ];
-/** Of maps whose grid is not turned back to north. */
+/** Parameters of methods with an unrectified grid. */
 const unrectifiedParameters: readonly MethodParameter[] = obliqueParameters.filter(([key]) => key !== "gamma");
 const centerEasting: MethodParameter = ["x0", 8816, "false_easting"];
 const centerNorthing: MethodParameter = ["y0", 8817, "false_northing"];
@@ -87,7 +87,7 @@ const esriKrovak = (x: number, rotation: number): readonly EsriParameter[] => [
   ["XY_Plane_Rotation", rotation],
 ];
 
-/** Every projection method that geoferry can name. Which of them it computes is `src/crs/projections`'s matter. */
+/** Every projection method that geoferry can read and write; `src/crs/projections` computes most of them. */
 export const projectionMethods = {
   "transverse-mercator": createMethod(
     9807,
@@ -459,10 +459,10 @@ export const projectionMethods = {
 
 export type MethodId = keyof typeof projectionMethods;
 
-/** Of a map whose formulas on a sphere are those of another method, that method's name for it there. */
+/** The method that has the same formulas on a sphere. */
 export const sphericalVariants: Readonly<Partial<Record<MethodId, MethodId>>> = {
   "equidistant-cylindrical": "equidistant-cylindrical-spherical",
-  // WKT 1 and ESRI have the sphere's under the names of the ellipsoid's.
+  // WKT1 and ESRI use the names of the ellipsoidal methods for the spherical ones.
   "lambert-azimuthal-spherical": "lambert-azimuthal",
   "equal-area-cylindrical-spherical": "equal-area-cylindrical",
 };

@@ -7,9 +7,9 @@ import { type ParameterKey, parameterKeysByName } from "./parameters.js";
 type ParameterValues = Partial<Record<ParameterKey, number>>;
 
 /**
- * Brings a projection to one of `methods`, whatever dialect named it: `parameters` by plain name, angles in degrees,
+ * Converts a projection of any dialect to one of `projectionMethods`: `parameters` by normalized name, angles in degrees,
  * lengths in `unit`. Methods that share a name (ESRI's `Lambert_Conformal_Conic`) are distinguished by their parameters.
- * Anything not understood leaves the method null: never guess.
+ * If anything is not understood, the method is null.
  */
 export function normalizeProjection(
   name: string,
@@ -26,16 +26,16 @@ export function normalizeProjection(
     if (known === undefined) extra.set(key, value);
     else values[known] = value;
   }
-  // ESRI's name (with an underscore) is of the spherical method, EPSG's (with a space) of the ellipsoidal one.
+  // ESRI's name (with an underscore) means the spherical method, EPSG's (with a space) the ellipsoidal one.
   const key =
     name === "Equidistant_Cylindrical"
       ? "equidistantcylindricalspherical"
       : sphericalName(normalizeName(name), parameters);
   const method = chooseMethod(key, values, extra, proj4Extension);
   if (method === null) return unknown;
-  // ESRI writes angles beyond a half turn as negative ones.
+  // ESRI writes angles beyond 180° as negative angles.
   for (const key of ["azimuth", "gamma"] as const) if ((values[key] ?? 0) < 0) values[key] = values[key]! + 360;
-  // A parameter that the method does not have, and that would do something, is one that is not understood.
+  // An additional parameter that is not zero makes the method unknown.
   for (const value of extra.values()) if (value !== 0) return unknown;
   const wanted = new Set(getMethod(method).parameters.map(([key]) => key));
   for (const [key, value] of Object.entries(values) as [ParameterKey, number][]) {
@@ -50,11 +50,11 @@ export function normalizeProjection(
   return { method, methodName: getMethod(method).wkt2, parameters: complete, unit };
 }
 
-/** ESRI's Orthographic, which calls its origin a centre, is that of a sphere. */
+/** ESRI's Orthographic, whose origin is named "center", is spherical. */
 const sphericalName = (name: string, parameters: ReadonlyMap<string, number>): string =>
   name === "orthographic" && parameters.has("longitudeofcenter") ? "orthographicspherical" : name;
 
-/** What writers leave away. Standard parallels and azimuths have no default. */
+/** Defaults of parameters that writers omit. Standard parallels and azimuths have none. */
 const defaultValues: ParameterValues = { lat0: 0, lon0: 0, x0: 0, y0: 0, k: 1 };
 
 function chooseMethod(
@@ -68,7 +68,7 @@ function chooseMethod(
   return rule ? rule(values, extra, name) : findMethodByName(name);
 }
 
-/** GDAL's way to write EPSG:3857 in WKT1: a Mercator whose sphere stands in the extension. */
+/** GDAL writes EPSG:3857 in WKT1 as a Mercator with the sphere in an extension. */
 function sphericalMercator(values: ParameterValues, extension: string): MethodId | null {
   const isSphere =
     /\+proj=merc\b/.test(extension) &&
@@ -80,10 +80,10 @@ function sphericalMercator(values: ParameterValues, extension: string): MethodId
   return "web-mercator";
 }
 
-/** Decides by the parameters, and brings them to those of the method. */
+/** Chooses the method by the parameters, and converts them to those of the method. */
 type MethodRule = (values: ParameterValues, extra: Map<string, number>, name: string) => MethodId | null;
 
-/** A parallel of true scale that is not given is the equator. */
+/** The default parallel of true scale is the equator. */
 const lambertianCylinder: MethodRule = (values, _extra, name) => {
   values.lat1 ??= 0;
   return findMethodByName(name);
@@ -94,7 +94,7 @@ const obliqueByAzimuth: MethodRule = (values, _extra, name) => {
   return requireRotation(values, findMethodByName(name));
 };
 
-/** ESRI tells the turn of the axes apart. */
+/** ESRI distinguishes the variants by the rotation of the axes. */
 const obliqueByRotation: MethodRule = (values, extra, name) => {
   values.gamma = extra.get("xyplanerotation");
   extra.delete("xyplanerotation");
@@ -107,7 +107,7 @@ const stereographicPole: MethodRule = (values) => {
   return "polar-stereographic-b";
 };
 
-/** By plain name; other names have one method each. */
+/** By normalized name; other names have one method each. */
 const methodRules: Readonly<Record<string, MethodRule>> = {
   lambertconformalconic: lambert,
   lambertconformalconic2sp: lambert,
@@ -202,12 +202,12 @@ function mercatorA(values: ParameterValues): MethodId | null {
 function mercatorB(values: ParameterValues): MethodId | null {
   if (values.lat0 !== undefined && values.lat0 !== 0) return null;
   delete values.lat0;
-  // True on the equator: one map with two names.
+  // True to scale on the equator: variants A and B are the same.
   if (values.lat1 === 0) return mercatorA(values);
   return values.lat1 === undefined ? null : "mercator-b";
 }
 
-/** `Polar_Stereographic`: with its origin at the pole and a scale it is variant A, with a parallel elsewhere B. */
+/** `Polar_Stereographic` is variant A with its origin at the pole and a scale, and variant B with another parallel. */
 function polarStereographic(values: ParameterValues): MethodId | null {
   const latitude = values.lat1 ?? values.lat0;
   if (latitude === undefined) return null;

@@ -1,4 +1,4 @@
-/** What a map projection's parameter is, whatever a definition calls it. */
+/** A parameter of a map projection, independent of its name in a dialect. */
 export type ParameterKey =
   | "lat0"
   | "lon0"
@@ -18,7 +18,7 @@ export type ParameterKey =
   | "initialLongitude"
   | "zoneWidth";
 
-/** Every name that a parameter is known by, in plain letters. */
+/** Parameter keys by every known name, normalized. */
 export const parameterKeysByName: Readonly<Record<string, ParameterKey>> = {
   latitudeoforigin: "lat0",
   latitudeofcenter: "lat0",

@@ -13,7 +13,7 @@ import { findChild, parseWkt, readNumber, readText, type WktNode } from "./wkt-t
 
 export const wgs84: Crs = { id: "EPSG:4326", name: "WGS 84", definition: "EPSG:4326", kind: "geographic" };
 
-/** What a definition in a file or on a command line may be surrounded by. */
+/** Removes a byte order mark, blanks and quotes around a definition. */
 const cleanDefinition = (text: string): string =>
   text
     .replace(/^\uFEFF/, "")
@@ -38,7 +38,7 @@ export function parseCode(text: string): string | null {
   return /^\d+$/.test(name!) ? `${authority!.toUpperCase()}:${name}` : null;
 }
 
-/** Plain WGS84, seen without loading the tables: what nearly every `.prj` of longitudes and latitudes says. */
+/** Recognizes plain WGS 84, the definition in nearly every geographic `.prj`, without loading the tables. */
 function isPlainWgs84(tree: WktNode): boolean {
   if (!["GEOGCS", "GEOGCRS"].includes(tree.keyword)) return false;
   const datum = findChild(tree, "DATUM", "ENSEMBLE");
@@ -72,13 +72,13 @@ export async function parseCrs(definition: string): Promise<Crs> {
   };
 }
 
-/** All that a system's definition says. @throws crs-unknown */
+/** Parses the definition of a system. @throws crs-unknown */
 export const resolveDefinition = (crs: Crs): Promise<CrsDefinition> => readDefinition(cleanDefinition(crs.definition));
 
-/** Deprecated, ESRI's and homemade names of Web Mercator, whose sphere everyone takes for the ellipsoid. */
+/** Codes of Web Mercator, also deprecated and unofficial ones, whose sphere is always taken for the ellipsoid. */
 const webMercatorIds: ReadonlySet<string | null> = new Set(["EPSG:3857", "EPSG:3785", "EPSG:900913", "ESRI:102113"]);
 
-/** A Mercator on the sphere of Web Mercator is that, whatever datum it names. */
+/** A Mercator on the sphere of Web Mercator is Web Mercator, independent of its datum name. */
 function isWebMercator({ geodetic, projection }: CrsDefinition): boolean {
   if (!geodetic || !projection || geodetic.datum.ellipsoid.inverseFlattening !== 0) return false;
   if (projection.method !== "mercator-a" && projection.method !== "web-mercator") return false;
@@ -110,7 +110,7 @@ async function readDefinition(text: string): Promise<CrsDefinition> {
   if (webMercatorIds.has(id)) return webMercatorDefinition;
   if (id !== null) {
     const { registry, readWkt } = await loadTables();
-    // EPSG keeps to codes below 32768; a higher one is ESRI's, which many call EPSG's.
+    // EPSG's codes are below 32768; a higher code is ESRI's, although often written as EPSG's.
     const found =
       registry.getDefinition(id, readWkt) ??
       (Number(id.slice(5)) > 32767 ? registry.getDefinition(`ESRI:${id.slice(5)}`, readWkt) : null);
@@ -150,11 +150,11 @@ async function loadTables() {
   return { registry: await getRegistry(), ...reader };
 }
 
-/** The code of a system, where that is sure: it has the code or the name of one, and says the same. */
+/** Adds the code of a registered system with the same code or name, if the definitions are equal. */
 function identifySystem(found: CrsDefinition, registry: CrsRegistry): CrsDefinition {
   if (!found.geodetic || found.unsupportedReason !== null) return { ...found, id: null };
   if (isWebMercator(found) && found.vertical === undefined) return webMercatorDefinition;
-  // A shift that the definition declares itself is not the registered system's.
+  // A definition with its own shift is not the registered system.
   if (found.geodetic.datum.code === null || found.geodetic.datum.nadgrids !== null) return { ...found, id: null };
   const names = [found.name];
   if (found.projection === null && found.geodetic.datum.code === "6326") names.push("WGS 84");
@@ -163,7 +163,7 @@ function identifySystem(found: CrsDefinition, registry: CrsRegistry): CrsDefinit
     ...names.flatMap((name) => registry.findSystemsByName(name)),
     ...(found.projection?.method === "web-mercator" ? ["EPSG:3857"] : []),
   ];
-  // The registered system then speaks for it, with its own names.
+  // Returns the registered definition with its names.
   for (const id of candidates) {
     if (found.vertical === undefined) {
       if (id === "EPSG:4326" && isSameSystem(found, wgs84Definition)) return wgs84Definition;
@@ -180,7 +180,7 @@ function identifySystem(found: CrsDefinition, registry: CrsRegistry): CrsDefinit
   return { ...found, id: null };
 }
 
-/** A registered system keeps the shift that the definition declares beside it: for want of another, or to be told unused. */
+/** Keeps the shift that the definition declares, in case there is no registered one, or to report it as unused. */
 function withDeclaredShift({ geodetic: found }: CrsDefinition, candidate: CrsDefinition): CrsDefinition {
   const { geodetic } = candidate;
   if (!geodetic || !found || found.datum.toWgs84 === null) return candidate;

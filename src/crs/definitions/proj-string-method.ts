@@ -3,7 +3,7 @@ import type { ParameterKey } from "./parameters.js";
 
 type ParameterValues = Partial<Record<ParameterKey, number>>;
 
-/** The method that a PROJ string names, and its parameters by our keys. */
+/** The method of a PROJ string, and its parameters. */
 interface MethodAndValues {
   readonly method: MethodId;
   readonly values: ParameterValues;
@@ -16,11 +16,11 @@ interface ProjString {
   /** Without the scale. */
   readonly origin: ParameterValues;
   readonly k: number | undefined;
-  /** There is no scale, or one that does nothing. */
+  /** Whether there is no scale factor, or it is 1. */
   readonly isUnscaled: boolean;
 }
 
-/** Reads `+proj=…` and its parameters; null where the method is not known, or would have to be guessed at. */
+/** Reads `+proj=…` and its parameters; null if the method is unknown or ambiguous. */
 export function readProjMethod(kind: string, parameters: ReadonlyMap<string, string>): MethodAndValues | null {
   const getNumber = (key: string): number | undefined =>
     parameters.has(key) ? Number(parameters.get(key)) : undefined;
@@ -41,17 +41,17 @@ const withScale =
   (method: MethodId) =>
   ({ origin, k }: ProjString): MethodAndValues => ({ method, values: { ...origin, k } });
 
-/** A cylinder that touches, or cuts at the parallel of true scale; centred on the equator only. */
+/** A cylindrical method with a parallel of true scale, centered on the equator. */
 const cylindrical =
   (method: MethodId) =>
   ({ origin, getNumber }: ProjString): MethodAndValues | null =>
     (origin.lat0 ?? 0) === 0 ? { method, values: { ...origin, lat1: getNumber("lat_ts") ?? 0 } } : null;
 
-/** PROJ marks a map of the sphere of the ellipsoid's surface. */
+/** PROJ marks methods on the authalic sphere with `+R_A`. */
 const methodByRadius = ({ parameters }: ProjString, ellipsoidal: MethodId, spherical: MethodId): MethodId =>
   parameters.has("R_A") ? spherical : ellipsoidal;
 
-/** A cone through two parallels, or one that is named once. */
+/** A conic method with one or two parallels. */
 const conic =
   (method: MethodId) =>
   ({ origin, getNumber }: ProjString): MethodAndValues | null => {
@@ -72,7 +72,7 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
   omerc: obliqueMercator,
   somerc: ({ origin, k }) => ({ method: "oblique-mercator-b", values: { ...origin, k, azimuth: 90, gamma: 90 } }),
   eqc: cylindrical("equidistant-cylindrical-spherical"),
-  // PROJ's scale stands for a parallel where there is none.
+  // Without a parallel, PROJ uses the scale factor instead.
   cea: (given) =>
     given.isUnscaled || given.parameters.has("lat_ts")
       ? cylindrical(methodByRadius(given, "equal-area-cylindrical", "equal-area-cylindrical-spherical"))(given)
@@ -114,7 +114,7 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
   }),
   wink1: withParallel("winkel-1", "lat_ts", 0),
   wink2: withParallel("winkel-2", "lat_1", 0),
-  // Where none is given PROJ's own answers differ: Winkel's parallel from the string, the equator from a system.
+  // Without a parallel, PROJ is inconsistent: Winkel's parallel for a string, the equator for a system.
   wintri: withParallel("winkel-tripel", "lat_1", null),
   loxim: ({ origin, getNumber }) => {
     const lat0 = getNumber("lat_1");
@@ -137,7 +137,7 @@ const methodReaders: Readonly<Record<string, (given: ProjString) => MethodAndVal
 const withoutUndefined = (values: ParameterValues): ParameterValues =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-/** A mean with the equidistant cylinder of a parallel, which PROJ has a default for. */
+/** A method that averages with the equidistant cylindrical of a parallel, for which PROJ has a default. */
 function withParallel(method: MethodId, key: string, usual: number | null) {
   return ({ origin, getNumber }: ProjString): MethodAndValues | null => {
     const lat1 = getNumber(key) ?? usual;
@@ -199,7 +199,7 @@ function obliqueMercator({ getNumber, parameters, origin, k }: ProjString): Meth
   };
 }
 
-/** Methods that take an origin and nothing else. */
+/** Methods whose only parameter is the origin. */
 const originOnlyMethods: Readonly<Record<string, MethodId>> = {
   poly: "polyconic",
   nzmg: "new-zealand",

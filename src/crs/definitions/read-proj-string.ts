@@ -66,7 +66,7 @@ const linearUnits: Readonly<Record<string, Unit>> = {
   "us-ft": { name: "US survey foot", conversionFactor: 1200 / 3937 },
 };
 
-/** What stands in a PROJ string without changing where a coordinate lies. */
+/** Parameters of PROJ strings that do not affect positions, or that are handled elsewhere. */
 const knownParameters = new Set([
   "proj",
   "type",
@@ -116,14 +116,14 @@ const knownParameters = new Set([
   "R_A",
 ]);
 
-/** A parallel that is none; of cylindrical equal-area maps, also the pole. */
+/** Finds a latitude that is out of range; for cylindrical equal-area methods, also the pole. */
 function findInvalidLatitude(words: ReadonlyMap<string, string>): string | undefined {
   const degrees = (word: string) => Math.abs(Number(words.get(word)));
   if (words.get("proj") === "cea" && degrees("lat_ts") === 90) return "lat_ts";
   return ["lat_0", "lat_1", "lat_2", "lat_ts"].find((word) => degrees(word) > 90);
 }
 
-/** Reads `+proj=… +datum=…`; null where it is none or says something that would have to be guessed at. */
+/** Reads `+proj=… +datum=…`; null if the text is no PROJ string, or is ambiguous. */
 export function readProjString(text: string, registry: CrsRegistry): CrsDefinition | null {
   const words = new Map<string, string>();
   for (const found of text.matchAll(/\+([A-Za-z_0-9]+)(?:=(\S*))?/g))
@@ -147,14 +147,14 @@ export function readProjString(text: string, registry: CrsRegistry): CrsDefiniti
   const unknownWord = [...words.keys()].find(
     (word) => !knownParameters.has(word) || (word === "R_A" && !["mill", "vandg", "laea", "cea"].includes(kind)),
   );
-  // Krovak's own axes; R_A is what PROJ writes beside the maps that take that sphere.
+  // `+axis=swu` is the standard for Krovak; PROJ writes R_A for methods on that sphere.
   const axis = kind === "krovak" && words.get("axis") === "swu" ? undefined : words.get("axis");
   const impossible = findInvalidLatitude(words);
   const unsupportedReason =
     unknownWord !== undefined
-      ? `+${unknownWord} is not understood`
+      ? `+${unknownWord} is not supported`
       : impossible !== undefined
-        ? `no map has +${impossible}=${words.get(impossible)}`
+        ? `no projection has +${impossible}=${words.get(impossible)}`
         : axis !== undefined && axis !== "enu" && axis !== "neu"
           ? `its axes are +axis=${axis}`
           : null;

@@ -1,8 +1,8 @@
 import type { WktNode } from "./wkt-tree.js";
 
 /**
- * PROJJSON (its schema 0.x) as the tree that its WKT2 twin would give, so that one reader serves both; null where it
- * is none.
+ * Parses PROJJSON (schema 0.x) into the tree of the equivalent WKT2, so that one reader handles both; null if the text is
+ * not PROJJSON.
  */
 export function parseProjJson(text: string): WktNode | null {
   let parsed: unknown;

@@ -40,9 +40,9 @@ const untransformedKeywords = [
 ];
 
 /**
- * Reads WKT1 as GDAL or ESRI write it, and WKT2 (ISO 19162); null where it is no description of a coordinate reference
- * system. The declared order of axes never moves coordinates: files of these formats hold x, y. A system whose axes
- * point elsewhere than east and north is carried, not transformed, unless its method is defined so.
+ * Reads WKT1 of GDAL or ESRI, and WKT2 (ISO 19162); null if the text is not a coordinate reference system. The declared
+ * axis order is ignored, since files always hold x, y. Coordinates of a system whose axes do not point east and north are
+ * only copied, unless its method is defined so.
  */
 export function readWkt(text: string, registry: CrsRegistry): CrsDefinition | null {
   const tree = parseWkt(text);
@@ -96,7 +96,7 @@ function readProjected(tree: WktNode, id: string | null, name: string, registry:
     const unit = findChild(parameter, "ANGLEUNIT", "LENGTHUNIT", "SCALEUNIT", "UNIT");
     const size = readNumber(unit, 1);
     let value = readNumber(parameter, 1);
-    // WKT1 gives angles in the unit of its GEOGCS, lengths in its own; WKT2 names the unit of each.
+    // In WKT1, angles are in the unit of the GEOGCS and lengths in that of the PROJCS; WKT2 declares each unit.
     const kind = parameterKind(key);
     if (kind === "angle") value *= (unit ? size : geodetic.unit.conversionFactor) / degree.conversionFactor;
     else if (kind === "length" && unit) value *= size / csUnit.conversionFactor;
@@ -121,7 +121,7 @@ function parameterKind(key: string): "angle" | "length" | "ratio" {
   return "angle";
 }
 
-/** Takes off the fuzz that a change of unit leaves: 46.800000000000004. */
+/** Removes rounding noise of unit conversions: 46.800000000000004. */
 const removeRoundingNoise = (value: number) => Number(value.toPrecision(15));
 
 function proj4Extension(tree: WktNode): string | null {
@@ -129,19 +129,19 @@ function proj4Extension(tree: WktNode): string | null {
   return found ? readText(found, 1) : null;
 }
 
-/** WKT1 calls both Krovaks by one name; the one whose axes point south and west says so. */
+/** WKT1 has one name for both variants of Krovak; the axes distinguish them. */
 function southWestKrovak(tree: WktNode, projection: Projection): Projection {
   const turned = findChildren(tree, "AXIS").some((axis) => readText(axis, 1).toLowerCase() === "south");
   return projection.method === "krovak-north" && turned ? { ...projection, method: "krovak" } : projection;
 }
 
-/** Methods that WKT1 calls by one name, on a sphere are one. */
+/** Returns the spherical variant of a method that WKT1 does not distinguish by name. */
 const sphericalVariant = (projection: Projection): Projection =>
   projection.method === null
     ? projection
     : { ...projection, method: sphericalVariants[projection.method] ?? projection.method };
 
-/** South- and west-pointing axes belong to a few methods, and to polar maps; anywhere else they would be guessed at. */
+/** Why the axes are not supported: only a few methods and polar maps may have axes other than east and north. */
 function axisObstacle(tree: WktNode, projection: Projection): string | null {
   if (/south|west|krovak|polar|stereographic|azimuthal/.test(projection.method ?? "")) return null;
   const directions = findChildren(tree, "AXIS").map((axis) => readText(axis, 1).toLowerCase());
@@ -171,7 +171,7 @@ function readGeodetic(tree: WktNode, registry: CrsRegistry): GeographicCrs | nul
     declaredDatum: null,
     meridian,
     unit,
-    // ESRI names the unit of heights.
+    // ESRI declares the unit of heights.
     is3D: readNumber(findChild(tree, "CS"), 1) === 3 || findChild(tree, "LINUNIT") !== null,
   };
 }
@@ -193,7 +193,7 @@ function readDatum(
   return { code: null, name: name.replace(/^D_/, "").replaceAll("_", " "), ellipsoid, toWgs84, nadgrids };
 }
 
-/** A datum is a known one if its code or name says so and its ellipsoid does not contradict. */
+/** Finds a known datum by code or name, if its ellipsoid does not contradict. */
 function findKnownDatum(
   code: string | null,
   name: string,
@@ -212,7 +212,7 @@ function findKnownDatum(
   const fitting = codes.filter((candidate) => isSameEllipsoid(registry.getDatum(candidate).ellipsoid, ellipsoid));
   const twins = [...new Set(fitting.map((candidate) => registry.getDatum(candidate).code!))];
   if (twins.length <= 1 || code !== null) return twins[0] ?? null;
-  // Several of one name: the one that the name of the system points to, else EPSG's before ESRI's.
+  // Of several with the same name: the datum of the system of that name, else EPSG's before ESRI's.
   for (const id of registry.findSystemsByName(system)) {
     const candidate = registry.getDefinition(id, () => null)?.geodetic;
     if (
@@ -233,7 +233,7 @@ function readMeridian(node: WktNode | null, unit: Unit, registry: CrsRegistry): 
   const value = readNumber(node, 1);
   if (!Number.isFinite(value)) return null;
   if (own) return { name, degrees: removeRoundingNoise((value * readNumber(own, 1)) / degree.conversionFactor) };
-  // WKT1 in grads: GDAL and ESRI give the meridian in degrees all the same, others follow OGC 01-009.
+  // WKT1 in grads: GDAL and ESRI write the meridian in degrees, others follow OGC 01-009.
   if (normalizeName(name) === "paris") return { name, degrees: 2.33722917 };
   const known = registry.findMeridianByName(name.replaceAll("_", " "));
   if (known && Math.abs(known.degrees - value) < 1e-7) return { name, degrees: known.degrees };
@@ -271,13 +271,13 @@ function readBound(tree: WktNode, registry: CrsRegistry): CrsDefinition | null {
   const toWgs84Known = typeof target === "object" && normalizeName(readText(target, 0)).startsWith("wgs84");
   const values = findChildren(shift, "PARAMETER").map((parameter) => readNumber(parameter, 1));
   const { geodetic } = found;
-  // A shift by a grid, or to elsewhere: not to be done without.
+  // A shift by a grid, or to another system than WGS 84, must not be ignored.
   const nadgrids = readText(findChild(shift, "PARAMETERFILE"), 1) || readText(shift, 0) || "of its transformation";
   const notUnderstood: CrsDefinition = { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, nadgrids } } };
   if (!toWgs84Known || !(values.length === 3 || values.length === 7)) return notUnderstood;
   if (name.startsWith("coordinateframe")) for (const index of [3, 4, 5]) values[index] = -values[index]!;
   else if (!name.startsWith("positionvector") && !name.startsWith("geocentrictranslations")) return notUnderstood;
-  // An abridged transformation gives the scale as a factor (ISO 19162, 9.3).
+  // An abridged transformation has the scale as a factor (ISO 19162, 9.3).
   if (values.length === 7) values[6] = Number(((values[6]! - 1) * 1e6).toFixed(9));
   return { ...found, geodetic: { ...geodetic, datum: { ...geodetic.datum, toWgs84: values } } };
 }

@@ -2,12 +2,12 @@ import { areaSize } from "../area.js";
 import type { CrsRegistry } from "../tables/registry.js";
 import { type CrsDefinition, hasSameCoordinates, isSameEllipsoid } from "./definition.js";
 
-/** So many are named. */
+/** Maximum number of systems in a message. */
 const maxSystems = 3;
 
 /**
- * Projected systems of EPSG that have the projection and the ellipsoid of a definition, in words: "EPSG:25832 (ETRS89 /
- * UTM zone 32N)", those for the widest areas first. What differs is the datum at most.
+ * Describes projected systems of EPSG with the projection and ellipsoid of a definition: "EPSG:25832 (ETRS89 / UTM zone
+ * 32N)", those with the widest areas first. At most the datum differs.
  */
 export function findSimilarSystems(definition: CrsDefinition, tables: CrsRegistry): string[] {
   const { geodetic, projection } = definition;
@@ -20,7 +20,7 @@ export function findSimilarSystems(definition: CrsDefinition, tables: CrsRegistr
     const area = tables.getArea(id);
     found.push({ title: `${id} (${other.name})`, name: other.name, size: area === null ? 0 : areaSize(area) });
   }
-  // The same system with its axes exchanged has a longer name.
+  // Systems with exchanged axes have longer names.
   found.sort((a, b) => b.size - a.size || a.name.length - b.name.length);
   return found.slice(0, maxSystems).map(({ title }) => title);
 }

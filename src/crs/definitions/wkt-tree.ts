@@ -1,4 +1,4 @@
-/** A keyword of a well-known text with what is in its brackets. */
+/** A keyword of WKT with the values and children in its brackets. */
 export interface WktNode {
   /** Upper case. */
   readonly keyword: string;
@@ -8,7 +8,7 @@ export interface WktNode {
 const tokenPattern =
   /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|"((?:[^"]|"")*)"|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|([[\](),]))/y;
 
-/** Reads the grammar that WKT1 (OGC 01-009) and WKT2 (ISO 19162) share; null where it is not one. */
+/** Parses the grammar that WKT1 (OGC 01-009) and WKT2 (ISO 19162) share; null if the text is not WKT. */
 export function parseWkt(text: string): WktNode | null {
   tokenPattern.lastIndex = 0;
   const next = () => {
@@ -43,7 +43,7 @@ export function parseWkt(text: string): WktNode | null {
       else if (quoted !== undefined) top.values.push(quoted.replaceAll('""', '"'));
       else if (number !== undefined) top.values.push(Number(number));
       else {
-        // A bare word, like the direction of an axis.
+        // An unquoted word, such as the direction of an axis.
         if (word !== null) top.values.push(word);
         word = null;
         if (sign !== ",") {
@@ -57,7 +57,7 @@ export function parseWkt(text: string): WktNode | null {
   return null;
 }
 
-/** ESRI sets the vertical system behind the horizontal one with a comma: read as the compound that is meant. */
+/** Joins ESRI's horizontal and vertical systems, separated by a comma, into a compound system. */
 function joinVertical(root: WktNode, rest: string): WktNode | null {
   if (/^[\s\0]*$/.test(rest)) return root;
   const vertical = /^\s*,\s*VERTCS\s*[[(]/i.test(rest) ? parseWkt(rest.slice(rest.indexOf(",") + 1)) : null;
@@ -75,13 +75,13 @@ export function findChildren(node: WktNode, ...keywords: string[]): WktNode[] {
   return node.values.filter((value): value is WktNode => isNode(value) && keywords.includes(value.keyword));
 }
 
-/** The text at a place, also where it was written as a number. */
+/** The text at an index; numbers are converted. */
 export function readText(node: WktNode | null, index: number): string {
   const value = node?.values[index];
   return value === undefined || isNode(value) ? "" : `${value}`;
 }
 
-/** The number at a place, also where it was written in quotes; NaN where there is none. */
+/** The number at an index, also from quoted text; NaN if there is none. */
 export function readNumber(node: WktNode | null, index: number): number {
   const value = node?.values[index];
   if (typeof value === "number") return value;

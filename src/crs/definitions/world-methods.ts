@@ -11,7 +11,7 @@ import {
   standardParallel1,
 } from "./method.js";
 
-/** A world map that GDAL calls by ESRI's name. */
+/** A world map for which GDAL uses ESRI's name. */
 const worldMethod = (name: string) => createWorldMethod(null, name.replaceAll("_", " "), name);
 const centeredMethod = (wkt2: string, wkt1: string, esri: string) =>
   createMethod(
@@ -22,7 +22,7 @@ const centeredMethod = (wkt2: string, wkt1: string, esri: string) =>
     [["lon0", 8802, "longitude_of_center"], falseEasting, falseNorthing],
     esriFalseOriginAndMeridian,
   );
-/** A mean with the equidistant cylinder of a parallel. */
+/** A method that averages with the equidistant cylindrical of a parallel. */
 const winkelMethod = (name: string) =>
   createMethod(
     null,
@@ -34,7 +34,7 @@ const winkelMethod = (name: string) =>
   );
 const esriViewParameters: readonly EsriParameter[] = [...esriFalseOrigin, ["Longitude_Of_Center", "lon0"]];
 
-/** Maps of the whole earth, or of the half that is seen of it. */
+/** Methods for maps of the whole earth or of a hemisphere. */
 export const worldMethods = {
   "equal-earth": createWorldMethod(1078, "Equal Earth", "Equal_Earth"),
   miller: centeredMethod("Miller Cylindrical", "Miller_Cylindrical", "Miller_Cylindrical"),

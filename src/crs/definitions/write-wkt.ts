@@ -4,7 +4,7 @@ import type { CrsDefinition, GeographicCrs, Projection, Unit } from "./definitio
 import { getMethod, type MethodId } from "./methods.js";
 import { epsgParameterNames, isLengthParameter, isRatioParameter, type ParameterKey } from "./parameters.js";
 
-/** At most 15 significant digits, as every WKT writer has it. */
+/** Writes at most 15 significant digits, as other WKT writers do. */
 const formatNumber = (value: number): string => `${Number(value.toPrecision(15))}`;
 /** ESRI always writes a decimal point. */
 const formatDecimal = (value: number): string => {
@@ -15,7 +15,7 @@ const quoteText = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 /** Spaces and most signs become underscores. */
 const toUnderscores = (text: string): string => text.replace(/[^A-Za-z0-9+-]+/g, "_").replace(/^_|_$/g, "");
 
-/** ESRI's WKT, as `.prj` files have it: its own names, no authority, no axes, no shifts. Null where it has no method. */
+/** ESRI's WKT as in `.prj` files: ESRI's names, no authority, axes or shifts. Null if ESRI does not have the method. */
 export function writeEsri(definition: CrsDefinition, registry: CrsRegistry): string | null {
   const { geodetic, projection } = definition;
   if (!geodetic || definition.unsupportedReason !== null) return null;
@@ -59,7 +59,7 @@ function formatEsriGeographic(geodetic: GeographicCrs, whole: CrsDefinition | nu
   );
 }
 
-/** ESRI and GDAL both write this many digits, and readers compare them. */
+/** ESRI and GDAL both write this number of digits, and readers compare them. */
 const angleInUnit = (unit: Unit): number =>
   unit.name === "degree" ? 0.0174532925199433 : Number(unit.conversionFactor.toPrecision(15));
 
@@ -108,7 +108,7 @@ function esriProjection(
   }
 }
 
-/** ESRI's Mercator has no scale but the parallel where it is 1. */
+/** ESRI's Mercator has the parallel of true scale instead of a scale factor. */
 function esriMercator(
   projection: Projection,
   { datum }: GeographicCrs,
@@ -128,7 +128,7 @@ function esriMercator(
   };
 }
 
-/** The Hotine names take the rectified grid to be turned by the azimuth; where it is not, ESRI has another name. */
+/** ESRI's Hotine names imply a rectified grid rotated by the azimuth; for other grids ESRI has another name. */
 function esriOblique(
   projection: Projection,
   parameters: NamedValue[],
@@ -147,17 +147,17 @@ function esriOblique(
   };
 }
 
-/** ESRI calls some Transverse Mercators Gauss_Kruger; the name of the system tells (as in GDAL). */
+/** ESRI names some Transverse Mercators Gauss_Kruger, depending on the name of the system (as in GDAL). */
 function isGaussKruger(definition: CrsDefinition, registry: CrsRegistry): boolean {
   const name = (definition.id && registry.esriSystemName(definition.id)) || definition.name;
   return /Gauss|(^|_)GK(_|$)|CK_/i.test(name);
 }
 
-/** WKT1 gives the angles of a projection in the unit of its geographic system. */
+/** In WKT1, the angles of a projection are in the unit of its geographic system. */
 const degreesPerUnit = (geodetic: GeographicCrs): number =>
   geodetic.unit.name === "degree" ? 1 : Math.PI / 180 / geodetic.unit.conversionFactor;
 
-/** WKT1 as GDAL writes it (OGC 01-009 with its extensions). Null where that has no name for the method. */
+/** WKT1 with GDAL's extensions of OGC 01-009. Null if it has no name for the method. */
 export function writeWkt1(definition: CrsDefinition, registry: CrsRegistry): string | null {
   const { geodetic, projection } = definition;
   if (!geodetic || definition.unsupportedReason !== null) return null;
@@ -171,7 +171,7 @@ export function writeWkt1(definition: CrsDefinition, registry: CrsRegistry): str
     const value = projection.parameters[key] ?? 0;
     return `PARAMETER[${quoteText(name)},${formatNumber(isLengthParameter(key) || isRatioParameter(key) ? value : value * grads)}]`;
   });
-  // The sphere of EPSG:3857 has no other place in WKT1.
+  // WKT1 can express the sphere of EPSG:3857 only in an extension.
   const extension =
     projection.method === "web-mercator"
       ? `,EXTENSION["PROJ4","+proj=merc +a=6378137 +b=6378137 +lat_ts=0 +lon_0=${formatNumber(projection.parameters.lon0 ?? 0)} +x_0=${formatNumber(projection.parameters.x0 ?? 0)} +y_0=${formatNumber(projection.parameters.y0 ?? 0)} +k=1 +units=m +nadgrids=@null +wktext +no_defs"]`
@@ -216,7 +216,7 @@ function wkt1Authority(id: string | null): string {
   return `,AUTHORITY[${quoteText(authority!)},${quoteText(code!)}]`;
 }
 
-/** WKT2 (ISO 19162:2019). Null where it cannot be said in it. */
+/** WKT2 (ISO 19162:2019). Null if it cannot express the definition. */
 export function writeWkt2(definition: CrsDefinition): string | null {
   const { geodetic, projection } = definition;
   if (!geodetic || definition.unsupportedReason !== null) return null;
@@ -227,7 +227,7 @@ export function writeWkt2(definition: CrsDefinition): string | null {
   return plain === null || !shift ? plain : wkt2Bound(plain, shift);
 }
 
-/** What EPSG has a method of its own for, where the earth is a sphere. */
+/** Methods for which EPSG has a separate spherical method. */
 const sphericalMethods: Readonly<Partial<Record<MethodId, MethodId>>> = {
   "lambert-azimuthal": "lambert-azimuthal-spherical",
   "equal-area-cylindrical": "equal-area-cylindrical-spherical",

@@ -2,13 +2,13 @@ import { areaSize, isNearArea } from "../area.js";
 import type { CrsRegistry } from "../tables/registry.js";
 import { type CrsDefinition, isSameDatum } from "./definition.js";
 
-/** So many are named. */
+/** Maximum number of systems in a message. */
 const maxSystems = 3;
 const million = 1e6;
-/** What the false easting has behind the number of the zone, in metres. */
+/** False easting without the zone number, in meters. */
 const zoneFalseEasting = 500_000;
-/** Metres a degree of latitude: near enough to tell countries apart. */
-const degreeMetres = 111_320;
+/** Meters per degree of latitude, accurate enough to distinguish countries. */
+const metersPerDegree = 111_320;
 const nearDegrees = 1;
 
 interface ZonedSystem {
@@ -16,19 +16,19 @@ interface ZonedSystem {
   readonly name: string;
   readonly hasSameDatum: boolean;
   readonly isInStatedArea: boolean;
-  /** The middle meridian: those of one zone place the position alike, to some hundred metres. */
+  /** Systems with the same central meridian agree on the position to a few hundred meters. */
   readonly centralMeridian: string;
-  /** Within the system's own area, not only near it. */
+  /** Whether the position is in the area of use of the system, and not only near it. */
   readonly isInside: boolean;
   readonly size: number;
 }
 
 /**
- * Systems of EPSG whose eastings begin with the number of the zone and that have an area of use where the position would lie,
- * in words: "EPSG:4647 (ETRS89 / UTM zone 32N (zE-N))". Those on the datum of the stated system, or that place the
- * position in its area, alone, where there are some. Empty for an easting without such a number.
- * @param x easting in metres
- * @param y northing in metres
+ * Describes systems of EPSG whose eastings start with a zone number and whose area of use contains the position: "EPSG:4647
+ * (ETRS89 / UTM zone 32N (zE-N))". Prefers systems on the datum of the stated system, or with the position in its area.
+ * Empty for an easting without such a number.
+ * @param x easting in meters
+ * @param y northing in meters
  */
 export function findZonePrefixedSystems(
   x: number,
@@ -39,7 +39,7 @@ export function findZonePrefixedSystems(
   if (!(x >= million && x < 100 * million) || !(Math.abs(y) <= 10 * million)) return [];
   const datum = stated?.geodetic?.datum;
   const place = stated?.id ? tables.getArea(stated.id) : null;
-  const latitude = y / degreeMetres;
+  const latitude = y / metersPerDegree;
   const found: ZonedSystem[] = [];
   for (const id of tables.listProjectedSystems()) {
     const other = tables.getDefinition(id, () => null);
@@ -49,7 +49,7 @@ export function findZonePrefixedSystems(
     if (other.projection.unit.conversionFactor !== 1 || x0 < million || x0 % million !== zoneFalseEasting) continue;
     if (Math.floor(x0 / million) !== Math.floor(x / million)) continue;
     const area = tables.getArea(id);
-    const longitude = lon0 + (x - x0) / (degreeMetres * Math.cos((latitude * Math.PI) / 180));
+    const longitude = lon0 + (x - x0) / (metersPerDegree * Math.cos((latitude * Math.PI) / 180));
     if (area === null || !isNearArea(area, longitude, latitude, nearDegrees)) continue;
     found.push({
       label: `${id} (${other.name})`,
@@ -63,22 +63,22 @@ export function findZonePrefixedSystems(
   }
   const best = preferMatching(preferMatching(found, "hasSameDatum"), "isInStatedArea");
   best.sort((a, b) => Number(b.isInside) - Number(a.isInside) || b.size - a.size || a.name.length - b.name.length);
-  // One of each zone before further ones: the number may count zones of three or of six degrees.
+  // First one system for each zone, since the number may count zones of three or of six degrees.
   const firsts = best.filter(
     (each, i) => best.findIndex(({ centralMeridian }) => centralMeridian === each.centralMeridian) === i,
   );
   return [...new Set([...firsts, ...best])].slice(0, maxSystems).map(({ label }) => label);
 }
 
-/** Those of which it is true, or all where it is of none. */
+/** Those with the property, or all if none has it. */
 function preferMatching(all: readonly ZonedSystem[], of: "hasSameDatum" | "isInStatedArea"): ZonedSystem[] {
   const some = all.filter((each) => each[of]);
   return some.length > 0 ? some : [...all];
 }
 
-/** The advice for an easting that begins with the number of a zone, a sentence; empty for others. It looks at all systems once. */
+/** The advice for an easting that starts with a zone number; empty for other eastings. Searches all systems. */
 export function adviseZone(x: number, y: number, stated: CrsDefinition | null, tables: CrsRegistry): string {
   const systems = findZonePrefixedSystems(x, y, stated, tables);
   if (systems.length === 0) return "";
-  return `the easting seems to begin with the number of a zone, as eastings do in ${systems.join(", ")}`;
+  return `the easting seems to start with a zone number, as eastings do in ${systems.join(", ")}`;
 }

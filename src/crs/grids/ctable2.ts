@@ -8,7 +8,7 @@ export const isCtable2 = (head: DataView): boolean =>
   head.byteLength >= headerBytes && readPaddedText(head, 0, 9) === "CTABLE V2";
 
 /**
- * Reads the format that PROJ's grids without an extension had before its version 7 (`conus`, `alaska`): little-endian,
+ * Reads CTable2, the format of PROJ's grids without an extension before version 7 (`conus`, `alaska`): little-endian,
  * radians, longitudes positive west.
  * @throws grid-invalid
  */
@@ -34,7 +34,7 @@ export async function readCtable2(file: GridFileReader): Promise<Grid> {
     rows,
   };
   const wrong = findPlacementProblem(part);
-  if (wrong !== null) throw file.createInvalidGridError(`it cannot be: ${wrong}`);
+  if (wrong !== null) throw file.createInvalidGridError(`it is invalid: ${wrong}`);
   const view = await file.read(headerBytes, columns * rows * 8, "its nodes");
   const values = allocateSharedValues(columns * rows);
   for (let node = 0; node < values.length; node += 2) {

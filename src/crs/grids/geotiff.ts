@@ -12,7 +12,7 @@ import { type Raster, readRaster, readSamples, readTiff, type TiffDirectory, tif
 
 const radiansPerDegree = Math.PI / 180;
 
-/** What shifts longitudes and latitudes; a shift of heights beside them is left out. */
+/** Types with shifts of longitude and latitude; shifts of heights are ignored. */
 const supportedTypes: ReadonlySet<string> = new Set(["HORIZONTAL_OFFSET", "GEOGRAPHIC_3D_OFFSET"]);
 
 /** Arc-seconds in a unit of a shift. */
@@ -22,29 +22,29 @@ const arcSecondsPerUnit: Readonly<Record<string, number>> = {
   degree: 3600,
 };
 
-/** What GDAL's metadata say: of the whole image, and of each of its samples. */
+/** GDAL metadata of an image and its samples. */
 interface GdalMetadata {
   readonly items: ReadonlyMap<string, string>;
-  /** `name`, as of the image or a sample. */
+  /** Returns an item of the image or of a sample. */
   getItem(name: string, sample?: number): string;
 }
 
-/** Which samples are shifts, and of what. What a part does not say is as the part before it has it. */
+/** The samples with shifts. A part inherits what it does not declare from the previous part. */
 interface ShiftSamples {
   readonly latitudeSample: number;
   readonly longitudeSample: number;
-  /** Arc-seconds in its unit; with the sign that makes longitudes positive east. */
+  /** Arc-seconds per unit; the sign makes longitudes positive east. */
   readonly latitudeUnit: number;
   readonly longitudeUnit: number;
 }
 
-/** An image of the file with all that is known of it. */
+/** An image of the file with its parsed metadata. */
 interface GridImage extends UnnestedPart {
   readonly raster: Raster;
   readonly shifts: ShiftSamples;
   readonly metadata: GdalMetadata;
   readonly noData: number;
-  /** Its first row is the southernmost. */
+  /** Whether the first row is the southernmost. */
   readonly bottomUp: boolean;
 }
 
@@ -73,7 +73,7 @@ export async function readGeoTiff(file: GridFileReader): Promise<Grid> {
   return nestParts(file.name, values, parts, true, (reason) => file.createInvalidGridError(reason));
 }
 
-/** Null for one that is not of shifts, as thumbnails and accuracies are. */
+/** Null for an image without shifts, such as thumbnails and accuracies. */
 function readImage(
   file: GridFileReader,
   directory: TiffDirectory,
@@ -87,7 +87,7 @@ function readImage(
   const placed = readExtent(file, directory);
   const name = metadata.getItem("grid_name");
   const wrong = findPlacementProblem(placed);
-  if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" cannot be: ${wrong}`);
+  if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" is invalid: ${wrong}`);
   const raster = readRaster(file, directory);
   if (shifts.latitudeSample >= raster.samplesPerPixel || shifts.longitudeSample >= raster.samplesPerPixel)
     throw file.createInvalidGridError(
@@ -97,13 +97,13 @@ function readImage(
   const parent = metadata.getItem("parent_grid_name") || null;
   const interpolation = metadata.getItem("interpolation_method");
   if (!["", "bilinear", "biquadratic"].includes(interpolation))
-    throw file.createInvalidGridError(`its shifts are to be interpolated by "${interpolation}"`);
-  // PROJ, too, does with four nodes where there are not three by three.
+    throw file.createInvalidGridError(`its interpolation method "${interpolation}" is not supported`);
+  // Like PROJ, falls back to four nodes if there are not three by three.
   const isBiquadratic = interpolation === "biquadratic" && placed.columns > 2 && placed.rows > 2;
   return { name, parent, ...placed, isBiquadratic, offset, raster, shifts, metadata, noData };
 }
 
-/** A few items of a simple XML: `<Item name="DESCRIPTION" sample="0" role="description">latitude_offset</Item>`. */
+/** Parses GDAL's metadata: `<Item name="DESCRIPTION" sample="0" role="description">latitude_offset</Item>`. */
 function readMetadata(xml: string): GdalMetadata {
   const items = new Map<string, string>();
   for (const [, attributes, text] of xml.matchAll(/<Item\s([^>]*)>([^<]*)</g)) {
@@ -149,7 +149,7 @@ function readShiftSamples(
   const other = metadata.getItem("UNITTYPE", longitudeSample);
   if (unit !== other) throw file.createInvalidGridError(`its shifts are in different units, ${unit} and ${other}`);
   const seconds = unit === "" ? (before?.shifts.latitudeUnit ?? 1) : arcSecondsPerUnit[unit];
-  if (seconds === undefined) throw file.createInvalidGridError(`its shifts are in "${unit}", which is no unit of them`);
+  if (seconds === undefined) throw file.createInvalidGridError(`the unit of its shifts, "${unit}", is not supported`);
   const positive = metadata.getItem("positive_value", longitudeSample);
   if (!["", "east", "west"].includes(positive))
     throw file.createInvalidGridError(`its longitudes are positive "${positive}"`);
@@ -169,7 +169,7 @@ function readExtent(
   };
   const [modelType, isPixelArea] = [key(1024), key(1025) === 1];
   if (modelType !== undefined && modelType !== 2)
-    throw file.createInvalidGridError("its nodes are not placed by longitude and latitude");
+    throw file.createInvalidGridError("its nodes are not georeferenced by longitude and latitude");
   let [west, north, stepX, down] = readCorner(file, directory);
   if (isPixelArea) {
     west += stepX / 2;
@@ -195,13 +195,13 @@ function readExtent(
 function readCorner(file: GridFileReader, directory: TiffDirectory): [number, number, number, number] {
   const matrix = directory.getNumbers(tiffTags.transformation);
   if (matrix.length === 16) {
-    if (matrix[1] !== 0 || matrix[4] !== 0) throw file.createInvalidGridError("its rows and columns are turned");
+    if (matrix[1] !== 0 || matrix[4] !== 0) throw file.createInvalidGridError("its rows and columns are rotated");
     return [matrix[3]!, matrix[7]!, matrix[0]!, -matrix[5]!];
   }
   const [width, height] = directory.getNumbers(tiffTags.pixelScale);
   const points = directory.getNumbers(tiffTags.tiePoints);
   if (width === undefined || height === undefined || points.length !== 6)
-    throw file.createInvalidGridError("it does not say where its nodes lie");
+    throw file.createInvalidGridError("it does not declare where its nodes lie");
   return [points[3]! - points[0]! * width, points[4]! + points[1]! * height, width, height];
 }
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { createError } from "../../errors.js";
 
-/** A grid file that is read in pieces. */
+/** Reads parts of a grid file. */
 export class GridFileReader implements AsyncDisposable {
   private constructor(
     private readonly handle: FileHandle,
@@ -21,7 +21,7 @@ export class GridFileReader implements AsyncDisposable {
     }
   }
 
-  /** @throws grid-invalid where the file ends before */
+  /** @throws grid-invalid if the file ends before */
   async read(offset: number, length: number, what: string): Promise<DataView> {
     if (!(offset >= 0 && length >= 0 && offset + length <= this.size))
       throw this.createInvalidGridError(`it ends at byte ${this.size}, before the end of ${what}`, offset);
@@ -48,7 +48,7 @@ export class GridFileReader implements AsyncDisposable {
   }
 }
 
-/** The characters of a field that is filled up with blanks or zeros. */
+/** Text of a field that is padded with blanks or zeros. */
 export function readPaddedText(view: DataView, offset: number, length: number): string {
   let text = "";
   for (let i = 0; i < length; i++) text += String.fromCharCode(view.getUint8(offset + i));

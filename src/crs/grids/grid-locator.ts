@@ -2,27 +2,27 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { createError } from "../../errors.js";
 
-/** The grid files that can be used: those that a person names, then those in the standard folders. */
+/** Finds grid files: first those of the request, then those in the standard folders. */
 export interface GridLocator {
-  /** The path of a file, by its name in any case; null where it is not among them. */
+  /** The path of a file by its name, ignoring case; null if it is not found. */
   find(name: string): string | null;
-  /** Those that were named by themselves. */
+  /** Grid files that the request names, not in a folder. */
   readonly explicitFiles: readonly string[];
 }
 
 /** Where to look for grid files. */
 export interface GridSources {
-  /** Files, and folders of them, that a person names. */
+  /** Files and folders of the request. */
   readonly grids?: readonly string[];
-  /** Folders that are searched afterwards; those that do not exist are left out. */
+  /** Standard folders, searched afterwards; missing ones are ignored. */
   readonly gridFolders?: readonly string[];
-  /** Names of files that are taken for present, to find out what they would be used for. */
+  /** Names of files that are assumed to exist, to find out what they would be used for. */
   readonly assumedGrids?: ReadonlySet<string>;
 }
 
 export const noGrids: GridLocator = { find: () => null, explicitFiles: [] };
 
-/** What standard folders have, by folder: each is listed once. */
+/** Listings of standard folders: each is listed once. */
 const folderListings = new Map<string, Promise<readonly string[]>>();
 
 const listFolder = (folder: string): Promise<readonly string[]> => {
@@ -36,12 +36,12 @@ const listFolder = (folder: string): Promise<readonly string[]> => {
   return listing;
 };
 
-/** Has a standard folder listed again, after a file was put there. */
+/** Forgets the listing of a standard folder, after a file was added. */
 export const clearFolderListing = (folder: string): boolean => folderListings.delete(folder);
 
 /**
- * Of two files of one name the first counts. Folders are not searched recursively.
- * @throws grid-missing where a file or folder that a person names does not exist
+ * Of two files with the same name the first is used. Folders are not searched recursively.
+ * @throws grid-missing if a file or folder of the request does not exist
  */
 export async function locateGrids({ grids = [], gridFolders = [], assumedGrids }: GridSources): Promise<GridLocator> {
   if (grids.length === 0 && gridFolders.length === 0 && assumedGrids === undefined) return noGrids;

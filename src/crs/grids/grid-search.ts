@@ -1,6 +1,6 @@
 import { edgeToleranceOf, type Grid } from "./grid.js";
 
-/** Numbers of a part, one after the other. */
+/** Indexes of the numbers of a part in `bounds`. */
 const west = 0;
 const south = 1;
 const stepX = 2;
@@ -14,24 +14,24 @@ const northEnd = 9;
 const isBiquadratic = 10;
 const fieldsPerPart = 11;
 
-/** How near to the next node, in cells, a position just beyond the last one still counts: PROJ's. */
+/** Tolerance in cells for positions beyond the last node (PROJ's value). */
 const beyondLastNode = 1e-4;
 
 const arcSecond = Math.PI / 648000;
 const twoPi = 2 * Math.PI;
 
 /**
- * Finds parts and shifts in a grid. Angles in radians pass in and out by `place` and `shift`: as arguments of functions
- * they would be made into objects, one for each, at every position.
+ * Finds parts and shifts in a grid. Angles in radians are passed in the arrays `position` and `shift`: as arguments and
+ * return values, numbers would be allocated as objects for every position.
  */
 export class GridSearch {
-  /** Longitude and latitude that are asked for. */
+  /** Longitude and latitude to look up. */
   readonly position = new Float64Array(2);
-  /** What the last interpolation gave: east, north. */
+  /** Result of the last interpolation: east, north. */
   readonly shift = new Float64Array(2);
   private readonly values: Float32Array;
   private readonly parts: Float64Array;
-  /** Of each part its first child and the next part beside it; −1 where there is none. */
+  /** First child and next sibling of each part; −1 if there is none. */
   private readonly firstChild: Int32Array;
   private readonly nextSibling: Int32Array;
   private readonly firstRoot: number;
@@ -63,7 +63,7 @@ export class GridSearch {
     });
   }
 
-  /** The part that the place lies in and none of whose children it lies in; −1 where it lies in none. */
+  /** The innermost part that contains the position; −1 if there is none. */
   findPart(): number {
     const { parts, position, firstChild, nextSibling } = this;
     const x = position[0]!;
@@ -85,7 +85,7 @@ export class GridSearch {
     return found;
   }
 
-  /** Turns the place into one counted from the south-western node of a part that holds it. */
+  /** Converts the position to coordinates relative to the southwestern node of its part. */
   toPartCoordinates(part: number): void {
     const { parts, position } = this;
     const at = part * fieldsPerPart;
@@ -96,14 +96,14 @@ export class GridSearch {
     position[1] = position[1]! - parts[at + south]!;
   }
 
-  /** The opposite. */
+  /** The inverse of `toPartCoordinates`. */
   fromPartCoordinates(part: number): void {
     const at = part * fieldsPerPart;
     this.position[0] = this.position[0]! + this.parts[at + west]!;
     this.position[1] = this.position[1]! + this.parts[at + south]!;
   }
 
-  /** Puts the shift at the place, which is counted from the part's node, into `shift`; false where there is none. */
+  /** Interpolates the shift at the position (in part coordinates) into `shift`; false if there is none. */
   interpolate(part: number): boolean {
     const { parts, position, values, shift } = this;
     const at = part * fieldsPerPart;
@@ -156,7 +156,7 @@ export class GridSearch {
     return !Number.isNaN(east + north);
   }
 
-  /** Whether a way back by this part is not iterated: NOAA's own program takes the shift at the place that it starts from. */
+  /** Whether the inverse of this part is not iterated: NOAA's program uses the shift at the start position. */
   usesBiquadratic(part: number): boolean {
     return this.parts[part * fieldsPerPart + isBiquadratic] === 1;
   }
@@ -184,7 +184,7 @@ export class GridSearch {
   }
 }
 
-/** At x between 0 and 2, of the parabola that has these values at 0, 1 and 2. */
+/** Evaluates the parabola through the values at 0, 1 and 2, for x from 0 to 2. */
 function interpolateParabola(x: number, at0: number, at1: number, at2: number): number {
   const rise = at1 - at0;
   return at0 + x * rise + 0.5 * x * (x - 1) * (at2 - at1 - rise);

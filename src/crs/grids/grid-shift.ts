@@ -3,21 +3,22 @@ import { GridSearch } from "./grid-search.js";
 
 const twoPi = 2 * Math.PI;
 
-/** Rounds of the inverse at most, and the square of what ends it, in radians: PROJ's. */
+/** Maximum iterations of the inverse, and its squared tolerance in radians (PROJ's values). */
 const maxIterations = 10;
 const convergenceSquared = 1e-24;
 
 /**
- * Moves positions by grids: each by the first that has its place. Interpolation is bilinear and the inverse by iteration,
- * as PROJ's `hgridshift` has them, or for NADCON 5 as its `gridshift`. One for a thread: it remembers numbers between its steps so as to make no objects.
+ * Shifts positions by the first grid that contains them. Interpolation is bilinear and the inverse iterative, as in PROJ's
+ * `hgridshift`, or for NADCON 5 as in its `gridshift`. Use one instance per thread: it keeps state between its steps to
+ * avoid allocations.
  */
 export class GridShift {
   private readonly searches: readonly (GridSearch | null)[];
-  /** Where the last search ended: the grid, −1 where there is none, and the part of it, −1 for what has no shift. */
+  /** Result of the last search: the grid, −1 if there is none, and its part, −1 for a grid without shifts. */
   private gridIndex = -1;
   private partIndex = -1;
 
-  /** @param grids null stands for no shift, everywhere */
+  /** @param grids null means no shift, for any position */
   constructor(
     grids: readonly (Grid | null)[],
     private readonly inverse: boolean,
@@ -25,7 +26,7 @@ export class GridShift {
     this.searches = grids.map((grid) => grid && new GridSearch(grid));
   }
 
-  /** Moves position `i` (radians) in place; NaN where no grid has it. */
+  /** Shifts position `i` (radians) in place; NaN if no grid contains it. */
   apply(xy: Float64Array, i: number): void {
     this.findGrid(xy, i);
     const search = this.gridIndex < 0 ? null : this.searches[this.gridIndex]!;
@@ -62,9 +63,8 @@ export class GridShift {
   }
 
   /**
-   * From where the position is shifted to; the shift at that place, which `search` has, is the first guess. An iteration
-   * that leaves its part goes on in another one of the same grid; at the edge of all the guess is what there is, and so it
-   * is in NADCON 5.
+   * Inverts the shift by iteration, starting with the shift at the position, which `search` has. An iteration that leaves
+   * its part continues in another part of the same grid; outside all parts, and for NADCON 5, the first guess is used.
    */
   private applyInverse(search: GridSearch, xy: Float64Array, i: number): void {
     const { position, shift } = search;

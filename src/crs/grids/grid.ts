@@ -1,9 +1,9 @@
-/** Shifts between two datums at the nodes of grids, as plain data that threads share. */
+/** Datum shifts at the nodes of grids, as plain data that threads share. */
 
 /** A rectangle of nodes. Angles in radians. */
 export interface GridPart {
   readonly name: string;
-  /** Of the outermost nodes. */
+  /** Bounds of the outermost nodes. */
   readonly west: number;
   readonly south: number;
   readonly east: number;
@@ -12,11 +12,11 @@ export interface GridPart {
   readonly stepY: number;
   readonly columns: number;
   readonly rows: number;
-  /** Where its first value stands in `Grid.values`. */
+  /** Index of its first value in `Grid.values`. */
   readonly offset: number;
-  /** Shifts are taken from parabolas through three by three nodes, as NADCON 5 has them, and not from the four around. */
+  /** Whether shifts are interpolated by parabolas through three by three nodes (NADCON 5), not bilinearly. */
   readonly isBiquadratic: boolean;
-  /** Indices of denser parts inside it, which go before it. */
+  /** Indices of denser parts inside it, which take precedence. */
   readonly children: readonly number[];
 }
 
@@ -25,32 +25,32 @@ export interface Grid {
   readonly name: string;
   /**
    * Arc-seconds: a node's shift in longitude (positive east), then in latitude; nodes from west to east, rows from south
-   * to north. NaN where there is none. Memory that all threads see.
+   * to north. NaN if there is none. In shared memory.
    */
   readonly values: Float32Array;
   readonly parts: readonly GridPart[];
-  /** Indices of the parts that lie in no other. */
+  /** Indices of the parts without a parent. */
   readonly roots: readonly number[];
 }
 
-/** A part before it is known what lies in it. `parent` is a name, or null for a part that stands alone. */
+/** A part before its children are known. `parent` is a name, or null. */
 export interface UnnestedPart extends Omit<GridPart, "children"> {
   readonly parent: string | null;
 }
 
-/** Nodes of one file, 512 MB: the largest that is published has 5 million. */
+/** Maximum number of nodes of a file, 512 MB: the largest published grid has 5 million. */
 export const maxNodes = 2 ** 26;
 
-/** Parts of one file: the largest number that is published is below 200. */
+/** Maximum number of parts of a file: published grids have fewer than 200. */
 export const maxParts = 10_000;
 
 export const allocateSharedValues = (nodes: number): Float32Array =>
   new Float32Array(new SharedArrayBuffer(nodes * 2 * Float32Array.BYTES_PER_ELEMENT));
 
-/** How far beyond its edge a position still counts as in a part, in radians: PROJ's tolerance, a hundred-thousandth of a cell. */
+/** Tolerance at the edges of a part in radians: a hundred-thousandth of a cell, as in PROJ. */
 export const edgeToleranceOf = ({ stepX, stepY }: Pick<GridPart, "stepX" | "stepY">): number => (stepX + stepY) * 1e-5;
 
-/** What is wrong with the place and size of a part, in words; null where it can be used. */
+/** Describes what is wrong with the position and size of a part; null if it is valid. */
 export function findPlacementProblem(
   part: Omit<UnnestedPart, "name" | "parent" | "offset" | "isBiquadratic">,
 ): string | null {
@@ -75,8 +75,8 @@ const containsPart = (outer: UnnestedPart, inner: UnnestedPart): boolean => {
 };
 
 /**
- * Puts parts into each other by the names of their parents, or where those say nothing (`byExtent`) by where they lie.
- * @throws what `refuse` makes of a reason
+ * Nests parts by the names of their parents or, with `byExtent`, by their extents.
+ * @throws the error that `refuse` creates
  */
 export function nestParts(
   name: string,
@@ -104,7 +104,7 @@ export function nestParts(
   return { name, values, parts, roots };
 }
 
-/** The smallest of the earlier parts that it lies in; −1 where there is none. */
+/** The smallest of the earlier parts that contains the part; −1 if there is none. */
 function findParentByExtent(loose: readonly UnnestedPart[], index: number): number {
   const size = ({ west, south, east, north }: UnnestedPart) => (east - west) * (north - south);
   let best = -1;
@@ -123,7 +123,7 @@ function rejectCycles(
   for (let start = 0; start < loose.length; start++) {
     const path = new Set<number>();
     for (let at = start; at >= 0 && sound[at] === 0; at = parents[at]!) {
-      if (path.has(at)) throw refuse(`its part "${loose[at]!.name}" lies in itself by way of its parents`);
+      if (path.has(at)) throw refuse(`its part "${loose[at]!.name}" is its own ancestor`);
       path.add(at);
     }
     for (const at of path) sound[at] = 1;

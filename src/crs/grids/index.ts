@@ -1,4 +1,4 @@
-/** Shift grids for those who look for them: which PROJ publishes, and which are on this machine. */
+/** The catalog of published shift grids, and the grids on this machine. */
 export type { Area } from "../area.js";
 export {
   coversPartOf,

@@ -5,11 +5,11 @@ import { GridFileReader } from "./grid-file-reader.js";
 import { isNtv2, readNtv2 } from "./ntv2.js";
 import { isTiff } from "./tiff.js";
 
-/** Grids of this thread by their files. A file that is replaced while the program runs is not read again. */
+/** Loaded grids of this thread by path. A file that is replaced while the program runs is not read again. */
 const loadedGrids = new Map<string, Promise<Grid>>();
 
 /**
- * The grid of a file, whatever its format; read once.
+ * Loads the grid of a file of any supported format, once.
  * @throws grid-invalid
  */
 export function loadGrid(path: string): Promise<Grid> {
@@ -17,7 +17,7 @@ export function loadGrid(path: string): Promise<Grid> {
   if (!grid) {
     grid = readGrid(path);
     loadedGrids.set(path, grid);
-    // Who asks again after it was repaired should not get the old failure.
+    // A failure is not cached, so that a repaired file can be loaded.
     grid.catch(() => loadedGrids.delete(path));
   }
   return grid;

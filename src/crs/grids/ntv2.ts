@@ -44,7 +44,7 @@ export async function readNtv2(file: GridFileReader): Promise<Grid> {
     throw file.createInvalidGridError(`its header says that it has ${count} parts`);
   const type = readPaddedText(head, valueOffset(3), 8);
   const unit = radiansPerUnit[type];
-  if (unit === undefined) throw file.createInvalidGridError(`its values are in "${type}", which is no unit of NTv2`);
+  if (unit === undefined) throw file.createInvalidGridError(`the unit of its values, "${type}", is not a unit of NTv2`);
   const parts = await readHeaders(file, count, unit, little);
   const values = allocateSharedValues(parts.reduce((sum, { columns, rows }) => sum + columns * rows, 0));
   for (const part of parts) await readNodes(file, part, values, unit, little);
@@ -74,11 +74,11 @@ async function readHeaders(file: GridFileReader, count: number, unit: number, li
     const columns = Math.floor(Math.abs((edges.east - edges.west) / stepX + 0.5) + 1);
     const rows = Math.floor(Math.abs((north - south) / stepY + 0.5) + 1);
     const wrong = findPlacementProblem({ ...edges, columns, rows });
-    if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" cannot be: ${wrong}`, byte);
+    if (wrong !== null) throw file.createInvalidGridError(`its part "${name}" is invalid: ${wrong}`, byte);
     const nodes = head.getInt32(valueOffset(10), little);
     if (nodes !== columns * rows)
       throw file.createInvalidGridError(
-        `its part "${name}" says that it has ${nodes} nodes, where ${columns} by ${rows} fit`,
+        `its part "${name}" declares ${nodes} nodes, but its extent has ${columns} by ${rows}`,
         byte,
       );
     byte += headerBytes;

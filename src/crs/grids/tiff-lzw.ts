@@ -3,13 +3,13 @@ const endCode = 257;
 const maxCodes = 4096;
 
 /**
- * Decodes LZW as TIFF has it (TIFF 6.0, section 13): codes of 9 to 12 bits, the highest bit first, each width left one
- * code early. Gives at most `most` bytes.
- * @throws Error where a code has no meaning yet
+ * Decodes the LZW variant of TIFF (TIFF 6.0, section 13): codes of 9 to 12 bits, most significant bit first, with early
+ * change of the width. Returns at most `most` bytes.
+ * @throws Error for an undefined code
  */
 export function decodeLzw(bytes: Uint8Array, most: number): Uint8Array {
   const result = new Uint8Array(most);
-  // What a code stands for has been written before: the text of the code before it and the byte that came next.
+  // The bytes of a code are in the output already: those of the previous code and the byte after them.
   const starts = new Int32Array(maxCodes);
   const lengths = new Int32Array(maxCodes);
   let written = 0;
@@ -35,7 +35,7 @@ export function decodeLzw(bytes: Uint8Array, most: number): Uint8Array {
       before = -1;
       continue;
     }
-    if (code > next || (code === next && before < 0)) throw new Error(`the code ${code} has no meaning yet`);
+    if (code > next || (code === next && before < 0)) throw new Error(`the code ${code} is not defined yet`);
     const begin = written;
     if (code < clearCode) result[written++] = code;
     else {

@@ -1,21 +1,21 @@
 interface PredictorOptions {
-  /** 2: each number is the difference to the one before; 3: so are the bytes of floating numbers, put apart by weight. */
+  /** 2: horizontal differencing of numbers; 3: of the bytes of floating-point numbers, grouped by significance. */
   readonly predictor: number;
   readonly rowBytes: number;
-  /** Numbers of a node, each of which has its own differences. */
+  /** Samples per node, each of which is differenced separately. */
   readonly stride: number;
   readonly bytesPerSample: number;
   readonly isLittleEndian: boolean;
 }
 
 /**
- * The numbers of a block, of which it holds differences (TIFF 6.0, section 14; Adobe Photoshop TIFF technical note 3),
- * and whether they are little-endian then.
+ * Undoes the predictor of a block (TIFF 6.0, section 14; Adobe Photoshop TIFF technical note 3). Returns the numbers, and
+ * whether they are little-endian.
  */
 export function undoPredictor(view: DataView, differences: PredictorOptions): { view: DataView; order: boolean } {
   const { predictor, rowBytes, isLittleEndian } = differences;
   const rows = Math.floor(view.byteLength / rowBytes);
-  // What was not compressed belongs to the reader of the file.
+  // An uncompressed block is a view of the reader's buffer and must not be changed.
   const bytes = new Uint8Array(rows * rowBytes);
   bytes.set(new Uint8Array(view.buffer, view.byteOffset, rows * rowBytes));
   const result = new DataView(bytes.buffer);
@@ -57,7 +57,7 @@ function undoHorizontalDifferencing(
   }
 }
 
-/** The bytes of the highest weight of all numbers stand first, whatever the order of the file. */
+/** The most significant bytes of all numbers come first, independent of the byte order of the file. */
 function undoFloatingPoint(row: Uint8Array, mixed: Uint8Array, { stride, bytesPerSample }: PredictorOptions): void {
   for (let at = stride; at < row.length; at++) row[at] = row[at]! + row[at - stride]!;
   mixed.set(row);

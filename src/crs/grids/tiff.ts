@@ -3,7 +3,7 @@ import type { GridFileReader } from "./grid-file-reader.js";
 import { decodeLzw } from "./tiff-lzw.js";
 import { undoPredictor } from "./tiff-predictor.js";
 
-/** Bytes of a value of each type of TIFF, 16 to 18 being those of BigTIFF. */
+/** Size in bytes of each TIFF type; 16 to 18 are BigTIFF. */
 const typeSizes: Readonly<Record<number, number>> = {
   1: 1,
   2: 1,
@@ -54,7 +54,7 @@ interface DirectoryEntry {
   readonly view: DataView;
 }
 
-/** An image file directory: what is said of one image. */
+/** An image file directory: the tags of one image. */
 export class TiffDirectory {
   constructor(
     private readonly entries: ReadonlyMap<number, DirectoryEntry>,
@@ -135,7 +135,7 @@ export async function readTiff(file: GridFileReader, most: number): Promise<Tiff
   const visited = new Set<number>();
   let at = big ? Number(head.getBigUint64(8, isLittleEndian)) : head.getUint32(4, isLittleEndian);
   while (at !== 0) {
-    if (visited.has(at)) throw file.createInvalidGridError("its directories follow each other in a circle", at);
+    if (visited.has(at)) throw file.createInvalidGridError("its directories form a loop", at);
     if (visited.size >= most) throw file.createInvalidGridError(`it has more than ${most} parts`, at);
     visited.add(at);
     const read = await readDirectory(file, at, big, isLittleEndian);
@@ -180,7 +180,7 @@ async function readDirectory(
   return { directory: new TiffDirectory(entries, little), next };
 }
 
-/** How the samples of an image lie in its blocks, which are strips or tiles. */
+/** The layout of samples in the blocks of an image (strips or tiles). */
 export interface Raster {
   readonly width: number;
   readonly height: number;
@@ -197,7 +197,7 @@ export interface Raster {
   readonly predictor: number;
 }
 
-/** Kinds of numbers: SampleFormat (1 unsigned, 2 signed, 3 floating) and bits. */
+/** Readers by SampleFormat (1 unsigned, 2 signed, 3 floating point) and bits. */
 const sampleReaders: Readonly<Record<string, Raster["readSample"]>> = {
   "1 16": (view, at, little) => view.getUint16(at, little),
   "2 16": (view, at, little) => view.getInt16(at, little),
@@ -207,7 +207,7 @@ const sampleReaders: Readonly<Record<string, Raster["readSample"]>> = {
   "3 64": (view, at, little) => view.getFloat64(at, little),
 };
 
-/** Bytes of a block once it is decompressed: more than any writer makes. */
+/** Maximum size of a decompressed block in bytes. */
 const maxBlockBytes = 2 ** 27;
 
 /** @throws grid-invalid */
@@ -222,7 +222,7 @@ export function readRaster(file: GridFileReader, directory: TiffDirectory): Rast
   const mixed = [...bits, bits[0]].some((size) => size !== bits[0]) || formats.some((kind) => kind !== formats[0]);
   const readSample = sampleReaders[`${formats[0]} ${bits[0]}`];
   if (!readSample || mixed)
-    throw file.createInvalidGridError(`its numbers are of a kind that is not read (${formats}, ${bits} bits)`);
+    throw file.createInvalidGridError(`its sample format is not supported (${formats}, ${bits} bits)`);
   const isTiled = directory.has(tiffTags.tileWidth);
   const blockWidth = isTiled ? directory.getNumber(tiffTags.tileWidth, 0) : width;
   const blockHeight = isTiled
@@ -241,10 +241,10 @@ export function readRaster(file: GridFileReader, directory: TiffDirectory): Rast
   const compression = directory.getNumber(tiffTags.compression, 1);
   if (![1, 5, 8, 32946].includes(compression))
     throw file.createInvalidGridError(
-      `its compression, ${compression}, is not read; uncompressed, LZW and Deflate are`,
+      `its compression ${compression} is not supported; only uncompressed, LZW and Deflate are`,
     );
   const predictor = directory.getNumber(tiffTags.predictor, 1);
-  if (![1, 2, 3].includes(predictor)) throw file.createInvalidGridError(`its predictor, ${predictor}, is not known`);
+  if (![1, 2, 3].includes(predictor)) throw file.createInvalidGridError(`its predictor ${predictor} is not supported`);
   return {
     width,
     height,
@@ -263,7 +263,7 @@ export function readRaster(file: GridFileReader, directory: TiffDirectory): Rast
 }
 
 /**
- * Gives every value of one sample once: column, row from the top, number.
+ * Calls back once for every value of one sample: column, row from the top, number.
  * @throws grid-invalid
  */
 export async function readSamples(
@@ -299,7 +299,7 @@ export async function readSamples(
   }
 }
 
-/** A block as its numbers lie in it, and whether they are little-endian. */
+/** Reads and decompresses a block; returns whether its numbers are little-endian. */
 async function readBlock(
   file: GridFileReader,
   raster: Raster,

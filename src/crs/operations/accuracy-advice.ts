@@ -2,13 +2,13 @@ import { type Area, areaWidth, wrapLongitude } from "../area.js";
 import { type DatumTransformation, isAccurateEnough, unknownAccuracy } from "./datum-transformations.js";
 import { OperationSelector } from "./operation-selector.js";
 
-/** Steps along each side of an area, borders included. */
+/** Samples along each side of an area, including the borders. */
 const samplesPerSide = 32;
 
-/** Degrees on every side of a box of positions, so that a single position has an area. */
+/** Margin in degrees around a box of positions, so that a single position has an area. */
 const marginDegrees = 1e-3;
 
-/** A box of positions as an area that is not empty. */
+/** Extends a box of positions to an area that is not empty. */
 export const padArea = ([west, south, east, north]: Area): Area => [
   west - marginDegrees,
   south - marginDegrees,
@@ -16,17 +16,21 @@ export const padArea = ([west, south, east, north]: Area): Area => [
   north + marginDegrees,
 ];
 
-/** What the routes are good for in an area. */
+/** The best transformations in an area. */
 export interface AreaSelection {
-  /** The routes that are the best at some place of it, and good enough. */
+  /** Transformations that are the best at some place, and accurate enough. */
   readonly accepted: readonly DatumTransformation[];
-  /** The routes that are the best at some place of it, and not good enough. */
+  /** Transformations that are the best at some place, but not accurate enough. */
   readonly rejected: readonly DatumTransformation[];
 }
 
-/** @param limit metres */
-export function selectInArea(routes: readonly DatumTransformation[], area: Area, limit: number): AreaSelection {
-  const chooser = new OperationSelector(routes);
+/** @param limit meters */
+export function selectInArea(
+  transformations: readonly DatumTransformation[],
+  area: Area,
+  limit: number,
+): AreaSelection {
+  const chooser = new OperationSelector(transformations);
   const [west, south, , north] = area;
   const width = areaWidth(area);
   const taken = new Set<DatumTransformation>();
@@ -34,7 +38,7 @@ export function selectInArea(routes: readonly DatumTransformation[], area: Area,
   for (let i = 0; i <= samplesPerSide; i++) {
     const longitude = wrapLongitude(west + (width * i) / samplesPerSide);
     for (let j = 0; j <= samplesPerSide; j++) {
-      const best = routes[chooser.choose(longitude, south + ((north - south) * j) / samplesPerSide)];
+      const best = transformations[chooser.choose(longitude, south + ((north - south) * j) / samplesPerSide)];
       if (best !== undefined) (isAccurateEnough(best, limit) ? taken : refused).add(best);
     }
   }
@@ -42,20 +46,20 @@ export function selectInArea(routes: readonly DatumTransformation[], area: Area,
 }
 
 /** "NAD27 to WGS 84 (4), accurate to 8 m", "operations accurate to 8 to 44 m"; of unknown accuracy */
-function describeTransformations(routes: readonly DatumTransformation[]): string {
-  const [first] = routes;
-  const accuracies = routes.flatMap(({ accuracy }) => accuracy ?? []);
+function describeTransformations(transformations: readonly DatumTransformation[]): string {
+  const [first] = transformations;
+  const accuracies = transformations.flatMap(({ accuracy }) => accuracy ?? []);
   const [least, most] = [Math.min(...accuracies), Math.max(...accuracies)];
   if (accuracies.length === 0)
-    return `${routes.length === 1 ? first!.name : "the best operation"}, of unknown accuracy`;
-  if (routes.length === 1) return `${first!.name}, accurate to ${most} m`;
+    return `${transformations.length === 1 ? first!.name : "the best operation"}, of unknown accuracy`;
+  if (transformations.length === 1) return `${first!.name}, accurate to ${most} m`;
   return `the best operation at each place, accurate to ${least === most ? "" : `${least} to `}${most} m`;
 }
 
 /**
- * The least `--accuracy` that serves all that can be served, in words: "--accuracy 8 takes NAD27 to WGS 84 (4), accurate
- * to 8 m". Operations of unknown accuracy are proposed only where there are no others.
- * @param refused as in `Reach`; empty gives no words
+ * Advises the lowest `--accuracy` that allows all transformations: "--accuracy 8 takes NAD27 to WGS 84 (4), accurate to 8
+ * m". Proposes operations of unknown accuracy only if there are no others.
+ * @param refused transformations that are not accurate enough; returns no advice if empty
  */
 export function adviseAccuracy(refused: readonly DatumTransformation[]): string[] {
   if (refused.length === 0) return [];

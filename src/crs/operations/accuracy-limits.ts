@@ -1,5 +1,5 @@
-/** Metres: the worst accuracy that is used where none is asked for. What is worse than a street's width moves no border unseen: it is stated. */
+/** Meters: the default limit of accuracy. Accuracies worse than `strictAccuracyLimit` are stated in the report. */
 export const defaultAccuracyLimit = 100;
 
-/** Metres: the same where every loss is a failure (`--strict`). An operation that is worse is stated in the report. */
+/** Meters: the limit with `--strict`. Without it, the report states operations that are less accurate. */
 export const strictAccuracyLimit = 5;

@@ -6,27 +6,27 @@ import type { CrsRegistry } from "../tables/registry.js";
 
 export const wgs84DatumCode = "6326";
 
-/** One shift, as plain data. */
+/** One step of a transformation, as plain data. */
 export interface ShiftStep {
   readonly code: string | null;
   readonly name: string;
-  /** Metres, arc-seconds (position vector), ppm, pivot; empty for one by grids or an offset. */
+  /** Helmert values: meters, arc-seconds (position vector), ppm, pivot; empty for grids and offsets. */
   readonly values: readonly number[];
-  /** Files of grids, of which the first that has a place gives its shift; null stands for no shift. Empty without. */
+  /** Grid files in order of precedence; null means no shift. Empty if no grid is used. */
   readonly grids: readonly (string | null)[];
-  /** Arc-seconds that are added to longitude and latitude, the ellipsoid be what it is. */
+  /** Arc-seconds to add to longitude and latitude. */
   readonly offset: LongitudeLatitudeOffset | null;
-  /** From its target to its source. */
+  /** Whether the step is applied from its target to its source. */
   readonly inverse: boolean;
-  /** What positions lie on after it. */
+  /** Ellipsoid of the positions after the step. */
   readonly targetEllipsoid: Ellipsoid;
 }
 
-/** What can be done between two datums, with what is known of it. */
+/** A possible transformation between two datums. */
 export interface Candidate {
   readonly name: string;
   readonly inverse: boolean;
-  /** Metres; null where unknown. */
+  /** Meters; null if unknown. */
   readonly accuracy: number | null;
   readonly offshore: boolean;
   readonly area: Area | null;
@@ -34,8 +34,8 @@ export interface Candidate {
 }
 
 /**
- * Not in EPSG's dataset, yet sure: systems that follow the ITRF, as WGS84 does, and so agree with it within the 2 m that
- * EPSG gives the WGS84 ensemble itself. China 2000 is ITRF97 at epoch 2000.0.
+ * Operations that are not in EPSG's dataset: systems aligned to the ITRF, as WGS 84 is, agree with it within the 2 m that
+ * EPSG states for the WGS 84 ensemble. China 2000 is ITRF97 at epoch 2000.0.
  */
 const itrfAlignedOperations: readonly RegisteredOperation[] = [
   {
@@ -65,8 +65,8 @@ export function findCandidates(source: string, target: string, tables: CrsRegist
 }
 
 /**
- * Two operations that go by one grid, there and back, as the two of a joint readjustment do (NAD83 to WGS 84 and to
- * NAD83(CSRS)v2 by Saskatchewan's): what one moves the other moves back, and the file is not needed.
+ * Pairs of operations that use the same grid in opposite directions, such as NAD83 to WGS 84 and to NAD83(CSRS)v2 with
+ * Saskatchewan's grid: they cancel out, and the file is not needed.
  */
 export function findCancellingPairs(
   from: string,
@@ -105,7 +105,7 @@ export function findDirectedOperations(source: string, target: string, tables: C
   return [...between(source, target, false), ...between(target, source, true)];
 }
 
-/** Null where a grid is not available. */
+/** The steps of an operation; null if a grid is not available. */
 function resolveSteps(
   operation: RegisteredOperation,
   inverse: boolean,
@@ -132,9 +132,9 @@ function resolveSteps(
 
 /** A grid that an operation needs. */
 export interface MissingGrid {
-  /** Any one of these does it; the one that PROJ publishes first. */
+  /** Alternative file names, first the one that PROJ publishes. */
   readonly files: readonly string[];
-  /** Whether geoferry reads grids of its kind. */
+  /** Whether geoferry can read its format. */
   readonly readable: boolean;
 }
 

@@ -9,15 +9,16 @@ import { OperationSelector } from "./operation-selector.js";
 import type { PositionCounter } from "./position-counter.js";
 
 /**
- * Moves positions `from`…`to` (longitude and latitude in radians, in place) from one datum to another; `z` has a height
- * for each, NaN where there is none. What cannot be moved becomes NaN.
+ * Transforms positions `from`…`to` (longitude and latitude in radians) in place from one datum to another; `z` has a height
+ * for each, NaN if there is none. Positions that cannot be transformed become NaN.
  */
 export type DatumShift = (xy: Float64Array, z: Float64Array | null, from: number, to: number) => void;
 
 /**
- * The shift between the datums, position by position where routes hold in their areas only; null where nothing moves.
- * @param tally counts the positions by route, those that no route serves, and those beyond the area of their route, but
- *   for a route by a grid, which says itself where it holds. A route that is used everywhere is not counted.
+ * Builds the shift between the datums, which chooses a transformation for each position if they have limited areas; null if
+ * coordinates do not change.
+ * @param tally counts the positions by transformation, those without one, and those outside the area of their
+ *   transformation (not for grids, which define their own area). A transformation that is used everywhere is not counted.
  * @throws grid-invalid
  */
 export async function buildDatumShift(
@@ -28,11 +29,11 @@ export async function buildDatumShift(
 ): Promise<DatumShift | null> {
   const { transformations, ignoresArea, accuracyLimit } = operation;
   if (transformations.length === 0) return null;
-  const good = transformations.map((route) => isAccurateEnough(route, accuracyLimit));
-  // Grids of routes that are never taken are not read.
+  const good = transformations.map((transformation) => isAccurateEnough(transformation, accuracyLimit));
+  // Grids of transformations that are never used are not read.
   const chains = await Promise.all(
-    transformations.map((route, index) =>
-      good[index] ? buildChain(route, from.ellipsoid, to.ellipsoid, operation) : [],
+    transformations.map((transformation, index) =>
+      good[index] ? buildChain(transformation, from.ellipsoid, to.ellipsoid, operation) : [],
     ),
   );
   if (transformations.length === 1 && good[0]) {
@@ -46,11 +47,11 @@ export async function buildDatumShift(
 }
 
 function shiftByOneTransformation(
-  routes: readonly DatumTransformation[],
+  transformations: readonly DatumTransformation[],
   chain: readonly DatumShift[],
   tally: PositionCounter,
 ): DatumShift {
-  const chooser = new OperationSelector(routes);
+  const chooser = new OperationSelector(transformations);
   return (xy, z, first, last) => {
     for (let i = first; i < last; i++) {
       if (chooser.chooseAt(xy, i, null) < 0) {
@@ -66,11 +67,11 @@ function shiftByOneTransformation(
 }
 
 function shiftByOneGrid(
-  routes: readonly DatumTransformation[],
+  transformations: readonly DatumTransformation[],
   chain: readonly DatumShift[],
   tally: PositionCounter,
 ): DatumShift {
-  const chooser = new OperationSelector(routes);
+  const chooser = new OperationSelector(transformations);
   const start = new Float64Array(2);
   return (xy, z, first, last) => {
     for (let i = first; i < last; i++) {
@@ -95,29 +96,29 @@ function applyChain(
 }
 
 /**
- * Whether the route is chosen by where a position comes to lie, not by where it lies: both ways by one of the two datums,
- * as a position within the hundred metres of a shift from the border of an area would else go by one operation and come
- * back by another. By WGS 84, by which areas of use are drawn, or the frame that is closer to it.
+ * Whether the transformation is chosen by the transformed position. Both directions choose by the same datum; otherwise a
+ * position near the border of an area would be transformed by one operation and back by another. The datum is WGS 84, in
+ * which areas of use are defined, or the one that is closer to it.
  */
 function selectsByTarget(from: Datum, to: Datum): boolean {
   const rank = ({ code, ellipsoid }: Datum) => (code === wgs84DatumCode ? 0 : isGeocentricEllipsoid(ellipsoid) ? 1 : 2);
   return rank(to) < rank(from) || (rank(to) === rank(from) && (to.code ?? to.name) < (from.code ?? from.name));
 }
 
-/** Where the grid of a route has no shift the next best one is taken, as PROJ does. */
+/** Chooses a transformation for each position; if its grid has no shift there, uses the next best one, as PROJ does. */
 function shiftByPosition(
-  routes: readonly DatumTransformation[],
+  transformations: readonly DatumTransformation[],
   good: readonly boolean[],
   chains: readonly (readonly DatumShift[])[],
   tally: PositionCounter,
   onArrival: boolean,
 ): DatumShift {
-  const chooser = new OperationSelector(routes);
-  const byGrid = routes.map(usesGrid);
-  const without = new Uint8Array(routes.length);
+  const chooser = new OperationSelector(transformations);
+  const byGrid = transformations.map(usesGrid);
+  const without = new Uint8Array(transformations.length);
   const start = new Float64Array(2);
   const arrived = new Float64Array(2);
-  /** The route by which position `i` came, or the one that is chosen where it came to, by which it then lies. */
+  /** Chooses by the transformed position: repeats with the transformation of the new position if that is another one. */
   const settled = (xy: Float64Array, z: Float64Array | null, i: number, found: number): number => {
     const other = chooser.chooseAt(xy, i, without);
     if (other === found || other < 0 || !good[other]) return found;
@@ -126,18 +127,18 @@ function shiftByPosition(
     setPosition(xy, i, start);
     applyChain(chains[other]!, xy, z, i, i + 1);
     if (!isNaNPosition(xy, i) && chooser.chooseAt(xy, i, without) === other) return other;
-    // Each leads to where the other one is chosen: no position goes there by either, and the first stays.
+    // Each transformation leads to a position where the other is chosen: keeps the first.
     setPosition(xy, i, arrived);
     return found;
   };
-  /** Where none is chosen for the start, the route that is chosen where it leads to: by that one positions come from there. */
+  /** If no transformation is chosen for the source position, finds one that is chosen at its transformed position. */
   const arriving = (xy: Float64Array, z: Float64Array | null, i: number): number => {
-    for (let route = 0; route < routes.length; route++) {
-      if (!good[route]) continue;
-      applyChain(chains[route]!, xy, z, i, i + 1);
-      const isChosen = !isNaNPosition(xy, i) && chooser.chooseAt(xy, i, null) === route;
+    for (let transformation = 0; transformation < transformations.length; transformation++) {
+      if (!good[transformation]) continue;
+      applyChain(chains[transformation]!, xy, z, i, i + 1);
+      const isChosen = !isNaNPosition(xy, i) && chooser.chooseAt(xy, i, null) === transformation;
       setPosition(xy, i, start);
-      if (isChosen) return route;
+      if (isChosen) return transformation;
     }
     return -1;
   };
@@ -182,16 +183,16 @@ function setPosition(xy: Float64Array, i: number, position: Float64Array): void 
 const isNaNPosition = (xy: Float64Array, i: number): boolean =>
   Number.isNaN(xy[2 * i]!) || Number.isNaN(xy[2 * i + 1]!);
 
-/** GRS80 and WGS84 differ by a tenth of a millimetre in b: an operation of zeros between them moves nothing. */
+/** GRS 80 and WGS 84 differ by a tenth of a millimeter in b, so that a shift of zeros between them changes nothing. */
 function areEquivalentEllipsoids(a: Ellipsoid, b: Ellipsoid): boolean {
   return (
     isSameEllipsoid(a, b) || (Math.abs(a.a - b.a) < 1e-3 && Math.abs(a.inverseFlattening - b.inverseFlattening) < 1e-5)
   );
 }
 
-/** No step at all means that longitudes and latitudes stay, whatever the ellipsoids are. */
+/** Builds the steps; without any, longitudes and latitudes are kept, even if the ellipsoids differ. */
 async function buildChain(
-  route: DatumTransformation,
+  transformation: DatumTransformation,
   from: Ellipsoid,
   to: Ellipsoid,
   { loadedGrids = {} }: Pick<Operation, "loadedGrids">,
@@ -204,8 +205,8 @@ async function buildChain(
     if (all.length > 0) chain.push((xy, z, first, last) => applyHelmert(all, xy, z, first, last));
     shifts = [];
   };
-  for (const [index, step] of route.steps.entries()) {
-    const after = index === route.steps.length - 1 ? to : step.targetEllipsoid;
+  for (const [index, step] of transformation.steps.entries()) {
+    const after = index === transformation.steps.length - 1 ? to : step.targetEllipsoid;
     if (step.grids.length > 0) {
       finishShifts();
       chain.push(await gridShift(step.grids, step.inverse, loadedGrids));

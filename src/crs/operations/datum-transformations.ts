@@ -4,19 +4,19 @@ import type { GridLocator } from "../grids/grid-locator.js";
 import type { CrsRegistry } from "../tables/registry.js";
 import { type Candidate, findCancellingPairs, findCandidates, type ShiftStep, wgs84DatumCode } from "./candidates.js";
 
-/** A way from one datum to the other. */
+/** A transformation from one datum to another, in one or more steps. */
 export interface DatumTransformation {
   readonly name: string;
-  /** Metres; null where unknown. */
+  /** Meters; null if unknown. */
   readonly accuracy: number | null;
   readonly area: Area | null;
   readonly offshore: boolean;
-  /** The area is what several operations have in common, of which no one has said what lies there. */
+  /** Whether the area is the intersection of the areas of several operations. */
   readonly hasIntersectedArea: boolean;
   readonly steps: readonly ShiftStep[];
 }
 
-/** Direct operations in either direction; only where there are none, those through one more datum. The best first. */
+/** Direct operations in either direction or, if there are none, those through one intermediate datum. The best first. */
 export function findRegisteredTransformations(
   a: Datum,
   b: Datum,
@@ -28,18 +28,18 @@ export function findRegisteredTransformations(
   const { code: to } = b;
   if (from === null || to === null) return [];
   const direct = findCandidates(from, to, tables, files).map((candidate) => concatenate([candidate]));
-  const routes = direct.length > 0 ? direct : findTransformationsThroughHubs(from, to, tables, files);
+  const transformations = direct.length > 0 ? direct : findTransformationsThroughHubs(from, to, tables, files);
   return sortTransformations(
-    routes.filter((candidate) => overlapsArea(candidate, area)),
+    transformations.filter((candidate) => overlapsArea(candidate, area)),
     area,
   );
 }
 
 /**
- * Through every datum that EPSG joins to both, as PROJ does: a shift of ETRS89 is often better than one of WGS84. But
- * frames of satellite geodesy are joined by way of a classical network, which is less than either, only for want of
- * another (PROJ asks for a datum no older than both): of MGI 1901 EPSG has a shift to KOSOVAREF01 that is 1.6 km from
- * those of its neighbours.
+ * Combines operations through every datum that EPSG connects to both, as PROJ does: a shift to ETRS89 is often better than
+ * one to WGS 84. Two frames of satellite geodesy are connected through a less accurate classical network only if there is
+ * no other datum (PROJ requires a datum no older than both): EPSG's shift from MGI 1901 to KOSOVAREF01 is 1.6 km off those
+ * of neighboring areas.
  */
 function findTransformationsThroughHubs(
   from: string,
@@ -48,7 +48,7 @@ function findTransformationsThroughHubs(
   files: GridLocator,
 ): DatumTransformation[] {
   const beside = tables.findConnectedDatums(to);
-  // China 2000 and the like are joined to it by geoferry alone.
+  // Only geoferry connects China 2000 and similar datums to WGS 84.
   const common = new Set([...tables.findConnectedDatums(from)].filter((code) => beside.has(code))).add(wgs84DatumCode);
   const hubs = [...common].filter((code) => code !== from && code !== to);
   const through = (hub: string): DatumTransformation[] => {
@@ -62,7 +62,7 @@ function findTransformationsThroughHubs(
   return byFrames.length > 0 ? byFrames : hubs.flatMap(through);
 }
 
-/** Where areas cut each other no one has said of what they have in common that it lies offshore. */
+/** Joins operations; the intersection of their areas is not marked as offshore. */
 export function concatenate(candidates: readonly Candidate[]): DatumTransformation {
   let area: Area | null = null;
   let accuracy: number | null = 0;
@@ -91,18 +91,21 @@ export const overlapsArea = (candidate: DatumTransformation, area: Area | null):
   !area || !candidate.area || intersectionParts(candidate.area, area).length > 0;
 
 /**
- * PROJ's order: those that serve most of the area first, then the more accurate, then those without grids, then those of
- * fewer movements, so that both directions choose the same, then by name.
+ * Sorts in PROJ's order: by the covered share of the area, accuracy, those without grids, the number of steps that change
+ * coordinates (so that both directions choose the same), and name.
  */
-export function sortTransformations(routes: readonly DatumTransformation[], area: Area | null): DatumTransformation[] {
-  const served = (route: DatumTransformation) =>
-    !route.area
+export function sortTransformations(
+  transformations: readonly DatumTransformation[],
+  area: Area | null,
+): DatumTransformation[] {
+  const served = (transformation: DatumTransformation) =>
+    !transformation.area
       ? Infinity
       : area
-        ? intersectionParts(route.area, area).reduce((sum, part) => sum + areaSize(part), 0)
-        : areaSize(route.area);
-  const name = (route: DatumTransformation) => route.steps.map((step) => step.name).join();
-  return [...routes].sort((p, q) => {
+        ? intersectionParts(transformation.area, area).reduce((sum, part) => sum + areaSize(part), 0)
+        : areaSize(transformation.area);
+  const name = (transformation: DatumTransformation) => transformation.steps.map((step) => step.name).join();
+  return [...transformations].sort((p, q) => {
     const [a, b] = [served(p), served(q)];
     if (a !== b) return b - a;
     const accuracy = (p.accuracy ?? Infinity) - (q.accuracy ?? Infinity);
@@ -114,7 +117,7 @@ export function sortTransformations(routes: readonly DatumTransformation[], area
   });
 }
 
-/** Steps that move something; translations after each other are one, as PROJ sums them up. */
+/** Number of steps that change coordinates; consecutive translations count as one, since PROJ adds them up. */
 function countMovingSteps({ steps }: DatumTransformation): number {
   let count = 0;
   let afterTranslation = false;
@@ -128,7 +131,7 @@ function countMovingSteps({ steps }: DatumTransformation): number {
   return count;
 }
 
-/** Metres: EPSG's own figure where an accuracy is unknown. Who asks for no better takes what no one knows. */
+/** Meters: EPSG's value for an unknown accuracy. `--accuracy 999` allows operations of unknown accuracy. */
 export const unknownAccuracy = 999;
 
 export const isAccurateEnough = (candidate: DatumTransformation | undefined, limit: number): boolean =>

@@ -3,14 +3,14 @@ import type { GridLocator } from "../grids/grid-locator.js";
 import type { CrsRegistry } from "../tables/registry.js";
 import type { Candidate } from "./candidates.js";
 
-/** A grid that a definition asks for. */
+/** A grid that a definition declares. */
 interface DeclaredGrid {
   readonly file: string;
-  /** It may be missing (`@`). */
+  /** Whether it may be missing (`@`). */
   readonly optional: boolean;
 }
 
-/** `+nadgrids=@conus,ntv2_0.gsb,null`: in the order in which they are asked; `null` is no shift. */
+/** Parses `+nadgrids=@conus,ntv2_0.gsb,null`, in order of precedence; `null` is no shift. */
 const parseNadgrids = (text: string): DeclaredGrid[] =>
   text
     .split(",")
@@ -18,7 +18,7 @@ const parseNadgrids = (text: string): DeclaredGrid[] =>
     .filter((name) => name !== "")
     .map((name) => (name.startsWith("@") ? { file: name.slice(1), optional: true } : { file: name, optional: false }));
 
-/** The grids that a definition asks for and cannot do without; empty where those available are enough. */
+/** The required grids of a definition that are missing. */
 export function findMissingDeclaredGrids(datum: Datum, files: GridLocator): string[] {
   const asked = datum.nadgrids === null ? [] : parseNadgrids(datum.nadgrids);
   const isThere = ({ file }: DeclaredGrid) => file === "null" || files.find(file) !== null;
@@ -29,9 +29,8 @@ export function findMissingDeclaredGrids(datum: Datum, files: GridLocator): stri
 }
 
 /**
- * From a datum to WGS84, or back, by the grids that its definition asks for. A file that EPSG has an operation with, from
- * a datum on that ellipsoid to WGS84, has its accuracy; of any other, and of places for which `null` stands, it is
- * unknown.
+ * Transformations between a datum and WGS 84 with the grids that its definition declares. The accuracy is that of EPSG's
+ * operation with the same file, from a datum on the same ellipsoid to WGS 84; it is unknown for other files and for `null`.
  */
 export function findDeclaredGridCandidates(
   datum: Datum,
@@ -44,7 +43,7 @@ export function findDeclaredGridCandidates(
   const found: string[] = [];
   let unshifted = false;
   for (const { file } of parseNadgrids(datum.nadgrids)) {
-    // What follows is never reached.
+    // Grids after `null` are never used.
     if (file === "null") unshifted = true;
     if (unshifted) break;
     const path = files.find(file);
@@ -61,7 +60,7 @@ export function findDeclaredGridCandidates(
   ];
 }
 
-/** Metres; null where it is unknown of one of them. */
+/** Meters; null if the accuracy of one grid is unknown. */
 function worstGridAccuracy(paths: readonly string[], { ellipsoid }: Datum, tables: CrsRegistry): number | null {
   let worst: number | null = 0;
   for (const path of paths) {

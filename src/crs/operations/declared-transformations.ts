@@ -9,17 +9,17 @@ import { concatenate, type DatumTransformation, overlapsArea, sortTransformation
 import { findDeclaredGridCandidates } from "./declared-grids.js";
 
 /**
- * Metres: a shift of zeros on an ellipsoid of satellite geodesy only says that the datum is such a frame. Of those that
- * EPSG moves by zeros, NAD83 has the worst figure.
+ * Meters: a declared shift of zeros on an ellipsoid of satellite geodesy means that the datum is geocentric. The value is
+ * the worst accuracy of EPSG's operations with zeros, that of NAD83.
  */
 const geocentricFrameAccuracy = 4;
 
 const noShift: Candidate = { name: "none", inverse: false, accuracy: 0, offshore: false, area: null, steps: [] };
 
 /**
- * The ways between two datums by way of WGS84 where one or both declare their shift to it, by numbers (TOWGS84,
- * `+towgs84`) or grids (`+nadgrids`). One whose numbers EPSG has for an operation of a datum on that ellipsoid is that
- * operation, with its accuracy and area; of any other the accuracy is unknown.
+ * Finds transformations through WGS 84 if one or both datums declare their shift to it, by values (TOWGS84, `+towgs84`) or
+ * grids (`+nadgrids`). If EPSG has an operation with the same values on that ellipsoid, its accuracy and area are used;
+ * otherwise the accuracy is unknown.
  */
 export async function findDeclaredTransformations(
   a: Datum,
@@ -33,16 +33,16 @@ export async function findDeclaredTransformations(
     candidatesToWgs84(a, false, tables, files),
     candidatesToWgs84(b, true, tables, files),
   ]);
-  const routes = first.flatMap((one) =>
+  const transformations = first.flatMap((one) =>
     second.map((other) => concatenate([one, other].filter((side) => side !== noShift))),
   );
   return sortTransformations(
-    routes.filter((candidate) => overlapsArea(candidate, area)),
+    transformations.filter((candidate) => overlapsArea(candidate, area)),
     area,
   );
 }
 
-/** From a datum to WGS84, or back. */
+/** Candidates from a datum to WGS 84, or back. */
 async function candidatesToWgs84(
   datum: Datum,
   inverse: boolean,
@@ -75,8 +75,8 @@ async function candidatesToWgs84(
 }
 
 /**
- * A sphere of which no one says how its latitudes lie to those of the ellipsoid: taken for the same ones, as PROJ and
- * ESRI do, which is right for what was drawn so and up to 20 km off for what was not.
+ * Latitudes on a sphere without a declared relation to the ellipsoid are taken for those of the ellipsoid, as in PROJ and
+ * ESRI. If the data were made otherwise, positions are up to 20 km off.
  */
 export function sphereTransformation(a: Datum, b: Datum): DatumTransformation[] {
   const isSphere = (datum: Datum) => datum.ellipsoid.inverseFlattening === 0 && isUnnamedDatum(datum);
@@ -86,9 +86,9 @@ export function sphereTransformation(a: Datum, b: Datum): DatumTransformation[] 
   return [{ name, accuracy: null, area: null, offshore: false, hasIntersectedArea: false, steps: [] }];
 }
 
-/** Of known datums, in words: declared numbers that EPSG has not, and that go unused though other programs take them. */
+/** Describes declared shifts of known datums that EPSG does not have and that are not used, although other programs do. */
 export async function describeUnusedShifts(
-  routes: readonly DatumTransformation[],
+  transformations: readonly DatumTransformation[],
   definitions: readonly CrsDefinition[],
 ): Promise<string[]> {
   const said: string[] = [];
@@ -96,7 +96,7 @@ export async function describeUnusedShifts(
     const { toWgs84, code, name, ellipsoid, nadgrids } = geodetic!.datum;
     if (toWgs84 === null || code === null || nadgrids !== null) continue;
     if (toWgs84.every((value) => value === 0) && isGeocentricEllipsoid(ellipsoid)) continue;
-    if (routes.some(({ steps }) => steps.some(({ values }) => isSameShift(values, toWgs84)))) continue;
+    if (transformations.some(({ steps }) => steps.some(({ values }) => isSameShift(values, toWgs84)))) continue;
     const { getRegistry } = await import("../tables/registry.js");
     if ((await (await getRegistry()).findOperationsByShift(toWgs84, geodetic!.datum)).length > 0) continue;
     const numbers = toWgs84.join(", ");

@@ -1,10 +1,10 @@
 import type { Extent } from "../../model/geometry.js";
 import { wrapLongitude } from "../area.js";
 
-/** Steps along each side: as many as PROJ takes where it is not told (`proj_trans_bounds`, densify_pts 21). */
+/** Steps along each side, PROJ's default (`proj_trans_bounds`, densify_pts 21). */
 const stepsPerSide = 22;
 
-/** Positions all over a box: on its edges, which may become curves, and inside, since a pole may lie there. */
+/** Sample positions on the edges of a box, which may become curves, and inside, where a pole may lie. */
 export function sampleExtent([minX, minY, maxX, maxY]: Extent): Float64Array {
   const xy = new Float64Array(2 * (stepsPerSide + 1) ** 2);
   let k = 0;
@@ -17,7 +17,7 @@ export function sampleExtent([minX, minY, maxX, maxY]: Extent): Float64Array {
   return xy;
 }
 
-/** Around the positions that are finite. */
+/** The extent of the finite positions. */
 export function extentOfPositions(xy: Float64Array): Extent | null {
   const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < xy.length; k += 2) {
@@ -32,8 +32,8 @@ export function extentOfPositions(xy: Float64Array): Extent | null {
 }
 
 /**
- * As `boxOf` of longitudes and latitudes in degrees: west > east where the positions lie on both sides of the antimeridian
- * and more than half of the globe between them has none.
+ * The extent of longitudes and latitudes in degrees; west > east if the positions lie on both sides of the antimeridian
+ * with a gap of more than half of the globe between them.
  */
 export function geographicExtentOf(xy: Float64Array): Extent | null {
   const box = extentOfPositions(xy);

@@ -45,9 +45,8 @@ import {
 import { worstAccuracy } from "./operation-notes.js";
 
 /**
- * The direct operation between two systems whose accuracy is known and good enough, where they are not told to be one
- * by their text.
- * @throws crs-no-operation where there is none that is accurate enough
+ * Finds the operation between two systems of different text, with a known and sufficient accuracy.
+ * @throws crs-no-operation if there is none
  */
 export async function findOperation(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {
   const pair = { from, to };
@@ -58,14 +57,14 @@ export async function findOperation(from: Crs, to: Crs, options: OperationOption
   return addRemarks(found, source, target, options);
 }
 
-/** Says beside an operation what it leaves undone and takes for granted. */
+/** Adds remarks about assumptions and limits of an operation. */
 async function addRemarks(found: Operation, source: CrsDefinition, target: CrsDefinition, options: OperationOptions) {
   const assumed = [source, target].filter((definition) => assumeWgs84(definition) !== definition);
   const remarks = [...found.remarks, ...(await describeUnusedGrids(found, options.grids ?? []))];
   if (assumed.length > 0) {
     const { from, to } = found;
     const limit = options.accuracy ?? defaultAccuracyLimit;
-    const reason = `the datum is not named; taken for WGS 84, which its ellipsoid suggests, it would be known to ${assumedWgs84Accuracy} m at best, and ${limit} m is asked for; --accuracy ${assumedWgs84Accuracy} takes it for that`;
+    const reason = `the datum has no name; assuming WGS 84, as its ellipsoid suggests, is accurate to ${assumedWgs84Accuracy} m at best, but ${limit} m is required; --accuracy ${assumedWgs84Accuracy} allows the assumption`;
     if (limit < assumedWgs84Accuracy && !options.allowBallpark)
       throw createError("crs-no-operation", { from: crsLabel(from), to: crsLabel(to), reason });
     const { getRegistry } = await import("../tables/registry.js");
@@ -81,7 +80,7 @@ async function addRemarks(found: Operation, source: CrsDefinition, target: CrsDe
   return { ...found, accuracy, remarks };
 }
 
-/** A file that was named by itself was meant to be used. */
+/** Notices about grid files of the request that are not used. */
 async function describeUnusedGrids({ gridFiles }: Operation, grids: readonly string[]): Promise<string[]> {
   const { explicitFiles } = await locateGrids({ grids });
   return explicitFiles
@@ -89,7 +88,7 @@ async function describeUnusedGrids({ gridFiles }: Operation, grids: readonly str
     .map((file) => `the grid ${basename(file)} is not used: no operation between these systems goes by that name`);
 }
 
-/** Maps that programs draw in more than one way. */
+/** Projections that programs implement differently. */
 const ambiguousMethods: readonly { holds: (definition: CrsDefinition) => boolean; notice: string }[] = [
   {
     holds: (definition) => isOnEllipsoid(definition, "equidistant-cylindrical"),
@@ -116,8 +115,8 @@ const isOnEllipsoid = ({ geodetic, projection }: CrsDefinition, ...methods: read
 
 function describeHeights({ vertical: from }: CrsDefinition, { vertical: to }: CrsDefinition): string[] {
   if (from === to) return [];
-  if (from === undefined) return [`heights stay as they are and are taken for ${to}`];
-  const kept = `heights stay as they are: the vertical part of the system, ${from}, is dropped`;
+  if (from === undefined) return [`heights are copied unchanged and taken for ${to}`];
+  const kept = `heights are copied unchanged: the vertical part of the system, ${from}, is dropped`;
   return [to === undefined ? kept : `${kept} for ${to}`];
 }
 
@@ -139,7 +138,7 @@ async function findHorizontalOperation(
 
   const { getRegistry } = await import("../tables/registry.js");
   const tables = await getRegistry();
-  // Where a datum is not registered no one says where its data lie.
+  // The area of use of an unregistered datum is unknown.
   const area = a.code === null || b.code === null ? null : commonAreaOfUse(source, target, tables);
   const limit = options.accuracy ?? defaultAccuracyLimit;
   const files = await locateGrids(options);
@@ -160,12 +159,12 @@ async function findHorizontalOperation(
     return createSingleTransformation(
       pair,
       ballparkTransformation,
-      "the datums differ by an unknown amount, which may be hundreds of metres",
+      "the datums differ by an unknown amount, which may be hundreds of meters",
     );
   throw refuse(reason, lacking);
 }
 
-/** What EPSG registers for the datums goes before numbers that a definition declares, but not before its grids. */
+/** Operations of EPSG take precedence over declared shift values, but not over declared grids. */
 async function findTransformations(
   a: Datum,
   b: Datum,
@@ -180,13 +179,13 @@ async function findTransformations(
   return declared.length > 0 ? declared : sphereTransformation(a, b);
 }
 
-const createSingleTransformation = (pair: CrsPair, route: DatumTransformation, remark: string): Operation => ({
+const createSingleTransformation = (pair: CrsPair, transformation: DatumTransformation, remark: string): Operation => ({
   ...pair,
   kind: "transformation",
-  name: route.name,
+  name: transformation.name,
   accuracy: null,
   remarks: [remark],
-  transformations: [route],
+  transformations: [transformation],
   ignoresArea: true,
   accuracyLimit: Infinity,
   gridFiles: [],
@@ -218,7 +217,7 @@ async function requireComputable(
     throw refuse(`${crsLabel(crs)}: its projection, ${definition.projection.methodName}, cannot be computed exactly`);
 }
 
-/** Where both are used: what an operation has to cover. Null where the one that limits it does not say. */
+/** The intersection of both areas of use, which an operation must cover. Null if unknown. */
 function commonAreaOfUse(source: CrsDefinition, target: CrsDefinition, tables: CrsRegistry): Area | null {
   const a = definitionArea(source, tables);
   const b = definitionArea(target, tables);
@@ -227,13 +226,13 @@ function commonAreaOfUse(source: CrsDefinition, target: CrsDefinition, tables: C
 }
 const worldArea: Area = [-180, -90, 180, 90];
 
-/** Of the system, else of the geographic system that it builds on. */
+/** The area of use of the system, or of its base system. */
 export function definitionArea(definition: CrsDefinition, tables: CrsRegistry): Area | null {
   const id = findSystemWithArea(definition, tables);
   return id === null ? null : tables.getArea(id);
 }
 
-/** The system whose area of use is that of a definition. */
+/** ID of the registered system whose area of use applies to a definition. */
 export function findSystemWithArea({ id, geodetic }: CrsDefinition, tables: CrsRegistry): string | null {
   if (id !== null) return id;
   if (!geodetic || geodetic.datum.code === null) return null;
@@ -247,7 +246,7 @@ export function findSystemWithArea({ id, geodetic }: CrsDefinition, tables: CrsR
   return null;
 }
 
-/** The grids that a definition cannot do without, in words. */
+/** Explains which required grids are missing. */
 function explainMissingGrids(a: Datum, b: Datum, files: GridLocator): string | null {
   const lacking = [a, b].flatMap((datum) => findMissingDeclaredGrids(datum, files));
   if (lacking.length === 0) return null;
@@ -255,12 +254,12 @@ function explainMissingGrids(a: Datum, b: Datum, files: GridLocator): string | n
   const remedy = lacking.every(isPublishedGridName)
     ? `type geoferry grids get ${lacking.join(" ")}`
     : "name the file with --grid";
-  return `the definition asks for the shift grid ${names}, which is not at hand: ${remedy}`;
+  return `the definition requires the shift grid ${names}, which is missing: ${remedy}`;
 }
 
 /**
- * The reason to refuse all positions, with what to do, or null. What some positions lack is for the transformation to
- * say: it knows where they are.
+ * Explains, with advice, why all positions are refused; null if they are not. If only some positions are refused, the
+ * transformation reports it, since it knows where they are.
  * @param reach where the data lie, or may lie
  * @param better the operations that lack a grid there, the best first
  */
@@ -276,36 +275,39 @@ function explainNoOperation(
     [reason, ...adviseAccuracy(worse), ...adviseGrids(better)].join("; ");
   if (found.length === 0) return advised(`no shift between ${a.name} and ${b.name} is known`, []);
   if (isValidEverywhere(found, a, b) && isAccurateEnough(found[0], limit)) return null;
-  // Who has a grid has it for where the data are; and where nothing at all is known the declared place may be wrong.
-  if (accepted.length > 0 || (rejected.length === 0 && found.some((route) => isAccurateEnough(route, limit))))
+  // An available grid probably covers the data, and without any information the declared extent may be wrong.
+  if (
+    accepted.length > 0 ||
+    (rejected.length === 0 && found.some((transformation) => isAccurateEnough(transformation, limit)))
+  )
     return null;
-  if (found.some((route) => isAccurateEnough(route, limit) && usesGrid(route))) return null;
+  if (found.some((transformation) => isAccurateEnough(transformation, limit) && usesGrid(transformation))) return null;
   const bad = rejected.length > 0 ? rejected : found;
   const worst = bad.every(({ accuracy }) => accuracy === null);
   const declared = bad.some(({ steps }) => steps.length === 0 || steps.some(({ code }) => code === null));
   if (worst && declared)
-    return `nobody says how accurate the one way is (${bad[0]!.name}); name the system by its code with --source-crs, or take that way with --accuracy ${unknownAccuracy}`;
+    return `the accuracy of the only operation (${bad[0]!.name}) is unknown; name the system by its code with --source-crs, or allow the operation with --accuracy ${unknownAccuracy}`;
   const best = Math.min(...bad.map(({ accuracy }) => accuracy ?? Infinity));
-  const known = worst ? "has no known accuracy" : `is accurate to ${best} m, and ${limit} m is asked for`;
+  const known = worst ? "has no known accuracy" : `is accurate to ${best} m, but ${limit} m is required`;
   return advised(`the best operation where the data may lie ${known}`, bad);
 }
 
-/** A datum of which neither name nor numbers say how it lies to others, with the systems that may be meant. */
+/** Explains that the relation of a datum to others is unknown, and names similar systems. */
 function explainUnknownDatum(definition: CrsDefinition, option: string, tables: CrsRegistry): string {
   const { name, ellipsoid } = definition.geodetic!.datum;
   const alike = findSimilarSystems(definition, tables);
   const meant = alike.length > 0 ? `: its projection and ellipsoid are those of ${alike.join(", ")}` : " by its code";
-  return `the datum "${name}" is not known, nor how it lies to WGS84 (its ellipsoid is ${ellipsoid.name}); name the system with ${option}${meant}`;
+  return `the datum "${name}" and its shift to WGS 84 are unknown (its ellipsoid is ${ellipsoid.name}); name the system with ${option}${meant}`;
 }
 
-const selectAnywhere = (routes: readonly DatumTransformation[], limit: number): AreaSelection => ({
-  accepted: routes.filter((route) => isAccurateEnough(route, limit)),
-  rejected: routes.filter((route) => !isAccurateEnough(route, limit)),
+const selectAnywhere = (transformations: readonly DatumTransformation[], limit: number): AreaSelection => ({
+  accepted: transformations.filter((transformation) => isAccurateEnough(transformation, limit)),
+  rejected: transformations.filter((transformation) => !isAccurateEnough(transformation, limit)),
 });
 
 /**
- * A shift is right in its area and close to it only. But frames of satellite geodesy span the earth: where the one way
- * between two of them moves nothing, it is as good elsewhere.
+ * A shift is only valid in and near its area. But a null transformation between two global frames of satellite geodesy is
+ * valid everywhere.
  */
 function isValidEverywhere(found: readonly DatumTransformation[], a: Datum, b: Datum): boolean {
   const [only] = found;

@@ -1,13 +1,13 @@
 import type { Ellipsoid } from "../definitions/definition.js";
 
-/** A geocentric shift ready to be applied. Rotations in radians, position vector convention; scale a factor. */
+/** A prepared Helmert transformation: rotations in radians (position vector convention), scale as a factor. */
 export interface Helmert {
   readonly translation: readonly [number, number, number];
   readonly rotation: readonly [number, number, number];
   readonly scale: number;
-  /** The point that it turns about (Molodensky-Badekas), in metres. */
+  /** The pivot point (Molodensky-Badekas), in meters. */
   readonly pivot: readonly [number, number, number];
-  /** From target to source. */
+  /** Whether it is applied from target to source. */
   readonly inverse: boolean;
   readonly source: Ellipsoid;
   readonly target: Ellipsoid;
@@ -15,7 +15,7 @@ export interface Helmert {
 
 const arcSecond = Math.PI / 648000;
 
-/** From the values of the table: metres, arc-seconds, ppm, pivot. `source` and `target` are the ones of this use of it. */
+/** Prepares the values of the table: meters, arc-seconds, ppm, pivot. `source` and `target` are those of this use. */
 export function createHelmert(
   values: readonly number[],
   inverse: boolean,
@@ -35,10 +35,10 @@ export function createHelmert(
 }
 
 /**
- * Moves positions `from`…`to` (radians; heights in metres, 0 where absent) by shifts one after the other, in place,
- * without a stop on the ellipsoids between them: what they do to heights counts for the next one. Heights stay as they
- * are: the operations are between two-dimensional systems. Linearised rotations, as EPSG (guidance note 7-2, 2.4.3.2)
- * and PROJ have them. One long loop: it runs once a position.
+ * Applies transformations to positions `from`…`to` (radians; heights in meters, 0 if absent) one after the other, in place,
+ * in geocentric coordinates, so that height changes of one step affect the next. The heights themselves are not changed,
+ * since the operations are two-dimensional. Rotations are linearized as in EPSG (guidance note 7-2, 2.4.3.2) and PROJ. One
+ * long loop, since it runs for every position.
  */
 export function applyHelmert(
   steps: readonly Helmert[],
@@ -94,12 +94,12 @@ export function applyHelmert(
       }
     }
     const p = Math.sqrt(x * x + y * y);
-    // Bowring's formula; its error near the ground is far below a micrometre.
+    // Bowring's formula; its error near the ground is far below a micrometer.
     const theta = Math.atan2(w * ta, p * tb);
     const sinTheta = Math.sin(theta);
     const cosTheta = Math.cos(theta);
     const longitude = Math.atan2(y, x);
-    // Longitudes that go on beyond ±180° stay on their side: a ring must not jump across.
+    // Longitudes beyond ±180° stay on their side, so that a ring does not jump across the antimeridian.
     xy[2 * i] =
       Math.abs(lon) > Math.PI ? longitude + 2 * Math.PI * Math.round((lon - longitude) / (2 * Math.PI)) : longitude;
     xy[2 * i + 1] = Math.atan2(w + tep * tb * sinTheta ** 3, p - tes * ta * cosTheta ** 3);

@@ -6,25 +6,25 @@ import { findDirectedOperations, findMissingGrids, type MissingGrid } from "./ca
 import { type DatumTransformation, isAccurateEnough } from "./datum-transformations.js";
 import { OperationSelector } from "./operation-selector.js";
 
-/** A registered operation that would be better than those available, but for its grids: plain data. */
+/** A registered operation that would be better than the available ones, but lacks grids. Plain data. */
 export interface BetterOperation {
   readonly name: string;
-  /** Metres. */
+  /** Meters. */
   readonly accuracy: number;
-  /** Degrees: west, south, east, north; null where EPSG does not say. */
+  /** Degrees: west, south, east, north; null if EPSG does not say. */
   readonly area: Area | null;
-  /** Of each grid that it lacks the names of the files of which any one does it; the one that PROJ publishes first. */
+  /** For each missing grid its alternative file names, first the one that PROJ publishes. */
   readonly grids: readonly (readonly string[])[];
-  /** Whether geoferry reads grids of their kinds. */
+  /** Whether geoferry can read their formats. */
   readonly readable: boolean;
-  /** What it is and how to get it: "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid …" */
+  /** Description and advice: "NAD27 to WGS 84 (33), accurate to 2 m, needs the grid …" */
   readonly sentence: string;
 }
 
-/** Samples along each side of an area: enough to see whether an operation is better anywhere in it. */
+/** Samples along each side of an area to check whether an operation is better there. */
 const samplesPerSide = 8;
 
-/** The operations that need grids which are not available and are better somewhere in an area than what is chosen there. */
+/** Operations with missing grids that are better somewhere in an area than the available ones. */
 export function findOperationsMissingGrids(
   a: Datum,
   b: Datum,
@@ -46,8 +46,8 @@ export function findOperationsMissingGrids(
 }
 
 /**
- * Of these the ones that are better somewhere in an area: those that geoferry could use first, the widest of them.
- * @param enough metres: with which a place counts as served; where absent an operation must be better than what is chosen
+ * Selects those that are better somewhere in an area, first those that geoferry can use, the widest first.
+ * @param enough meters: an accuracy that is sufficient; without it, an operation must be better than the chosen one
  */
 export function selectBetterInArea(
   operations: readonly BetterOperation[],
@@ -75,8 +75,8 @@ export function selectBetterInArea(
 }
 
 /**
- * What to do for more accuracy, in words: "geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it
- * reaches", "47 more operations need grids: --json lists all"
+ * Advice for more accuracy: "geoferry grids get ca_nrc_ntv2_0.tif makes it accurate to 2 m where it reaches", "47 more
+ * operations need grids: --json lists all"
  */
 export function adviseGrids(better: readonly BetterOperation[]): string[] {
   const [first] = better;
@@ -101,12 +101,12 @@ function describeRemedy({ grids, accuracy }: BetterOperation): string {
 
 const worldArea: Area = [-180, -90, 180, 90];
 
-/** Whether it is the name of a file that PROJ publishes, as those in its database are. */
+/** Whether a name has the form of PROJ's published grids. */
 export const isPublishedGridName = (file: string): boolean => /^[a-z]{2,3}_.*\.tif$/.test(file);
 
 function describeMissingGrid({ files, readable }: MissingGrid): string {
   const [first = "", ...others] = files;
-  if (!readable) return `the grid ${first}, which is of a kind that geoferry does not read`;
+  if (!readable) return `the grid ${first}, whose format geoferry does not support`;
   return `the grid ${first}${others.length > 0 ? ` or ${others.join(" or ")}` : ""}`;
 }
 

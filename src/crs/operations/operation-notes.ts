@@ -5,12 +5,12 @@ import { type DatumTransformation, isAccurateEnough, isNullTransformation } from
 import { adviseGrids, type BetterOperation, selectBetterInArea } from "./missing-grids.js";
 import type { Operation } from "./operation.js";
 
-/** The positions that went by one route of an operation. */
+/** The positions that one transformation of an operation transformed. */
 export interface TransformationUse {
-  /** An index into the routes of the operation; null for the positions that no route serves. */
+  /** Index into the transformations of the operation; null for positions without a transformation. */
   readonly transformationIndex: number | null;
   readonly positionCount: number;
-  /** Around the positions, in degrees of the source. */
+  /** Bounding box of the positions, in degrees of the source. */
   readonly box: Area;
 }
 
@@ -24,38 +24,42 @@ export interface OperationNote {
 const formatAccuracy = (accuracy: number | null): string =>
   accuracy === null ? "of unknown accuracy" : `accurate to ${accuracy} m`;
 
-/** The worst accuracy in metres; null where one is unknown. */
-export const worstAccuracy = (routes: readonly DatumTransformation[]): number | null =>
-  routes.some(({ accuracy }) => accuracy === null) ? null : Math.max(...routes.map(({ accuracy }) => accuracy!));
+/** The worst accuracy in meters; null if one is unknown. */
+export const worstAccuracy = (transformations: readonly DatumTransformation[]): number | null =>
+  transformations.some(({ accuracy }) => accuracy === null)
+    ? null
+    : Math.max(...transformations.map(({ accuracy }) => accuracy!));
 
-/** What is to be said wherever an operation was used, by the codes that build.mjs gives to those taken beside their areas. */
+/** Warnings about certain operations, by code. */
 const operationWarnings: readonly (readonly [code: RegExp, caution: string])[] = [
   [
     /-XK$/,
-    "EPSG's own operation for Kosovo (EPSG:9143, said to be accurate to 1 m) lies 1.6 km from those of all its neighbours and is not used: compare the result with a place that you know",
+    "EPSG's own operation for Kosovo (EPSG:9143, said to be accurate to 1 m) lies 1.6 km from those of all its neighbors and is not used: compare the result with a place that you know",
   ],
 ];
 
-const warningsFor = (routes: readonly DatumTransformation[]): string[] =>
+const warningsFor = (transformations: readonly DatumTransformation[]): string[] =>
   operationWarnings
-    .filter(([code]) => routes.some(({ steps }) => steps.some((step) => step.code !== null && code.test(step.code))))
+    .filter(([code]) =>
+      transformations.some(({ steps }) => steps.some((step) => step.code !== null && code.test(step.code))),
+    )
     .map(([, caution]) => caution);
 
-/** The routes that may be used. */
+/** The transformations that may be used. */
 export const usableTransformations = ({ transformations, accuracyLimit }: Operation): DatumTransformation[] =>
-  transformations.filter((route) => isAccurateEnough(route, accuracyLimit));
+  transformations.filter((transformation) => isAccurateEnough(transformation, accuracyLimit));
 
 /**
- * What a report says about an operation: which routes were used and how accurate they are; each one that is worse than
- * 5 m, with the grid that would do better where these positions are; and where positions are that no route serves.
- * @param uses what is known of the positions; empty where nothing was counted, and then all that may be used is stated
+ * The notes of a report about an operation: the used transformations and their accuracy; each one worse than 5 m, with a
+ * grid that would be better for these positions; and positions without a transformation.
+ * @param uses the counted positions; if empty, all usable transformations are listed
  */
 export function operationNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
   const { kind, remarks } = operation;
   const found: OperationNote[] = [];
   const taken = usedTransformations(operation, uses);
   const isUsed = taken.length > 0 || uses.length === 0;
-  // The only one that was used is stated as a poor one.
+  // A single transformation that exceeds the strict limit has a note of its own.
   const isStated = taken.length === 1 && exceedsStrictLimit(taken[0]!) && !operation.ignoresArea;
   const text = [
     ...(kind === "transformation" && isUsed && !isStated ? [describeOperation(operation, uses)] : []),
@@ -67,12 +71,12 @@ export function operationNotes(operation: Operation, uses: readonly Transformati
   return found;
 }
 
-/** What is known of an operation when positions went by it. */
+/** The accuracy of an operation after use. */
 export interface OperationSummary {
   readonly name: string;
-  /** Metres, the worst of what was used; null where one is unknown. */
+  /** Meters: the worst accuracy of the used transformations; null if one is unknown. */
   readonly accuracy: number | null;
-  /** Those that lack a grid and would be better for these positions. */
+  /** Operations with missing grids that would be better for these positions. */
   readonly better: readonly BetterOperation[];
 }
 
@@ -101,8 +105,8 @@ function describeOperation(operation: Operation, uses: readonly TransformationUs
   const taken = usedTransformations(operation, uses);
   const said = [accuracy === null ? "its accuracy is unknown" : formatAccuracy(accuracy)];
   if ((taken.length > 0 ? taken : usableTransformations(operation)).every(isNullTransformation))
-    said.push("both datums are taken for one");
-  // Of worse ones the grid is named with each of them.
+    said.push("both datums are assumed to be the same");
+  // Less accurate ones have notes of their own with their grids.
   if (!taken.some(exceedsStrictLimit)) said.push(...adviseGrids(better));
   return `${name}: ${said.join("; ")}`;
 }
@@ -110,7 +114,7 @@ function describeOperation(operation: Operation, uses: readonly TransformationUs
 const exceedsStrictLimit = ({ accuracy }: DatumTransformation): boolean =>
   accuracy === null || accuracy > strictAccuracyLimit;
 
-/** The operations that lack a grid and would be better for these positions. */
+/** Operations with missing grids that would be better for these positions. */
 function findBetterForUses(
   { better }: Operation,
   used: readonly DatumTransformation[],
@@ -123,16 +127,17 @@ function findBetterForUses(
 function accuracyNotes(operation: Operation, uses: readonly TransformationUse[]): OperationNote[] {
   const { transformations, ignoresArea } = operation;
   const counted = uses.flatMap((use) =>
-    use.transformationIndex === null ? [] : [{ route: transformations[use.transformationIndex]!, use }],
+    use.transformationIndex === null ? [] : [{ transformation: transformations[use.transformationIndex]!, use }],
   );
-  const all = ignoresArea ? transformations.map((route) => ({ route, use: null })) : counted;
+  const all = ignoresArea ? transformations.map((transformation) => ({ transformation, use: null })) : counted;
   return all
-    .filter(({ route }) => exceedsStrictLimit(route))
-    .map(({ route, use }) => {
-      const better = adviseGrids(findBetterForUses(operation, [route], use === null ? [] : [use]));
-      const text = [`positions are moved by ${route.name}, which is ${formatAccuracy(route.accuracy)}`, ...better].join(
-        "; ",
-      );
+    .filter(({ transformation }) => exceedsStrictLimit(transformation))
+    .map(({ transformation, use }) => {
+      const better = adviseGrids(findBetterForUses(operation, [transformation], use === null ? [] : [use]));
+      const text = [
+        `positions are transformed by ${transformation.name}, which is ${formatAccuracy(transformation.accuracy)}`,
+        ...better,
+      ].join("; ");
       return { code: "crs-accuracy", count: use?.positionCount ?? 1, text };
     });
 }
@@ -142,12 +147,12 @@ function coverageNotes(operation: Operation, uses: readonly TransformationUse[])
     .filter(({ transformationIndex }) => transformationIndex === null)
     .map(({ positionCount, box }) => {
       const { reason, advice } = explainUnserved(operation, box);
-      const text = [`positions at ${formatArea(box)} are not served: ${reason}`, ...advice].join("; ");
+      const text = [`positions at ${formatArea(box)} cannot be transformed: ${reason}`, ...advice].join("; ");
       return { code: "crs-unreached", count: positionCount, text };
     });
 }
 
-/** Why positions are not served, and what would serve them. */
+/** Why positions cannot be transformed, with advice. */
 function explainUnserved(
   operation: Operation,
   box: Area,
@@ -162,9 +167,8 @@ function explainUnserved(
 }
 
 /**
- * Why all positions were refused for the accuracy that was asked for, with what would serve them: what would have been
- * said before the first of them if their places had been known. Null where some were served, or a better known place is
- * the remedy.
+ * Explains, with advice, why all positions were refused because of the requested accuracy. Null if some were transformed,
+ * or if accuracy was not the reason.
  */
 export function explainRefusal(operation: Operation, uses: readonly TransformationUse[]): string | null {
   const [first] = uses;

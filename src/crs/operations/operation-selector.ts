@@ -2,34 +2,34 @@ import { type Area, areaSize, isNearArea, wrapLongitude } from "../area.js";
 import { type DatumTransformation, unknownAccuracy } from "./datum-transformations.js";
 
 /**
- * Degrees beyond its area to which a route is still used where no other reaches: areas are drawn around countries, data
- * around what lies in and beside them. Over 111 km the networks of classical surveys stretch by 10 to 20 parts in a
- * million, which is a metre or two.
+ * Margin in degrees within which a transformation is used outside its area if no other applies, since data often extend a
+ * little beyond the country for which it is defined. Over 111 km, classical networks are distorted by 10 to 20 parts per
+ * million, which is one to two meters.
  */
 const marginDegrees = 1;
 
-/** Degrees: the globe is parted into squares, of each of which it is known which areas reach into it. */
+/** Degrees: cell size of the spatial index of areas. */
 const squareDegrees = 5;
 const columnCount = 360 / squareDegrees;
 const rowCount = 180 / squareDegrees;
 
 /**
- * Chooses among routes, position by position: it stands in the loop over all positions, and its numbers in arrays, as
- * those in objects and arguments of functions would be made into objects one by one.
+ * Chooses a transformation for each position. It runs in the loop over all positions, so numbers are in typed arrays: as
+ * object members and arguments they would be allocated one by one.
  */
 export class OperationSelector {
-  /** Of each square the routes that reach into it; made when the first position lies there. */
+  /** Transformations whose area overlaps each cell; computed on first use. */
   private readonly squares: (Int32Array | undefined)[] = new Array(columnCount * rowCount).fill(undefined);
   private readonly allIndexes: Int32Array;
-  /** West, south, east, north of each; of one that is for everywhere there is no west. */
+  /** West, south, east, north of each transformation; west is NaN if it is valid everywhere. */
   private readonly bounds: Float64Array;
-  /** Metres; NaN where unknown. */
+  /** Meters; NaN if unknown. */
   private readonly accuracies: Float64Array;
   private readonly offshore: Uint8Array;
   private readonly hasIntersectedArea: Uint8Array;
   private readonly sizes: Float64Array;
   private readonly position = new Float64Array(2);
-  /** Whether the route that was chosen last is used beyond its area. */
+  /** Whether the last chosen transformation is used outside its area. */
   isOutsideArea = false;
 
   constructor(private readonly transformations: readonly DatumTransformation[]) {
@@ -39,7 +39,7 @@ export class OperationSelector {
     this.offshore = Uint8Array.from(transformations, ({ offshore }) => Number(offshore));
     this.hasIntersectedArea = Uint8Array.from(transformations, ({ hasIntersectedArea }) => Number(hasIntersectedArea));
     const sizes = new Map<string, number>();
-    // One operation in several areas counts with all of them.
+    // An operation with several areas counts with their total size.
     for (const { area, name } of transformations)
       sizes.set(name, (sizes.get(name) ?? 0) + (area === null ? Infinity : areaSize(area)));
     this.sizes = Float64Array.from(transformations, ({ name }) => sizes.get(name)!);
@@ -53,11 +53,10 @@ export class OperationSelector {
   }
 
   /**
-   * The route for position `i` in radians, as PROJ chooses it: of those in whose area it lies the most accurate; of
-   * equally accurate ones the one with the smallest area (PROJ since 9.2). Beside all of them the most
-   * accurate one near, if no other is as good. −1 where there is none, where PROJ takes the first all the same or a
-   * ballpark.
-   * @param without those that are not to be chosen, by a 1
+   * Chooses the transformation for position `i` in radians as PROJ does: the most accurate one whose area contains the
+   * position; of equally accurate ones, that with the smallest area (PROJ since 9.2). Outside all areas, the most accurate
+   * one nearby, if no other is as accurate. −1 if there is none, where PROJ uses the first one or a ballpark operation.
+   * @param without 1 for transformations to exclude
    */
   chooseAt(xy: Float64Array, i: number, without: Uint8Array | null): number {
     const { bounds, accuracies, offshore } = this;
@@ -69,9 +68,9 @@ export class OperationSelector {
     const among = isOnMap ? this.findInSquare(row * columnCount + column) : this.allIndexes;
     let best = -1;
     for (let k = 0; k < among.length; k++) {
-      const route = among[k]!;
-      if (without !== null && without[route] === 1) continue;
-      const at = 4 * route;
+      const transformation = among[k]!;
+      if (without !== null && without[transformation] === 1) continue;
+      const at = 4 * transformation;
       const west = bounds[at]!;
       if (!Number.isNaN(west) && !(latitude >= bounds[at + 1]! && latitude <= bounds[at + 3]!)) continue;
       const east = bounds[at + 2]!;
@@ -79,22 +78,26 @@ export class OperationSelector {
         west <= east ? !(longitude >= west && longitude <= east) : west > east && longitude < west && longitude > east
       )
         continue;
-      const accuracy = accuracies[route]!;
-      if (best < 0) best = route;
+      const accuracy = accuracies[transformation]!;
+      if (best < 0) best = transformation;
       else if (!Number.isNaN(accuracy)) {
         const had = accuracies[best]!;
-        // One for offshore only where the accuracy of the other is unknown.
-        if (offshore[route] === 1 && !Number.isNaN(had)) continue;
-        if (!(accuracy >= had) || (accuracy === had && this.isMoreSpecific(route, best))) best = route;
+        // An offshore operation is chosen only if the accuracy of the other one is unknown.
+        if (offshore[transformation] === 1 && !Number.isNaN(had)) continue;
+        if (!(accuracy >= had) || (accuracy === had && this.isMoreSpecific(transformation, best)))
+          best = transformation;
       }
     }
     this.isOutsideArea = best < 0;
     return best < 0 ? this.chooseNearby(longitude, latitude, without) : best;
   }
 
-  /** Of equally accurate ones: the smaller the area, the more it was made for this place. */
-  private isMoreSpecific(route: number, than: number): boolean {
-    return this.sizes[route]! < this.sizes[than]! && this.hasIntersectedArea[route]! <= this.hasIntersectedArea[than]!;
+  /** Of equally accurate ones, the one with the smaller area is more specific. */
+  private isMoreSpecific(transformation: number, than: number): boolean {
+    return (
+      this.sizes[transformation]! < this.sizes[than]! &&
+      this.hasIntersectedArea[transformation]! <= this.hasIntersectedArea[than]!
+    );
   }
 
   private chooseNearby(longitude: number, latitude: number, without: Uint8Array | null): number {
@@ -107,7 +110,7 @@ export class OperationSelector {
       if (without !== null && without[i] === 1) continue;
       if (!area || !isNearArea(area, longitude, latitude, marginDegrees)) continue;
       const known = accuracy ?? unknownAccuracy;
-      // One operation in several areas is no other one.
+      // The same operation in another area is not an alternative.
       if (known > least || (known === least && name === leastName)) continue;
       best = known < least ? i : -1;
       least = known;

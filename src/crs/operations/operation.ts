@@ -1,4 +1,4 @@
-/** What an operation between two systems is, and the one that leaves coordinates untouched, without what it takes to find any other. */
+/** The type of operations, and trivial operations, without the code that finds others. */
 import type { Crs } from "../../model/layer.js";
 import type { Area } from "../area.js";
 import type { Grid } from "../grids/grid.js";
@@ -6,43 +6,43 @@ import type { GridSources } from "../grids/grid-locator.js";
 import type { DatumTransformation } from "./datum-transformations.js";
 import type { BetterOperation } from "./missing-grids.js";
 
-/** How coordinates of one system become those of another, as plain data that any thread can build. */
+/** An operation between two systems, as plain data from which any thread builds the transformation. */
 export interface Operation {
   readonly from: Crs;
   readonly to: Crs;
-  /** Metres; 0 where both have the same datum, null where no one knows. */
+  /** Meters; 0 if both have the same datum, null if unknown. */
   readonly accuracy: number | null;
   readonly name: string;
-  /** What a person should know before using the result: what the operation takes for granted and leaves undone. */
+  /** Assumptions and limits of the operation. */
   readonly remarks: readonly string[];
-  /** `identity` leaves every coordinate untouched. */
+  /** `identity` does not change coordinates. */
   readonly kind: "identity" | "conversion" | "transformation";
-  /** In the order in which `OperationSelector` looks at them. */
+  /** In the order in which `OperationSelector` checks them. */
   readonly transformations: readonly DatumTransformation[];
-  /** The one route is used everywhere, not only in its area and close to it. */
+  /** Whether the only transformation is used everywhere, not only in and near its area. */
   readonly ignoresArea: boolean;
-  /** Metres: a position whose route is worse is refused, not served by one that is meant for elsewhere. */
+  /** Meters: positions whose transformation is less accurate are refused. */
   readonly accuracyLimit: number;
-  /** The files of grids that it may use. */
+  /** Grid files that it may use. */
   readonly gridFiles: readonly string[];
-  /** Better ones that lack a grid, the best first. */
+  /** Better operations with missing grids, the best first. */
   readonly better: readonly BetterOperation[];
-  /** Those grids by their files, where they are read already: in memory that all threads see. */
+  /** Loaded grids by path, in shared memory. */
   readonly loadedGrids?: Readonly<Record<string, Grid>>;
 }
 
 export interface OperationOptions extends GridSources {
-  /** Metres: nothing worse is used; 100 where absent. */
+  /** Meters: limit of accuracy; by default 100. */
   readonly accuracy?: number;
-  /** Degrees: what lies around the data, where that is known. A refusal gives advice for this area; it changes no result. */
+  /** Area of the data in degrees, if known. It only affects the advice of errors. */
   readonly within?: Area;
-  /** Carry coordinates over as if both datums were one where no operation is known. */
+  /** If no operation is known, treat both datums as the same. */
   readonly allowBallpark?: boolean;
 }
 
 export type CrsPair = Pick<Operation, "from" | "to">;
 
-/** An operation that takes no shift between datums. */
+/** An operation without a datum shift. */
 export const createTrivialOperation = (pair: CrsPair, kind: "identity" | "conversion", name: string): Operation => ({
   ...pair,
   kind,
@@ -56,7 +56,7 @@ export const createTrivialOperation = (pair: CrsPair, kind: "identity" | "conver
   better: [],
 });
 
-/** Told apart without reading a definition. */
+/** Compares two systems by text, without parsing their definitions. */
 export function hasSameText(a: Crs, b: Crs): boolean {
   if (a.id !== null && a.id === b.id) return a.kind !== "other" || a.definition === b.definition;
   return a.definition.trim() === b.definition.trim() && !/unknown|unspecified/i.test(a.definition);

@@ -1,9 +1,9 @@
 import { type Area, enclosingArea } from "../area.js";
 
-/** A longitude and latitude in radians stand at `2 * i` and after it. */
+/** Interleaved longitudes and latitudes in radians. */
 type Positions = Float64Array;
 
-/** Numbers of one entry in radians: how many positions, and the two boxes around those west and east of Greenwich. */
+/** Fields of an entry: the number of positions, and the boxes of those west and east of Greenwich, in radians. */
 const countField = 0;
 const southField = 1;
 const northField = 2;
@@ -15,12 +15,12 @@ const emptyRange = [Infinity, -Infinity] as const;
 const emptyEntry = [0, ...emptyRange, ...emptyRange, ...emptyRange] as const;
 
 /**
- * Counts positions by the route that they went by, with the box around them. It stands in the loop over all positions:
- * numbers are kept in an array, and no position is passed as an argument.
+ * Counts positions and their bounding box by transformation. It runs in the loop over all positions: numbers are kept in a
+ * typed array, and positions are passed by index.
  */
 export class PositionCounter {
   private readonly entries: Float64Array;
-  /** Positions that lie beyond the area of their route. */
+  /** Number of positions outside the area of their transformation. */
   outsideAreaCount = 0;
 
   constructor(private readonly transformationCount: number) {
@@ -28,10 +28,10 @@ export class PositionCounter {
     this.clear();
   }
 
-  /** Position `i` went by a route. */
-  add(route: number, positions: Positions, i: number): void {
+  /** Counts position `i` for a transformation. */
+  add(transformation: number, positions: Positions, i: number): void {
     const { entries } = this;
-    const at = route * fieldsPerEntry;
+    const at = transformation * fieldsPerEntry;
     const x = positions[2 * i]!;
     const y = positions[2 * i + 1]!;
     entries[at]!++;
@@ -42,19 +42,19 @@ export class PositionCounter {
     if (y > entries[at + northField]!) entries[at + northField] = y;
   }
 
-  /** Position `i` is served by no route that is good enough. One that is no place on earth is not counted. */
+  /** Counts position `i` as not transformable. Invalid positions are not counted. */
   addUnserved(positions: Positions, i: number): void {
     if (!Number.isNaN(positions[2 * i]! + positions[2 * i + 1]!)) this.add(this.transformationCount, positions, i);
   }
 
-  /** @param route null for positions that no route serves */
-  getCount(route: number | null): number {
-    return this.entries[(route ?? this.transformationCount) * fieldsPerEntry + countField]!;
+  /** @param transformation null for positions without one */
+  getCount(transformation: number | null): number {
+    return this.entries[(transformation ?? this.transformationCount) * fieldsPerEntry + countField]!;
   }
 
-  /** Around the positions, in degrees; across the antimeridian where that is narrower. */
-  getBox(route: number | null): Area {
-    const at = (route ?? this.transformationCount) * fieldsPerEntry;
+  /** Bounding box of the positions in degrees; it crosses the antimeridian if that is narrower. */
+  getBox(transformation: number | null): Area {
+    const at = (transformation ?? this.transformationCount) * fieldsPerEntry;
     const degrees = (index: number) => (this.entries[at + index]! * 180) / Math.PI;
     const halves = [westField, eastField].filter((side) => this.entries[at + side]! <= this.entries[at + side + 1]!);
     return enclosingArea(

@@ -3,7 +3,7 @@ import { loadGrid } from "../grids/load.js";
 import type { Operation } from "./operation.js";
 
 /**
- * The same operation with the grids that it may use: read once, for all threads that it is sent to.
+ * Returns the operation with its grids loaded into shared memory, for all threads that it is sent to.
  * @throws grid-invalid
  */
 export async function shareGrids(operation: Operation): Promise<Operation> {

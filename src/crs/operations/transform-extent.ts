@@ -4,8 +4,8 @@ import type { Operation } from "./operation.js";
 import { buildTransform } from "./transform.js";
 
 /**
- * The box around what a box becomes: of its edges, which may become curves, and of its inside, since a pole may lie
- * there. Null where none of it can be transformed. Between systems that wrap it is the box of what does not.
+ * Transforms an extent: samples its edges, which may become curves, and its inside, where a pole may lie. Null if no sample
+ * can be transformed.
  */
 export async function transformExtent(extent: Extent, operation: Operation): Promise<Extent | null> {
   if (operation.kind === "identity") return extent;

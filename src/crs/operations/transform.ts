@@ -16,13 +16,13 @@ import { OperationSelector } from "./operation-selector.js";
 import { PositionCounter } from "./position-counter.js";
 
 /**
- * Transforms interleaved positions in place; `z` (metres, NaN where absent) has one height a position and is not
- * changed. A position that cannot be transformed becomes NaN, NaN. Gives how many failed.
+ * Transforms interleaved positions in place; `z` (meters, NaN if absent) has one height a position and is not
+ * changed. A position that cannot be transformed becomes NaN, NaN. Returns the number of failed positions.
  */
 export type Transform = (xy: Float64Array, z: Float64Array | null) => number;
 
 /**
- * @param tally counts the positions by the routes of the operation
+ * @param tally counts the positions by the transformations of the operation
  * @throws grid-invalid
  */
 export async function buildTransform(
@@ -34,7 +34,7 @@ export async function buildTransform(
   const enter = await toGeographic(source);
   const leave = await fromGeographic(target);
   const move = await buildDatumShift(operation, source.geodetic!.datum, target.geodetic!.datum, tally);
-  // Between geographic systems whose datums are taken for one nothing changes but, perhaps, units.
+  // Between geographic systems with the same datum, at most the unit changes.
   if (!move && !source.projection && !target.projection && isSameFrame(source.geodetic!, target.geodetic!))
     return () => 0;
   return (xy, z) => {
@@ -47,8 +47,8 @@ export async function buildTransform(
 }
 
 /**
- * Turns positions of a system into longitudes and latitudes of its datum in degrees, in place; NaN where there are none.
- * Null for a system that geoferry only carries.
+ * Builds a function that converts positions of a system in place to longitude and latitude of its datum in degrees; NaN for
+ * invalid positions. Null for a system that cannot be transformed.
  */
 export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64Array) => void) | null> {
   const definition = await resolveDefinition(crs);
@@ -62,13 +62,13 @@ export async function buildGeographicTransform(crs: Crs): Promise<((xy: Float64A
   };
 }
 
-/** Gives, as a sentence, the systems whose eastings begin with the number of the zone, for positions that are wrong in a projected one. */
+/** Builds a function that advises systems with zone-prefixed eastings for positions that are invalid in a projected system. */
 export async function createZoneAdviser(crs: Crs): Promise<(x: number, y: number) => string> {
   const stated = await resolveDefinition(crs);
-  // Web Mercator needs no tables, and its eastings have no zones.
+  // Web Mercator has no zones and needs no tables.
   if (stated.projection === null || stated.projection.method === "web-mercator") return () => "";
   const tables = await getRegistry();
-  // All systems are looked at: once for all positions that begin with the same number.
+  // The search over all systems is cached by zone number.
   const known = new Map<number, string>();
   return (x, y) => {
     const key = Math.floor(x / 1e6);
@@ -77,7 +77,7 @@ export async function createZoneAdviser(crs: Crs): Promise<(x: number, y: number
   };
 }
 
-/** Says why a position, in the coordinates of the source, has none in the target, and what would serve it. */
+/** Builds a function that explains why a position cannot be transformed, with advice. */
 export async function createFailureExplainer(operation: Operation): Promise<(x: number, y: number) => string> {
   const { from, to, transformations, ignoresArea, accuracyLimit, better } = operation;
   const lacking = `has no coordinates in ${to.id ?? to.name}`;
@@ -95,7 +95,7 @@ export async function createFailureExplainer(operation: Operation): Promise<(x: 
     if (isEnough && !usesGrid(chosen!)) return lacking;
     const place = `lies at ${longitude.toFixed(4)}°, ${latitude.toFixed(4)}°`;
     if (isEnough)
-      return `${place}, where ${chosen!.name} has no shift in its grid and no other accurate to ${accuracyLimit} m is known`;
+      return `${place}, where the grid of ${chosen!.name} has no shift and no other operation accurate to ${accuracyLimit} m is known`;
     const used = chosen === undefined ? [] : [chosen];
     const here = padArea([longitude, latitude, longitude, latitude]);
     const advice = [...adviseAccuracy(used), ...adviseGrids(selectBetterInArea(better, used, here)).slice(0, 1)];
@@ -109,8 +109,8 @@ export async function createFailureExplainer(operation: Operation): Promise<(x: 
 }
 
 /**
- * The box of longitudes and latitudes in degrees around a box in the coordinates of a system, west > east where it crosses
- * the antimeridian; null where there is none.
+ * Converts an extent in coordinates of a system to longitudes and latitudes in degrees; west > east if it crosses the
+ * antimeridian. Null if no position is valid.
  */
 export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | null> {
   const locate = await buildGeographicTransform(crs);
@@ -119,7 +119,7 @@ export async function geographicBox(crs: Crs, extent: Extent): Promise<Area | nu
   locate(xy);
   const box = geographicExtentOf(xy);
   if (box === null || box[2] - box[0] <= 180) return box;
-  // A box from one edge of the map to the other is what files declare of features on both sides of the antimeridian.
+  // Files declare an extent over the full width for features on both sides of the antimeridian.
   const { definitionArea } = await import("./find-operation.js");
   const area = definitionArea(await resolveDefinition(crs), await getRegistry());
   return area !== null && area[0] > area[2] ? [area[0], box[1], area[2], box[3]] : box;
@@ -155,9 +155,9 @@ async function toGeographic(definition: CrsDefinition): Promise<CoordinateStep> 
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.conversionFactor;
+  const metersPerUnit = definition.projection.unit.conversionFactor;
   return (xy, count) => {
-    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metres;
+    if (metersPerUnit !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! * metersPerUnit;
     kernel.inverse(xy, 0, count);
     if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! + meridian;
   };
@@ -178,11 +178,11 @@ async function fromGeographic(definition: CrsDefinition): Promise<CoordinateStep
     };
   }
   const kernel = await requireKernel(definition);
-  const metres = definition.projection.unit.conversionFactor;
+  const metersPerUnit = definition.projection.unit.conversionFactor;
   return (xy, count) => {
     if (meridian !== 0) for (let i = 0; i < count; i++) xy[2 * i] = xy[2 * i]! - meridian;
     kernel.forward(xy, 0, count);
-    if (metres !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! / metres;
+    if (metersPerUnit !== 1) for (let i = 0; i < 2 * count; i++) xy[i] = xy[i]! / metersPerUnit;
   };
 }
 

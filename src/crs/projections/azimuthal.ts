@@ -12,7 +12,7 @@ import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 export const isPole = (latitude: number): boolean => Math.abs(Math.abs(latitude) - halfPi) < 1e-10;
 
-/** Turns a map of the north into one of the south: both axes and the latitude change their sign. */
+/** Mirrors a northern map to the south by changing the sign of both axes and the latitude. */
 const mirrorSouth = (north: Mapping): Mapping => ({
   forward(lam, phi, out) {
     north.forward(lam, -phi, out);
@@ -54,7 +54,7 @@ export function polarStereographic(ellipsoid: Ellipsoid, lat1: number, k: number
 export const polarRadius = (ellipsoid: Ellipsoid, lat1: number): number =>
   parallelRadius(eccentricitySquared(ellipsoid), lat1);
 
-/** Stereographic of any aspect by the conformal sphere of its centre (Snyder 1987, 21-24 to 21-38), as ESRI and PROJ have it. */
+/** Stereographic of any aspect by the conformal sphere of its center (Snyder 1987, 21-24 to 21-38), as ESRI and PROJ have it. */
 export function stereographic(ellipsoid: Ellipsoid, lat0: number, k: number): Mapping {
   if (isPole(lat0)) return polarStereographic(ellipsoid, lat0, k);
   const e2 = eccentricitySquared(ellipsoid);
@@ -200,7 +200,7 @@ export function orthographic(ellipsoid: Ellipsoid, lat0: number): Mapping {
 }
 
 /**
- * EPSG method 1130, local orthographic (guidance note 7-2): turned about its centre, so that the azimuth (radians,
+ * EPSG method 1130, local orthographic (guidance note 7-2): turned about its center, so that the azimuth (radians,
  * clockwise from north) is the y axis, and scaled by `k`.
  */
 export function localOrthographic(ellipsoid: Ellipsoid, lat0: number, azimuth: number, k: number): Mapping {

@@ -7,7 +7,7 @@ import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
 /**
  * Azimuthal equidistant (Snyder 1987, 25-1 to 25-24) along geodesics, as PROJ has it; EPSG's modified azimuthal
- * equidistant (method 9832) is this one, to a fraction of a millimetre over its islands.
+ * equidistant (method 9832) is this one, to a fraction of a millimeter over its islands.
  */
 export function azimuthalEquidistant(ellipsoid: Ellipsoid, lat0: number): Mapping {
   if (isPole(lat0)) return polarAspect(ellipsoid, lat0 < 0 ? -1 : 1);
@@ -68,7 +68,7 @@ function clenshawSum(c: Float64Array, at: number): number {
   return at + b1 * Math.sin(2 * at);
 }
 
-/** The series of a geodesic in its ε, to the sixth order, which leave nanometres (Karney 2013, eq. 15 to 25). */
+/** The series of a geodesic in its ε, to the sixth order, which leave nanometers (Karney 2013, eq. 15 to 25). */
 function geodesicSeries(n: number) {
   const c1 = new Float64Array(6);
   const back = new Float64Array(6);
@@ -122,7 +122,7 @@ function geodesicSeries(n: number) {
 }
 
 /**
- * Longitudes on the auxiliary sphere are found by repetition. Close to the point opposite the centre that does not
+ * Longitudes on the auxiliary sphere are found by repetition. Close to the point opposite the center that does not
  * settle: there is no image.
  */
 function geodesicAspect(ellipsoid: Ellipsoid, lat0: number): Mapping {

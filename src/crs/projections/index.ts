@@ -49,7 +49,7 @@ import {
 
 const radians = (degrees: number | undefined) => ((degrees ?? 0) * Math.PI) / 180;
 
-/** The numbers of a projection as its arithmetic takes them: angles in radians, lengths in metres. */
+/** The parameters of a projection for its formulas: angles in radians, lengths in meters. */
 interface ProjectionInput {
   readonly ellipsoid: Ellipsoid;
   readonly parameters: ProjectionParameters;
@@ -60,15 +60,15 @@ interface ProjectionInput {
   readonly k: number;
   readonly x0: number;
   readonly y0: number;
-  /** Metres in a unit of the system. */
+  /** Meters in a unit of the system. */
   readonly unit: number;
 }
 
-/** The projection as arithmetic, or null where its numbers, or its method, allow none. */
+/** Builds the formulas of a projection; null if its method is not implemented or its parameters are invalid. */
 export function buildKernel(projection: Projection, ellipsoid: Ellipsoid): ProjectionKernel | null {
   const { method, parameters, unit } = projection;
   const k = parameters.k ?? 1;
-  // ESRI turns an axis by a scale of −1 here and there, others do not understand it.
+  // ESRI sometimes mirrors an axis by a scale of −1, which other programs do not support.
   if (method === null || !(k > 0)) return null;
   const given: ProjectionInput = {
     ellipsoid,
@@ -99,7 +99,7 @@ const fromMapping =
   (make: (given: ProjectionInput) => Mapping | null) =>
   (given: ProjectionInput): ProjectionKernel | null =>
     buildFromMapping(given, make(given), given.ellipsoid.a);
-/** The sphere of a radius in metres, on which latitudes are those of the ellipsoid. */
+/** The sphere of a radius in meters, on which latitudes are those of the ellipsoid. */
 const sphereOfRadius = (ellipsoid: Ellipsoid, radius: number): Ellipsoid => ({
   ...ellipsoid,
   a: radius,
@@ -118,7 +118,7 @@ const krovakParameters = ({ parameters, lat0, k }: ProjectionInput) => ({
   pseudoParallel: radians(parameters.pseudoParallel),
   k,
 });
-/** Krovak's maps count southing and westing from the apex; the false origin belongs to these, whatever is told in the end. */
+/** Krovak's southing and westing count from the apex; the false origin applies to these, for any order of the axes. */
 const southWestKrovak =
   (make: typeof krovak, inward: boolean) =>
   (given: ProjectionInput): ProjectionKernel => {
@@ -127,14 +127,14 @@ const southWestKrovak =
     return inward ? reorderAxes(kernel, "southing, westing") : kernel;
   };
 
-function buildHotine(given: ProjectionInput, fromCentre: boolean): ProjectionKernel | null {
+function buildHotine(given: ProjectionInput, fromCenter: boolean): ProjectionKernel | null {
   const { ellipsoid, parameters, lat0, lon0, k, x0, y0 } = given;
   if (parameters.azimuth === undefined || parameters.gamma === undefined) return null;
-  // The Swiss projection, where the line's azimuth is 90° and the general formulas lose their digits.
-  if (fromCentre && parameters.azimuth === 90 && parameters.gamma === 90)
+  // The Swiss projection: at an azimuth of 90° the general formulas lose precision.
+  if (fromCenter && parameters.azimuth === 90 && parameters.gamma === 90)
     return buildFromMapping(given, swissObliqueMercator(ellipsoid, lat0, k), ellipsoid.a);
   const line = { lon0, azimuth: radians(parameters.azimuth), gamma: radians(parameters.gamma) };
-  const found = hotine(ellipsoid, lat0, k, line, fromCentre);
+  const found = hotine(ellipsoid, lat0, k, line, fromCenter);
   return found && kernelFromMapping(ellipsoid.a, { lon0: found.lon0, x0, y0 }, found.mapping);
 }
 
@@ -242,7 +242,7 @@ const kernelBuilders: Readonly<Record<Exclude<MethodId, keyof typeof parameterle
   "colombia-urban": fromMapping(({ ellipsoid, lat0, parameters, unit }) =>
     colombiaUrban(ellipsoid, lat0, (parameters.height ?? 0) * unit),
   ),
-  // Kilometres with a false origin of its own.
+  // Kilometers with a false origin of its own.
   "tunisia-mining": () => kernelFromMapping(1000, { lon0: 0, x0: 0, y0: 0 }, tunisiaMining()),
   "equidistant-cylindrical": fromMapping(({ ellipsoid, lat1 }) => equidistantCylinder(ellipsoid, lat1)),
   "equidistant-cylindrical-spherical": fromMapping(({ lat1 }) => equidistantCylinderOfSphere(lat1)),

@@ -2,7 +2,7 @@ import type { Ellipsoid } from "../definitions/definition.js";
 
 /**
  * A map projection over interleaved positions `from`…`to`, in place: longitude and latitude in radians, counted from
- * the prime meridian of the system, to x and y in metres with the false origin, and back. A position that has no image
+ * the prime meridian of the system, to x and y in meters with the false origin, and back. A position that has no image
  * becomes NaN.
  */
 export interface ProjectionKernel {
@@ -13,7 +13,7 @@ export interface ProjectionKernel {
 export const halfPi = Math.PI / 2;
 const twoPi = 2 * Math.PI;
 
-/** What rounding makes of ±π stays on its side of the antimeridian, as in PROJ: a ring must not jump across. */
+/** Rounded values of ±π stay on their side of the antimeridian, as in PROJ, so that rings do not jump across. */
 const antimeridianTolerance = 1e-12;
 
 /** Into −π…π. */

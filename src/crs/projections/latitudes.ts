@@ -1,6 +1,6 @@
 /**
  * Auxiliary latitudes of an ellipsoid (Snyder 1987, section 3; Karney 2011 and 2023: series in the third flattening to
- * its sixth power, which leave less than a micrometre on any ellipsoid of the earth). Angles in radians, lengths in
+ * its sixth power, which leave less than a micrometer on any ellipsoid of the earth). Angles in radians, lengths in
  * units of the semi-major axis.
  */
 import type { Ellipsoid } from "../definitions/definition.js";
@@ -66,9 +66,9 @@ export interface AuthalicLatitude {
   readonly qAtPole: number;
   /** The latitude of a q; NaN beyond the poles. */
   latitude(q: number): number;
-  /** What the q of a latitude lacks to that of the north pole, without their difference, which has no digits near it. */
+  /** Difference of the q of a latitude to that of the north pole, computed without cancellation near the pole. */
   qToPole(latitude: number): number;
-  /** The latitude of such a rest; NaN beyond the south pole. */
+  /** The latitude of such a difference; NaN beyond the south pole. */
   latitudeOfQToPole(rest: number): number;
 }
 

@@ -3,24 +3,24 @@ import { halfPi, setNaN, wrapRadians } from "./kernels.js";
 
 /**
  * A projection of one position, in units of the semi-major axis: the longitude from the central meridian and the
- * latitude, in radians, to x and y without the false origin, and back. `out` takes both; NaN where there is no image.
+ * latitude, in radians, to x and y without the false origin, and back. `out` takes both; NaN if there is no image.
  */
 export interface Mapping {
   forward(longitude: number, latitude: number, out: Float64Array): void;
   inverse(x: number, y: number, out: Float64Array): void;
 }
 
-/** Where the map lies: its central meridian in radians, its false origin in metres. */
+/** The central meridian in radians, and the false origin in meters. */
 export interface MapFrame {
   readonly lon0: number;
   readonly x0: number;
   readonly y0: number;
 }
 
-/** Rounding may carry a position over a pole or the antimeridian by as much (radians). */
+/** Tolerance in radians for positions that rounding moved beyond a pole or the antimeridian. */
 const roundingTolerance = 1e-9;
 
-/** The projection of many positions. Beyond the antimeridian there is no map. */
+/** Applies a mapping to many positions; positions beyond the antimeridian become NaN. */
 export function kernelFromMapping(a: number, { lon0, x0, y0 }: MapFrame, mapping: Mapping): ProjectionKernel {
   const out = new Float64Array(2);
   return {
@@ -55,7 +55,7 @@ export const setNoImage = (out: Float64Array): void => {
   out[1] = Number.NaN;
 };
 
-/** Keeps what rounding makes of ±1 in the domain of the arc sine. */
+/** Arc sine that clamps values slightly beyond ±1. */
 export const clampedAsin = (value: number): number =>
   Math.abs(value) <= 1
     ? Math.asin(value)
@@ -64,8 +64,7 @@ export const clampedAsin = (value: number): number =>
       : Number.NaN;
 
 /**
- * The root of a rising function near a start, by Newton's method; `slope` is its derivative. Gives NaN where it does
- * not settle.
+ * Finds the root of an increasing function by Newton's method; `slope` is its derivative. NaN if it does not converge.
  */
 export function findRoot(start: number, rest: (at: number) => number, slope: (at: number) => number): number {
   let at = start;
@@ -94,7 +93,7 @@ export function createSolver(forward: Mapping["forward"]): (x: number, y: number
       forward(longitude, latitude, here);
       const dx = x - here[0]!;
       const dy = y - here[1]!;
-      // Differences towards the centre, so that none leaves the map.
+      // Differences towards the center, so that none leaves the map.
       const h = longitude > 0 ? -step : step;
       const k = latitude > 0 ? -step : step;
       forward(longitude + h, latitude, east);

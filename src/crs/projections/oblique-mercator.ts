@@ -3,7 +3,7 @@ import { eccentricitySquared, halfPi } from "./kernels.js";
 import { inverseIsometricLatitude, isometricLatitude } from "./latitudes.js";
 import { clampedAsin, type Mapping, setNoImage } from "./mapping.js";
 
-/** The line that a Hotine map is true along: through its centre, at an azimuth; and the turn of the grid. Radians. */
+/** The line that a Hotine map is true along: through its center, at an azimuth; and the turn of the grid. Radians. */
 export interface InitialLine {
   readonly lon0: number;
   readonly azimuth: number;
@@ -18,14 +18,14 @@ export interface MappingWithMeridian {
 
 /**
  * EPSG methods 9812 and 9815, Hotine oblique Mercator (guidance note 7-2, 3.2.4; Snyder 1987, 9-9 to 9-50). Variant A
- * counts from where the line crosses the aposphere's equator, variant B from the centre.
+ * counts from where the line crosses the aposphere's equator, variant B from the center.
  */
 export function hotine(
   ellipsoid: Ellipsoid,
   lat0: number,
   k: number,
   line: InitialLine,
-  fromCentre: boolean,
+  fromCenter: boolean,
 ): MappingWithMeridian | null {
   if (isAtLimit(lat0, halfPi)) return null;
   const e2 = eccentricitySquared(ellipsoid);
@@ -43,8 +43,8 @@ export function hotine(
   const [sinGamma, cosGamma] = [Math.sin(gamma0), Math.cos(gamma0)];
   const [sinTurn, cosTurn] = [Math.sin(line.gamma), Math.cos(line.gamma)];
   const ab = a / b;
-  const centre = Math.abs(ab * Math.atan(Math.sqrt(d * d - 1) / Math.cos(line.azimuth))) * (lat0 < 0 ? -1 : 1);
-  const u0 = fromCentre ? centre : 0;
+  const center = Math.abs(ab * Math.atan(Math.sqrt(d * d - 1) / Math.cos(line.azimuth))) * (lat0 < 0 ? -1 : 1);
+  const u0 = fromCenter ? center : 0;
   return {
     lon0,
     mapping: {

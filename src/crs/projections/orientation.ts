@@ -1,7 +1,7 @@
-/** Systems whose axes do not point east and north. x and y are then the axes in the order of the definition, as in PROJ. */
+/** Projections whose axes do not point east and north. x and y are then in the order of the definition, as in PROJ. */
 import { type ProjectionKernel, setNaN } from "./kernels.js";
 
-/** x and y by the axes; `swap` where the first of them runs along the meridian. */
+/** Signs of x and y by axes; `swap` if the first axis is along the meridian. */
 const axisOrders = {
   "westing, southing": { swap: false, x: -1, y: -1 },
   "westing, northing": { swap: false, x: -1, y: 1 },
@@ -9,7 +9,7 @@ const axisOrders = {
 } as const;
 
 /**
- * A kernel of easting and northing with its axes turned; it is its own opposite. `x0` and `y0` are the false westing
+ * Reorders the axes of a kernel of easting and northing; the inverse is the same. `x0` and `y0` are the false westing
  * and the false southing or northing.
  */
 export function reorderAxes(
@@ -44,7 +44,7 @@ export function reorderAxes(
 const million = 1e6;
 
 /**
- * EPSG method 9824, zones side by side whose number stands before the easting (guidance note 7-2, 3.2.3.1). Degrees.
+ * EPSG method 9824, zoned grid with the zone number as prefix of the easting (guidance note 7-2, 3.2.3.1). Degrees.
  * @param zone the map of a zone by its central meridian
  */
 export function zonedGrid(

@@ -20,8 +20,8 @@ type CubicCoefficients = Float64Array;
 
 /**
  * The cubic spline through the table from pole to pole, without a knot one node from either. Robinson named no way to
- * interpolate; this is PROJ's, whose coefficients have six digits in single precision, so ours have no more. In full
- * precision the map would lie up to 0.4 m beside everybody else's.
+ * interpolate; this is PROJ's, whose coefficients have six digits in single precision, so ours have no more. With full
+ * precision the result would differ from other programs by up to 0.4 m.
  * @param mirror 1 where the southern half repeats the northern, −1 where it is its negative
  */
 function cubicSpline(values: readonly number[], mirror: 1 | -1): CubicCoefficients {
@@ -92,7 +92,7 @@ export function robinson(a: number, lon0: number, x0: number, y0: number): Proje
     inverse(xy, from, to) {
       for (let i = from; i < to; i++) {
         const north = xy[2 * i + 1]! - y0;
-        // In PROJ's order: at a node the cubics differ by a metre, and the last bit chooses between them.
+        // In PROJ's order: at a node the cubics differ by a meter, and the last bit chooses between them.
         const distance = Math.abs(north * perRadius) / distanceScale;
         if (!(distance <= 1.000001)) {
           setNaN(xy, i);

@@ -7,9 +7,9 @@ import { eccentricitySquared, halfPi } from "./kernels.js";
 import { authalicLatitude, meridianArc, parallelRadius } from "./latitudes.js";
 import { clampedAsin, createSolver, findRoot, type Mapping, setNoImage } from "./mapping.js";
 
-/** A map whose parallels are straight: all is said by the length of a radian of longitude, and the height of the parallel. */
+/** A map with straight parallels, defined by the length of a radian of longitude and the height of each parallel. */
 interface PseudocylindricalMap {
-  /** What both depend on, from the latitude: the latitude itself, or an angle in its stead. */
+  /** The parametric angle of a latitude; by default the latitude itself. */
   readonly angle?: (latitude: number) => number;
   readonly latitude?: (angle: number) => number;
   readonly parallelLength: (angle: number) => number;
@@ -315,7 +315,7 @@ export const winkelTripel = (lat1: number): Mapping =>
 function aitoff(lam: number, phi: number, out: Float64Array): void {
   const x = Math.cos(phi) * Math.sin(lam / 2);
   const y = Math.sin(phi);
-  // The angle from the centre by its tangent, which is exact near it, too.
+  // The angle from the center by its tangent, which is exact near it, too.
   const side = Math.hypot(x, y);
   const angle = Math.atan2(side, Math.cos(phi) * Math.cos(lam / 2));
   const factor = side < 1e-12 ? 1 : angle / side;
@@ -336,7 +336,7 @@ function withNumericInverse(forward: Mapping["forward"]): Mapping {
   };
 }
 
-/** Loximuthal: rhumb lines from the centre are straight and true (Snyder 1989, p. 88). */
+/** Loximuthal: rhumb lines from the center are straight and true (Snyder 1989, p. 88). */
 export function loximuthal(lat1: number): Mapping {
   const mercator = (phi: number) => Math.asinh(Math.tan(phi));
   return pseudocylindrical({

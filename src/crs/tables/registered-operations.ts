@@ -1,6 +1,6 @@
 import type { Area } from "../area.js";
 
-/** One registered operation between two datums, as the table has it. */
+/** A registered operation between two datums, as in the table. */
 export interface RegisteredOperation {
   readonly source: string;
   readonly target: string;
@@ -8,18 +8,18 @@ export interface RegisteredOperation {
   readonly name: string;
   /** Metres, or null where EPSG does not know. */
   readonly accuracy: number | null;
-  /** Its area is described as offshore: not for a position that another one serves as well. */
+  /** Whether its area is described as offshore; other operations take precedence. */
   readonly offshore: boolean;
   readonly area: Area | null;
   /** Metres, arc-seconds (position vector), ppm, then the pivot in metres; empty for any that is no such shift. */
   readonly values: readonly number[];
-  /** Files of which any one does it, the one that PROJ publishes first; empty for one that needs none. */
+  /** Grid files with alternatives, first the one that PROJ publishes; empty if it needs none. */
   readonly grids: readonly GridChoice[];
-  /** A grid of a kind that geoferry does not read. */
+  /** A grid in a format that geoferry does not read. */
   readonly unsupportedGrid: string | null;
   /** Arc-seconds that are added to longitude and latitude; null for any that is no such offset. */
   readonly offset: LongitudeLatitudeOffset | null;
-  /** The codes of its steps; empty for one that is a step itself. */
+  /** The codes of its steps; empty for a single step. */
   readonly steps: readonly StepCode[];
 }
 
@@ -27,7 +27,7 @@ export type LongitudeLatitudeOffset = readonly [longitude: number, latitude: num
 
 export interface GridChoice {
   readonly file: string;
-  /** The file has the shifts of the way back. */
+  /** Whether the file has the shifts of the inverse operation. */
   readonly inverse: boolean;
 }
 
@@ -36,10 +36,10 @@ export interface StepCode {
   readonly inverse: boolean;
 }
 
-/** Whether it is a geocentric shift, which needs nothing but its numbers. */
+/** Whether the operation is a geocentric shift defined by its values. */
 export const hasShiftValues = ({ values }: RegisteredOperation): boolean => values.length > 0;
 
-/** `-name` is backwards. */
+/** A prefix `-` means the inverse. */
 const parseDirection = (text: string): { name: string; inverse: boolean } =>
   text.startsWith("-") ? { name: text.slice(1), inverse: true } : { name: text, inverse: false };
 
@@ -111,6 +111,6 @@ export function findOperationLines(
 /** Metres, arc-seconds and ppm to which definitions round the numbers of an operation. */
 const shiftTolerances: readonly number[] = [6e-3, 6e-3, 6e-3, 6e-4, 6e-4, 6e-4, 6e-3];
 
-/** Whether two operations have the same numbers, as far as definitions tell them. */
+/** Whether two shifts have the same values, within the rounding of definitions. */
 export const isSameShift = (a: readonly number[], b: readonly number[]): boolean =>
   b.length <= 7 && shiftTolerances.every((digit, index) => Math.abs((a[index] ?? 0) - (b[index] ?? 0)) <= digit);

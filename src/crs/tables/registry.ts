@@ -41,7 +41,7 @@ const codeOfId = (id: string): string | null => {
 /** The opposite: "EPSG:25832". */
 export const idOf = (code: string): string => (code[0] === "E" ? `ESRI:${code.slice(1)}` : `EPSG:${code}`);
 
-/** Codes of EPSG whose map is another method's: some that it has defined again, some for a sphere or with heights. */
+/** EPSG's method codes with the same formulas as another method: redefined, spherical or three-dimensional ones. */
 const methodCodeAliases: Readonly<Record<string, string>> = {
   9842: "1028",
   9823: "1029",
@@ -50,7 +50,7 @@ const methodCodeAliases: Readonly<Record<string, string>> = {
   1125: "9832",
 };
 
-/** A Mercator that is true on the equator has two names. */
+/** Converts Mercator variant B with its standard parallel at the equator to variant A. */
 function asMercatorVariantA(parameters: Partial<Record<ParameterKey, number>>): MethodId {
   if (parameters.lat1 !== 0) return "mercator-b";
   delete parameters.lat1;
@@ -58,10 +58,10 @@ function asMercatorVariantA(parameters: Partial<Record<ParameterKey, number>>): 
   return "mercator-a";
 }
 
-/** Gusterberg and St. Stephen Grid, whose axes point south and west though their method says nothing of it. */
+/** Gusterberg and St. Stephen Grid, whose axes point south and west although their method does not define it. */
 const southWestSystems: ReadonlySet<string> = new Set(["8044", "8045"]);
 
-/** The tables of codes, datums and operations. The text of a system is looked for and read when it is asked for. */
+/** The tables of systems, datums and operations. Systems are parsed on demand. */
 export class CrsRegistry {
   /** Where each of EPSG's lines starts; made for those who look at all systems, since a search of the text takes its time. */
   private lineStarts: Map<string, number> | null = null;
@@ -247,7 +247,7 @@ export class CrsRegistry {
     return cells ? parseArea(cells[4]!) : null;
   }
 
-  /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null where ESRI has none. */
+  /** ESRI's names: of a system, a datum, an ellipsoid, a unit; null if ESRI has none. */
   esriSystemName(id: string): string | null {
     const code = codeOfId(id);
     const cells = code === null ? null : this.findLine(code);
@@ -302,7 +302,7 @@ export class CrsRegistry {
     return found;
   }
 
-  /** What the area of use of a system is called; null where it has several or none. */
+  /** Name of the area of use of a system; null if it has several or none. */
   async findAreaName(id: string): Promise<string | null> {
     const { areaNameLines } = await import("./area-names.js");
     const code = codeOfId(id);
@@ -314,8 +314,8 @@ export class CrsRegistry {
   }
 
   /**
-   * The operations to WGS84, also those that EPSG has replaced, whose numbers a definition declares as its own: of the
-   * datum, or where that has no code of all on its ellipsoid.
+   * Operations to WGS 84, including superseded ones, with the shift values that a definition declares: of the datum or, if
+   * it has no code, of all datums on its ellipsoid.
    */
   async findOperationsByShift(values: readonly number[], datum: Datum): Promise<RegisteredOperation[]> {
     const { supersededOperationLines } = await import("./superseded-operations.js");
@@ -332,7 +332,7 @@ export class CrsRegistry {
   }
 }
 
-/** The place of the end of line before the line of each code. */
+/** Offset of the line break before the line of each code. */
 function indexLineStarts(text: string): Map<string, number> {
   const found = new Map<string, number>();
   for (let start = 0; start < text.length - 1; start = text.indexOf("\n", start + 1))
@@ -349,7 +349,7 @@ function addName(names: Map<string, string[]>, key: string, id: string, last = t
 
 let loadedRegistry: Promise<CrsRegistry> | null = null;
 
-/** The tables, which are read when they are asked for the first time. */
+/** Returns the tables, which are loaded on first use. */
 export function getRegistry(): Promise<CrsRegistry> {
   loadedRegistry ??= loadRegistry();
   return loadedRegistry;

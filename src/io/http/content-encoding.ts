@@ -1,10 +1,10 @@
-/** Bodies as they were before they were compressed for their way (RFC 9110, 8.4), as a stream. */
+/** Decodes the content encodings of HTTP bodies as a stream (RFC 9110, 8.4). */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createUnzip } from "node:zlib";
 import { createError } from "../../errors.js";
 
-/** For Accept-Encoding. */
+/** Value of the Accept-Encoding header. */
 export const acceptedEncodings = "br, gzip, deflate";
 
 const decoders: Readonly<Record<string, () => Transform>> = {
@@ -14,11 +14,11 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   deflate: createUnzip,
 };
 
-/** As of zip archives: more than deflate can do with data, and counted from here on. */
+/** The same limits as for zip archives: real data do not deflate better than this. Small bodies are not checked. */
 const maxRatio = 1000;
 const ratioCheckFromBytes = 10 * 2 ** 20;
 
-/** Encodings on top of one another: more are no use, and small bytes can grow at each. */
+/** Maximum number of nested encodings: each can expand a small body further. */
 export const maxEncodings = 4;
 
 /** @param source for messages @throws input-download; what the body and node:zlib throw */
@@ -28,10 +28,10 @@ export async function* decodeBody(
   source: string,
 ): AsyncGenerator<Uint8Array> {
   const names = (headers["content-encoding"] ?? "").toLowerCase().split(",");
-  // The last one was applied last.
+  // Listed in the order in which they were applied.
   const wanted = names.map((name) => decoders[name.trim()]).filter((decoder) => decoder !== undefined);
   const refuse = (reason: string) => createError("input-download", { source, reason });
-  if (wanted.length > maxEncodings) throw refuse(`the answer is compressed ${wanted.length} times over`);
+  if (wanted.length > maxEncodings) throw refuse(`the response has ${wanted.length} nested content encodings`);
   if (wanted.length === 0) return yield* body;
   let [packed, size] = [0, 0];
   async function* counted(): AsyncGenerator<Uint8Array> {
@@ -41,12 +41,12 @@ export async function* decodeBody(
     }
   }
   let stream: Readable = Readable.from(counted());
-  // The error of one is that of the last, which is read.
+  // `pipeline` forwards an error to the last stream, which is read.
   for (const decoder of wanted.reverse()) stream = pipeline(stream, decoder(), () => {});
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > ratioCheckFromBytes && size > packed * maxRatio)
-      throw refuse(`what it sends expands to more than ${maxRatio} times its size`);
+      throw refuse(`the response expands to more than ${maxRatio} times its compressed size`);
     yield chunk;
   }
 }

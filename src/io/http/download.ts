@@ -15,7 +15,7 @@ import { classifyFirstFailure, classifyNetworkError } from "./network-failure.js
 const maxRedirects = 10;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-/** A page that asks for a login or tells of an error comes with status 200 all too often. */
+/** Login and error pages often come with status 200. */
 const htmlStart = /^\uFEFF?(\s|<\?xml[^>]*>|<!--[\s\S]*?-->)*<(!doctype\s+html|html|head|body)\b/i;
 
 function percentDecode(text: string): string {
@@ -26,7 +26,7 @@ function percentDecode(text: string): string {
   }
 }
 
-/** The file name of a Content-Disposition header (RFC 6266): `filename*` before `filename`. */
+/** The file name of a Content-Disposition header (RFC 6266); `filename*` takes precedence over `filename`. */
 export function contentDispositionFilename(header: string | undefined): string | null {
   if (header === undefined) return null;
   const extended = /(?:^|;)\s*filename\*\s*=\s*(?:utf-8|iso-8859-1)'[^']*'([^;]+)/i.exec(header)?.[1];
@@ -34,7 +34,7 @@ export function contentDispositionFilename(header: string | undefined): string |
   const plain = /(?:^|;)\s*filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(header);
   if (!plain) return null;
   const text = plain[1]?.replace(/\\(.)/g, "$1") ?? plain[2] ?? "";
-  // Headers come as latin1, but most servers send UTF-8 in them.
+  // Node.js decodes headers as latin1, but most servers send UTF-8.
   const utf8 = Buffer.from(text, "latin1").toString("utf8");
   return safeName(utf8.includes("\uFFFD") ? text : utf8);
 }
@@ -46,16 +46,16 @@ function downloadFileName(asked: URL, final: URL, headers: IncomingHttpHeaders):
   const named = names.find((name) => name !== null && extname(name) !== "");
   if (named) return named;
   const stem = given ?? names[1] ?? names[0] ?? "download";
-  // For addresses without an extension: what the server says that it sends.
+  // For URLs without an extension: the media type.
   const extension = extensionForMediaType(headers["content-type"] ?? "");
   return extension === undefined ? stem : `${stem}.${extension}`;
 }
 
-/** What a server may answer otherwise a little later: too many requests, or a fault of its own. */
+/** Whether a later request may succeed: too many requests, timeouts and server errors. */
 const isRetryableStatus = (status: number): boolean =>
   status >= 500 || status === 408 || status === 425 || status === 429;
 
-/** What servers answer to those who may not have the file, or must say first who they are. */
+/** Whether the status means missing authentication or permission. */
 const isForbiddenStatus = (status: number): boolean => status === 401 || status === 403 || status === 407;
 
 export function httpStatusError(source: string, { status, reason: phrase }: HttpResponse): GeoferryError {
@@ -68,22 +68,22 @@ export function httpStatusError(source: string, { status, reason: phrase }: Http
   return createError(code, { source, reason });
 }
 
-/** @param isFirst whether no server has answered yet */
+/** @param isFirst whether no response has arrived yet */
 export function networkError(source: string, error: unknown, isFirst: boolean): GeoferryError {
   const failure = error instanceof NoResponseError ? error.failure : classifyNetworkError(error);
   const { reason, isTransient } = isFirst ? classifyFirstFailure(failure, source) : failure;
   return createError(isTransient ? "input-unavailable" : "input-download", { source, reason }, error);
 }
 
-/** An answer whose head has come. Its body is read once, or dropped. */
+/** A response whose headers have arrived. Its body can be read once, or discarded. */
 export interface HttpResponse {
   readonly status: number;
-  /** Of the status line (RFC 9112, 4). */
+  /** Reason phrase of the status line (RFC 9112, 4). */
   readonly reason: string;
   readonly headers: IncomingHttpHeaders;
-  /** Where the redirects led to. */
+  /** The final URL after redirects. */
   readonly url: URL;
-  /** As it comes, still in its encodings. @throws Unanswered; the reason of the signal */
+  /** The body with its content encodings. @throws NoResponseError; the reason of the signal */
   body(): AsyncGenerator<Buffer>;
   discard(): void;
 }
@@ -92,15 +92,15 @@ export interface HttpRequestOptions {
   readonly signal: AbortSignal;
   readonly method?: "GET" | "HEAD";
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called when a server has answered, be it with a redirect. */
+  /** Called for every response, including redirects. */
   readonly onResponse?: () => void;
-  /** What is not among them is as `network()` says. */
+  /** Override `networkSettings()`. */
   readonly limits?: Partial<NetworkSettings>;
 }
 
 /**
- * Follows redirects: the credentials go to the host that they were given for, and nowhere else.
- * @throws input-download; Unanswered; the reason of the signal
+ * Sends a request and follows redirects. Credentials of the URL are only sent to its own origin.
+ * @throws input-download; NoResponseError; the reason of the signal
  */
 export async function sendRequest(asked: URL, source: string, asking: HttpRequestOptions): Promise<HttpResponse> {
   const { signal, method = "GET", onResponse } = asking;
@@ -118,13 +118,14 @@ export async function sendRequest(asked: URL, source: string, asking: HttpReques
     if (!redirectStatuses.has(response.statusCode!)) return toHttpResponse(exchange, response, url);
     exchange.destroy();
     const { location } = response.headers;
-    if (location === undefined || !URL.canParse(location, url.href)) throw refuse("the server redirects to nowhere");
+    if (location === undefined || !URL.canParse(location, url.href))
+      throw refuse("the server redirects without a valid address");
     const next = new URL(location, url);
     if (next.protocol !== "http:" && next.protocol !== "https:")
       throw refuse(`the server redirects to ${next.protocol}`);
     if (url.protocol === "https:" && next.protocol === "http:") {
       throw refuse(
-        `the server redirects to ${redactUrl(next.href)}, which is not encrypted; give that address if it may be`,
+        `the server redirects to ${redactUrl(next.href)}, which is not encrypted; name that address yourself to allow it`,
       );
     }
     url = withoutCredentials(next);
@@ -148,21 +149,21 @@ const toHttpResponse = (exchange: HttpExchange, response: IncomingMessage, url: 
   discard: () => exchange.destroy(),
 });
 
-/** What servers answer where there is no such file: stores that may not be listed say 403. */
+/** Statuses for a missing file; stores without list permission answer 403. */
 const missingFileStatuses = new Set([403, 404, 410]);
 
-/** A page where a file was asked for. */
+/** The server sent a web page instead of a file. */
 class HtmlInsteadOfFile extends Error {}
 
 interface DownloadedFile {
   readonly path: string;
   readonly size: number;
-  /** Where the redirects led to. */
+  /** The final URL after redirects. */
   readonly url: URL;
 }
 
 /**
- * Streams what an address sends into a file. Null where `optional` and there is nothing but an answer that says so.
+ * Downloads a URL into a file. Null if the file is `optional` and the server does not have it.
  * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
  */
 async function fetchFile(
@@ -213,7 +214,7 @@ async function fetchFile(
     if (error instanceof HtmlInsteadOfFile)
       throw createError("input-download", {
         source: shown,
-        reason: "the server answers with a web page, not with a file",
+        reason: "the server sent a web page instead of a file",
       });
     if (error instanceof GeoferryError) throw error;
     throw networkError(shown, error, !isAnswered);
@@ -235,7 +236,7 @@ async function* refuseHtml(
   }
 }
 
-/** The address of the file beside another, its query kept: `roads.dbf?key=1`; null where it does not end in `extension`. */
+/** The URL of a sibling file with the same query: `roads.dbf?key=1`; null if the path does not end in `extension`. */
 function siblingUrl(url: URL, extension: string, sibling: string): URL | null {
   const { pathname } = url;
   if (!pathname.toLowerCase().endsWith(`.${extension}`)) return null;
@@ -244,7 +245,7 @@ function siblingUrl(url: URL, extension: string, sibling: string): URL | null {
   return beside;
 }
 
-/** The files that may stand beside a download, by its own extension's case first: `ROADS.DBF` beside `ROADS.SHP`. */
+/** Downloads sibling files; tries the case of the main file's extension first: `ROADS.DBF` beside `ROADS.SHP`. */
 async function fetchSiblings(address: URL, main: DownloadedFile, options: InputOptions): Promise<void> {
   const { maxBytes, progress } = options;
   const extension = extname(main.path).slice(1).toLowerCase();
@@ -277,8 +278,8 @@ async function fetchSiblings(address: URL, main: DownloadedFile, options: InputO
 }
 
 /**
- * Streams an address into the spool, under the name that the server or the address gives it, with the files beside it
- * that its format may need.
+ * Downloads a URL into the spool, under the name that the server or the URL gives, with the sibling files that its format
+ * may need.
  * @throws input-download, input-unavailable, input-forbidden, input-too-large, output-failed, interrupted
  */
 export async function download(address: string, options: InputOptions): Promise<FileSource> {

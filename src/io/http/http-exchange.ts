@@ -1,6 +1,6 @@
 /**
- * One request by node:http and the answer to it, watched. Its global agents keep connections, and go through proxies
- * where Node.js is told to (NODE_USE_ENV_PROXY).
+ * One request with node:http and its response, with timeouts. The global agents of node:http reuse connections, and use
+ * proxies if NODE_USE_ENV_PROXY is set.
  */
 import http, { type ClientRequest, type IncomingMessage } from "node:http";
 import https from "node:https";
@@ -16,14 +16,14 @@ export interface HttpRequest {
   readonly body?: Buffer;
 }
 
-/** There is no whole answer. */
+/** The request got no complete response. */
 export class NoResponseError extends Error {
-  override readonly name = "Unanswered";
+  override readonly name = "NoResponseError";
   constructor(
     readonly failure: NetworkFailure,
-    /** Whether no byte of the request can have reached the server: there was no connection to it. */
+    /** Whether no byte of the request can have reached the server, since there was no connection. */
     readonly isUnsent: boolean,
-    /** Whether the time that the server was given is over. */
+    /** Whether a timeout ended the request. */
     readonly isTimeout: boolean,
     cause?: unknown,
   ) {
@@ -31,13 +31,12 @@ export class NoResponseError extends Error {
   }
 }
 
-/** Whether a server was given all the time that it may take. */
 export const isTimeoutError = (error: unknown): boolean => error instanceof NoResponseError && error.isTimeout;
 
-/** Bytes of a request that are handed to the operating system at once. */
+/** Bytes of a request body written in one call. */
 const chunkBytes = 128 * 1024;
 
-/** A request on its way. To be closed whatever becomes of it. */
+/** One request and its response. The caller must close it in every case. */
 export class HttpExchange {
   private readonly sent: ClientRequest;
   readonly timeout: TransferTimeout;
@@ -50,7 +49,7 @@ export class HttpExchange {
   ) {
     const { method, url, headers, body } = request;
     const { request: send } = new URL(url).protocol === "https:" ? https : http;
-    // Without a length Node.js gives the body of a DELETE no frame at all.
+    // Without a length, Node.js sends the body of a DELETE without any framing.
     const length = body && { "content-length": body.length };
     this.sent = send(url, { method, headers: { "user-agent": "geoferry", ...headers, ...length } });
     this.timeout = new TransferTimeout(this.sent, limits, body !== undefined);
@@ -63,15 +62,15 @@ export class HttpExchange {
     signal: AbortSignal,
     limits: Partial<NetworkSettings> = {},
   ): Promise<HttpExchange> {
-    // After long work many connections may be closed by now: in a whole turn of the loop, which begins after the next
-    // immediate, Node.js learns which, and sends nothing there.
+    // After long synchronous work, many kept connections may be closed. Node.js notices this in a complete turn of the
+    // event loop, which begins after the next immediate, and does not use them.
     await turn();
     await turn();
     signal.throwIfAborted();
     return new HttpExchange(request, signal, { ...networkSettings(), ...limits });
   }
 
-  /** Sends the request. @returns the answer when its head has come @throws what `failed` is given */
+  /** Sends the request. @returns the response when its headers have arrived @throws what `toFailure` takes */
   waitForResponse(): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       this.sent.on("error", reject);
@@ -99,7 +98,7 @@ export class HttpExchange {
     this.sent.end();
   }
 
-  /** Closes it. @throws Unanswered with what is known of an error; the reason of `signal` */
+  /** Closes the exchange. @throws NoResponseError with the classified error; the reason of `signal` */
   toFailure(error: unknown): never {
     this.close();
     this.signal.throwIfAborted();
@@ -107,7 +106,7 @@ export class HttpExchange {
     throw new NoResponseError(failure ?? classifyNetworkError(error), !isConnected, failure !== null, error);
   }
 
-  /** The body as it comes, still in its encodings. @throws as `failed` */
+  /** The body with its content encodings. @throws as `toFailure` does */
   async *readBody(response: IncomingMessage): AsyncGenerator<Buffer> {
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -123,7 +122,7 @@ export class HttpExchange {
     }
   }
 
-  /** Reads what is left, so that the connection can be used again. */
+  /** Discards the rest of the body, so that the connection can be reused. */
   drain(response: IncomingMessage): void {
     response.on("error", () => {}).resume();
     this.close();
@@ -131,12 +130,12 @@ export class HttpExchange {
 
   close(): void {
     this.signal.removeEventListener("abort", this.removeListeners);
-    // Who has answered may never read the rest, and the connection would stay, with all that waits to be sent.
+    // A server that has already responded may never read the rest of the request, which would keep the connection open.
     if (!this.sent.writableFinished) this.sent.destroy();
     this.timeout.stop();
   }
 
-  /** Ends it, and the connection, whatever is still to come. */
+  /** Ends the exchange and its connection at once. */
   destroy(): void {
     this.sent.destroy();
     this.close();

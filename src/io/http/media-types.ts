@@ -1,7 +1,7 @@
-/** What files are called in HTTP (IANA's registry of media types), by their extensions. */
+/** Media types (IANA registry) by file extension. */
 import { extname } from "node:path";
 
-/** Where several have one type, the first is what a file is called that has no name of its own. */
+/** If several extensions have one type, the first is used for files without a name. */
 const mediaTypesByExtension: ReadonlyMap<string, string> = new Map(
   Object.entries({
     geojson: "application/geo+json",
@@ -9,7 +9,7 @@ const mediaTypesByExtension: ReadonlyMap<string, string> = new Map(
     geojsonl: "application/x-ndjson",
     ndjson: "application/x-ndjson",
     geojsons: "application/geo+json-seq",
-    // What geoferry writes as text is UTF-8.
+    // geoferry writes text as UTF-8.
     csv: "text/csv; charset=utf-8",
     tsv: "text/tab-separated-values; charset=utf-8",
     gpx: "application/gpx+xml",
@@ -26,7 +26,7 @@ const mediaTypesByExtension: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** What servers write besides. */
+/** Other media types that servers send. */
 const mediaTypeAliases: Readonly<Record<string, string>> = {
   "application/vnd.geo+json": "geojson",
   "application/x-sqlite3": "gpkg",
@@ -40,7 +40,7 @@ const extensionsByMediaType = new Map([
   ...[...mediaTypesByExtension].reverse().map(([extension, type]) => [withoutParameters(type), extension] as const),
 ]);
 
-/** With its charset; bytes of which nothing is known where the extension is not one of these. */
+/** The media type with its charset; `application/octet-stream` for unknown extensions. */
 export const mediaTypeOf = (name: string): string =>
   mediaTypesByExtension.get(extname(name).slice(1).toLowerCase()) ?? "application/octet-stream";
 

@@ -1,52 +1,52 @@
-/** What went wrong between a program and a server, in words, from what Node's fetch or a request of node:http throws. */
+/** Classifies errors of Node's fetch and of node:http, with a reason for messages. */
 
 export interface NetworkFailure {
   readonly reason: string;
-  /** Whether another attempt may go better. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean;
-  /** The server's certificate is not to be trusted. */
+  /** Whether the server's certificate cannot be trusted. */
   readonly isUntrusted: boolean;
 }
 
-const connectionClosed = "the server broke off the connection";
+const connectionClosed = "the server closed the connection";
 
 const reasonsByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the server refuses the connection",
   ECONNRESET: connectionClosed,
   EPIPE: connectionClosed,
   UND_ERR_SOCKET: connectionClosed,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the server sent less than it announced",
-  ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "the host's name cannot be looked up now",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the server sent fewer bytes than announced",
+  ENOTFOUND: "the host does not exist",
+  EAI_AGAIN: "the name of the host cannot be resolved now",
   ETIMEDOUT: "the server does not answer",
-  EHOSTUNREACH: "there is no way to the host now",
-  ENETUNREACH: "there is no way to the host now",
+  EHOSTUNREACH: "the host is unreachable",
+  ENETUNREACH: "the network of the host is unreachable",
   UND_ERR_CONNECT_TIMEOUT: "the server does not answer",
-  Z_BUF_ERROR: "the answer is compressed, and ends too early",
-  Z_DATA_ERROR: "the answer is compressed, and damaged",
-  HPE_HEADER_OVERFLOW: "the head of the answer has more than 16 KiB",
+  Z_BUF_ERROR: "the compressed response ends too early",
+  Z_DATA_ERROR: "the compressed response is damaged",
+  HPE_HEADER_OVERFLOW: "the headers of the response exceed 16 KiB",
   CERT_HAS_EXPIRED: "the server's certificate has expired",
   DEPTH_ZERO_SELF_SIGNED_CERT: "the server's certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "the server's certificate is self-signed",
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the server's certificate cannot be verified",
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "the server wants a certificate of each client, and geoferry shows none",
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: "the server requires client certificates, which geoferry does not support",
 };
 
-/** Codes of OpenSSL for certificates, and Node's own. */
+/** Certificate errors of OpenSSL and Node.js. */
 const certificateErrorCode = /^(?!.*_ALERT_).*CERT|^UNABLE_TO/;
 
-/** What OpenSSL says of an answer that is none of TLS: `…:SSL routines:ssl3_get_record:wrong version number:…`. */
+/** OpenSSL's errors for a response that is not TLS: `…:SSL routines:ssl3_get_record:wrong version number:…`. */
 const notTlsMessage = /wrong version number|packet length too long|unknown protocol/i;
 
-/** Type and version of an alert of TLS (RFC 8446, 5.1), with which some servers answer a plain request. */
+/** Type and version of a TLS alert (RFC 8446, 5.1), with which some servers answer a plain request. */
 const tlsAlertPrefix = "1503";
 
-/** Failures that waiting does not mend: those of certificates, and whatever is not known to be the network's. */
+/** Errors that a retry does not solve: certificate errors, and errors that are not known to come from the network. */
 const permanentErrorCode = /CERT|^UNABLE_TO|^ERR_(?!STREAM_PREMATURE_CLOSE)|^HPE_HEADER_OVERFLOW/;
 
 /**
- * @param error what a request, or the reading of its answer, threw
- * @param plain how addresses begin of servers of the kind without TLS
+ * @param error thrown by a request or by reading its response
+ * @param plain the scheme without TLS, for messages
  */
 export function classifyNetworkError(error: unknown, plain = "http"): NetworkFailure {
   const failure = rootCause(error);
@@ -63,27 +63,27 @@ export function classifyNetworkError(error: unknown, plain = "http"): NetworkFai
   };
 }
 
-/** The same of a server that has never answered: many that speak TLS alone break off what is plain. */
+/** Adds advice if a server never responded: many servers that only accept TLS close plain connections. */
 export function classifyFirstFailure(failure: NetworkFailure, address: string): NetworkFailure {
   const plain = /^(http|redis):/i.exec(address)?.[1];
   if (failure.reason !== connectionClosed || plain === undefined) return failure;
-  return { ...failure, reason: `${connectionClosed}; where it speaks TLS alone, write ${plain}s://` };
+  return { ...failure, reason: `${connectionClosed}; if it only accepts TLS, write ${plain}s://` };
 }
 
-/** That the server speaks another protocol than the address says; null where it is not known to. */
+/** The reason if the server uses TLS and the address does not, or the reverse; else null. */
 function protocolMismatchReason(failure: NodeJS.ErrnoException, plain: string): string | null {
   const { code = "", message } = failure;
   if (/SSL|EPROTO/.test(code) && notTlsMessage.test(message))
-    return `what answers there does not speak TLS; where all may cross the network in the clear, write ${plain}://`;
+    return `the server does not use TLS; to connect without encryption, write ${plain}://`;
   const { rawPacket, data } = failure as { readonly rawPacket?: Buffer; readonly data?: string | Buffer };
   const isAlert = Buffer.from(rawPacket ?? data ?? "").toString("hex", 0, 2) === tlsAlertPrefix;
-  return code.startsWith("HPE_") && isAlert ? "what answers there speaks TLS alone; write https://" : null;
+  return code.startsWith("HPE_") && isAlert ? "the server only accepts TLS; write https://" : null;
 }
 
-/** Of what OpenSSL says the words: `write EPROTO 80…:error:0A000438:SSL routines:ssl3_read_bytes:tlsv1 alert internal error:…` */
+/** Extracts the text of an OpenSSL error: `write EPROTO 80…:error:0A000438:SSL routines:ssl3_read_bytes:tlsv1 alert internal error:…` */
 const withoutOpenSslPrefix = (message: string): string => /:SSL routines:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 
-/** Causes and lists of errors (one for each address of a host) wrap what the operating system said. */
+/** Unwraps causes and aggregate errors (one error for each address of a host) down to the system error. */
 function rootCause(error: unknown): NodeJS.ErrnoException {
   const { cause, errors } = error as AggregateError;
   const inner: unknown = cause ?? errors?.[0];

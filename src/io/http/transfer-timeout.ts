@@ -1,28 +1,28 @@
-/** Ends a request whose server does not answer, or that carries too little for too long. */
+/** Ends a request if the server does not respond, or transfers too few bytes for too long. */
 import type { ClientRequest } from "node:http";
 import type { NetworkSettings } from "../../network-settings.js";
 import type { NetworkFailure } from "./network-failure.js";
 
 export type TransferLimits = Pick<NetworkSettings, "connectTimeout" | "timeout" | "minimumRate">;
 
-/** Parts of `timeout` after which it is looked how much was carried. */
+/** Number of transfer rate checks within `timeout`. */
 const checksPerTimeout = 8;
 
 type Phase = "connecting" | "sending" | "waiting" | "receiving" | "over";
 
 /**
- * A request has a connection within `connectTimeout`, an answer that begins within `timeout` of its last byte, and while
- * a body is on its way the average of `minimumRate` in each stretch of `timeout`; a large body may take as long as it
- * needs.
+ * A request must be connected within `connectTimeout`, and its response must begin within `timeout` of its last byte.
+ * While a body is transferred, the average rate over every period of `timeout` must reach `minimumRate`; the total time is
+ * not limited.
  */
 export class TransferTimeout {
-  /** Why the request was ended, after the time that a server may stay silent, or slow; null where it was not. */
+  /** Why the timeout ended the request; null if it did not. */
   failure: NetworkFailure | null = null;
   /** Whether bytes of the request may have reached the server. */
   isConnected = false;
   private phase: Phase = "connecting";
   private timer: NodeJS.Timeout;
-  private readonly periodStart: number[] = [];
+  private readonly recentBytes: number[] = [];
   private periodBytes = 0;
   private isPaused = false;
 
@@ -37,29 +37,29 @@ export class TransferTimeout {
       this.end(`there is no connection within ${formatSeconds(connectTimeout)} (--connect-timeout)`);
     }, connectTimeout);
     request.once("socket", (socket) => {
-      // Before certificates are agreed on, nothing is sent.
+      // Nothing is sent before the TLS handshake is complete.
       if (socket.connecting) socket.once("encrypted" in socket ? "secureConnect" : "connect", () => this.onConnected());
       else this.onConnected();
     });
   }
 
-  /** Counts bytes of a body. */
+  /** Counts transferred bytes of a body. */
   onBytes(bytes: number): void {
     this.periodBytes += bytes;
   }
 
-  /** The body of the request is sent. */
+  /** To be called when the body of the request was sent. */
   onRequestSent(): void {
     if (this.phase === "sending") this.startPhase("waiting");
   }
 
-  /** The head of the answer is there. */
+  /** To be called when the headers of the response have arrived. */
   onResponse(): void {
     this.isConnected = true;
     if (this.phase !== "over") this.startPhase("receiving");
   }
 
-  /** While what has come is worked on, the server cannot send. */
+  /** Stops the rate check while the caller processes a chunk, since the server cannot send more. */
   pause(): void {
     this.isPaused = true;
   }
@@ -82,7 +82,7 @@ export class TransferTimeout {
   private startPhase(phase: Phase): void {
     clearTimeout(this.timer);
     this.phase = phase;
-    this.periodStart.length = 0;
+    this.recentBytes.length = 0;
     this.periodBytes = 0;
     const { timeout } = this.limits;
     this.timer = setTimeout(() => this.check(), phase === "waiting" ? timeout : timeout / checksPerTimeout);
@@ -99,20 +99,20 @@ export class TransferTimeout {
 
   private checkRate(): void {
     const { timeout, minimumRate } = this.limits;
-    this.periodStart.push(this.periodBytes);
+    this.recentBytes.push(this.periodBytes);
     this.periodBytes = 0;
-    if (this.periodStart.length < checksPerTimeout) return;
-    const carried = this.periodStart.reduce((sum, bytes) => sum + bytes, 0);
-    if (carried < Math.max(1, (minimumRate * timeout) / 1000)) this.end(this.tooSlow(carried));
-    this.periodStart.shift();
+    if (this.recentBytes.length < checksPerTimeout) return;
+    const transferred = this.recentBytes.reduce((sum, bytes) => sum + bytes, 0);
+    if (transferred < Math.max(1, (minimumRate * timeout) / 1000)) this.end(this.describeSlowTransfer(transferred));
+    this.recentBytes.shift();
   }
 
-  private tooSlow(carried: number): string {
+  private describeSlowTransfer(transferred: number): string {
     const { timeout, minimumRate } = this.limits;
-    const does = this.phase === "sending" ? "takes" : "sends";
-    if (carried === 0) return `the server ${does} nothing for ${formatSeconds(timeout)} (--timeout)`;
-    const rate = Number((carried / (timeout / 1000)).toPrecision(2));
-    return `the server ${does} ${rate} bytes a second for ${formatSeconds(timeout)}, fewer than ${minimumRate} (--minimum-rate, --timeout)`;
+    const verb = this.phase === "sending" ? "takes" : "sends";
+    if (transferred === 0) return `the server ${verb} nothing for ${formatSeconds(timeout)} (--timeout)`;
+    const rate = Number((transferred / (timeout / 1000)).toPrecision(2));
+    return `the server ${verb} ${rate} bytes a second for ${formatSeconds(timeout)}, fewer than ${minimumRate} (--minimum-rate, --timeout)`;
   }
 
   private end(reason: string): void {

@@ -1,4 +1,4 @@
-/** Downloads a file whose size and SHA-256 are known before. */
+/** Downloads a file whose size and SHA-256 are known in advance. */
 import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -15,27 +15,27 @@ import { isTimeoutError } from "./http-exchange.js";
 export interface ExpectedFile {
   readonly url: string;
   readonly bytes: number;
-  /** Hexadecimal digits. */
+  /** In hexadecimal. */
   readonly sha256: string;
 }
 
 export interface VerifiedDownloadOptions {
   readonly signal: AbortSignal;
-  /** Bytes that have arrived. */
+  /** Called with the bytes received so far. */
   readonly progress?: (done: number) => void;
-  /** What is thrown where the file is another one than expected. */
+  /** Creates the error for a file with other content than expected. */
   readonly createChecksumError: (source: string, reason: string) => Error;
 }
 
-/** Milliseconds of the first pause between two attempts, each of which is twice the last, and of the longest. */
+/** The delay before a retry doubles each time, up to the maximum. */
 const firstRetryDelayMs = 250;
 const maxRetryDelayMs = 30_000;
 
 /**
- * Writes the file to `path`, which appears when it is whole and verified, and not before: bytes go to a temporary file
- * beside it, which gets the name. A broken connection is taken up where it ended, by a range request, where the server
- * still has the same file. Two processes may download one file at once; each has its own temporary file.
- * @throws what `altered` makes; input-download, input-unavailable, input-forbidden, output-failed, interrupted
+ * Downloads into a temporary file beside `path`, which is renamed when it is complete and verified. After a broken
+ * connection, a range request resumes the download if the server still has the same file. Two processes may download the
+ * same file at once; each has its own temporary file.
+ * @throws the error of `createChecksumError`; input-download, input-unavailable, input-forbidden, output-failed, interrupted
  */
 export async function downloadVerified(
   file: ExpectedFile,
@@ -69,7 +69,7 @@ export async function downloadVerified(
   }
 }
 
-/** Removes what processes that are gone have left in the folder. */
+/** Removes temporary files of processes that no longer run. */
 async function removeAbandoned(folder: string): Promise<void> {
   const pattern = new RegExp(`^\\..*\\.(${markPattern})\\.part$`);
   for (const name of await readdir(folder)) {
@@ -79,7 +79,7 @@ async function removeAbandoned(folder: string): Promise<void> {
   }
 }
 
-/** Whether a file has the size and the content that are expected. */
+/** Whether a file has the expected size and content. */
 export async function isVerified(path: string, { bytes, sha256 }: Omit<ExpectedFile, "url">): Promise<boolean> {
   const handle = await open(path, "r").catch(() => null);
   if (handle === null) return false;
@@ -93,13 +93,13 @@ export async function isVerified(path: string, { bytes, sha256 }: Omit<ExpectedF
   }
 }
 
-/** One file on its way, over as many connections as it takes. */
+/** The download of one file over one or more connections. */
 class ResumableDownload {
   private readonly url: URL;
   private readonly displayUrl: string;
   private done = 0;
   private hash = createHash("sha256");
-  /** By which the server knows again what it has sent so far; null where it does not say. */
+  /** Strong entity tag of the file; null if the server sends none. */
   private entityTag: string | null = null;
   private hasResponse = false;
 
@@ -123,8 +123,8 @@ class ResumableDownload {
         break;
       } catch (error) {
         if (signal.aborted) throw createError("interrupted", {}, error);
-        const passes = error instanceof GeoferryError && error.code === "input-unavailable" && this.hasResponse;
-        if (!passes || attempt > retries) throw error;
+        const isRetryable = error instanceof GeoferryError && error.code === "input-unavailable" && this.hasResponse;
+        if (!isRetryable || attempt > retries) throw error;
         if (isTimeoutError(error.cause) && ++late > maxTimeoutRetries) throw error;
         await delay(Math.min(firstRetryDelayMs * 2 ** (attempt - 1), maxRetryDelayMs), undefined, { signal }).catch(
           () => {
@@ -135,7 +135,7 @@ class ResumableDownload {
     }
     const found = this.hash.digest("hex");
     const { sha256 } = this.file;
-    if (found !== sha256) throw this.checksumError(`its SHA-256 is ${found}, and ${sha256} is expected`);
+    if (found !== sha256) throw this.checksumError(`its SHA-256 is ${found}; expected ${sha256}`);
   }
 
   private checksumError(reason: string): Error {
@@ -162,24 +162,24 @@ class ResumableDownload {
     if (this.done < this.file.bytes)
       throw createError("input-unavailable", {
         source: this.displayUrl,
-        reason: `${this.done} of ${this.file.bytes} bytes arrived`,
+        reason: `received ${this.done} of ${this.file.bytes} bytes`,
       });
   }
 
   private headers(): Record<string, string> {
-    // Ranges are of what is stored, not of what it is compressed to.
+    // Byte ranges must refer to the uncompressed file.
     const plain = { "accept-encoding": "identity" };
     if (this.done === 0 || this.entityTag === null) return plain;
     return { ...plain, range: `bytes=${this.done}-`, "if-range": this.entityTag };
   }
 
-  /** Decides by the answer's head whether its body goes on where the last one ended, or begins again. */
+  /** Decides by the response headers whether the body resumes the download or starts it again. */
   private start(answer: HttpResponse): void {
     const { status, headers } = answer;
     const { bytes } = this.file;
     const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers["content-range"] ?? "");
-    const goesOn = status === 206 && range !== null && Number(range[1]) === this.done && Number(range[2]) === bytes;
-    if (goesOn) return;
+    const resumes = status === 206 && range !== null && Number(range[1]) === this.done && Number(range[2]) === bytes;
+    if (resumes) return;
     if (status !== 200) {
       answer.discard();
       throw httpStatusError(this.displayUrl, answer);
@@ -187,10 +187,10 @@ class ResumableDownload {
     const length = headers["content-length"];
     if (length !== undefined && /^\d+$/.test(length) && Number(length) !== bytes) {
       answer.discard();
-      throw this.checksumError(`it has ${length} bytes, and ${bytes} are expected`);
+      throw this.checksumError(`it has ${length} bytes; expected ${bytes}`);
     }
     const tag = headers.etag;
-    // A weak one does not promise that the bytes are the same (RFC 9110, 13.1.5).
+    // A weak tag does not guarantee the same bytes (RFC 9110, 13.1.5).
     this.entityTag = tag !== undefined && !tag.startsWith("W/") ? tag : null;
     this.done = 0;
     this.hash = createHash("sha256");
@@ -198,8 +198,7 @@ class ResumableDownload {
 
   private async receive(chunk: Uint8Array): Promise<void> {
     const { bytes } = this.file;
-    if (this.done + chunk.length > bytes)
-      throw this.checksumError(`it has more than the ${bytes} bytes that are expected`);
+    if (this.done + chunk.length > bytes) throw this.checksumError(`it has more than the expected ${bytes} bytes`);
     await this.write(chunk).catch((error: unknown) => {
       throw this.failed(error);
     });

@@ -2,29 +2,29 @@ import { lstatSync, readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
 
 interface FolderListing {
-  /** When the folder was last changed, as it was listed; null where it may have changed in the same instant. */
+  /** Modification time of the folder when it was listed; null if it was so recent that a later change may have the same. */
   readonly changedMs: number | null;
   readonly listedMs: number;
-  /** How many entries there were. */
+  /** Number of entries. */
   readonly count: number;
-  /** Its entries by their names in lower case. */
+  /** The entries by lower-case name. */
   readonly names: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Listings of the folders looked into last. */
+/** Listings of the most recently used folders. */
 const listings = new Map<string, FolderListing>();
 const maxListings = 4;
-/** File systems tell the time of a change in steps up to this, in milliseconds: a younger listing may miss one. */
+/** Coarsest resolution of modification times, in milliseconds; a listing made sooner after a change may miss another one. */
 const timestampResolutionMs = 2000;
-/** A folder of more entries that changes all the time is listed again after this, in milliseconds. */
+/** Milliseconds before a large folder that keeps changing is listed again. */
 const relistAfterMs = 500;
 const largeFolderEntries = 500;
 
 /**
- * The entries of a folder that have one of the names in any case. A folder of many inputs is listed once, and not again
- * for each of them, as long as nothing changes in it. In one of many outputs, which does change, names are looked for as
- * they are given and with their extension in upper case; those in any other case are found in a listing of just before.
- * @throws what the system says where the folder cannot be listed
+ * Returns the entries of a folder that have one of the names in any case. The listing of an unchanged folder is reused, so
+ * that a folder of many inputs is listed once. In a large folder that keeps changing, such as a folder of outputs, a
+ * recent listing is used, and new entries are found only by the exact name and with the extension in upper case.
+ * @throws the system error if the folder cannot be listed
  */
 export function findEntriesIgnoringCase(folder: string, names: readonly string[]): string[] {
   const changedMs = statSync(folder).mtimeMs;
@@ -43,7 +43,7 @@ function entriesInListing({ names }: FolderListing, wanted: readonly string[]): 
   return [...new Set(wanted.map((name) => name.toLowerCase()))].flatMap((name) => names.get(name) ?? []);
 }
 
-/** What has the name by now, where it was `listed` a while ago; where nothing was, the first of two ways to write it. */
+/** Checks which listed entries still exist; without any, looks for the exact name and an upper-case extension. */
 function recheckEntry(folder: string, name: string, listed: readonly string[]): readonly string[] {
   const isThere = (entry: string) => lstatSync(join(folder, entry), { throwIfNoEntry: false }) !== undefined;
   const found = listed.filter(isThere);
@@ -59,8 +59,13 @@ function withUpperCaseExtension(name: string): string {
 function listFolder(folder: string, changedMs: number): FolderListing {
   const entries = readdirSync(folder);
   const listedMs = Date.now();
-  const settled = listedMs - changedMs > timestampResolutionMs;
-  return { changedMs: settled ? changedMs : null, listedMs, count: entries.length, names: indexByLowerCase(entries) };
+  const isReliable = listedMs - changedMs > timestampResolutionMs;
+  return {
+    changedMs: isReliable ? changedMs : null,
+    listedMs,
+    count: entries.length,
+    names: indexByLowerCase(entries),
+  };
 }
 
 function indexByLowerCase(entries: readonly string[]): Map<string, string[]> {

@@ -9,38 +9,38 @@ import { describeSystemError, FileSource, isZip, readHead } from "./source.js";
 import { type Spool, spoolStream } from "./spool.js";
 import type { ZipLimits } from "./zip.js";
 
-/** One file to be read, on disk, with its siblings beside it. */
+/** An input file on disk, with its sibling files beside it. */
 export interface OpenedInput {
   readonly source: FileSource;
-  /** The first 64 KiB, where they were looked at already. */
+  /** The first 64 KiB, if they were already read. */
   readonly head?: Buffer;
-  /** Inputs by their names that are in the same archive and were not taken. */
+  /** Other entries of the same archive that could be inputs but are not read. */
   readonly ignoredEntries?: readonly string[];
 }
 
 export interface InputOptions {
   readonly spool: Spool;
   readonly signal: AbortSignal;
-  /** The most bytes that stdin or a download may have; no limit where absent. */
+  /** Maximum size of stdin or a download in bytes; by default unlimited. */
   readonly maxBytes?: number;
-  /** Bytes spooled so far; `total` where the server tells it. */
+  /** Called with the bytes spooled so far, and the total if the server announces it. */
   readonly progress?: (done: number, total: number | null) => void;
-  /** Extensions of the files beside a download of this name that are fetched with it, where they are there. */
+  /** Extensions of sibling files that are downloaded together with a file of this name if they exist. */
   readonly siblingsOf?: (name: string) => readonly string[];
-  /** What a zip of this name is a file of, where it is no parcel of files: `.kmz`. */
+  /** The archive format of a zip with this name, such as `.kmz`; undefined for an ordinary zip of files. */
   readonly archiveOf?: (name: string) => Archive | undefined;
-  /** Whether a zip is itself a file of some format (`.xlsx`) and must not be unpacked. `head` is its first 64 KiB. */
+  /** Whether a zip is itself a file of a format (`.xlsx`) and must not be unpacked. @param head its first 64 KiB */
   readonly keepZipped?: (source: FileSource, head: Buffer) => boolean;
-  /** Whether a file with this name, taken from a zip, is an input; every file where absent. */
+  /** Whether an entry of a zip with this name is an input; by default every entry. */
   readonly isPrimary?: (name: string) => boolean;
   /** Whether a file with this name may belong to an input beside it of the same stem. */
   readonly isCompanion?: (name: string) => boolean;
   /** Whether a folder of this name is one dataset. */
   readonly isDatasetFolder?: (path: string) => boolean;
   readonly zipLimits?: ZipLimits;
-  /** What messages call files by their paths, where these are temporary. */
+  /** Names of temporary files for messages, by path. */
   readonly names?: ReadonlyMap<string, string>;
-  /** What `-` stands for. */
+  /** Replaces `process.stdin`. */
   readonly stdin?: Readable;
 }
 
@@ -63,7 +63,7 @@ async function spoolReadable(stream: Readable, name: string, file: string, optio
   return FileSource.at(path, name);
 }
 
-/** A pipe (`<(…)` of a shell) can be read once, and not from any place: it is spooled. */
+/** Whether the path is a pipe (`<(…)` of a shell) or device, which can be read only once and must be spooled. */
 function isPipe(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && (stat.isFIFO() || stat.isCharacterDevice() || stat.isSocket());
@@ -89,28 +89,28 @@ async function resolveSource(address: string, options: InputOptions): Promise<Fi
     }
   }
   if (scheme !== undefined) {
-    const reason = `addresses with ${scheme}: are not understood; download the file first`;
+    const reason = `addresses with ${scheme}: are not supported; download the file first`;
     throw createError("input-unreadable", { source: redactUrl(address), reason });
   }
   let pipe = false;
   try {
     pipe = isPipe(address);
   } catch {
-    // FileSource says why it cannot be looked at.
+    // `FileSource.at` reports the error.
   }
   if (pipe) return spoolReadable(createReadStream(address), address, "pipe", options);
   return FileSource.at(address, options.names?.get(address) ?? address, options.isDatasetFolder?.(address) ?? false);
 }
 
-/** Whether a file is a zip whose entries are read, and not the zip itself. `head` is its first 64 KiB. */
+/** Whether a file is a zip whose entries are inputs. @param head its first 64 KiB */
 export function isPlainArchive(source: FileSource, head: Buffer, { archiveOf, keepZipped }: InputOptions): boolean {
   if (!isZip(head)) return false;
   return archiveOf?.(source.name)?.findMain !== undefined || !keepZipped?.(source, head);
 }
 
 /**
- * The files that an address stands for: a path, `-` for stdin, an http(s) or s3 address; of a zip, those of its entries
- * that are inputs. Everything but a plain path is spooled to disk first.
+ * Opens the files of an input: a path, `-` for stdin, an http(s) or s3 address; for a zip, those of its entries that are
+ * inputs. Everything but a plain path is spooled to disk first.
  * @throws input-missing, input-unreadable, input-download, input-too-large, input-truncated, input-corrupt,
  * input-changed, bucket-forbidden, bucket-unavailable, unsupported
  */
@@ -119,7 +119,7 @@ export async function openInput(address: string, options: InputOptions): Promise
   if (source.isFolder) return [{ source }];
   const head = await readHead(source);
   if (!isPlainArchive(source, head, options)) return [{ source, head }];
-  // What most inputs do not need is loaded when one does: it takes longer than a small conversion.
+  // Loaded only for zips, since loading takes longer than a small conversion.
   const { openZip } = await import("./zip.js");
   return openZip(source, options);
 }

@@ -5,32 +5,32 @@ import { createError } from "../../errors.js";
 import type { ArchiveEntries, Source, SourceFile } from "../../plugin/format.js";
 import { findEntriesIgnoringCase } from "./folder-listing.js";
 
-/** What another thread makes the same source from. */
+/** Plain data from which another thread creates the same source. */
 export interface SourceSpec {
   readonly name: string;
   readonly path: string;
-  /** The path is an address of a format's own. */
+  /** Whether the path is an address of a format, such as a database. */
   readonly isAddress?: true;
-  /** It is a folder that is one dataset. */
+  /** Whether the source is a folder that is one dataset. */
   readonly isFolder?: boolean;
-  /** It is the main file of an archive. */
+  /** Set if the source is the main file of an archive. */
   readonly entries?: UnpackedEntries;
 }
 
-/** Where the entries of an archive were unpacked to. Plain data. */
+/** The unpacked entries of an archive, as plain data. */
 export interface UnpackedEntries {
   /** The path of the main file in the archive. */
   readonly main: string;
-  /** The paths in the archive and on disk of the others. */
+  /** The paths on disk of the other entries, by their paths in the archive. */
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** A source as the host has it: one that another thread can make, too. */
+/** A source that another thread can create from its `spec`. */
 export interface HostSource extends Source {
   readonly spec: SourceSpec;
 }
 
-/** Why the system refused, in its own words: "permission denied". */
+/** Describes a system error for messages: "permission denied". */
 export function describeSystemError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known: Record<string, string> = {
@@ -44,10 +44,10 @@ export function describeSystemError(error: unknown): string {
     EROFS: "the file system is read-only",
     EMFILE: "too many open files",
     ENAMETOOLONG: "its name is too long",
-    EFBIG: "the file system does not take files as large as this",
+    EFBIG: "the file system does not support files of this size",
     ETXTBSY: "it is a program that is running",
     EBUSY: "it is in use",
-    ELOOP: "its symbolic links go in a circle",
+    ELOOP: "its symbolic links form a loop",
     EIO: "input/output error",
   };
   return (code && known[code]) ?? message;
@@ -85,7 +85,7 @@ class DiskFile implements SourceFile {
   }
 }
 
-/** Bytes of the files in a folder. */
+/** Total size of the files in a folder in bytes. */
 function folderSize(path: string): number {
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -102,7 +102,7 @@ export class FileSource implements HostSource {
     private readonly entryFiles?: UnpackedEntries,
   ) {}
 
-  /** The same file as the main one of an archive. */
+  /** Returns the same file as the main file of an archive. */
   withEntries(files: UnpackedEntries): FileSource {
     return new FileSource(this.name, this.path, this.size, this.isFolder, files);
   }
@@ -119,14 +119,14 @@ export class FileSource implements HostSource {
   }
 
   /**
-   * @param folders whether a folder will do
+   * @param allowsFolder whether the path may be a folder
    * @throws input-missing, input-unreadable
    */
-  static at(path: string, name: string = path, folders: boolean = false): FileSource {
+  static at(path: string, name: string = path, allowsFolder: boolean = false): FileSource {
     try {
       const stat = statSync(path);
       if (!stat.isDirectory()) return new FileSource(name, path, stat.size);
-      if (!folders) throw createError("input-unreadable", { source: name, reason: "it is a folder" });
+      if (!allowsFolder) throw createError("input-unreadable", { source: name, reason: "it is a folder" });
       return new FileSource(name, path, folderSize(path), true);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT")
@@ -151,7 +151,7 @@ export class FileSource implements HostSource {
     try {
       entries = findEntriesIgnoringCase(folder, [wanted]);
     } catch {
-      // A folder may be entered without being listed: then only the exact name can be found.
+      // Without permission to list the folder, only the exact name can be found.
       entries = statSync(join(folder, wanted), { throwIfNoEntry: false }) ? [wanted] : [];
     }
     const found = entries.find((entry) => entry === wanted) ?? entries[0];
@@ -171,7 +171,7 @@ export class FileSource implements HostSource {
   }
 }
 
-/** A database, by an address that its format understands. */
+/** A database, by an address of its format. */
 export class AddressSource implements HostSource {
   readonly size = 0;
 
@@ -194,7 +194,7 @@ export class AddressSource implements HostSource {
   }
 }
 
-/** The source that another thread has described. @throws input-missing, input-unreadable */
+/** Creates the source that another thread described. @throws input-missing, input-unreadable */
 export function createSource(spec: SourceSpec): HostSource {
   if (spec.isAddress) return new AddressSource(spec.path);
   const file = FileSource.at(spec.path, spec.name, spec.isFolder);
@@ -213,7 +213,7 @@ export async function readHead(source: Source): Promise<Buffer> {
   }
 }
 
-/** "PK\x03\x04", the first local header; "PK\x05\x06" in a zip of nothing (APPNOTE 4.3.7, 4.3.16). */
+/** Checks for "PK\x03\x04", the first local header, or "PK\x05\x06" of an empty zip (APPNOTE 4.3.7, 4.3.16). */
 export function isZip(head: Buffer): boolean {
   const signature = head.length >= 4 ? head.readUInt32LE(0) : 0;
   return signature === 0x04034b50 || signature === 0x06054b50;

@@ -10,7 +10,7 @@ import { describeSystemError } from "./source.js";
 const folderName = new RegExp(`^geoferry-(${markPattern})$`);
 const sweptFolders = new Set<string>();
 
-/** Removes the folders that runs of the same user left here when they were killed. */
+/** Removes the folders that killed runs of the same user left here. */
 function removeAbandonedFolders(parent: string): void {
   if (sweptFolders.has(parent)) return;
   sweptFolders.add(parent);
@@ -25,8 +25,8 @@ function removeAbandonedFolders(parent: string): void {
 }
 
 /**
- * A private temporary folder (mode 0700) for what has to be on disk to be read: stdin, downloads, zip entries. It is
- * made when first asked for and removed on dispose and when the process exits; a caller that handles signals disposes.
+ * A private temporary folder (mode 0700) for stdin, downloads and zip entries. It is created on first use, and removed on
+ * dispose and when the process exits. A caller that handles signals must dispose of it.
  */
 export class Spool implements AsyncDisposable {
   private root: string | null = null;
@@ -34,10 +34,10 @@ export class Spool implements AsyncDisposable {
   private closed = false;
   private keepOnExit = (): void => {};
 
-  /** @param parent where its folder is made; that of the system for temporary files where absent */
+  /** @param parent by default the system's folder for temporary files */
   constructor(private readonly parent?: string) {}
 
-  /** @throws output-failed where the folder for temporary files cannot be written */
+  /** @throws output-failed if the folder for temporary files cannot be written */
   private get sharedFolder(): string {
     if (this.closed) throw createError("internal", { reason: "the spool is used after it was disposed" });
     if (this.root === null) {
@@ -55,7 +55,7 @@ export class Spool implements AsyncDisposable {
     return this.root;
   }
 
-  /** The path of this name, relative to the spool or within it; its folders exist, the file is the caller's to make. */
+  /** Returns the path for a file of this name in the spool; creates its folders, but not the file. */
   file(name: string): string {
     const root = this.sharedFolder;
     const path = resolve(root, name);
@@ -70,7 +70,7 @@ export class Spool implements AsyncDisposable {
     return path;
   }
 
-  /** A new, empty folder, so that files of any name can be put there. */
+  /** Creates a new, empty folder. */
   folder(): string {
     this.folders += 1;
     return dirname(this.file(join(String(this.folders), "x")));
@@ -85,13 +85,13 @@ export class Spool implements AsyncDisposable {
   }
 }
 
-/** Why something could not be spooled, and what to do about it. */
+/** The error of a failed write to the spool, which names TMPDIR. */
 export function spoolError(path: string, error: unknown): Error {
   const reason = `${describeSystemError(error)} (temporary files go to the folder that TMPDIR names)`;
   return createError("output-failed", { output: path, reason }, error);
 }
 
-/** What work on a temporary file comes to. @throws output-failed */
+/** Awaits work on a temporary file. @throws output-failed */
 export async function withSpoolErrors<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -109,7 +109,7 @@ export interface SpoolLimits {
 }
 
 /**
- * Writes a stream into a new file. Errors of the stream itself pass through untouched; the file is removed on any.
+ * Writes a stream into a new file. Errors of the stream are rethrown unchanged; the file is removed on every error.
  * @throws input-too-large, output-failed
  */
 export async function spoolStream(
@@ -119,15 +119,15 @@ export async function spoolStream(
 ): Promise<number> {
   const file = await withSpoolErrors(path, BufferedFile.create(path, 0o600));
   try {
-    let told = 0;
+    let reported = 0;
     for await (const chunk of chunks) {
       if (file.size + chunk.length > maxBytes) {
         throw createError("input-too-large", { source, limit: maxBytes, option: "--max-input" });
       }
       await withSpoolErrors(path, file.write(chunk));
-      if (file.size - told >= 1 << 20) {
-        told = file.size;
-        progress?.(told);
+      if (file.size - reported >= 1 << 20) {
+        reported = file.size;
+        progress?.(reported);
       }
     }
     await withSpoolErrors(path, file.flush());

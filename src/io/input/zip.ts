@@ -18,13 +18,13 @@ import {
   withoutExtension,
 } from "./zip-entry-names.js";
 
-/** What a zip may grow to. Deflate cannot do better than 1032:1, and no honest file of some size comes near it. */
+/** Limits against zip bombs. Deflate compresses at most 1032:1, and large real files do not come near it. */
 export interface ZipLimits {
-  /** Bytes that all entries of one input may inflate to; 64 GiB where absent. */
+  /** Maximum total uncompressed size of an input in bytes; by default 64 GiB. */
   readonly totalBytes?: number;
-  /** How many times the size of the zip its entries may have, once they are larger than 10 MiB; 1000 where absent. */
+  /** Maximum ratio of uncompressed size to zip size, checked from 10 MiB on; by default 1000. */
   readonly ratio?: number;
-  /** Entries in a directory; a million where absent. */
+  /** Maximum number of entries; by default a million. */
   readonly entries?: number;
 }
 
@@ -45,22 +45,22 @@ const unsupportedMethods: Readonly<Record<number, string>> = {
 };
 
 interface ZipEntry {
-  /** Relative, with `/`, as safe to join to a folder. */
+  /** Relative path with `/` that is safe to join to a folder. */
   readonly path: string;
   readonly entry: Entry;
 }
 
-/** The entries that are unpacked, and those of them that are inputs. */
+/** The entries to unpack, and those of them that are inputs. */
 interface SelectedEntries {
   readonly extract: readonly ZipEntry[];
   readonly members: readonly ZipEntry[];
-  /** Those that the one member may link to. */
+  /** Entries that the main entry may link to. */
   readonly linked?: readonly ZipEntry[];
 }
 
 type MainArchive = Archive & Required<Pick<Archive, "findMain">>;
 
-/** What a failure inside the zip library means. */
+/** Converts an error of the zip library. */
 function zipError(source: string, error: unknown): Error {
   if (error instanceof GeoferryError) return error;
   const { message, code } = error as NodeJS.ErrnoException;
@@ -114,7 +114,7 @@ class ZipExtractor {
       if (findMain) return this.datasetEntries(found, chosen, files, source);
       for (const { path } of chosen.members) {
         const file = files.get(path);
-        if (file) members.push(...(await this.inside(file, depth)));
+        if (file) members.push(...(await this.openEntry(file, depth)));
       }
       return members;
     } catch (error) {
@@ -129,7 +129,7 @@ class ZipExtractor {
     if (zip.entryCount > this.limits.entries) {
       throw createError("input-corrupt", {
         source: source.name,
-        reason: `the zip has ${zip.entryCount} entries, too many`,
+        reason: `the zip has ${zip.entryCount} entries, and at most ${this.limits.entries} are allowed`,
       });
     }
     const found: ZipEntry[] = [];
@@ -140,11 +140,11 @@ class ZipExtractor {
       if (path !== "") found.push({ path, entry });
     }
     if (found.length === 0)
-      throw createError("input-corrupt", { source: source.name, reason: "the zip has no files in it; get it again" });
+      throw createError("input-corrupt", { source: source.name, reason: "the zip contains no files; get it again" });
     return found;
   }
 
-  /** The entries that are inputs, and with them those that belong to one. */
+  /** Selects the entries that are inputs, and their companions. */
   private selectEntries(found: readonly ZipEntry[], source: FileSource): SelectedEntries {
     const { isPrimary = () => true, isCompanion = () => false } = this.options;
     const paths = new Set(found.map(({ path }) => path.toLowerCase()));
@@ -161,7 +161,7 @@ class ZipExtractor {
     let members = candidates.filter(
       ({ path }) => !isCompanion(path) || !leaders.has(withoutExtension(path).toLowerCase()),
     );
-    // Nothing tells by its name what it is: let the contents decide.
+    // No entry has a known extension: the content decides.
     if (members.length === 0) members = found.filter(({ path }) => !isCompanion(path) && !describesAnother(path));
     const stems = new Set(members.map(({ path }) => withoutExtension(path).toLowerCase()));
     const chosen = new Set(members);
@@ -172,12 +172,12 @@ class ZipExtractor {
     return { extract, members };
   }
 
-  /** The one entry that the archive of a format is read from, those of its stem, and those that it may link to. */
+  /** Selects the main entry of a format's archive, entries with its stem, and entries that it may link to. */
   private selectMain(found: readonly ZipEntry[], archive: MainArchive, source: FileSource): SelectedEntries {
     const path = archive.findMain(found.map((each) => each.path));
     const member = found.find((each) => each.path === path);
     if (!member) {
-      const reason = `there is no file in it that a ${extname(source.name)} is read from`;
+      const reason = `the archive has no main file of a ${extname(source.name)}`;
       throw createError("input-corrupt", { source: source.name, reason });
     }
     const stem = withoutExtension(member.path).toLowerCase();
@@ -188,7 +188,7 @@ class ZipExtractor {
     return { extract, members: [member], linked };
   }
 
-  /** The archive goes by its own name: `places.kmz`, and not the `doc.kml` in it. */
+  /** Returns the main entry as a source with the name of the archive: `places.kmz`, not `doc.kml`. */
   private datasetEntries(
     found: readonly ZipEntry[],
     { members, extract, linked = [] }: SelectedEntries,
@@ -196,7 +196,7 @@ class ZipExtractor {
     source: FileSource,
   ): OpenedInput[] {
     const { isPrimary = () => false, isCompanion = () => false } = this.options;
-    const passedOver = found
+    const ignoredEntries = found
       .filter((each) => !extract.includes(each) && isPrimary(each.path) && !isCompanion(each.path))
       .map(({ path }) => path);
     const linkedFiles = new Map(linked.map(({ path }) => [path, files.get(path)!.path]));
@@ -204,7 +204,7 @@ class ZipExtractor {
       const file = FileSource.at(files.get(path)!.path, source.name);
       return {
         source: linked.length > 0 ? file.withEntries({ main: path, files: linkedFiles }) : file,
-        ignoredEntries: passedOver,
+        ignoredEntries,
       };
     });
   }
@@ -218,14 +218,14 @@ class ZipExtractor {
     for (const { path } of entries) {
       const other = taken.get(foldCase(path)) ?? folders.get(foldCase(path));
       if (other !== undefined) {
-        const reason = `the zip has two entries that would be one file: "${other}" and "${path}"`;
+        const reason = `the zip has two entries for the same file: "${other}" and "${path}"`;
         throw createError("input-corrupt", { source: source.name, reason });
       }
       taken.set(foldCase(path), path);
     }
   }
 
-  /** Refuses what would grow beyond the limits before a byte of it is inflated; inflating holds the sizes to it. */
+  /** Checks the declared sizes before anything is inflated; `extract` checks that entries do not exceed them. */
   private checkLimits(entries: readonly ZipEntry[], source: FileSource): void {
     const { totalBytes, ratio } = this.limits;
     const size = entries.reduce((sum, { entry }) => sum + entry.uncompressedSize, 0);
@@ -288,26 +288,26 @@ class ZipExtractor {
       else await pipeline(raw, createInflateRaw({ chunkSize: 1 << 18 }), write, { signal });
     } catch (error) {
       if (signal.aborted) throw createError("interrupted", {}, error);
-      // The pipeline may tell first of the streams that were torn down, and not of the reason why.
-      const own: unknown = await writing?.then(
+      // The pipeline may first report the streams that it destroyed, and not the cause.
+      const cause: unknown = await writing?.then(
         () => error,
         (reason: unknown) => reason,
       );
-      throw zipError(name, own instanceof GeoferryError ? own : error);
+      throw zipError(name, cause instanceof GeoferryError ? cause : error);
     }
     if (size !== entry.uncompressedSize) throw damaged(`the entry has ${size} bytes, not ${entry.uncompressedSize}`);
     if (checksum !== entry.crc32) throw damaged("the entry is damaged: its checksum is wrong");
     return FileSource.at(target, name);
   }
 
-  /** The file itself, or the inputs in it where it is a zip in the zip. */
-  private async inside(source: FileSource, depth: number): Promise<OpenedInput[]> {
+  /** The file itself, or its inputs if it is a nested zip. */
+  private async openEntry(source: FileSource, depth: number): Promise<OpenedInput[]> {
     const head = await readHead(source);
     if (!isPlainArchive(source, head, this.options)) return [{ source }];
     if (depth === 1) {
       throw createError("unsupported", {
         source: source.name,
-        reason: "it is a zip in a zip in a zip; unpack the outer ones first",
+        reason: "zips are nested more than twice; unpack the outer ones first",
       });
     }
     return this.open(source, depth + 1);
@@ -315,7 +315,7 @@ class ZipExtractor {
 }
 
 /**
- * Unpacks a zip into the spool, folders and all, and gives those of its entries that are inputs.
+ * Unpacks the inputs of a zip and their companions into the spool, and returns the inputs.
  * @throws input-corrupt, input-truncated, input-too-large, unsupported, output-failed, interrupted
  */
 export function openZip(source: FileSource, options: InputOptions): Promise<OpenedInput[]> {

@@ -3,13 +3,13 @@ import { hostname } from "node:os";
 import { randomDigits, shortHash } from "../short-hash.js";
 
 /**
- * Temporary files and folders carry a mark, `place-pid-random`, so that a later run can tell those of a process that
- * is gone. `place` is the machine and its process namespace: a pid of another machine that shares the folder, or of
- * another container, says nothing here.
+ * Temporary files and folders contain a mark, `host-pid-random`, so that a later run recognizes those of a process that
+ * no longer runs. `host` identifies the machine and its process namespace, since a pid of another machine that shares the
+ * folder, or of another container, has no meaning here.
  */
 export const markPattern = "[0-9a-f]{8}-[0-9]+-[0-9a-f]{8}";
 
-/** A thing of another place is given up once nothing was written to it for this long, in milliseconds. */
+/** Files of another host count as abandoned if they were not written to for this long. */
 const foreignAbandonedAfterMs = 7 * 24 * 3600 * 1000;
 
 function processNamespace(): string {
@@ -22,7 +22,7 @@ function processNamespace(): string {
 
 const hostMark = shortHash(`${hostname()}\n${processNamespace()}`);
 
-/** How the marks of this process begin: by it others know what it left. */
+/** The prefix of all marks of this process. */
 export const ownMarkPrefix = `${hostMark}-${process.pid}`;
 
 export function newMark(): string {
@@ -39,13 +39,14 @@ function isRunning(pid: number): boolean {
 }
 
 /**
- * Whether the process that made the mark is surely gone. `modifiedMs` is when its file was last written to.
- * @param gone how the marks begin of a process of another machine that has lost what it was at (`ownMarkPrefix`)
+ * Whether the process that created the mark no longer runs.
+ * @param modifiedMs modification time of the marked file
+ * @param deadPrefix mark prefix (`ownMarkPrefix`) of a process on another host that has lost its job
  */
-export function isAbandoned(mark: string, modifiedMs: number, gone?: string): boolean {
-  const [where, pid] = mark.split("-");
-  if (where !== hostMark && `${where}-${pid}` === gone) return true;
-  if (where !== hostMark) return Date.now() - modifiedMs > foreignAbandonedAfterMs;
+export function isAbandoned(mark: string, modifiedMs: number, deadPrefix?: string): boolean {
+  const [host, pid] = mark.split("-");
+  if (host !== hostMark && `${host}-${pid}` === deadPrefix) return true;
+  if (host !== hostMark) return Date.now() - modifiedMs > foreignAbandonedAfterMs;
   return !isRunning(Number(pid));
 }
 
@@ -56,12 +57,12 @@ function removeAll(): void {
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // The process is ending: the next one sweeps what could not be removed.
+      // The process is exiting; a later run removes the path.
     }
   }
 }
 
-/** Removes the path when the process exits, unless the function that comes back is called before. */
+/** Removes the path when the process exits. @returns a function that cancels this */
 export function removeOnExit(path: string): () => void {
   if (removedOnExit.size === 0 && !process.listeners("exit").includes(removeAll)) process.on("exit", removeAll);
   removedOnExit.add(path);

@@ -1,29 +1,29 @@
 import { type FileHandle, open } from "node:fs/promises";
 
 const bufferCapacity = 1 << 20;
-/** Buffers of files that are closed: many small files one after the other share a few. */
+/** Buffers of closed files, reused by later files. */
 const freeBuffers: Buffer[] = [];
 const maxFreeBuffers = 4;
 
 const acquireBuffer = (): Buffer => freeBuffers.pop() ?? Buffer.allocUnsafeSlow(bufferCapacity);
 
-/** From this size on, bytes that do not fit are not worth copying. */
+/** Bytes that do not fit into the buffer are written directly from this size on. */
 const minDirectWriteBytes = 1 << 18;
-/** So much is sent on its way to the disk while more is being made: the last sync then finds little left to do. */
+/** Bytes between data syncs in the background, so that the final sync has little left to do. */
 const syncIntervalBytes = 1 << 24;
 
 /**
- * A new file that is written in calls of about a megabyte, one of which is under way while the next is collected.
- * Calls must be awaited one after the other. Errors are the system's own.
+ * A new file that is written in calls of about a megabyte; while one is written, the next one is collected. The caller
+ * must await each call. Errors are system errors.
  */
 export class BufferedFile {
   private buffer: Buffer | null = null;
   private spare: Buffer | null = null;
   private used = 0;
-  /** Bytes handed to the system, or on their way. */
+  /** Bytes written, including the pending write. */
   private flushed = 0;
   private pending: Promise<unknown> | null = null;
-  /** A sync under way, and how much had been handed over when it began. */
+  /** The running sync, and the number of bytes that it covers. */
   private syncing: Promise<unknown> | null = null;
   private synced = 0;
   private syncFailure: unknown;
@@ -34,7 +34,7 @@ export class BufferedFile {
     readonly handle: FileHandle,
   ) {}
 
-  /** @throws EEXIST where there is such a file */
+  /** @throws EEXIST if the file exists */
   static async create(path: string, mode: number): Promise<BufferedFile> {
     return new BufferedFile(path, await open(path, "wx+", mode));
   }
@@ -72,7 +72,7 @@ export class BufferedFile {
     await this.writeFully(bytes, position);
   }
 
-  /** Hands everything to the system. */
+  /** Writes everything that is buffered. */
   async flush(): Promise<void> {
     await this.startFlush();
     await this.syncing;
@@ -104,13 +104,13 @@ export class BufferedFile {
     this.spare = full;
   }
 
-  /** Waits for the write under way. A failure stays: every later call meets it again. */
+  /** Waits for the pending write. A failure is kept and thrown by every later call. */
   private async waitForFlush(): Promise<void> {
     await this.pending;
     if (this.syncFailure) throw this.syncFailure;
   }
 
-  /** The system may write less than asked for, as when the disk is nearly full. */
+  /** Repeats partial writes, which happen for example when the disk is nearly full. */
   private async writeFully(bytes: Uint8Array, position: number): Promise<void> {
     let written = 0;
     while (written < bytes.length) {
@@ -120,7 +120,7 @@ export class BufferedFile {
     const end = position + bytes.length;
     if (this.syncing || end - this.synced < syncIntervalBytes) return;
     this.synced = end;
-    // The system tells a failure once: it is kept for the next call, since a later sync would find nothing wrong.
+    // The system reports a write failure only once, so it is kept for the next call: a later sync would succeed.
     this.syncing = this.handle
       .datasync()
       .catch((error: unknown) => {

@@ -6,62 +6,62 @@ import type { FileSet } from "./publish-outputs.js";
 import { StreamSink } from "./stream-sink.js";
 import type { TemporaryNames } from "./temporary-names.js";
 
-/** A sink as the host has it. Disposing one that was not committed aborts it. */
+/** The host's interface of a sink. Disposing of a sink that was not committed aborts it. */
 export interface HostSink extends Sink, AsyncDisposable {
-  /** What is written cannot be taken back. */
+  /** Whether written bytes cannot be undone. */
   readonly isStream: boolean;
-  /** All bytes on the disk, or with the system: only the names are missing. @throws output-failed */
+  /** Writes and syncs all bytes; only the renames are missing. @throws output-failed */
   prepare(): Promise<void>;
-  /** What is prepared and what it replaces; null of a stream. @throws output-failed, output-exists */
+  /** The prepared files and the files that they replace; null for streams and folders. @throws output-failed, output-exists */
   files(): FileSet | null;
-  /** Of a folder: gives it its name, after all files have theirs. @throws output-failed, output-exists */
+  /** For folders: renames the folder after all files were renamed. @throws output-failed, output-exists */
   publish?(): Promise<void>;
-  /** Undoes `publish`, as far as it came. */
+  /** Undoes a complete or partial `publish`. */
   rollBack?(): Promise<void>;
-  /** It has its name: nothing is to be removed any more but what it replaced. */
+  /** Called after the commit: cleans up what was replaced. */
   published(): void | Promise<void>;
-  /** Puts everything under its final name, on the disk. @throws output-failed, output-exists, with nothing left behind */
+  /** Gives everything its final name durably. @throws output-failed, output-exists; then everything is removed */
   commit(): Promise<void>;
-  /** Removes everything. After a commit it does nothing. */
+  /** Removes everything; does nothing after a commit. */
   abort(): Promise<void>;
 }
 
 export interface SinkOptions {
-  /** Whether what is there may be replaced. */
+  /** Whether existing files may be replaced. */
   readonly overwrite: boolean;
-  /** The file that is there is changed in place, or what is behind an address. */
+  /** Set if an existing file, or the database of an address, is changed in place. */
   readonly update?: InPlaceTarget & { readonly isAddress?: boolean };
-  /** It is a folder that is one dataset. */
+  /** Whether the output is a folder that is one dataset. */
   readonly folder?: boolean;
   /** Pack the main file, which gets the name `main` in it, and its companions into one zip. */
   readonly zip?: { readonly main: string };
   /**
-   * Extensions of files that a reader would take for companions of this output: those left from an older one go when
-   * it is replaced, and stand in the way of a new one. `["shx", "dbf", "sbn", "qix", "shp.xml"]`
+   * Extensions of files that readers take for companions of this output, such as `["shx", "dbf", "sbn", "qix",
+   * "shp.xml"]`. Existing ones are removed when the output is replaced; otherwise they make it fail with `output-exists`.
    */
   readonly companions?: readonly string[];
-  /** The time that the entries of a zip carry. */
+  /** Modification time of zip entries. */
   readonly now?: Date;
-  /** The names of temporary files in a folder, shared by outputs that are committed together; its own where absent. */
+  /** Returns the temporary names for a folder, shared by outputs that are committed together. */
   readonly names?: (folder: string) => TemporaryNames;
-  /** What the writer is called, for messages. */
+  /** Name of the format, for messages. */
   readonly format?: string;
-  /** What `-` stands for. */
+  /** Replaces `process.stdout`. */
   readonly stdout?: Writable;
 }
 
 const stdoutDevices = new Set(["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]);
 
-/** A pipe or device must not be replaced by a file: it is written to. */
+/** Whether the path is a pipe or device, which must be written to and not replaced by a file. */
 function isStream(path: string): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
 /**
- * Where an output goes: a file with its companions, a zip of them, or `-` for stdout. Nothing is seen under its name
- * before the commit, except on a stream. Folders that lead to it are made where they are missing, and removed again
- * where nothing is written.
+ * Creates the sink of an output: a file with its companions, a zip of them, a folder, or `-` for stdout. Except for
+ * streams, nothing appears under the final name before the commit. Missing parent folders are created, and removed again
+ * if nothing is written.
  * @throws output-exists, output-failed
  */
 export async function createSink(path: string, options: SinkOptions): Promise<HostSink> {
@@ -79,7 +79,7 @@ export async function createSink(path: string, options: SinkOptions): Promise<Ho
   try {
     stream = isStream(path);
   } catch {
-    // FileSink says why the place cannot be looked at.
+    // `FileSink.at` reports the error.
   }
   if (stream) return new StreamSink(path, createWriteStream(path), options);
   if (!options.zip) return FileSink.at(path, options);

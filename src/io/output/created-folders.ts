@@ -1,19 +1,20 @@
-/** Folders that are made for outputs, and removed again where nothing came into them. */
+/** Creates folders for outputs, and removes them again if nothing is written there. */
 import { mkdirSync, rmdirSync } from "node:fs";
 import { dirname, resolve, sep } from "node:path";
 
-/** The folders that this process has made, while an output below them is under way. */
+/** Folders that this process has created, while an output below them is being written. */
 const createdFolders = new Set<string>();
-/** By folder: how many outputs are under way in it. */
+/** Number of outputs that are being written, by folder. */
 const outputsInFolder = new Map<string, number>();
 
 const isInUse = (folder: string): boolean =>
   [...outputsInFolder.keys()].some((held) => held === folder || held.startsWith(folder + sep));
 
 /**
- * Makes a folder and those that lead to it, where they are missing.
- * @returns to be called when the output is there or has failed: removes what was made and is empty, unless another output needs it
- * @throws what the system says
+ * Creates a folder and its missing parents.
+ * @returns a function to call when the output is complete or has failed; removes created folders that are empty, unless
+ * another output needs them
+ * @throws system errors
  */
 export function createFolder(folder: string): () => void {
   const path = resolve(folder);
@@ -40,7 +41,7 @@ function releaseFolder(path: string): void {
     try {
       rmdirSync(at);
     } catch {
-      // Something is in it: it stays, and those above it do.
+      // A folder that is not empty is kept, and so are its parents.
       for (let above = dirname(at); createdFolders.has(above); above = dirname(above)) createdFolders.delete(above);
       return;
     }

@@ -24,7 +24,7 @@ function refuseExistingFolder(output: string, path: string): void {
   if (lstatOrNull(path)?.isDirectory()) throw createError("output-failed", { output, reason: "it is a folder" });
 }
 
-/** A file, or a main file with companions, written to temporary names beside the final ones. */
+/** A file, or a main file with companions, written under temporary names beside the final ones. */
 export class FileSink implements HostSink {
   readonly inPlaceTarget = null;
   readonly isStream = false;
@@ -69,7 +69,7 @@ export class FileSink implements HostSink {
     return [...new Set([this.main, this.name].flatMap((path) => findCompanions(path, extensions)))];
   }
 
-  /** A companion stands beside the main file, or where a link of its name points. */
+  /** The path of a companion: beside the main file, or the target of an existing link with its name. */
   private finalPath(extension: string | undefined): string {
     if (extension === undefined) return this.main;
     const beside = (path: string) => join(dirname(path), `${outputStem(path)}.${extension}`);
@@ -81,7 +81,7 @@ export class FileSink implements HostSink {
     try {
       const final = this.finalPath(extension);
       if (this.state !== "open" || this.parts.some((part) => part.finalPath === final)) {
-        throw createError("internal", { reason: `${final} cannot be created now or again` });
+        throw createError("internal", { reason: `${final} was already created, or the output is complete` });
       }
       refuseExistingFolder(final, final);
       const replaced = lstatOrNull(final);
@@ -93,7 +93,7 @@ export class FileSink implements HostSink {
       const mode = replaced ? (replaced.mode & 0o777) | 0o600 : 0o666;
       const file = await BufferedFile.create(temporary, mode).catch(async (error: unknown) => {
         if (systemErrorCode(error) !== "ENOENT") throw error;
-        // Another process took the folder away with its own failure.
+        // Another process has removed the empty folder after its own failure.
         await mkdir(dirname(final), { recursive: true });
         return BufferedFile.create(temporary, mode);
       });

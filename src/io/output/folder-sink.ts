@@ -15,7 +15,7 @@ import {
   TemporaryNames,
 } from "./temporary-names.js";
 
-/** A folder that is one dataset, made under a temporary name beside the final one, which it gets in one step. */
+/** A folder that is one dataset, written under a temporary name beside the final one and then renamed. */
 export class FolderSink implements HostSink {
   readonly inPlaceTarget = null;
   readonly isStream = false;
@@ -32,7 +32,7 @@ export class FolderSink implements HostSink {
     private readonly overwrite: boolean,
   ) {
     this.finalPath = resolveSymlinks(name.replace(/[/\\]+$/, ""));
-    // Of the run's own: what other outputs of the run do does not settle what becomes of a folder.
+    // Not shared with other outputs, since recovery of their files must not decide about this folder.
     const names = new TemporaryNames();
     names.setCommitPoint(this.finalPath);
     this.folderPath = names.nameFor(this.finalPath, "tmp");
@@ -48,10 +48,10 @@ export class FolderSink implements HostSink {
       const parent = dirname(sink.finalPath);
       sink.releaseFolder = createFolder(parent);
       recoverAbandonedOutputs(parent);
-      const there = lstatOrNull(sink.finalPath);
-      if (there && !overwrite) throw createError("output-exists", { output: name });
-      if (there && !there.isDirectory())
-        throw createError("output-failed", { output: name, reason: "it is a file, and becomes a folder" });
+      const existing = lstatOrNull(sink.finalPath);
+      if (existing && !overwrite) throw createError("output-exists", { output: name });
+      if (existing && !existing.isDirectory())
+        throw createError("output-failed", { output: name, reason: "it is a file, but the output is a folder" });
       return sink;
     } catch (error) {
       sink?.releaseFolder();
@@ -63,7 +63,7 @@ export class FolderSink implements HostSink {
     throw createError("internal", { reason: `${this.name} is a folder, and no file of it is created apart` });
   }
 
-  /** All that is in the folder, on the disk. */
+  /** Syncs all files of the folder. */
   async prepare(): Promise<void> {
     try {
       for (const entry of await readdir(this.folderPath, { withFileTypes: true, recursive: true })) {
@@ -106,7 +106,7 @@ export class FolderSink implements HostSink {
   async published(): Promise<void> {
     this.keepOnExit();
     this.releaseFolder();
-    // What cannot be removed now is removed by the next run that writes here.
+    // If this fails, the next run that writes here removes it.
     if (this.replaced) await rm(this.backupPath, { recursive: true, force: true }).catch(() => {});
   }
 

@@ -5,7 +5,7 @@ import { removeOnExit } from "./abandoned-files.js";
 import type { BufferedFile } from "./buffered-file.js";
 import { journalSuffixes, outputError } from "./temporary-names.js";
 
-/** A file in the making, beside the place that it will have. */
+/** A file that is written under a temporary name beside its final path. */
 export class OutputPart implements SinkFile {
   private readonly keepOnExit: () => void;
   private used = false;
@@ -45,10 +45,10 @@ export class OutputPart implements SinkFile {
     }
   }
 
-  /** All bytes on the disk, with the owner and permissions of the file that it will replace. */
+  /** Syncs all bytes, and sets the owner and permissions of the file that it will replace. */
   async finish(): Promise<void> {
     await this.file.flush();
-    // A library that was given the path may have put another file in this one's place.
+    // A library that writes by path may have replaced the file.
     const own = this.used ? this.file.handle : await open(this.path, "r+");
     try {
       if (this.replaced) {
@@ -65,7 +65,7 @@ export class OutputPart implements SinkFile {
     await this.file.close();
   }
 
-  /** From here on its fate is settled by what is found in the folder, also when the process ends. */
+  /** Keeps the file when the process exits: from now on recovery by the next run decides. */
   release(): void {
     this.keepOnExit();
   }

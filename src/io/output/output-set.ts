@@ -4,7 +4,7 @@ import { commitAll, type Removal } from "./publish-outputs.js";
 import type { StagedFile } from "./staged-file.js";
 import { findCompanions, lstatOrNull, TemporaryNames } from "./temporary-names.js";
 
-/** Everything that one run writes: it appears together, or nothing of it does. */
+/** All outputs of one run, which are committed or aborted together. */
 export class OutputSet {
   private readonly sinks: HostSink[] = [];
   private readonly removals: Removal[] = [];
@@ -25,8 +25,8 @@ export class OutputSet {
   }
 
   /**
-   * A file of an earlier run goes with its companions when this one's outputs come.
-   * @returns whether it will: a link, a device or a pipe is left alone
+   * Removes a file of an earlier run and its companions on commit.
+   * @returns false for links, devices and pipes, which are kept
    */
   remove(path: string, companions: readonly string[] = []): boolean {
     if (!lstatOrNull(path)?.isFile()) return false;
@@ -38,9 +38,9 @@ export class OutputSet {
   }
 
   /**
-   * @param last what cannot be taken back, such as the commit of a database: its failure undoes the rest
-   * @param before told of the files before the first gets its name
-   * @throws output-failed, output-exists, with everything as it was
+   * @param last an irreversible step, such as the commit of a database; its failure undoes the renames
+   * @param before called with the files before the first one is renamed
+   * @throws output-failed, output-exists; then everything is as before
    */
   commit(last?: () => Promise<void>, before?: (files: readonly StagedFile[]) => void | Promise<void>): Promise<void> {
     return commitAll(this.sinks, this.removals, last, before);

@@ -8,14 +8,14 @@ import { rename } from "./rename.js";
 import type { StagedFile } from "./staged-file.js";
 import { isBeingReplaced, isSameFile, lstatOrNull, outputError, type TemporaryNames } from "./temporary-names.js";
 
-/** The files of one output, all on the disk, and what they replace. */
+/** The prepared files of one output, and the files that they replace. */
 export interface FileSet {
-  /** What the person calls it. */
+  /** The output as in the request. */
   readonly name: string;
   readonly main: string;
   readonly overwrite: boolean;
   readonly parts: readonly OutputPart[];
-  /** What is there of an older output: the main file first. */
+  /** Existing files of an older output, the main file first. */
   readonly obsolete: readonly string[];
   readonly names: TemporaryNames;
 }
@@ -23,51 +23,51 @@ export interface FileSet {
 const writtenMeanwhileError = (output: string, cause?: unknown) =>
   createError("output-failed", { output, reason: "another process is writing it" }, cause);
 
-/** Files that go when the outputs come: an older output of the name, of which nothing is written again. */
+/** Files of an older output to remove on commit without replacement. */
 export interface Removal {
   /** The main file first. */
   readonly paths: readonly string[];
   readonly names: TemporaryNames;
 }
 
-/** What file systems say that have no hard links. */
+/** Error codes of file systems without hard links. */
 const noHardLinkCodes = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK", "EINVAL", "EACCES"]);
 
 const systemErrorCode = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? "";
 
-/** Makes the names in a folder as durable as the files; where the system cannot, they are so soon enough. */
+/** Syncs the entries of a folder, as far as the system supports it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, constants.O_RDONLY).catch(() => null);
   await handle?.sync().catch(() => {});
   await handle?.close();
 }
 
-/** `rm` looks twice at what it removes. */
+/** Cheaper than `rm`, which calls `stat` first. */
 async function unlinkIfExists(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (systemErrorCode(error) !== "ENOENT") throw error;
   });
 }
 
-/** A single file with nothing around it: another can take its place in one step, and no one ever finds none. */
+/** Whether the output is one file without companions, which one rename can replace. */
 const isSingleFile = ({ parts, obsolete, main }: FileSet): boolean =>
   parts.length === 1 && obsolete.every((path) => path === main);
 
 /**
- * Puts the outputs of one run in one folder under their names.
+ * Renames the outputs of one run in one folder to their final names.
  *
- * No mixed set is ever seen, wherever the process is killed: old main files step aside first, then their companions;
- * the new companions get their names next, and the main files last, at the very end the one that decides. Until it has
- * its name, what stepped aside is put back if anything fails, by this process or by the next that writes here.
+ * Readers never see a mix of old and new files, even if the process is killed: first the old main files are moved aside,
+ * then their companions; then the new companions are renamed, and the main files last. The very last main file is the
+ * commit point: until it has its name, any failure restores the old files, by this process or by the next that writes here.
  */
 class Publication {
   private readonly undo: (() => Promise<void>)[] = [];
   private readonly markers: string[] = [];
   private readonly spent: string[] = [];
-  /** The inodes of the files that have their names. */
+  /** The inodes of the renamed files. */
   private readonly published = new Map<string, number | undefined>();
   private readonly sets: readonly FileSet[];
-  /** Whether names have changed that what comes next counts on. */
+  /** Whether names have changed since the last sync of the folders. */
   private changed: boolean;
 
   constructor(
@@ -77,18 +77,18 @@ class Publication {
   ) {
     const decides = (set: FileSet) => Number(names.isCommitPoint(set.main));
     this.sets = [...sets].sort((a, b) => decides(b) - decides(a));
-    // What tells the next run that a set is incomplete is its temporary main file; of one file nothing can be missing.
+    // The temporary main file marks a set as incomplete for the next run; a single file is never incomplete.
     this.changed = sets.length !== 1 || !sets.every(isSingleFile);
   }
 
-  /** @throws output-failed, output-exists; `takeBack` is still to be called */
+  /** @throws output-failed, output-exists; the caller then calls `rollBack` */
   async publish(): Promise<void> {
     for (const { parts } of this.sets) for (const part of parts) this.spent.push(part.path);
-    // Without an output beside them nothing would tell the next run what they were: they go at the end.
-    const gone = this.sets.length > 0 ? this.removals.flatMap(({ paths }) => paths) : [];
+    // Without an output, a later run could not recover files that were moved aside: `cleanUp` removes them instead.
+    const removed = this.sets.length > 0 ? this.removals.flatMap(({ paths }) => paths) : [];
     for (const set of this.sets) if (!isSingleFile(set)) this.checkNotPublished(set);
     for (const set of this.sets) for (const path of set.obsolete.slice(0, 1)) await this.moveAside(path, set);
-    for (const path of gone) await this.moveAside(path);
+    for (const path of removed) await this.moveAside(path);
     await this.sync();
     for (const set of this.sets) for (const path of set.obsolete.slice(1)) await this.moveAside(path, set);
     for (const set of this.sets) for (const part of set.parts) if (!part.isMain) await this.rename(part, set);
@@ -98,13 +98,13 @@ class Publication {
     await this.sync();
   }
 
-  /** Makes everything as it was. */
+  /** Restores the state before `publish`. */
   async rollBack(): Promise<void> {
     for (const step of this.undo.reverse()) await step().catch(() => {});
     for (const path of this.markers) await rm(path, { force: true }).catch(() => {});
   }
 
-  /** The outputs are there and whole: what cannot be tidied now is tidied by the next run, which looks at the main ones. */
+  /** Removes temporary files after the commit; what cannot be removed now is removed by the next run. */
   async cleanUp(): Promise<void> {
     const removed = this.sets.length > 0 ? [] : this.removals.flatMap(({ paths }) => paths);
     const spent = [...this.spent, ...this.markers, ...removed];
@@ -113,7 +113,7 @@ class Publication {
       await Promise.all(spent.filter((path) => !decides(path)).map(unlinkIfExists));
       for (const path of spent) if (decides(path)) await unlinkIfExists(path);
     } catch {
-      // Those of the main file stay, and tell that the rest can go.
+      // The temporary files of the commit point remain, and show the next run that the rest can be removed.
     }
   }
 
@@ -125,7 +125,7 @@ class Publication {
     await Promise.all([...new Set([...paths, ...removed].map((path) => dirname(path)))].map(syncFolder));
   }
 
-  /** Before anything is touched: what another process took aside from here tells that it is in the middle of this. */
+  /** Refuses to start while another process is replacing the same files. */
   private checkNotPublished({ main, obsolete }: FileSet): void {
     if (obsolete.length > 0 && isBeingReplaced(main)) throw writtenMeanwhileError(main);
   }
@@ -142,15 +142,15 @@ class Publication {
     }
     this.spent.push(aside);
     this.undo.push(async () => {
-      // What another process has put there since is not lost to an older file.
+      // Do not overwrite a file that another process has written since.
       if (lstatOrNull(path) && !isSameFile(aside, path) && !this.isOwn(path)) return;
       await rename(aside, path);
-      // Two names of one file stay two.
+      // If both names are links to one file, `rename` does nothing.
       await rm(aside, { force: true });
     });
   }
 
-  /** The next run must know what to put back where the name aside is too short to say it. */
+  /** Stores the original name if it does not fit into the temporary name, so that the next run can restore it. */
   private async writeMarker(path: string): Promise<void> {
     const note = this.names.markerFor(path, "old");
     if (note === null) return;
@@ -159,9 +159,8 @@ class Publication {
   }
 
   /**
-   * A second name for the temporary file, which tells the next run, should this one die, that the name is its own and
-   * not another's. Where there are no hard links it is a plain rename, and a marker says that nothing had the name
-   * before (where something had, it stepped aside).
+   * Hard-links the temporary file to its final name: if this run is killed, the next one sees that the final name belongs
+   * to it. Without hard links, renames the file; a marker records that no file had the name before.
    */
   private async rename(part: OutputPart, set: FileSet): Promise<void> {
     this.changed = true;
@@ -173,22 +172,22 @@ class Publication {
       throw outputError(set.name, error);
     }
     this.published.set(part.finalPath, lstatOrNull(part.finalPath)?.ino);
-    // Where one took the other's place, putting that back is one step, too.
+    // If the file replaced another one, restoring the old file replaces it again.
     if (had && isSingleFile(set)) return;
     this.undo.push(async () => {
       if (this.isOwn(part.finalPath)) await rm(part.finalPath, { force: true });
     });
   }
 
-  /** Whether a file is still the one that this run gave the name. */
+  /** Whether the file is the one that this run put there. */
   private isOwn(path: string): boolean {
     const inode = this.published.get(path);
     return inode !== undefined && inode === lstatOrNull(path)?.ino;
   }
 
   private async link(part: OutputPart, { overwrite }: FileSet, had: boolean): Promise<void> {
-    // What was there has stepped aside: a file that is there now belongs to somebody else, and so may those around it.
-    const taken = (cause?: unknown) =>
+    // The old file was moved aside: an existing file now belongs to another process.
+    const takenError = (cause?: unknown) =>
       overwrite
         ? writtenMeanwhileError(part.finalPath, cause)
         : createError("output-exists", { output: part.finalPath }, cause);
@@ -196,9 +195,9 @@ class Publication {
       await link(part.path, part.finalPath);
       return;
     } catch (error) {
-      if (systemErrorCode(error) === "EEXIST") throw taken(error);
+      if (systemErrorCode(error) === "EEXIST") throw takenError(error);
       if (!noHardLinkCodes.has(systemErrorCode(error))) throw error;
-      if (lstatOrNull(part.finalPath)) throw taken();
+      if (lstatOrNull(part.finalPath)) throw takenError();
     }
     if (!had) {
       const marker = this.names.nameFor(part.finalPath, "none");
@@ -220,18 +219,18 @@ async function linkIfPossible(path: string, other: string): Promise<boolean> {
 }
 
 function groupByFolder(sets: readonly FileSet[], removals: readonly Removal[]): Publication[] {
-  const names = new Set([...sets, ...removals].map((one) => one.names));
-  return [...names].map(
-    (of) =>
+  const allNames = new Set([...sets, ...removals].map(({ names }) => names));
+  return [...allNames].map(
+    (names) =>
       new Publication(
-        of,
-        sets.filter((set) => set.names === of),
-        removals.filter((removal) => removal.names === of),
+        names,
+        sets.filter((set) => set.names === names),
+        removals.filter((removal) => removal.names === names),
       ),
   );
 }
 
-/** One file for another, or for none: one rename, before which nothing is seen and after which nothing is left. */
+/** Replaces or creates a single file with one rename. */
 async function replaceSingleFile({ name, parts: [part] }: FileSet): Promise<void> {
   try {
     await rename(part!.path, part!.finalPath);
@@ -242,11 +241,10 @@ async function replaceSingleFile({ name, parts: [part] }: FileSet): Promise<void
 }
 
 /**
- * Commits the outputs of one run: all get their names, or all is as it was before.
- *
- * First every file is whole on the disk and every stream has its last byte, then the names are given.
- * @param last what cannot be taken back and is done when all outputs have their names; its failure undoes them
- * @param before told of the files before the first gets its name
+ * Commits the outputs of one run: all get their final names, or everything stays as before. First every file is synced and
+ * every stream is flushed, then the files are renamed.
+ * @param last an irreversible step that runs after the renames; its failure undoes them
+ * @param before called with the files before the first one is renamed
  * @throws output-failed, output-exists
  */
 export async function commitAll(
@@ -257,7 +255,7 @@ export async function commitAll(
 ): Promise<void> {
   let publications: Publication[] = [];
   try {
-    // Bytes in a stream cannot be taken back: they go when the disk has taken the rest.
+    // Bytes in a stream cannot be undone: streams are flushed after all files are on disk.
     const streams = sinks.filter((sink) => sink.isStream);
     for (const sink of sinks) if (!sink.isStream) await sink.prepare();
     const sets = sinks.flatMap((sink) => sink.files() ?? []).filter((set) => set.parts.length > 0);

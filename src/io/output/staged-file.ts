@@ -1,7 +1,7 @@
-/** A file that is whole on the disk and has not its name yet. */
+/** A complete file on disk that does not have its final name yet. */
 export interface StagedFile {
   readonly path: string;
   readonly finalPath: string;
-  /** By which it is known under its name, where that is not what the file itself says. */
+  /** Identifies the version of an object in a bucket; absent for local files. */
   readonly stamp?: string;
 }

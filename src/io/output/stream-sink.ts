@@ -5,10 +5,10 @@ import type { SinkFile } from "../../plugin/format.js";
 import type { HostSink, SinkOptions } from "./create-sink.js";
 import { outputError } from "./temporary-names.js";
 
-/** Small writes are collected up to this many bytes. */
+/** Small writes are buffered up to this many bytes. */
 const bufferCapacity = 1 << 16;
 
-/** Straight out, with back-pressure: stdout, a named pipe, a device. */
+/** Writes directly to stdout, a named pipe or a device, with back-pressure. */
 export class StreamSink implements HostSink {
   readonly inPlaceTarget = null;
   readonly isStream = true;
@@ -23,7 +23,7 @@ export class StreamSink implements HostSink {
     private readonly stream: Writable,
     private readonly options: SinkOptions,
   ) {
-    // Stays for the life of the stream: stdout may tell of a broken pipe long after the last write.
+    // Never removed, since stdout may report a broken pipe long after the last write.
     stream.on("error", (error) => {
       this.failure ??= error;
     });
@@ -63,7 +63,7 @@ export class StreamSink implements HostSink {
     await this.send(full);
   }
 
-  /** The stream keeps the bytes: they are not changed afterwards. */
+  /** @param bytes must not be changed afterwards, since the stream keeps them */
   private async send(bytes: Buffer): Promise<void> {
     if (this.failure) throw this.reason();
     if (this.stream.destroyed || this.stream.writableEnded) {
@@ -86,7 +86,7 @@ export class StreamSink implements HostSink {
     if (this.failure) throw this.reason();
   }
 
-  /** Whoever read the output has enough, as `head` does: nothing to complain about. */
+  /** The error of the stream; a pipe that its reader closed, as `head` does, is `output-closed`. */
   private reason(): Error {
     const code = (this.failure as NodeJS.ErrnoException).code;
     if (code === "EPIPE" || code === "ERR_STREAM_DESTROYED" || code === "ERR_STREAM_PREMATURE_CLOSE") {
@@ -95,7 +95,7 @@ export class StreamSink implements HostSink {
     return outputError(this.name, this.failure);
   }
 
-  /** stdout stays open. */
+  /** Ends the stream, except stdout. */
   async prepare(): Promise<void> {
     await this.flush();
     if (this.failure) throw this.reason();
@@ -121,7 +121,7 @@ export class StreamSink implements HostSink {
     return this.prepare();
   }
 
-  /** What was sent cannot be taken back. */
+  /** Drops buffered bytes; written bytes cannot be undone. */
   async abort(): Promise<void> {
     this.buffer = null;
     this.filled = 0;

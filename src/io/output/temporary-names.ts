@@ -17,27 +17,28 @@ import { shortHash } from "../short-hash.js";
 import { isAbandoned, markPattern, newMark } from "./abandoned-files.js";
 
 /**
- * What a temporary file beside an output is for: `tmp` is new and gets the name, `old` had it, `none` says that nothing
- * had. Their names start with a dot, so that no glob takes them for inputs.
+ * The role of a temporary file beside an output: `tmp` is the new file, `old` the previous file that was moved aside, and
+ * `none` marks that there was no previous file. `main.` marks the commit point. The names start with a dot, so that globs
+ * do not match them.
  */
 export type TemporaryRole = `${"main." | ""}${"tmp" | "old" | "none"}`;
 
-/** File systems take names of so many bytes. */
+/** Maximum length of a file name in bytes on common file systems. */
 export const maxNameBytes = 255;
 
-/** A name of at most `room` bytes: of a longer one the beginning, and a hash that tells it from others that begin so. */
-export function shortenName(name: string, room: number): string {
-  if (Buffer.byteLength(name) <= room) return name;
+/** Shortens a name to at most `maxBytes` bytes: its beginning and a hash of the whole name. */
+export function shortenName(name: string, maxBytes: number): string {
+  if (Buffer.byteLength(name) <= maxBytes) return name;
   const hash = shortHash(name);
   let start = Buffer.from(name)
-    .subarray(0, room - hash.length - 1)
+    .subarray(0, maxBytes - hash.length - 1)
     .toString();
-  // A character that was cut in two.
-  while (Buffer.byteLength(start) > room - hash.length - 1 || start.endsWith("\uFFFD")) start = start.slice(0, -1);
+  // Removes a character that was cut in two.
+  while (Buffer.byteLength(start) > maxBytes - hash.length - 1 || start.endsWith("\uFFFD")) start = start.slice(0, -1);
   return `${start}~${hash}`;
 }
 
-/** What a mark, a role and the suffix of a journal leave, with some bytes to spare. */
+/** Leaves room for a mark, a role and the suffix of a journal. */
 const maxStemBytes = 200;
 
 const temporaryBase = (name: string): string => shortenName(name, maxStemBytes);
@@ -47,18 +48,18 @@ export function temporaryPath(final: string, mark: string, role: TemporaryRole):
   return join(dirname(final), `.${temporaryBase(basename(final))}.${mark}.${role}`);
 }
 
-/** Beside a temporary file whose name is shortened: a file that holds the whole one. */
+/** Suffix of the file that stores the original name of a shortened one. */
 const originalNameSuffix = "-name";
 
 /**
- * The names of the temporary files that a run keeps in one folder. One of its main files decides: as long as it lacks its
- * name, all that has the run's mark is undone by whoever finds it.
+ * The temporary names of one run in one folder. One main file is the commit point: as long as it does not have its final
+ * name, the next run undoes everything with the mark of this run.
  */
 export class TemporaryNames {
   private readonly mark = newMark();
   private commitPoint: string | undefined;
 
-  /** The first main file decides. */
+  /** Only the first call has an effect. */
   setCommitPoint(main: string): void {
     this.commitPoint ??= main;
   }
@@ -71,7 +72,7 @@ export class TemporaryNames {
     return temporaryPath(final, this.mark, this.isCommitPoint(final) ? `main.${kind}` : kind);
   }
 
-  /** Where the name of a temporary file does not tell that of the final one: the file that is to say it; else null. */
+  /** The file that stores the original name if the temporary name is shortened; else null. */
   markerFor(final: string, kind: "old"): string | null {
     const name = basename(final);
     return temporaryBase(name) === name ? null : this.nameFor(final, kind) + originalNameSuffix;
@@ -91,14 +92,14 @@ export function outputError(output: string, error: unknown): GeoferryError {
     : createError("output-failed", { output, reason: describeSystemError(error) }, error);
 }
 
-/** Files that SQLite may leave beside a temporary one. */
+/** Suffixes of files that SQLite may leave beside a database. */
 export const journalSuffixes = ["-journal", "-wal", "-shm"] as const;
 
 const temporaryNamePattern = new RegExp(
   `^\\.(?<base>.+)\\.(?<mark>${markPattern})\\.(?<role>(?:main\\.)?(?:tmp|old|none))(?<journal>-journal|-wal|-shm)?(?<note>${originalNameSuffix})?$`,
 );
 
-/** Whether a file or folder of this name is one that a run keeps for itself while it writes. */
+/** Whether a file or folder has a temporary name of a run. */
 export const isTemporaryName = (name: string): boolean => temporaryNamePattern.test(name);
 
 export const lstatOrNull = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
@@ -109,7 +110,7 @@ export function isSameFile(one: string, other: string): boolean {
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** The path that a symbolic link finally stands for, be there a file or not; any other path as it is. */
+/** Resolves symbolic links, also if the target does not exist; other paths are returned unchanged. */
 export function resolveSymlinks(path: string): string {
   let at = path;
   for (let hops = 0; hops < 40 && lstatOrNull(at)?.isSymbolicLink(); hops += 1) {
@@ -145,11 +146,11 @@ interface AbandonedFile {
 
 function restoreOriginal({ path, finalPath }: AbandonedFile): void {
   renameSync(path, finalPath);
-  // Two names of one file stay two.
+  // If both names are links to one file, `rename` does nothing.
   rmSync(path, { force: true });
 }
 
-/** Puts right what a killed run left: its set is seen whole in the end, or the one before it is. */
+/** Finishes or undoes the set of a killed run, so that either the new or the previous files are complete. */
 function recoverSet(files: readonly AbandonedFile[]): void {
   const withRole = (role: TemporaryRole) => files.filter((file) => file.role === role);
   const [main] = withRole("main.tmp");
@@ -159,22 +160,22 @@ function recoverSet(files: readonly AbandonedFile[]): void {
     for (const file of withRole("tmp")) if (isSameFile(file.path, file.finalPath)) rmSync(file.finalPath);
     for (const file of withRole("none")) rmSync(file.finalPath, { force: true });
   }
-  // A main file that is there in spite of it, and was not before, was put there by somebody since: it stays.
+  // A main file that exists although this run did not publish it was written by another process: it is kept.
   const kept = (final: string) => oldMain.some((file) => isSameFile(file.path, final));
   const restore = main !== undefined && !published && (!lstatOrNull(main.finalPath) || kept(main.finalPath));
   for (const file of [...withRole("old"), ...oldMain]) {
     if (restore) restoreOriginal(file);
-    // Without a word of the main file, which a link has put elsewhere, the only copy is not thrown away.
+    // Without a temporary main file (a link may have put it elsewhere), the only copy of a file is kept.
     else if (main || published || lstatOrNull(file.finalPath)) rmSync(file.path);
   }
   const spent: readonly TemporaryRole[] = ["tmp", "none", "main.none", "main.tmp"];
   for (const role of spent) for (const file of withRole(role)) rmSync(file.path, { force: true });
 }
 
-/** A set gets its names within this, in milliseconds; what stands aside for longer was left by a run that was killed. */
+/** Publishing a set takes less than this; files that were moved aside earlier belong to a killed run. */
 const publishTimeoutMs = 60_000;
 
-/** Whether a main file has just stepped aside for another run. */
+/** Whether another run has just moved the main file aside. */
 export function isBeingReplaced(main: string): boolean {
   const name = temporaryBase(basename(main));
   const start = `.${name}.`;
@@ -188,10 +189,10 @@ export function isBeingReplaced(main: string): boolean {
 }
 
 const sweptAt = new Map<string, number>();
-/** Many outputs go into one folder: it is not listed again for each. In milliseconds. */
+/** Minimum interval between recoveries of a folder, since many outputs may go into one. */
 const sweepIntervalMs = 60_000;
 
-/** Nothing of a note that another run has just tidied away. */
+/** Returns an empty text if another run has just removed the file. */
 function readTextIfExists(path: string): string {
   try {
     return readFileSync(path, "utf8");
@@ -201,32 +202,32 @@ function readTextIfExists(path: string): string {
   }
 }
 
-/** The whole names of files with temporary ones that are shortened: of those that are there, and what notes say. */
+/** The original names of shortened ones, from existing files and from files that store them. */
 function originalNames(folder: string, entries: readonly string[]): Map<string, string> {
   const names = new Map(entries.map((entry) => [temporaryBase(entry), entry] as const));
   for (const entry of entries) {
     const { base, note } = temporaryNamePattern.exec(entry)?.groups ?? {};
     if (base === undefined || !note) continue;
     const name = readTextIfExists(join(folder, entry));
-    // Only a note that fits its place is believed.
+    // Ignores a stored name that does not match the shortened one.
     if (basename(name) === name && temporaryBase(name) === base) names.set(base, name);
   }
   return names;
 }
 
-/** The folder of a dataset that a killed run was making, or had put aside for another that did not come. */
+/** Recovers the folder of a dataset that a killed run was writing or had moved aside. */
 function recoverDatasetFolder(path: string, final: string, role: TemporaryRole): void {
   if (role === "main.old" && !lstatOrNull(final)) renameSync(path, final);
   else if (role === "main.old" || role === "main.tmp") rmSync(path, { recursive: true, force: true });
 }
 
 /**
- * Finishes or undoes what runs that were killed left in the folder.
- * @param gone see `isAbandoned`; the folder is then looked at however short ago that was done
+ * Finishes or undoes what killed runs left in the folder.
+ * @param deadPrefix see `isAbandoned`; with it, the folder is checked even if that was done recently
  */
-export function recoverAbandonedOutputs(folder: string, gone?: string): void {
+export function recoverAbandonedOutputs(folder: string, deadPrefix?: string): void {
   const key = resolve(folder);
-  if (gone === undefined && Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepIntervalMs) return;
+  if (deadPrefix === undefined && Date.now() - (sweptAt.get(key) ?? Number.NEGATIVE_INFINITY) < sweepIntervalMs) return;
   sweptAt.set(key, Date.now());
   const groups = new Map<string, AbandonedFile[]>();
   const notes: string[] = [];
@@ -237,10 +238,10 @@ export function recoverAbandonedOutputs(folder: string, gone?: string): void {
     if (base === undefined || mark === undefined) continue;
     const path = join(folder, entry);
     const stat = lstatOrNull(path);
-    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs, gone))
+    if (stat?.isDirectory() && isAbandoned(mark, stat.mtimeMs, deadPrefix))
       recoverDatasetFolder(path, join(folder, base), role as TemporaryRole);
     if (!stat?.isFile() && !stat?.isSymbolicLink()) continue;
-    if (!isAbandoned(mark, stat.mtimeMs, gone)) continue;
+    if (!isAbandoned(mark, stat.mtimeMs, deadPrefix)) continue;
     if (journal) rmSync(path, { force: true });
     else if (note) notes.push(path);
     else {

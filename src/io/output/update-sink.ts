@@ -5,11 +5,11 @@ import type { InPlaceTarget, SinkFile } from "../../plugin/format.js";
 import type { HostSink } from "./create-sink.js";
 import { outputError } from "./temporary-names.js";
 
-/** A file or database that its writer changes in place: what makes the change last, or takes it back, is the writer's. */
+/** A file or database that its writer changes in place; the writer itself commits or rolls back. */
 export class UpdateSink implements HostSink {
   readonly isStream = false;
 
-  /** @throws output-failed where the file, or the folder that a journal needs, is not to be written to */
+  /** @throws output-failed if the file, or its folder, if a journal is created, is not writable */
   constructor(
     readonly name: string,
     readonly inPlaceTarget: InPlaceTarget & { readonly isAddress?: boolean },

@@ -10,7 +10,7 @@ import { FileSink } from "./file-sink.js";
 import { commitAll, type FileSet } from "./publish-outputs.js";
 import { outputError, temporaryPath } from "./temporary-names.js";
 
-/** A zip keeps wall-clock time without a zone (APPNOTE 4.4.6); UTC makes the bytes the same everywhere. */
+/** Zips store local time without a zone (APPNOTE 4.4.6); UTC makes the bytes the same on every machine. */
 class UtcWallClock extends Date {
   override getFullYear = () => this.getUTCFullYear();
   override getMonth = () => this.getUTCMonth();
@@ -20,7 +20,7 @@ class UtcWallClock extends Date {
   override getSeconds = () => this.getUTCSeconds();
 }
 
-/** A set of files packed into one zip, which gets its name when all is in it. */
+/** A set of files in one zip, which is renamed to its final name when complete. */
 export class ZipSink implements HostSink {
   readonly inPlaceTarget = null;
   readonly isStream = false;
@@ -46,7 +46,7 @@ export class ZipSink implements HostSink {
     const entry = this.entryName(extension);
     if (this.members.has(entry)) throw createError("internal", { reason: `${entry} is created twice` });
     const { name } = this;
-    const guarded = (work: Promise<void>) =>
+    const withOutputError = (work: Promise<void>) =>
       work.catch((error: unknown) => {
         throw error instanceof RangeError ? error : outputError(name, error);
       });
@@ -59,8 +59,8 @@ export class ZipSink implements HostSink {
         get size() {
           return file.size;
         },
-        write: (bytes) => guarded(file.write(bytes)),
-        patch: (position, bytes) => guarded(file.patch(position, bytes)),
+        write: (bytes) => withOutputError(file.write(bytes)),
+        patch: (position, bytes) => withOutputError(file.patch(position, bytes)),
       };
     } catch (error) {
       throw outputError(name, error);

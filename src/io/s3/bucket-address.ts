@@ -5,28 +5,28 @@ import { redactUrl } from "../redact.js";
 
 export interface BucketAddress {
   readonly bucket: string;
-  /** As it is stored: nothing in it is encoded. Empty of the whole bucket, with a `/` at its end of a prefix. */
+  /** The key without URL encoding. Empty for the whole bucket; a prefix ends with `/`. */
   readonly key: string;
 }
 
 export const isBucketAddress = (text: string): boolean => /^s3:\/\//i.test(text);
 
-/** @throws usage where there is no bucket in it */
+/** @throws usage if the address names no bucket */
 export function parseBucketAddress(text: string): BucketAddress {
   const [, bucket = "", key = ""] = /^s3:\/\/([^/]*)\/?(.*)$/is.exec(text) ?? [];
   if (/^\.*$/.test(bucket) || !/^[^/\\?#@:\s]+$/.test(bucket))
     throw createError("usage", {
-      reason: `${redactUrl(text)}: is no address of an object; write s3://bucket/key, and credentials in the environment`,
+      reason: `${redactUrl(text)}: is not an address of an object; write s3://bucket/key, and set credentials in the environment`,
     });
   return { bucket, key };
 }
 
 export const formatBucketAddress = ({ bucket, key }: BucketAddress): string => `s3://${bucket}/${key}`;
 
-/** A path from the root of the file system; an address as it is. Neither ends with a separator. */
+/** Makes a path absolute; bucket addresses are kept. The result has no trailing separator. */
 export const toAbsolute = (name: string): string => (isBucketAddress(name) ? name.replace(/\/+$/, "") : resolve(name));
 
-/** What stands between a folder and what is in it. */
+/** The separator between a folder and its entries. */
 export const separatorFor = (name: string): string => (isBucketAddress(name) ? "/" : sep);
 
 /** `in/` of `in/roads.shp`, nothing of `roads.shp`. */

@@ -1,4 +1,4 @@
-/** An object of a bucket into a file of this disk, one version of it from the first byte to the last. */
+/** Downloads objects of a bucket to files, each from a single version. */
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { GetObjectCommand } from "@aws-sdk/client-s3";
@@ -10,22 +10,22 @@ import { formatBucketAddress } from "./bucket-address.js";
 import type { StoredObject } from "./list-objects.js";
 import { bucketError, runS3Operation } from "./s3-client.js";
 
-/** Servers differ in quotes, and those that compress call an ETag weak. */
+/** Removes quotes and the weak prefix, in which stores and proxies differ. */
 const normalizeEtag = (etag: string): string => etag.replace(/^W\/|"/g, "");
 
 export interface FetchOptions {
   readonly signal: AbortSignal;
   readonly maxBytes?: number;
-  /** Told of the bytes that have come so far. */
+  /** Called with the bytes received so far. */
   readonly progress?: (done: number) => void;
 }
 
 /**
- * The bytes of that very version. Where the connection breaks, the rest is asked for, by the version's ETag.
- * @throws input-changed where there is another version by now
+ * Reads the object in the listed version. After a broken connection, requests the rest with the ETag as condition.
+ * @throws input-changed if the object has another version now
  */
 async function* readObject({ bucket, key, etag, size }: StoredObject, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const errand = { bucket, key, purpose: "read", signal } as const;
+  const operation = { bucket, key, purpose: "read", signal } as const;
   const source = formatBucketAddress({ bucket, key });
   const { retries } = networkSettings();
   let done = 0;
@@ -33,16 +33,16 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
   for (let breaks = 0; ; ) {
     const input = { Bucket: bucket, Key: key, ...(etag === "" ? {} : { IfMatch: etag }) };
     const range = done > 0 ? { Range: `bytes=${done}-` } : {};
-    const { Body, ContentRange, ETag } = await runS3Operation(errand, (client, options) =>
+    const { Body, ContentRange, ETag } = await runS3Operation(operation, (client, options) =>
       client.send(new GetObjectCommand({ ...input, ...range }), options),
     );
-    // Some stores, and proxies before them, pass over what they are asked.
+    // Some stores and proxies ignore conditions and ranges.
     if (etag !== "" && ETag !== undefined && normalizeEtag(ETag) !== normalizeEtag(etag))
       throw createError("input-changed", { source });
     if (done > 0 && !ContentRange?.startsWith(`bytes ${done}-`))
       throw createError("input-download", {
         source,
-        reason: "the connection broke, and the store does not give the rest alone",
+        reason: "the connection broke, and the store does not support range requests to resume",
       });
     try {
       for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
@@ -51,7 +51,7 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
         yield chunk;
       }
     } catch (error) {
-      const failure = bucketError(error, errand);
+      const failure = bucketError(error, operation);
       if (isTimeoutError(error)) late++;
       if (failure.kind !== "unavailable" || breaks >= retries || late > maxTimeoutRetries) throw failure;
     }
@@ -60,12 +60,12 @@ async function* readObject({ bucket, key, etag, size }: StoredObject, signal: Ab
     if (breaks > retries)
       throw createError("bucket-unavailable", {
         address: source,
-        reason: `it announced ${size} bytes and sent ${done}`,
+        reason: `the store announced ${size} bytes and sent ${done}`,
       });
   }
 }
 
-/** @throws as `ask` does, and input-changed, input-download, output-failed, interrupted */
+/** @throws as `runS3Operation` does, and input-changed, input-download, output-failed, interrupted */
 async function fetchObject(
   object: StoredObject,
   path: string,
@@ -83,8 +83,8 @@ async function fetchObject(
 }
 
 /**
- * Fetches all of them side by side, and ends when all have come or failed.
- * @throws as `ask` does, and input-too-large, input-changed, input-download, output-failed, interrupted
+ * Downloads the objects concurrently, and returns when all have arrived or failed.
+ * @throws as `runS3Operation` does, and input-too-large, input-changed, input-download, output-failed, interrupted
  */
 export async function fetchObjects(
   files: readonly { readonly object: StoredObject; readonly path: string }[],
@@ -110,5 +110,5 @@ export async function fetchObjects(
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
-/** Objects of one input that come at a time. */
+/** Concurrent downloads for one input. */
 const maxConcurrentObjects = 4;

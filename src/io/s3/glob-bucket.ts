@@ -1,4 +1,4 @@
-/** Which objects of a bucket a pattern means: prefixes are walked as folders are, and only those that it may mean. */
+/** Expands a glob in a bucket: walks prefixes like folders, and only those that may match. */
 import type { Dirent } from "node:fs";
 import { glob } from "tinyglobby";
 import { formatBucketAddress, parseBucketAddress } from "./bucket-address.js";
@@ -6,14 +6,14 @@ import { listFolder } from "./list-objects.js";
 
 type ReaddirCallback = (error: Error | null, entries?: Dirent[]) => void;
 
-/** As much of an entry as walking takes. */
+/** A directory entry with the methods that the glob library uses. */
 function createDirent(name: string, isFolder: boolean): Dirent {
   const kind = { isFile: () => !isFolder, isDirectory: () => isFolder, isSymbolicLink: () => false };
   return { name, ...kind } as Dirent;
 }
 
 /**
- * The addresses of the objects that match, sorted. The bucket itself is no pattern.
+ * Returns the addresses of the matching objects, sorted. The bucket name cannot contain a pattern.
  * @throws usage, input-download, bucket-forbidden, bucket-unavailable
  */
 export async function globBucket(pattern: string, signal: AbortSignal): Promise<string[]> {
@@ -34,7 +34,7 @@ export async function globBucket(pattern: string, signal: AbortSignal): Promise<
         );
       },
       (error: unknown) => {
-        // The walk passes over what it cannot list.
+        // The glob library ignores folders that it cannot list.
         failure ??= error;
         heard(error as Error);
       },

@@ -1,38 +1,37 @@
-/** What is in a bucket: objects by the beginning of their keys, and prefixes as folders. */
+/** Lists objects of a bucket by prefix, with common prefixes as folders. */
 import { HeadObjectCommand, paginateListObjectsV2 } from "@aws-sdk/client-s3";
 import { GeoferryError } from "../../errors.js";
 import type { BucketAddress } from "./bucket-address.js";
 import { runS3Operation, type S3Operation } from "./s3-client.js";
 
-/** An object as it is now. Where the ETag is the same, so is the content. */
+/** The current version of an object. The same ETag means the same content. */
 export interface StoredObject extends BucketAddress {
-  /** As the store writes it, in quotes. */
+  /** With the quotes, as the store returns it. */
   readonly etag: string;
   /** Bytes. */
   readonly size: number;
-  /** Milliseconds of the system's epoch. */
+  /** Milliseconds since 1970. */
   readonly modified: number;
 }
 
-/** What stands directly below a prefix. */
+/** Objects and folders directly below a prefix. */
 export interface BucketFolder {
   readonly objects: readonly StoredObject[];
-  /** Their keys, each with a `/` at its end. */
+  /** Prefixes, each with a trailing `/`. */
   readonly folders: readonly string[];
 }
 
-/** What of a bucket is listed, and for whom. */
+/** A listing; `key` is used in messages. */
 interface ListRequest extends S3Operation {
-  /** What the keys begin with; what is told of is `key`. */
   readonly prefix: string;
-  /** What stands behind the next `/` is told as folders. */
+  /** Whether keys with a further `/` are grouped into folders. */
   readonly flat: boolean;
 }
 
-/** In the order of their keys, page by page. @throws as `ask` does */
-async function listObjects({ prefix, flat, ...errand }: ListRequest): Promise<BucketFolder> {
-  const { bucket } = errand;
-  return runS3Operation(errand, async (client, options) => {
+/** Lists all pages, in the order of the keys. @throws as `runS3Operation` does */
+async function listObjects({ prefix, flat, ...operation }: ListRequest): Promise<BucketFolder> {
+  const { bucket } = operation;
+  return runS3Operation(operation, async (client, options) => {
     const objects: StoredObject[] = [];
     const folders: string[] = [];
     const input = { Bucket: bucket, Prefix: prefix, ...(flat ? { Delimiter: "/" } : {}) };
@@ -59,10 +58,10 @@ export const listAll = async (
   (await listObjects({ ...start, prefix: start.key, flat: false, purpose, signal })).objects;
 
 /** The objects in the same folder whose keys begin with `prefix`: `in/roads.shp`, `in/roads.dbf`, `in/roads_1.shp`. */
-export const listSiblings = async (errand: S3Operation, prefix: string): Promise<readonly StoredObject[]> =>
-  (await listObjects({ ...errand, prefix, flat: true })).objects;
+export const listSiblings = async (operation: S3Operation, prefix: string): Promise<readonly StoredObject[]> =>
+  (await listObjects({ ...operation, prefix, flat: true })).objects;
 
-/** Whether there is anything below a prefix. */
+/** Whether any object exists below a prefix. */
 export async function prefixExists({ bucket, key }: BucketAddress, signal: AbortSignal): Promise<boolean> {
   const prefix = `${key.replace(/\/$/, "")}/`;
   return runS3Operation({ bucket, key: prefix, purpose: "read", signal }, async (client, options) => {
@@ -74,10 +73,10 @@ export async function prefixExists({ bucket, key }: BucketAddress, signal: Abort
   });
 }
 
-/** Under this name an object that geoferry wrote says which writing it is of. */
+/** Metadata key in which geoferry stores the ID of the write that created an object. */
 export const writeIdKey = "geoferry-writing";
 
-/** An object as it is now, and which writing it is of; null where there is none. @throws as `ask` does */
+/** The current version of an object and the ID of its write; null if there is none. @throws as `runS3Operation` does */
 export async function headObject(
   { bucket, key }: BucketAddress,
   signal: AbortSignal,

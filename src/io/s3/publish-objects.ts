@@ -1,9 +1,9 @@
 /**
- * Files become objects of a bucket: all of them, or all is as it was.
+ * Uploads files as objects of a bucket: all of them, or everything stays as before.
  *
- * A store gives one object its name at a time and renames none. A single object takes the other's place in one step. Of
- * several, what is replaced is copied aside within the store first; then the main objects that have companions go, the
- * companions come, and the main ones come last, so that no mixed set is ever seen.
+ * A store can only write one object at a time, and cannot rename. A single object is replaced in one step. For several,
+ * the replaced objects are first copied to backup keys; then main objects that have companions are deleted, the companions
+ * are written, and the main objects last, so that readers never see a mix of old and new objects.
  */
 import { CopyObjectCommand, DeleteObjectCommand } from "@aws-sdk/client-s3";
 import { createError } from "../../errors.js";
@@ -13,16 +13,16 @@ import { headObject, listSiblings, type StoredObject } from "./list-objects.js";
 import { runS3Operation } from "./s3-client.js";
 import { checkCurrentObject, type ExpectedObject, isConditionFailure, Upload } from "./upload.js";
 
-/** An object that is to come, or to go. */
+/** An object to write or delete. */
 export interface ObjectChange {
   readonly to: BucketAddress;
-  /** Null of one that goes. */
+  /** Null for an object to delete. */
   readonly file: { readonly path: string; readonly size: number; readonly writeId: string } | null;
-  /** What is there now. */
+  /** The existing object. */
   readonly old: StoredObject | null;
-  /** What belongs together has the same here. */
+  /** Objects of one output have the same value. */
   readonly set: string;
-  /** The others of its set are nothing without it. */
+  /** Whether this is the main object of its set; the others are companions. */
   readonly isMain: boolean;
 }
 
@@ -33,7 +33,7 @@ const deleteObject = ({ bucket, key }: BucketAddress): Promise<unknown> =>
     client.send(new DeleteObjectCommand({ Bucket: bucket, Key: key })),
   );
 
-/** @param etag of the version that is copied; whatever is there where absent */
+/** @param etag version to copy; by default the current one */
 const copyObject = (from: BucketAddress, { bucket, key }: BucketAddress, etag?: string): Promise<unknown> =>
   runS3Operation({ bucket, key, purpose: "write", signal: neverAborted }, (client) => {
     const CopySource = `${from.bucket}/${from.key.split("/").map(encodeURIComponent).join("/")}`;
@@ -50,11 +50,11 @@ export const stemOf = (key: string): string => folderPrefix(key) + objectName(ke
 class BucketPublication {
   private readonly mark = newMark();
   private readonly uploads = new Map<ObjectChange, Upload>();
-  /** What was there, and where it is kept. */
+  /** The replaced objects and their backups. */
   private readonly backups: { readonly old: StoredObject; readonly backup: BucketAddress; readonly isMain: boolean }[] =
     [];
   private readonly published: BucketAddress[] = [];
-  /** What was written where the store took no condition. */
+  /** Objects that were written without a condition, since the store does not support it. */
   readonly unconditional: BucketAddress[] = [];
 
   /** @param changes in the order in which they get their names */
@@ -66,7 +66,7 @@ class BucketPublication {
       }
   }
 
-  /** Everything large is with the store, and nothing is seen of it; what is there is what was there before. */
+  /** Uploads the parts of large files, which are not visible yet, and checks that no existing object has changed. */
   async prepare(signal: AbortSignal): Promise<void> {
     for (const upload of this.uploads.values()) await upload.send(signal);
     for (const { to, old } of this.changes) await checkCurrentObject(to, old, signal);
@@ -96,8 +96,8 @@ class BucketPublication {
   }
 
   /**
-   * What runs have kept aside that were killed: there is an output again. Only of those that wrote what this one has
-   * written: of another output with such a name (`roads2.shp`) it may be all that is left.
+   * Deletes backups of killed runs, since there is a complete output again. Only of runs that wrote the same objects: a
+   * backup of another output with a similar name (`roads2.shp`) may be its only copy.
    */
   private async deleteStaleBackups(): Promise<void> {
     const first = this.changes.at(-1)!.to;
@@ -105,17 +105,17 @@ class BucketPublication {
     const prefixes = new Set(this.changes.map(({ to }) => `${folderPrefix(to.key)}.${objectName(stemOf(to.key))}`));
     for (const prefix of prefixes) {
       const beside = await listSiblings({ ...first, purpose: "write", signal: neverAborted }, prefix);
-      const asides = beside.flatMap((object) => {
+      const backups = beside.flatMap((object) => {
         const { name, mark } = backupKeyPattern.exec(objectName(object.key))?.groups ?? {};
         if (name === undefined || mark === undefined || !isAbandoned(mark, object.modified)) return [];
         return [{ object, mark, isWritten: written.has(folderPrefix(object.key) + name) }];
       });
-      const marks = new Set(asides.filter(({ isWritten }) => isWritten).map(({ mark }) => mark));
-      for (const { object, mark } of asides) if (marks.has(mark)) await deleteObject(object);
+      const marks = new Set(backups.filter(({ isWritten }) => isWritten).map(({ mark }) => mark));
+      for (const { object, mark } of backups) if (marks.has(mark)) await deleteObject(object);
     }
   }
 
-  /** Makes everything as it was, but for what others have written since. @throws output-not-restored where it cannot be done */
+  /** Restores the previous objects, except those that others have written since. @throws output-not-restored */
   async rollBack(reason: string): Promise<void> {
     for (const upload of this.uploads.values()) await upload.abort();
     const kept = this.backups.map(({ backup }) => formatBucketAddress(backup));
@@ -132,10 +132,10 @@ class BucketPublication {
     }
   }
 
-  /** Whether what is there is of this publication. @param orNone also where nothing is there */
-  private async isOwn(at: BucketAddress, orNone = false): Promise<boolean> {
+  /** Whether this publication wrote the object. @param orMissing the result if the object does not exist */
+  private async isOwn(at: BucketAddress, orMissing = false): Promise<boolean> {
     const now = await headObject(at, neverAborted);
-    return now === null ? orNone : this.changes.some(({ file }) => file !== null && file.writeId === now.writing);
+    return now === null ? orMissing : this.changes.some(({ file }) => file !== null && file.writeId === now.writing);
   }
 
   private hasCompanions({ set }: ObjectChange): boolean {
@@ -165,9 +165,9 @@ class BucketPublication {
 }
 
 /**
- * @param changes in any order but that the one that decides is last
- * @param ready told when all large files are with the store, before anything is seen
- * @returns the objects that were written without a condition, since the store takes none
+ * @param changes the last one is the commit point; the others may have any order
+ * @param ready called when all parts of large files are uploaded, before anything becomes visible
+ * @returns the objects that were written without a condition, since the store does not support it
  * @throws output-exists, output-failed, output-not-restored, bucket-forbidden, bucket-unavailable, interrupted
  */
 export async function publishObjects(

@@ -1,7 +1,7 @@
 /**
- * The client of S3 and compatible stores, and what its failures mean. Credentials, region and endpoint are found by the
- * client's own chain (environment, profiles, roles); what that leaves open is settled here. To be loaded when an
- * `s3:` address is used: it takes longer than a small conversion.
+ * The client of S3 and compatible stores, and its errors. The client finds credentials, region and endpoint itself
+ * (environment, profiles, roles); this file sets the remaining options. Load it only for `s3:` addresses, since loading
+ * takes longer than a small conversion.
  */
 import { S3Client, type S3ClientConfig } from "@aws-sdk/client-s3";
 import { createError, GeoferryError } from "../../errors.js";
@@ -13,19 +13,19 @@ import { requestHandler, retryStrategy } from "./s3-http-handler.js";
 const isTrueText = (text: string | undefined): boolean => /^(1|true|yes|on)$/i.test(text ?? "");
 const isFalseText = (text: string | undefined): boolean => /^(0|false|no|off)$/i.test(text ?? "");
 
-/** Requests that no one signs; none of the places where credentials lie is looked at. */
+/** Sends unsigned requests without looking for credentials. */
 const anonymousConfig: S3ClientConfig = {
   credentials: { accessKeyId: "", secretAccessKey: "" },
   signer: { sign: async (request) => request },
 };
 
-/** The address of a store other than Amazon's; empty where none is named. */
+/** The URL of a store other than Amazon's; empty if none is set. */
 export const customEndpoint = ({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL }: NodeJS.ProcessEnv): string =>
   AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || "";
 
 /**
- * `AWS_VIRTUAL_HOSTING` and `AWS_NO_SIGN_REQUEST` are called as GDAL calls them. A store of one's own is asked by path
- * by default, and gets no checksums that it need not know.
+ * `AWS_VIRTUAL_HOSTING` and `AWS_NO_SIGN_REQUEST` have the same meaning as in GDAL. For a custom endpoint, path-style
+ * addresses are the default, and checksums are sent only if required, since other stores may not support them.
  */
 function clientConfig(environment: NodeJS.ProcessEnv): S3ClientConfig {
   const {
@@ -46,35 +46,35 @@ function clientConfig(environment: NodeJS.ProcessEnv): S3ClientConfig {
     ...(isOwn && !AWS_RESPONSE_CHECKSUM_VALIDATION ? { responseChecksumValidation: "WHEN_REQUIRED" as const } : {}),
     ...(isTrueText(AWS_NO_SIGN_REQUEST) ? anonymousConfig : {}),
     ...{ requestHandler, retryStrategy },
-    // What goes wrong is told once, in geoferry's words.
+    // geoferry reports errors itself.
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   };
 }
 
 let sharedClient: S3Client | undefined;
 
-/** One for the process, as its connections are. */
+/** Shared by the process, like its connections. */
 function getClient(): S3Client {
-  // Node 20 is supported here for as long as the client runs on it.
+  // Suppresses the client's warning about Node 20, which geoferry still supports.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true";
   sharedClient ??= new S3Client(clientConfig(process.env));
   return sharedClient;
 }
 
-/** What a request is about, for messages. */
+/** The object and purpose of a request, for messages. */
 export interface S3Operation {
   readonly bucket: string;
-  /** Of an object, or what keys begin with. */
+  /** Key of an object, or a prefix. */
   readonly key: string;
   readonly purpose: "read" | "write";
   readonly signal: AbortSignal;
 }
 
-/** What the store answered otherwise than asked. */
+/** A failed request. */
 export interface S3Failure {
-  /** Of HTTP; null where no answer came. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
-  /** As S3 calls it: "NoSuchBucket". */
+  /** Error code of S3: "NoSuchBucket". */
   readonly name: string;
   readonly reason: string;
 }
@@ -82,19 +82,19 @@ export interface S3Failure {
 export function toS3Failure(error: unknown): S3Failure {
   const { name, message, $metadata } = error as Error & { readonly $metadata?: { readonly httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode ?? null;
-  // Stores that say nothing but the name, and answers to HEAD, which have no body.
-  const told = message && message !== "UnknownError" ? message : `it answers ${status ?? ""} ${name}`.trim();
-  return { status, name, reason: told.replace(/\s+/g, " ").replace(/\.$/, "") };
+  // Some stores send only the code, and responses to HEAD have no body.
+  const text = message && message !== "UnknownError" ? message : `the store answers ${status ?? ""} ${name}`.trim();
+  return { status, name, reason: text.replace(/\s+/g, " ").replace(/\.$/, "") };
 }
 
-/** Who one is has not been found out, or is not believed. */
+/** Codes for missing or invalid credentials. */
 const credentialErrorName =
   /^(CredentialsProviderError|ExpiredToken|InvalidToken|TokenRefreshRequired|InvalidAccessKeyId)/;
-/** Another try may go better. */
+/** Codes for which a retry may succeed. */
 const transientErrorName =
   /^(SlowDown|Throttling|RequestLimitExceeded|RequestTimeout|TimeoutError|InternalError|ServiceUnavailable)/;
 
-/** @throws nothing: what comes back is thrown */
+/** Converts an error of the client; the caller throws the result. */
 export function bucketError(error: unknown, { bucket, key, purpose, signal }: S3Operation): GeoferryError {
   if (error instanceof GeoferryError) return error;
   if (signal.aborted) return createError("interrupted", {}, error);
@@ -125,7 +125,7 @@ const missingRegionReason =
   "no region is set; name it in AWS_REGION, or another store than Amazon's in AWS_ENDPOINT_URL_S3";
 
 const invalidEndpointReason =
-  "AWS_ENDPOINT_URL_S3, or AWS_ENDPOINT_URL, is no address of a store; write https://host:port";
+  "AWS_ENDPOINT_URL_S3, or AWS_ENDPOINT_URL, is not an address of a store; write https://host:port";
 
 const bucketSettingsError = (
   address: string,
@@ -138,17 +138,17 @@ const bucketSettingsError = (
     : createError("output-failed", { output: address, reason }, cause);
 
 /**
- * Asks the store. The client itself tries again what may pass.
+ * Runs a request. The client itself retries transient errors.
  * @throws bucket-forbidden, bucket-unavailable, bucket-settings, input-missing, input-changed, input-download, output-failed, interrupted
  */
 export async function runS3Operation<T>(
-  errand: S3Operation,
+  operation: S3Operation,
   request: (client: S3Client, options: { readonly abortSignal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   try {
-    // The client leaves its listeners on a signal, which lives as long as the run.
-    return await request(getClient(), { abortSignal: AbortSignal.any([errand.signal]) });
+    // A new signal, since the client does not remove its listeners, and the signal lives as long as the run.
+    return await request(getClient(), { abortSignal: AbortSignal.any([operation.signal]) });
   } catch (error) {
-    throw bucketError(error, errand);
+    throw bucketError(error, operation);
   }
 }

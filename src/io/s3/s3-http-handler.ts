@@ -1,4 +1,4 @@
-/** How the client of S3 sends its requests, and when it sends one again: as all of geoferry does. */
+/** The HTTP handler and retry strategy of the S3 client, with geoferry's timeouts and retry settings. */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import type { S3ClientConfig } from "@aws-sdk/client-s3";
@@ -7,13 +7,13 @@ import { HttpExchange, isTimeoutError, NoResponseError } from "../http/http-exch
 
 type QueryParameters = Readonly<Record<string, string | readonly string[] | null | undefined>>;
 
-/** What the client asks for (HttpRequest of @smithy/types). */
+/** HttpRequest of @smithy/types. */
 interface SdkHttpRequest {
   readonly method: string;
   readonly protocol: string;
   readonly hostname: string;
   readonly port?: number;
-  /** In percent-encoding. */
+  /** Percent-encoded. */
   readonly path: string;
   readonly query?: QueryParameters;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ interface SdkHttpResponse {
   readonly body: Readable;
 }
 
-/** RFC 3986, 2.3: what Signature Version 4 leaves as it is. */
+/** Encodes all but the unreserved characters of RFC 3986, 2.3, as Signature Version 4 requires. */
 const encodeRfc3986 = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -45,7 +45,7 @@ function formatUrl({ protocol, hostname, port, path, query }: SdkHttpRequest): s
   return `${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Bodies of ours are bytes, those of the client itself are texts. */
+/** Bodies from geoferry are bytes, those of the client are strings. */
 const toBuffer = (body: unknown): Buffer | undefined => {
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return typeof body === "string" ? Buffer.from(body) : undefined;
@@ -54,7 +54,7 @@ const toBuffer = (body: unknown): Buffer | undefined => {
 const joinHeaders = (response: IncomingMessage): Record<string, string> =>
   Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]));
 
-/** Of requests that change something the answer may come drop by drop until it is done (CompleteMultipartUpload). */
+/** Responses to requests that change something may arrive slowly until the operation is complete (CompleteMultipartUpload). */
 const transferLimitsFor = (method: string) => (method === "GET" ? {} : { minimumRate: 0 });
 
 async function handleRequest(
@@ -62,13 +62,13 @@ async function handleRequest(
   { abortSignal = new AbortController().signal }: { readonly abortSignal?: AbortSignal } = {},
 ): Promise<{ readonly response: SdkHttpResponse }> {
   const { method } = request;
-  // The length is counted, and nothing is gained by asking whether to go on.
+  // Node.js sets the length; `Expect: 100-continue` has no benefit here.
   const { expect: _, Expect: __, "content-length": ___, ...headers } = request.headers;
   const body = toBuffer(request.body);
   const sent = { method, url: formatUrl(request), headers, ...(body && { body }) };
   const exchange = await HttpExchange.start(sent, abortSignal, transferLimitsFor(method));
   const response = await exchange.waitForResponse().catch((error: unknown) => exchange.toFailure(error));
-  // It has no body that would be read to its end.
+  // A response to HEAD has no body to read.
   if (method === "HEAD") exchange.drain(response);
   const stream =
     method === "HEAD" ? Readable.from([]) : Readable.from(exchange.readBody(response), { objectMode: false });
@@ -83,7 +83,7 @@ export const requestHandler = {
   httpHandlerConfigs: () => ({}),
 };
 
-/** Milliseconds of the first pause, at most, and of the longest: twice as long from one to the next. */
+/** The maximum delay before a retry doubles each time. */
 const firstRetryDelayMs = 200;
 const maxRetryDelayMs = 20_000;
 
@@ -109,7 +109,7 @@ interface RetryErrorInfo {
   readonly retryAfterHint?: Date;
 }
 
-/** What the command line says goes before what AWS's own programs are told. */
+/** `--retries` takes precedence over AWS_MAX_ATTEMPTS. */
 function maxRetries({ AWS_MAX_ATTEMPTS }: NodeJS.ProcessEnv): number {
   const { retries } = networkSettings();
   const attempts = Number(AWS_MAX_ATTEMPTS);
@@ -124,7 +124,7 @@ const isRetryable = ({ error, errorType }: RetryErrorInfo): boolean =>
 export const retryStrategy = {
   mode: "standard",
   acquireInitialRetryToken: async () => createRetryToken(0, 0, 0),
-  /** @throws what is not to be tried again */
+  /** @throws the error if it must not be retried */
   async refreshRetryTokenForRetry(last: RetryToken, failure: RetryErrorInfo): Promise<RetryToken> {
     const { error, retryAfterHint } = failure;
     const late = last.timeouts + (isTimeoutError(error) ? 1 : 0);

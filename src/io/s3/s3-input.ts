@@ -1,4 +1,4 @@
-/** An object of a bucket as an input: spooled to disk with the objects beside it that its format may need. */
+/** Downloads an object of a bucket as an input, with the sibling objects that its format may need. */
 import { extname, join } from "node:path";
 import { createError, GeoferryError } from "../../errors.js";
 import type { InputOptions } from "../input/open-input.js";
@@ -13,17 +13,17 @@ interface PlacedObject {
   readonly path: string;
 }
 
-/** A key, or a name, without its extension. */
+/** A key or name without its extension. */
 const stemOf = (key: string): string => key.slice(0, key.length - extname(objectName(key)).length);
 
-/** Whether the store says no to a question that it may answer for a single object. */
+/** Whether the store forbids listing; requests for single objects may still be allowed. */
 const isListingForbidden = (error: unknown): boolean =>
   error instanceof GeoferryError && error.code === "bucket-forbidden";
 
 /**
- * What stands beside an object under its name, by extension in any case: `roads.dbf`, `ROADS.DBF` beside `ROADS.SHP`.
- * Where the bucket may not be listed they are asked for one by one.
- * @throws as `ask` does
+ * Finds siblings of an object by extension in any case: `roads.dbf`, `ROADS.DBF` beside `ROADS.SHP`. Without permission to
+ * list the bucket, requests each one.
+ * @throws as `runS3Operation` does
  */
 async function findSiblings(
   { bucket, key }: StoredObject,
@@ -47,7 +47,7 @@ async function findSiblings(
   for (const extension of extensions) {
     for (const written of [extension, extension.toUpperCase()]) {
       const sibling = await headObject({ bucket, key: `${stem}.${written}` }, signal).catch((error: unknown) => {
-        // Without the right to list, a store does not even say that there is none.
+        // Without permission to list, a store answers "forbidden" for missing objects.
         if (isListingForbidden(error)) return null;
         throw error;
       });
@@ -58,7 +58,7 @@ async function findSiblings(
   return [...found.values()];
 }
 
-/** @throws input-changed where one of several objects is another by now: they would not belong together */
+/** @throws input-changed if one of several objects has changed, so that they do not belong together */
 async function checkUnchanged(fetched: readonly PlacedObject[], signal: AbortSignal): Promise<void> {
   if (fetched.length < 2) return;
   const now = await Promise.all(fetched.map(({ object }) => headObject(object, signal)));
@@ -66,28 +66,28 @@ async function checkUnchanged(fetched: readonly PlacedObject[], signal: AbortSig
   if (changed) throw createError("input-changed", { source: formatBucketAddress(changed.object) });
 }
 
-/** Which objects are read of an address. */
+/** Options that select the objects of an address. */
 export type ObjectSelection = Pick<InputOptions, "signal" | "siblingsOf" | "isDatasetFolder">;
 
 /**
- * The objects that an input is of: the one that it names first, and those beside it that its format may need; all below a
- * prefix that is one dataset, as `x.gdb/` is.
- * @throws input-missing, and as `ask` does
+ * Returns the objects of an input: first the named one, then the siblings that its format may need; or all objects below a
+ * prefix that is one dataset, such as `x.gdb/`.
+ * @throws input-missing, and as `runS3Operation` does
  */
-export async function inputObjects(address: string, asked: ObjectSelection): Promise<readonly StoredObject[]> {
+export async function inputObjects(address: string, selection: ObjectSelection): Promise<readonly StoredObject[]> {
   const { bucket, key } = parseBucketAddress(address);
-  if (asked.isDatasetFolder?.(address)) {
-    const inside = await listAll({ bucket, key: `${key.replace(/\/$/, "")}/` }, asked.signal);
+  if (selection.isDatasetFolder?.(address)) {
+    const inside = await listAll({ bucket, key: `${key.replace(/\/$/, "")}/` }, selection.signal);
     const objects = inside.filter(({ key }) => !key.endsWith("/"));
     if (objects.length > 0) return objects;
     throw createError("input-missing", { source: address });
   }
-  const main = objectName(key) === "" ? null : await headObject({ bucket, key }, asked.signal);
+  const main = objectName(key) === "" ? null : await headObject({ bucket, key }, selection.signal);
   if (main === null) throw createError("input-missing", { source: address });
-  return [main, ...(await findSiblings(main, asked.siblingsOf?.(objectName(key)) ?? [], asked.signal))];
+  return [main, ...(await findSiblings(main, selection.siblingsOf?.(objectName(key)) ?? [], selection.signal))];
 }
 
-/** Where the file of an object goes: its companions under the name of the first, with extensions in lower case. */
+/** Assigns file paths to objects: companions get the stem of the main object, with extensions in lower case. */
 function assignPaths(
   objects: readonly StoredObject[],
   address: string,

@@ -1,6 +1,6 @@
 /**
- * Uploads in parts that were begun and not ended, noted in the folder for temporary files: no one sees them, but their
- * owner pays for them. Those of a run that was killed are taken back by the next one of the same user and machine.
+ * Records unfinished multipart uploads in the folder for temporary files: they are invisible, but their owner pays for
+ * them. The next run of the same user on the same machine aborts those of a killed run.
  */
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const uploadLogName = new RegExp(`^geoferry-(${markPattern})\\.uploads$`);
 const uploadLogPath = join(tmpdir(), `geoferry-${newMark()}.uploads`);
 const unfinishedUploads = new Set<string>();
 
-/** Before the first part is sent. */
+/** To be called before the first part is sent. */
 export function recordUpload(upload: UnfinishedUpload): void {
   unfinishedUploads.add(upload.id);
   try {
@@ -26,11 +26,11 @@ export function recordUpload(upload: UnfinishedUpload): void {
       mode: 0o600,
     });
   } catch {
-    // A rule of the bucket's own removes it in the end.
+    // Without the record, only a lifecycle rule of the bucket can remove an abandoned upload.
   }
 }
 
-/** It was completed or taken back. */
+/** To be called when the upload was completed or aborted. */
 export function removeUploadRecord(id: string): void {
   unfinishedUploads.delete(id);
   if (unfinishedUploads.size === 0) rmSync(uploadLogPath, { force: true });
@@ -38,7 +38,7 @@ export function removeUploadRecord(id: string): void {
 
 let hasSwept = false;
 
-/** Takes back what killed runs of this user have begun, as far as it can be; once a process. */
+/** Aborts uploads of killed runs of this user as far as possible; once per process. */
 export async function abortAbandonedUploads(signal: AbortSignal): Promise<void> {
   if (hasSwept) return;
   hasSwept = true;
@@ -51,7 +51,7 @@ export async function abortAbandonedUploads(signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Of another run that sweeps at the same time nothing may be left. */
+/** Empty if another run has just removed the file. */
 function readUploadLog(path: string): string[] {
   try {
     return readFileSync(path, "utf8").split("\n").filter(Boolean);
@@ -60,7 +60,7 @@ function readUploadLog(path: string): string[] {
   }
 }
 
-/** @returns whether nothing is left of them */
+/** @returns whether all uploads in the file were aborted or are gone */
 async function abortLoggedUploads(path: string, signal: AbortSignal): Promise<boolean> {
   let all = true;
   for (const line of readUploadLog(path)) {
@@ -73,7 +73,7 @@ async function abortLoggedUploads(path: string, signal: AbortSignal): Promise<bo
           client.send(new AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId: id }), options),
         );
     } catch (error) {
-      // It was completed or taken back before; or the next run tries again.
+      // A missing upload was completed or aborted before; after other errors, the next run tries again.
       if ((error as { code?: unknown }).code !== "input-missing" && !(error instanceof SyntaxError)) all = false;
     }
   }

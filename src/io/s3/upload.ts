@@ -1,4 +1,4 @@
-/** One file into a bucket: what is large goes up in parts, and nothing is seen of it before `complete`. */
+/** Uploads one file to a bucket: large files in parts, which are invisible before `complete`. */
 import { type FileHandle, open } from "node:fs/promises";
 import {
   AbortMultipartUploadCommand,
@@ -16,14 +16,14 @@ import { headObject, type StoredObject, writeIdKey } from "./list-objects.js";
 import { runS3Operation, type S3Operation, toS3Failure } from "./s3-client.js";
 import { recordUpload, removeUploadRecord } from "./unfinished-uploads.js";
 
-/** Bytes of a part; a store takes 10,000 parts, of 5 MiB at least but for the last. */
+/** Bytes of a part. Stores allow 10,000 parts of at least 5 MiB, except the last one. */
 const minPartBytes = 8 << 20;
 const maxParts = 10_000;
 
-/** Parts under way at a time, of all uploads of the process: so many are in memory. */
+/** Limits the concurrent parts of all uploads of the process, which are held in memory. */
 const partLimiter = pLimit(4);
 
-/** What must be there when an upload is completed: the object that is replaced; null where there must be none. */
+/** The object that must exist when an upload is completed, and is replaced; null if none may exist. */
 export type ExpectedObject = StoredObject | null;
 
 interface WriteCondition {
@@ -37,7 +37,7 @@ export class Upload {
   private id: string | undefined;
   private readonly parts: { PartNumber: number; ETag: string | undefined }[] = [];
 
-  /** @param writeId says which writing the object is of */
+  /** @param writeId identifies this write in the metadata of the object */
   constructor(
     readonly to: BucketAddress,
     private readonly path: string,
@@ -45,7 +45,7 @@ export class Upload {
     private readonly writeId: string,
   ) {}
 
-  /** Parts that are larger where there would be too many of them. */
+  /** Larger for files that would have too many parts. */
   private get partSize(): number {
     return Math.max(minPartBytes, Math.ceil(this.size / maxParts / minPartBytes) * minPartBytes);
   }
@@ -58,7 +58,6 @@ export class Upload {
     return { Bucket: this.to.bucket, Key: this.to.key };
   }
 
-  /** What is said of the object beside its bytes. */
   private get objectMetadata(): { Metadata: Record<string, string>; ContentType: string } {
     return { Metadata: { [writeIdKey]: this.writeId }, ContentType: mediaTypeOf(this.to.key) };
   }
@@ -101,9 +100,9 @@ export class Upload {
   }
 
   /**
-   * Gives the object its name, where what is there is what is expected. A store that does not know such conditions is
-   * asked what is there just before.
-   * @returns whether the store takes a condition; where it takes none, another's writing in that moment is lost
+   * Makes the object visible if the current object is the expected one. For stores without conditional writes, this is
+   * only checked just before.
+   * @returns whether the store supports conditions; if not, a simultaneous write of another program may be lost
    * @throws output-exists, output-failed, bucket-forbidden, bucket-unavailable
    */
   async complete(expected: ExpectedObject): Promise<boolean> {
@@ -116,12 +115,12 @@ export class Upload {
         return Object.keys(condition).length > 0;
       } catch (error) {
         if (!isConditionFailure(error)) throw error;
-        // The answer to an earlier try was lost.
+        // The response to an earlier attempt was lost.
         if ((await headObject(this.to, neverAborted))?.writing === this.writeId) {
           this.onPartDone();
           return true;
         }
-        // Where all is as expected, it is the condition that the store does not understand.
+        // If the object is as expected, the store does not support the condition.
         await checkCurrentObject(this.to, expected);
         refused = error;
       }
@@ -130,16 +129,16 @@ export class Upload {
   }
 
   private async name(condition: WriteCondition): Promise<void> {
-    const errand = this.operation(neverAborted);
+    const operation = this.operation(neverAborted);
     const input = { ...this.target, ...condition };
     if (this.id === undefined) {
       const Body = await this.uploadWhole();
-      await runS3Operation(errand, (client) =>
+      await runS3Operation(operation, (client) =>
         client.send(new PutObjectCommand({ ...input, ...this.objectMetadata, Body })),
       );
     } else {
       const completed = { ...input, UploadId: this.id, MultipartUpload: { Parts: this.parts } };
-      await runS3Operation(errand, (client) => client.send(new CompleteMultipartUploadCommand(completed)));
+      await runS3Operation(operation, (client) => client.send(new CompleteMultipartUploadCommand(completed)));
     }
   }
 
@@ -148,14 +147,14 @@ export class Upload {
     this.id = undefined;
   }
 
-  /** Takes back what has been sent, as far as the store can be asked. What was completed stays. */
+  /** Aborts the upload if possible. A completed object is kept. */
   async abort(): Promise<void> {
     if (this.id === undefined) return;
     const input = { ...this.target, UploadId: this.id };
     const sent = await runS3Operation(this.operation(neverAborted), (client, options) =>
       client.send(new AbortMultipartUploadCommand(input), options),
     ).catch(() => null);
-    // What cannot be taken back now is by the next run.
+    // If this fails, the next run aborts the upload.
     if (sent) removeUploadRecord(this.id);
     this.id = undefined;
   }
@@ -188,7 +187,7 @@ export class Upload {
       if (bytesRead === 0)
         throw createError("output-failed", {
           output: formatBucketAddress(this.to),
-          reason: "its temporary file was cut short",
+          reason: "its temporary file was truncated",
         });
       filled += bytesRead;
     }
@@ -196,7 +195,7 @@ export class Upload {
   }
 }
 
-/** @throws output-exists, output-failed where what is there is not what is expected */
+/** @throws output-exists, output-failed if the current object is not the expected one */
 export async function checkCurrentObject(
   at: BucketAddress,
   expected: ExpectedObject,
@@ -207,17 +206,17 @@ export async function checkCurrentObject(
   const output = formatBucketAddress(at);
   throw expected === null && now !== null
     ? createError("output-exists", { output })
-    : createError("output-failed", { output, reason: "another program has written it meanwhile" });
+    : createError("output-failed", { output, reason: "another program has changed it since it was read" });
 }
 
 /**
- * Whether a store has refused for a condition: 412 where it is not met, 409 where another is being decided, 501 where the
- * store knows none (RFC 9110, 13); or 404 since the upload was completed before.
+ * Whether a store refused a condition: 412 if it is not met, 409 if another write is in progress, 501 if the store does
+ * not support it (RFC 9110, 13); or 404 if the upload was completed before.
  */
 export const isConditionFailure = (error: unknown): boolean =>
   error instanceof GeoferryError && [404, 409, 412, 501].includes(toS3Failure(error.cause ?? error).status ?? 0);
 
-/** From the best to none at all: some stores compare ETags without their quotes. */
+/** The conditions to try in order; some stores compare ETags without quotes, others support no condition. */
 function conditionsFor(expected: ExpectedObject): readonly WriteCondition[] {
   if (expected === null) return [{ IfNoneMatch: "*" }, {}];
   return [{ IfMatch: expected.etag }, { IfMatch: expected.etag.replaceAll('"', "") }, {}];

@@ -1,6 +1,6 @@
 /**
- * The part of a bucket that is written to, as a folder of this disk: what stands there is laid out first, writers and
- * rules see files as everywhere else, and what has changed becomes objects in the end.
+ * A local copy of the part of a bucket that is written to. Existing objects become files first, writers see an ordinary
+ * folder, and changed files are uploaded at the end.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -22,24 +22,24 @@ import { listAll, listSiblings, type StoredObject } from "./list-objects.js";
 import { type ObjectChange, publishObjects, stemOf as stemOfSet } from "./publish-objects.js";
 import { abortAbandonedUploads } from "./unfinished-uploads.js";
 
-/** An object as a file, and the file as it was laid out. */
+/** An object and the state of its file when it was created. */
 interface MaterializedObject {
   readonly object: StoredObject;
   readonly stat: Stats;
 }
 
-/** What of an address is laid out. */
+/** What `materialize` creates for an address. */
 export interface CopyScope {
-  /** Its content is needed, and that of what belongs to it; of the rest names, sizes and times will do. */
+  /** Whether the content of the object and its companions is needed; others get only name, size and time. */
   readonly content: boolean;
-  /** It is a prefix whose objects are one dataset. */
+  /** Whether the address is a prefix whose objects are one dataset. */
   readonly folder: boolean;
 }
 
 const isUnchanged = (one: Stats, other: Stats): boolean =>
   one.ino === other.ino && one.size === other.size && one.mtimeMs === other.mtimeMs;
 
-/** `roads` of `roads.shp` and of `roads.shp.zip`: what the names of all begin with that may be of one output. */
+/** `roads` of `roads.shp` and of `roads.shp.zip`: the common start of the names of one output. */
 const stemOf = (name: string): string => {
   const outer = name.slice(0, name.length - extname(name).length);
   return /\.zip$/i.test(name) ? outer.slice(0, outer.length - extname(outer).length) : outer;
@@ -52,25 +52,25 @@ export class WorkingCopy implements AsyncDisposable {
 
   constructor(private readonly signal: AbortSignal) {}
 
-  /** Where the file of an address is. @throws usage where no file can be called as the object is */
+  /** The path for an address. @throws usage if the key is not a valid path */
   pathOf(address: string): string {
     const path = this.localPath(address);
     if (path !== null) return path;
     throw createError("usage", {
-      reason: `${address}: an object of this name is not written; write s3://bucket/folder/name`,
+      reason: `${address}: geoferry cannot write an object of this name; use a name such as s3://bucket/folder/name`,
     });
   }
 
-  /** Where the file of an address is, be there one or not; null where none can be called as the object is. */
+  /** The path for an address; null if the key is not a valid path. */
   localPath(address: string): string | null {
     const { bucket, key } = parseBucketAddress(address);
     const parts = key.split("/");
-    const isUnfit = (part: string) =>
+    const isInvalid = (part: string) =>
       part === "" || part === "." || part === ".." || part.includes("\0") || Buffer.byteLength(part) > maxNameBytes;
-    return parts.some(isUnfit) ? null : join(this.root, bucket, ...parts);
+    return parts.some(isInvalid) ? null : join(this.root, bucket, ...parts);
   }
 
-  /** By what all working copies know what one is written to: an address for the canonical name of a file in here. */
+  /** The reservation key of a file: its address, so that all working copies use the same key. */
   reservation(name: string): string {
     const root = realpathSync(this.root).toLowerCase() + sep;
     return name.startsWith(root) ? `s3://${name.slice(root.length)}` : name;
@@ -82,7 +82,7 @@ export class WorkingCopy implements AsyncDisposable {
     return { bucket, key: parts.join("/") };
   }
 
-  /** A value in whose texts the paths of the working copy are addresses again. */
+  /** Replaces paths of the working copy by addresses in all strings of a value. */
   displayName<T>(value: T): T {
     if (typeof value === "string") return value.replaceAll(this.root + sep, "s3://") as T;
     if (Array.isArray(value)) return value.map((each) => this.displayName(each)) as T;
@@ -104,7 +104,7 @@ export class WorkingCopy implements AsyncDisposable {
       ({ key }) => !key.endsWith("/") && Buffer.byteLength(objectName(key)) <= maxNameBytes,
     );
     const isOfSet = (object: StoredObject) => content && (folder || object.key.startsWith(`${stem}.`));
-    // An output and its rejects may stand side by side.
+    // The output and the rejects file may have the same folder.
     const files = objects
       .map((object) => ({ object, path: this.pathOf(formatBucketAddress(object)) }))
       .filter(({ path }) => !this.materialized.has(path));
@@ -121,19 +121,19 @@ export class WorkingCopy implements AsyncDisposable {
   }
 
   /**
-   * Makes objects of what has changed.
-   * @param decisive the path of the file that decides and comes last
+   * Uploads the changed files.
+   * @param mainPath path of the main file, which is written last
    * @param isCompanion whether a file of this name belongs to another
-   * @param ready told of the files before the first becomes an object
-   * @returns the addresses that were written without a condition, since the store takes none
+   * @param ready called with the files before the first object becomes visible
+   * @returns the addresses that were written without a condition, since the store does not support it
    * @throws as `publishObjects` does
    */
   async publish(
-    decisive: string,
+    mainPath: string,
     isCompanion: (name: string) => boolean,
     ready: (files: readonly StagedFile[]) => void | Promise<void>,
   ): Promise<string[]> {
-    const changes = this.changes(decisive, isCompanion);
+    const changes = this.changes(mainPath, isCompanion);
     if (changes.length === 0) return [];
     const unconditional = await publishObjects(changes, this.signal, () =>
       ready(
@@ -145,14 +145,14 @@ export class WorkingCopy implements AsyncDisposable {
     return unconditional.map(formatBucketAddress);
   }
 
-  private changes(decisive: string, isCompanion: (name: string) => boolean): ObjectChange[] {
+  private changes(mainPath: string, isCompanion: (name: string) => boolean): ObjectChange[] {
     const changes: ObjectChange[] = [];
     const present = [...this.files()].sort();
-    // Of a folder that is one dataset one file decides, as the `.shp` of a Shapefile does.
-    const isWithin = (path: string) => path.startsWith(decisive + sep);
-    const decides = new Set([decisive, present.find(isWithin), [...this.materialized.keys()].sort().find(isWithin)]);
+    // In a folder that is one dataset, one file is the main file.
+    const isWithin = (path: string) => path.startsWith(mainPath + sep);
+    const decides = new Set([mainPath, present.find(isWithin), [...this.materialized.keys()].sort().find(isWithin)]);
     const belonging = (path: string) => ({
-      set: isWithin(path) ? decisive : join(dirname(path), stemOfSet(basename(path))),
+      set: isWithin(path) ? mainPath : join(dirname(path), stemOfSet(basename(path))),
       isMain: decides.has(path) || !(isWithin(path) || isCompanion(basename(path))),
     });
     for (const path of present) {
@@ -168,7 +168,7 @@ export class WorkingCopy implements AsyncDisposable {
     return changes.sort((a, b) => isLast(a) - isLast(b));
   }
 
-  /** Without what runs keep for themselves beside them. */
+  /** All files except temporary ones. */
   private *files(folder: string = this.root): Generator<string> {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (isTemporaryName(entry.name) || journalSuffixes.some((suffix) => entry.name.endsWith(suffix))) continue;
@@ -183,7 +183,7 @@ export class WorkingCopy implements AsyncDisposable {
   }
 }
 
-/** As large as the object, and with nothing in it: it takes no room on the disk. */
+/** Creates a sparse file of the size of the object, which takes no disk space. */
 async function createPlaceholder({ size }: StoredObject, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const file = await open(path, "wx", 0o600);

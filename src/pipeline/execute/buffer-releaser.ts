@@ -1,16 +1,16 @@
 import type { MessagePort } from "node:worker_threads";
 
-/** Bytes: to the collector less than this means nothing. */
+/** Bytes: smaller buffers are left to the garbage collector. */
 const minReleasedBytes = 1 << 16;
 
 /**
- * Frees buffers at once. Left to the collector, the megabytes of one result after the other wait for it long after they
- * were written, and make it run more often.
+ * Frees buffers at once by transferring them to a closed port. The garbage collector would keep megabytes of written
+ * results for a long time, and would run more often.
  */
 export class BufferReleaser {
   private port: MessagePort | null = null;
 
-  /** Hands the buffers over to no one. */
+  /** Detaches the buffers and frees their memory. */
   free(buffers: readonly ArrayBuffer[]): void {
     const large = buffers.filter((buffer) => buffer.byteLength >= minReleasedBytes);
     if (large.length === 0) return;
@@ -23,7 +23,7 @@ export class BufferReleaser {
   }
 }
 
-/** A port whose other end is closed. */
+/** Returns a message port whose other end is closed, so that transferred buffers are dropped. */
 function openDetachedPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port2.close();

@@ -10,32 +10,32 @@ import type { FormatRef } from "./task.js";
 const bytesPerMiB = 1024 * 1024;
 
 /**
- * Whether one thread is as soon done with an input as so many are. Each compiles for itself what it runs, half a second
- * of a processor: two have it back at some 192 MiB (docs/performance/2026-11-22-two-threads.md), or 512 where
- * no text is written; more of them, with as many processors, sooner.
+ * Whether one thread finishes an input as soon as `count` threads do. Each thread compiles the code that it runs, which
+ * takes half a second of a core. Two threads regain that at about 192 MiB of input
+ * (docs/performance/2026-11-22-two-threads.md), or at 512 MiB if the output is not text; more threads regain it sooner.
  */
 export function isSingleThreadFaster(bytes: number, count: number, writesText = true): boolean {
   return bytes < (count > 2 ? 16 : writesText ? 192 : 512) * bytesPerMiB;
 }
 
-/** Text is what can be written to a stream: the other formats have numbers as programs keep them. */
+/** Formats that can be written to a stream are text formats; the others store binary numbers. */
 const writesText = (writer: ChosenWriter | null): boolean => writer?.capabilities.supportsStreaming ?? true;
 
-/** Threads asked for, or number of cores. */
+/** Number of requested threads; by default the number of cores. */
 export function threadCount(request: Pick<ConvertRequest, "workers">): number {
   return request.workers ?? availableParallelism();
 }
 
-/** This thread for one worker, and where features must be counted in order; else a pool. */
-export async function openExecutor(request: ConvertRequest, host: Host, small = false): Promise<Executor> {
+/** Uses the calling thread for a single worker, for small inputs, and if features must be counted in order; else a pool. */
+export async function openExecutor(request: ConvertRequest, host: Host, isSmall = false): Promise<Executor> {
   const wanted = threadCount(request);
-  if (wanted < 2 || small || request.limit !== undefined)
+  if (wanted < 2 || isSmall || request.limit !== undefined)
     return new LocalExecutor(async (ref) => host.registry.get(ref.id), host.signal);
   const { PoolExecutor } = await import("./pool-executor.js");
   return new PoolExecutor(wanted);
 }
 
-/** Where the work on these layers is done: for small inputs on this thread too. */
+/** Chooses the executor by the size of the layers. */
 export async function chooseExecutor(
   request: ConvertRequest,
   host: Host,
@@ -43,22 +43,23 @@ export async function chooseExecutor(
   writer: ChosenWriter | null,
 ): Promise<Executor> {
   const bytes = layers.reduce((sum, open) => sum + open.layer.bytes, 0);
-  const small = request.workers === undefined && isSingleThreadFaster(bytes, threadCount(request), writesText(writer));
-  return openExecutor(request, host, small);
+  const isSmall =
+    request.workers === undefined && isSingleThreadFaster(bytes, threadCount(request), writesText(writer));
+  return openExecutor(request, host, isSmall);
 }
 
-/** Bytes of an input that is a file; null where it comes by an address or is a folder: they are not known yet. */
+/** Size of an input file in bytes; null for addresses and folders, whose size is not known yet. */
 export function fileSize(input: string): number | null {
   try {
     const stat = statSync(input, { throwIfNoEntry: false });
     return stat?.isFile() ? stat.size : null;
   } catch {
-    // Whoever opens it tells what is wrong with it.
+    // Opening the input reports the error.
     return null;
   }
 }
 
-/** The readers that the names of the inputs stand for. */
+/** The readers for the extensions of the inputs. */
 function readersByName({ inputs, from }: ConvertRequest, { registry }: Host): FormatRef[] {
   const found = inputs.map((input) => (from === undefined ? registry.findByExtension(input)[0] : registry.get(from)));
   const ids = new Set(found.flatMap((format) => (format?.reader ? [format.id] : [])));
@@ -66,9 +67,8 @@ function readersByName({ inputs, from }: ConvertRequest, { registry }: Host): Fo
 }
 
 /**
- * A pool whose threads begin while the inputs are looked through, where it is clear before that threads will do the
- * work; null where that is to be seen.
- * @param writer loaded by the threads, as are the readers that the inputs' names stand for; null where nothing is written
+ * Starts a pool before the inputs are opened, if their size already shows that it will be used; null if not.
+ * @param writer preloaded by the threads together with the readers for the inputs' extensions; null if nothing is written
  */
 export async function startWorkersEarly(
   request: ConvertRequest,

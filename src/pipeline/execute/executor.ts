@@ -1,65 +1,65 @@
 import type { Layer } from "../../model/layer.js";
 import type { Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 
-/** Where tasks run: on this thread, or on a pool of workers. */
+/** Runs tasks on the calling thread or in a pool of workers. */
 export interface Executor extends AsyncDisposable {
-  /** Pieces of work that it makes sense to have under way at once. */
+  /** Number of pieces that can be processed at the same time. */
   readonly parallelism: number;
   open(spec: TaskSpec): Promise<OpenTask>;
   /**
-   * Has the pieces of a layer worked on elsewhere, and gives the results in their order. Asked for layers with splits
-   * alone, whose source others see.
+   * Processes the pieces of a layer on other machines and yields the results in order. Only for layers with splits whose
+   * source other machines can read.
    */
   runDistributed?(spec: TaskSpec, pieces: AsyncIterable<Piece>): AsyncIterable<PieceResult>;
-  /** Has the reader of a source that is being opened look at pieces of it elsewhere; gives what it found in their order. */
+  /** Scans parts of a source with its reader on other threads while it is being opened; yields the results in order. */
   scanParts?(spec: ScanSpec, pieces: AsyncIterable<unknown>): AsyncIterable<unknown>;
-  /** Frees the memory of a result that has been written. It must not be touched after. */
+  /** Frees the buffers of a written result, which must not be used afterwards. */
   releaseBuffers(result: PieceResult): void;
 }
 
 export interface OpenTask {
-  run(work: Piece): Promise<PieceResult>;
+  run(piece: Piece): Promise<PieceResult>;
   close(): Promise<void>;
 }
 
 /**
- * How many pieces of a layer are under way at once: one more than there are threads, so that none waits for work and few
- * results wait for their turn; and one more, whose bytes are read meanwhile, where the reader can.
+ * Number of pieces of a layer in progress at once: one more than there are threads, so that no thread idles and few
+ * results wait for their turn, and one more if the reader can prefetch its bytes.
  */
 export const maxConcurrentPieces = ({ parallelism }: Executor, { prefetch }: Pick<Layer, "prefetch">): number =>
   parallelism + (prefetch ? 2 : 1);
 
-/** The items up to a failure to find more, which is told. */
-async function* untilFailure<T>(items: AsyncIterable<T>, failed: (error: unknown) => void): AsyncGenerator<T> {
+/** Yields the items until the iterable fails; then calls `onFailure` and ends. */
+async function* untilFailure<T>(items: AsyncIterable<T>, onFailure: (error: unknown) => void): AsyncGenerator<T> {
   try {
     yield* items;
   } catch (error) {
-    failed(error);
+    onFailure(error);
   }
 }
 
 /**
- * Runs `run` on every item, up to `width` at once, and gives the results in the order of the items. No more than
- * `width` results wait: that bounds the memory. What fails first in that order is thrown, whatever fails sooner.
+ * Runs `run` on every item, up to `width` at once, and yields the results in the order of the items. At most `width`
+ * results wait, which bounds the memory. Throws the first failure in that order, even if a later item fails sooner.
  */
 export async function* mapInOrder<T, R>(
   items: AsyncIterable<T>,
   width: number,
   run: (item: T) => Promise<R>,
 ): AsyncGenerator<R> {
-  const under: Promise<R>[] = [];
+  const pending: Promise<R>[] = [];
   const failures: unknown[] = [];
   try {
     for await (const item of untilFailure(items, (error) => failures.push(error))) {
       const result = run(item);
-      // It is awaited in its turn; until then its failure must not count as unhandled.
+      // Awaited later; until then a failure must not count as an unhandled rejection.
       result.catch(() => undefined);
-      under.push(result);
-      if (under.length >= width) yield await under.shift()!;
+      pending.push(result);
+      if (pending.length >= width) yield await pending.shift()!;
     }
-    while (under.length > 0) yield await under.shift()!;
+    while (pending.length > 0) yield await pending.shift()!;
     if (failures.length > 0) throw failures[0];
   } finally {
-    await Promise.allSettled(under);
+    await Promise.allSettled(pending);
   }
 }

@@ -8,26 +8,26 @@ import { type Loss, type OperationUse, type Reject, type SkippedRange, Tally } f
 import type { CrsContext, ReadContext, ScanParts, WriteContext } from "../../plugin/format.js";
 import type { StageContext } from "../../stages/stage.js";
 
-/** What was said while one piece of work was done, as plain data. Records and lines are relative to the piece. */
+/** Losses, notices and rejects of one piece, as plain data. Records and lines are relative to the piece. */
 export interface Findings {
   readonly losses: readonly Loss[];
   readonly notices: readonly Loss[];
   readonly rejects: readonly Reject[];
   readonly skippedRanges: readonly SkippedRange[];
   readonly operationUses?: readonly OperationUse[];
-  /** Records and lines of the source that the piece held. */
+  /** Number of source records and lines in the piece. */
   readonly records: number;
   readonly lines: number;
 }
 
-/** The host's side of every context: it keeps what plugins and stages say until it is asked. */
+/** The host's implementation of the contexts of plugins and stages: collects what they report until `takeFindings`. */
 export class HostContext implements ReadContext, WriteContext, StageContext, AsyncDisposable {
-  /** What the source named as its CRS and no one understands; null where it named none. */
+  /** The CRS definition of the source that could not be parsed; null if there is none. */
   unknownCrs: string | null = null;
-  /** What the request says of the coordinates of the source. */
+  /** The CRS that the request declares for the source (`--source-crs`). */
   requestedCrs: Crs | null = null;
   swapsXy = false;
-  /** Refuses more fields than the target can have. */
+  /** Called with the number of fields; throws if the target cannot hold them. */
   onFieldCount: (count: number) => void = () => {};
   readonly crs: CrsContext = { ...crsContext, parse: (definition) => this.parseCrs(definition) };
   readonly getTextDecoder = findDecoder;
@@ -41,7 +41,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
   private lines = 0;
   private readonly spool = new Spool();
 
-  /** @param layer which what is said is of: of a writer of several, the one that features are appended to */
+  /** @param layer the layer that reports are about; a writer of several layers changes it as it appends */
   constructor(
     public layer: string,
     readonly signal: AbortSignal,
@@ -77,8 +77,8 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     this.operationUses.push({ ...use, layer: this.layer });
   }
 
-  skipRange(gap: SkippedRange): void {
-    this.skippedRanges.push(gap);
+  skipRange(range: SkippedRange): void {
+    this.skippedRanges.push(range);
   }
 
   splitFinished(records: number, lines: number): void {
@@ -94,7 +94,7 @@ export class HostContext implements ReadContext, WriteContext, StageContext, Asy
     await this.spool[Symbol.asyncDispose]();
   }
 
-  /** What was said since the last call. `lastRecord` is the highest record that a batch had. */
+  /** Returns what was reported since the last call. @param lastRecord the highest record number of the batches */
   takeFindings(lastRecord: number): Findings {
     const found = {
       losses: this.losses.list(),

@@ -4,7 +4,7 @@ import { BufferReleaser } from "./buffer-releaser.js";
 import type { Executor, OpenTask } from "./executor.js";
 import { type FindFormat, openTask, type PieceResult, type Task, type TaskSpec } from "./task.js";
 
-/** Runs tasks on the calling thread, one piece of work of a task at a time. */
+/** Runs tasks on the calling thread, one piece at a time. */
 export class LocalExecutor implements Executor {
   readonly parallelism = 1;
   private readonly bufferReleaser = new BufferReleaser();
@@ -18,10 +18,10 @@ export class LocalExecutor implements Executor {
     const task: Task = await openTask(spec, this.findFormat, this.signal);
     let last: Promise<unknown> = Promise.resolve();
     return {
-      run(work) {
-        const fetched = task.prefetch(work);
+      run(piece) {
+        const fetched = task.prefetch(piece);
         fetched.catch(() => undefined);
-        const next = last.then(() => task.run(work, fetched));
+        const next = last.then(() => task.run(piece, fetched));
         last = next.catch(() => undefined);
         return next;
       },

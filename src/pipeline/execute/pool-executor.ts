@@ -6,27 +6,27 @@ import { BufferReleaser } from "./buffer-releaser.js";
 import { type Executor, mapInOrder, type OpenTask } from "./executor.js";
 import type { FormatRef, Piece, PieceResult, ScanSpec, TaskSpec } from "./task.js";
 
-/** Formats that tasks will read and write with. */
+/** Formats that worker threads load before they get tasks. */
 export interface PreloadFormats {
   readonly readers: readonly FormatRef[];
   readonly writers: readonly FormatRef[];
 }
 
 export type WorkerRequest =
-  /** Loads what tasks will want, ahead of them. */
+  /** Loads formats before tasks need them. */
   | { readonly kind: "load"; readonly formats: PreloadFormats }
   | { readonly kind: "open"; readonly task: number; readonly spec: TaskSpec }
   | { readonly kind: "run"; readonly task: number; readonly id: number; readonly piece: Piece }
   | { readonly kind: "close"; readonly task: number }
   | { readonly kind: "scan-part"; readonly id: number; readonly spec: ScanSpec; readonly piece: unknown }
-  /** Buffers of results that were written, to be used again. */
+  /** Returns buffers of written results for reuse. */
   | { readonly kind: "memory"; readonly buffers: readonly ArrayBuffer[] };
 
 export type WorkerReply =
   | {
       readonly id: number;
       readonly result: PieceResult;
-      /** Those of its buffers that the worker wants back. */
+      /** The buffers of the result that the worker wants back. */
       readonly acquiredBuffers: ArrayBuffer[];
       readonly error?: undefined;
     }
@@ -36,11 +36,11 @@ export type WorkerReply =
 type SuccessReply = Exclude<WorkerReply, { error: PlainError }>;
 
 interface PendingReply {
-  resolve(answer: SuccessReply): void;
+  resolve(reply: SuccessReply): void;
   reject(error: unknown): void;
 }
 
-/** Which worker a result came from, and what goes back to it. */
+/** The worker that produced a result, and the buffers to return to it. */
 interface ResultOrigin {
   readonly worker: PoolWorker;
   readonly acquiredBuffers: ArrayBuffer[];
@@ -52,13 +52,13 @@ interface PoolWorker {
   readonly openTasks: Set<number>;
 }
 
-// Always the built file: a worker cannot run TypeScript.
+// Always the compiled file, since a worker cannot run TypeScript.
 const workerPath = createRequire(import.meta.url).resolve("#worker");
 
-/** Megabytes: batches live in buffers outside of the heap, and a small one is swept, and they with it, more often. */
+/** Megabytes. Batches are in buffers outside the heap: a small young generation is collected, and frees them, more often. */
 const workerResourceLimits = { maxYoungGenerationSizeMb: 8 };
 
-/** Runs tasks on worker threads. A piece of work goes to the member with the least to do. */
+/** Runs tasks on worker threads. Each piece goes to the worker with the fewest pending pieces. */
 export class PoolExecutor implements Executor {
   readonly parallelism: number;
   private workers: PoolWorker[] = [];
@@ -72,8 +72,8 @@ export class PoolExecutor implements Executor {
     this.parallelism = threadCount;
   }
 
-  /** Begins the threads, unless they are there. @param likely what they load meanwhile */
-  start(likely?: PreloadFormats): void {
+  /** Starts the threads unless they are running. @param preload the formats to load first */
+  start(preload?: PreloadFormats): void {
     if (this.workers.length > 0) return;
     this.workers = Array.from({ length: this.threadCount }, () => {
       const worker: PoolWorker = {
@@ -90,14 +90,14 @@ export class PoolExecutor implements Executor {
           waiting?.resolve(reply);
         }
       });
-      const died = (error: unknown) => {
+      const onDeath = (error: unknown) => {
         this.failure ??= error;
         for (const waiting of worker.pendingReplies.values()) waiting.reject(error);
         worker.pendingReplies.clear();
       };
-      worker.thread.on("error", died);
-      worker.thread.on("exit", (code) => died(new Error(`a worker thread ended with ${code}`)));
-      if (likely) worker.thread.postMessage({ kind: "load", formats: likely } satisfies WorkerRequest);
+      worker.thread.on("error", onDeath);
+      worker.thread.on("exit", (code) => onDeath(new Error(`a worker thread exited with code ${code}`)));
+      if (preload) worker.thread.postMessage({ kind: "load", formats: preload } satisfies WorkerRequest);
       return worker;
     });
   }
@@ -106,23 +106,23 @@ export class PoolExecutor implements Executor {
     this.start();
     const task = this.nextTaskId++;
     return {
-      run: (work) => this.run(task, spec, work),
+      run: (piece) => this.run(task, spec, piece),
       close: async () => {
-        for (const member of this.workers) {
-          if (member.openTasks.delete(task)) member.thread.postMessage({ kind: "close", task } satisfies WorkerRequest);
+        for (const worker of this.workers) {
+          if (worker.openTasks.delete(task)) worker.thread.postMessage({ kind: "close", task } satisfies WorkerRequest);
         }
       },
     };
   }
 
   private async run(task: number, spec: TaskSpec, piece: Piece): Promise<PieceResult> {
-    const member = this.leastBusy();
-    if (!member.openTasks.has(task)) {
-      member.openTasks.add(task);
-      member.thread.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
+    const worker = this.leastBusy();
+    if (!worker.openTasks.has(task)) {
+      worker.openTasks.add(task);
+      worker.thread.postMessage({ kind: "open", task, spec } satisfies WorkerRequest);
     }
     const id = this.nextPieceId++;
-    const { result } = await this.request(member, { kind: "run", task, id, piece }, transferableBuffers(piece));
+    const { result } = await this.request(worker, { kind: "run", task, id, piece }, transferableBuffers(piece));
     return result!;
   }
 
@@ -134,7 +134,7 @@ export class PoolExecutor implements Executor {
     });
   }
 
-  /** @throws what ended a thread */
+  /** @throws the error that ended a thread */
   private leastBusy(): PoolWorker {
     if (this.failure) throw this.failure;
     return this.workers.reduce((least, other) =>
@@ -143,17 +143,17 @@ export class PoolExecutor implements Executor {
   }
 
   private request(
-    member: PoolWorker,
+    worker: PoolWorker,
     request: WorkerRequest & { id: number },
-    handed: ArrayBuffer[] = [],
+    transfer: ArrayBuffer[] = [],
   ): Promise<SuccessReply> {
     return new Promise((resolve, reject) => {
-      member.pendingReplies.set(request.id, { resolve, reject });
-      member.thread.postMessage(request, handed);
+      worker.pendingReplies.set(request.id, { resolve, reject });
+      worker.thread.postMessage(request, transfer);
     });
   }
 
-  /** What a worker had borrowed goes back to it. */
+  /** Returns the worker's own buffers to it, and frees the others. */
   releaseBuffers(result: PieceResult): void {
     const origin = this.resultOrigins.get(result);
     const buffers = new Set(transferableBuffers(result.chunks));
@@ -166,6 +166,6 @@ export class PoolExecutor implements Executor {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.bufferReleaser.close();
-    await Promise.all(this.workers.map((member) => member.thread.terminate()));
+    await Promise.all(this.workers.map((worker) => worker.thread.terminate()));
   }
 }

@@ -8,18 +8,18 @@ import { mapInOrder, maxConcurrentPieces } from "./executor.js";
 import type { PieceResult, TaskSpec } from "./task.js";
 
 /**
- * Every piece of a layer, worked on and in order.
- * @param limit as many features are let through
+ * Processes every piece of a layer and yields the results in order.
+ * @param limit the maximum number of features
  */
 export async function* processLayer(
   conversion: ConversionContext,
   open: OpenLayer,
-  shape: StagePlan,
-  end: TaskSpec["outcome"],
+  stagePlan: StagePlan,
+  outcome: TaskSpec["outcome"],
   limit: number,
 ): AsyncGenerator<PieceResult> {
   try {
-    yield* processPieces(conversion, open, shape, end, limit);
+    yield* processPieces(conversion, open, stagePlan, outcome, limit);
   } catch (error) {
     if (!open.isExisting) recordFailedInput(error, open.address);
     throw error;
@@ -29,12 +29,12 @@ export async function* processLayer(
 async function* processPieces(
   { request, host, executor, progress, writer }: ConversionContext,
   open: OpenLayer,
-  shape: StagePlan,
+  stagePlan: StagePlan,
   outcome: TaskSpec["outcome"],
   limit: number,
 ): AsyncGenerator<PieceResult> {
   const isLimited = Number.isFinite(limit) && !open.isExisting;
-  const stages = isLimited ? [...shape.stages, { name: "limit", settings: { count: limit } }] : shape.stages;
+  const stages = isLimited ? [...stagePlan.stages, { name: "limit", settings: { count: limit } }] : stagePlan.stages;
   const spec: TaskSpec = {
     source: open.source.spec,
     reader: open.reader,
@@ -59,14 +59,14 @@ async function* processPieces(
     return;
   }
   const task = await executor.open(spec);
-  const works = outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open) : layerPieces(open);
-  // What stands beyond a limit is told of as little as can be: readers tell what they meet on the way to the next piece.
-  const atOnce = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
+  const pieces = outcome.kind === "summary" && executor.parallelism === 1 ? scanPieces(open) : layerPieces(open);
+  // With a limit as few pieces as possible are read ahead, since readers also report losses of features beyond the limit.
+  const concurrency = isLimited ? executor.parallelism + 1 : maxConcurrentPieces(executor, open.layer);
   try {
-    yield* mapInOrder(works, atOnce, async (work) => {
+    yield* mapInOrder(pieces, concurrency, async (piece) => {
       host.signal.throwIfAborted();
-      const result = await task.run(work);
-      progress.done += work.split?.bytes ?? work.bytes ?? 0;
+      const result = await task.run(piece);
+      progress.done += piece.split?.bytes ?? piece.bytes ?? 0;
       return result;
     });
   } finally {

@@ -1,6 +1,6 @@
 /**
- * The part of a conversion that any thread can do: read a split, send its batches through the stages, fit and encode
- * them (or sum them up). Built from plain data; gives plain data.
+ * The part of a conversion that any thread can run: reads a split, applies the stages to its batches, fits and encodes
+ * them, or summarizes them. Takes and returns plain data.
  */
 import { createError } from "../../errors.js";
 import { createSource, type SourceSpec } from "../../io/input/source.js";
@@ -17,19 +17,19 @@ import type { Stage, StageContext, StageSpec } from "../../stages/stage.js";
 import { countDropped } from "../write/rejects-file.js";
 import { type Findings, HostContext } from "./host-context.js";
 
-/** A format and its options, so that another thread finds them: `module` is what it imports. */
+/** A format and its options as plain data. Another thread imports `module` to get the format. */
 export interface FormatRef {
   readonly id: string;
   readonly module: string;
   readonly options: OptionValues<OptionTable>;
 }
 
-/** A source, and who looks at pieces of it before it is read. */
+/** A source and its reader, for scanning parts of it on another thread. */
 export interface ScanSpec {
   readonly source: SourceSpec;
   readonly reader: FormatRef;
   readonly skipErrors: boolean;
-  /** Features whose geometry cannot be carried go on without it. */
+  /** Features whose geometry cannot be written are kept without it. */
   readonly keepsBadGeometries: boolean;
 }
 
@@ -39,12 +39,12 @@ export interface TaskSpec extends ScanSpec {
   readonly layerIndex: number;
   readonly layerName: string;
   readonly stages: readonly StageSpec[];
-  /** Stages that only look: what they reject is told, and the features go on as if they had not been there. */
+  /** Stages that only report: their rejects are counted, and the features continue unchanged. */
   readonly checks?: readonly StageSpec[];
-  /** Names of fields that the request speaks of. */
+  /** Names of fields that the request mentions. */
   readonly requestedFields?: readonly string[];
   readonly outcome: { readonly kind: "summary"; readonly refinesTypes: boolean } | EncodeSpec;
-  /** Milliseconds since 1970: what the run calls now. */
+  /** Start time of the run, in milliseconds since 1970. */
   readonly now: number;
 }
 
@@ -52,52 +52,51 @@ export interface EncodeSpec {
   readonly kind: "encode";
   readonly fitPlan: FitPlan;
   readonly writer: FormatRef;
-  /** One for each part of the plan. */
+  /** One for each part of the fit plan. */
   readonly targetLayers: readonly TargetLayer[];
 }
 
-/** What there is to read: a split, a batch that was read elsewhere, or nothing of either for the whole layer. */
+/** A piece of a layer: a split, a batch that was already read, or with neither the whole layer. */
 export interface Piece {
   readonly split?: Split;
   readonly batch?: BatchData;
-  /** The share of the input that a batch is. */
+  /** Bytes of the input that a batch stands for. */
   readonly bytes?: number;
 }
 
 export interface EncodedChunk {
   readonly partIndex: number;
   readonly features: number;
-  /** Those of them that have a geometry. */
+  /** Features with a geometry. */
   readonly withGeometry: number;
   readonly chunk: Chunk;
 }
 
 export interface PieceResult extends Findings {
-  /** Features that the reader met, before any stage: those it gave and those it rejected. */
+  /** Features that the reader returned or rejected, before any stage. */
   readonly read: number;
-  /** The fields that were there, where the request speaks of any. */
+  /** The fields of the batches, if the request mentions any. */
   readonly seenFields: readonly string[];
   readonly chunks: readonly EncodedChunk[];
   readonly summary: SummaryState | null;
-  /** Features with a geometry that came out of the stages. */
+  /** Features with a geometry after the stages. */
   readonly withGeometry: number;
 }
 
-/** One round of the event loop. */
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 export type FindFormat = (ref: FormatRef) => Promise<Format>;
 
-/** A task once opened: it keeps its source open from piece to piece. */
+/** An open task, which keeps its source open between pieces. */
 export interface Task {
-  /** Begins to read the bytes of a piece, while another is worked on. */
-  prefetch(work: Piece): Promise<unknown>;
-  /** Works on a piece, one at a time. @param fetched what `fetch` promised for it */
-  run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult>;
+  /** Starts reading the bytes of a piece while another one is processed. */
+  prefetch(piece: Piece): Promise<unknown>;
+  /** Processes a piece; one at a time. @param fetched the result of `prefetch` for this piece */
+  run(piece: Piece, fetched: Promise<unknown>): Promise<PieceResult>;
   close(): Promise<void>;
 }
 
-/** @throws format-cannot-write, and whatever the encoders' and stages' settings are refused with */
+/** @throws format-cannot-write, and errors of encoders and stages about their settings */
 export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: AbortSignal): Promise<Task> {
   const context = new HostContext(
     spec.layerName,
@@ -115,7 +114,7 @@ export async function openTask(spec: TaskSpec, findFormat: FindFormat, signal: A
   return new OpenedTask(spec, findFormat, signal, context, stageContext, { stages, checks, encoders });
 }
 
-/** Counts what is rejected after the reader. */
+/** Counts the features that stages reject, apart from those that the reader rejects. */
 class RejectCountingContext implements StageContext {
   rejected = 0;
 
@@ -146,14 +145,14 @@ class RejectCountingContext implements StageContext {
   }
 }
 
-/** Looks at a piece of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
+/** Scans a part of a source for the thread that opens it. @throws format-cannot-read, and what the reader throws */
 export async function scanPart(
-  { source: where, reader: ref, skipErrors, keepsBadGeometries }: ScanSpec,
+  { source: sourceSpec, reader: ref, skipErrors, keepsBadGeometries }: ScanSpec,
   piece: unknown,
   findFormat: FindFormat,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const source = createSource(where);
+  const source = createSource(sourceSpec);
   const reader = await loadReader(ref, findFormat);
   await using context = new HostContext(source.name, signal, skipErrors, undefined, new Date(0), keepsBadGeometries);
   return reader.scanPart!(source, piece, context);
@@ -165,7 +164,7 @@ async function loadReader(ref: FormatRef, findFormat: FindFormat): Promise<Reade
   return format.reader.load();
 }
 
-/** What batches go through. */
+/** The stages, checks and encoders that batches pass through. */
 interface StagePipeline {
   readonly stages: readonly Stage[];
   readonly checks: readonly Stage[];
@@ -195,17 +194,17 @@ class OpenedTask implements Task {
     return (await this.dataset).layers[this.spec.layerIndex]!;
   }
 
-  private async *readBatches(work: Piece, fetched: unknown): AsyncGenerator<Batch> {
-    if (work.batch) {
-      yield new Batch(work.batch);
+  private async *readBatches(piece: Piece, fetched: unknown): AsyncGenerator<Batch> {
+    if (piece.batch) {
+      yield new Batch(piece.batch);
       return;
     }
-    const from = await this.getLayer();
+    const layer = await this.getLayer();
     let record = 1;
-    for await (const batch of from.batches(work.split, fetched)) {
+    for await (const batch of layer.batches(piece.split, fetched)) {
       if (batch instanceof Batch) yield batch;
       else {
-        yield packFeatures(batch, record, from.fields);
+        yield packFeatures(batch, record, layer.fields);
         record += batch.length;
       }
     }
@@ -215,17 +214,17 @@ class OpenedTask implements Task {
     return split && (await this.getLayer()).prefetch?.(split);
   }
 
-  async run(work: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
+  async run(piece: Piece, fetched: Promise<unknown>): Promise<PieceResult> {
     const { spec, stageContext } = this;
     const { stages, checks } = this.pipeline;
     const seen = new Set<string>();
     const chunks: EncodedChunk[] = [];
-    const summariser = spec.outcome.kind === "summary" ? new Summarizer(spec.outcome.refinesTypes) : null;
+    const summarizer = spec.outcome.kind === "summary" ? new Summarizer(spec.outcome.refinesTypes) : null;
     let read = 0;
     let withGeometry = 0;
     let lastRecord = 0;
     stageContext.rejected = 0;
-    for await (const batch of this.readBatches(work, await fetched)) {
+    for await (const batch of this.readBatches(piece, await fetched)) {
       this.signal.throwIfAborted();
       read += batch.length;
       if (spec.requestedFields?.length) for (const { name } of batch.fields) seen.add(name);
@@ -234,16 +233,16 @@ class OpenedTask implements Task {
       if (shaped.length === 0) continue;
       withGeometry += countGeometries(shaped);
       if (checks.length > 0) applyStages(checks, shaped);
-      summariser?.add(shaped);
+      summarizer?.add(shaped);
       const encoded = spec.outcome.kind === "encode" ? this.encode(shaped, spec.outcome.fitPlan) : [];
       chunks.push(...encoded);
       releaseBatchBuffers(batch, encoded);
-      // What was written of the results before goes on meanwhile.
+      // Lets pending writes of earlier results continue.
       await yieldToEventLoop();
     }
-    const found = this.context.takeFindings(lastRecord);
-    read += countDropped(found.rejects) - stageContext.rejected;
-    return { ...found, read, seenFields: [...seen], withGeometry, chunks, summary: summariser?.state ?? null };
+    const findings = this.context.takeFindings(lastRecord);
+    read += countDropped(findings.rejects) - stageContext.rejected;
+    return { ...findings, read, seenFields: [...seen], withGeometry, chunks, summary: summarizer?.state ?? null };
   }
 
   private encode(batch: Batch, plan: FitPlan): EncodedChunk[] {
@@ -267,7 +266,7 @@ class OpenedTask implements Task {
   }
 }
 
-/** The memory that a reader borrowed for a batch which has been worked on; not what an encoder put into its chunk. */
+/** Releases the pooled buffers of a processed batch, except those that an encoder put into its chunk. */
 function releaseBatchBuffers({ geometry: { xy, z, m } }: Batch, chunks: readonly EncodedChunk[]): void {
   const buffers = [xy, z, m].flatMap((column) => (column && isAcquired(column.buffer) ? [column.buffer] : []));
   if (buffers.length === 0) return;
@@ -290,9 +289,9 @@ function countGeometries(batch: Batch): number {
   return count;
 }
 
-async function openEncoders(end: EncodeSpec, findFormat: FindFormat, context: HostContext): Promise<Encoder[]> {
-  const format = await findFormat(end.writer);
+async function openEncoders(spec: EncodeSpec, findFormat: FindFormat, context: HostContext): Promise<Encoder[]> {
+  const format = await findFormat(spec.writer);
   if (!format.writer) throw createError("format-cannot-write", { format: format.id });
   const writer = await format.writer.load();
-  return Promise.all(end.targetLayers.map((target) => writer.createEncoder(target, end.writer.options, context)));
+  return Promise.all(spec.targetLayers.map((target) => writer.createEncoder(target, spec.writer.options, context)));
 }

@@ -1,4 +1,4 @@
-/** The entry of a worker thread: opens tasks by number, does pieces of work, sends back what came of them. */
+/** The entry point of a worker thread: opens tasks by number, processes pieces and sends the results back. */
 import { parentPort } from "node:worker_threads";
 import { toPlainError } from "../../errors.js";
 import { transferableBuffers } from "../../model/batch.js";
@@ -24,7 +24,7 @@ async function preloadFormats({ readers, writers }: PreloadFormats): Promise<voi
   for (const ref of writers) await (await findFormat(ref)).writer?.load();
 }
 
-/** Begins what needs no turn: a task is opened, and the bytes of a piece are read, while another is worked on. */
+/** Starts what can overlap with the current piece: opening a task, reading the bytes of a piece, loading formats. */
 function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
   if (request.kind === "open") {
     const task = openTask(request.spec, findFormat, abortController.signal);
@@ -32,12 +32,12 @@ function startAhead(request: WorkerRequest): Promise<unknown> | undefined {
     return task;
   }
   if (request.kind === "run") return tasks.get(request.task)!.then((task) => task.prefetch(request.piece));
-  // A failure comes again, and is reported, when a task wants it.
+  // A failed load is repeated and reported when a task needs the format.
   if (request.kind === "load") return preloadFormats(request.formats);
   return undefined;
 }
 
-async function sendReply(request: WorkerRequest, begun: Promise<unknown> | undefined): Promise<void> {
+async function sendReply(request: WorkerRequest, started: Promise<unknown> | undefined): Promise<void> {
   switch (request.kind) {
     case "open":
     case "load":
@@ -55,7 +55,7 @@ async function sendReply(request: WorkerRequest, begun: Promise<unknown> | undef
       parentPort!.postMessage(await scanSourcePart(request));
       return;
     case "run": {
-      const reply = await runPiece(request, begun!);
+      const reply = await runPiece(request, started!);
       parentPort!.postMessage(reply, transferableBuffers(reply));
     }
   }
@@ -79,11 +79,11 @@ async function scanSourcePart({ id, spec, piece }: WorkerRequest & { kind: "scan
   }
 }
 
-// One request after the other: a task's source and context serve one piece of work at a time.
+// Requests are handled one after the other, since a task's source and context serve one piece at a time.
 let pendingReply: Promise<void> = Promise.resolve();
 parentPort!.on("message", (request: WorkerRequest) => {
-  const begun = startAhead(request);
-  // A failure is told to whoever asks for work, in its turn.
-  begun?.catch(() => undefined);
-  pendingReply = pendingReply.then(() => sendReply(request, begun));
+  const started = startAhead(request);
+  // `sendReply` reports a failure in its turn.
+  started?.catch(() => undefined);
+  pendingReply = pendingReply.then(() => sendReply(request, started));
 });

@@ -1,4 +1,4 @@
-/** Downloading the grids that a conversion needs, where that is allowed. */
+/** Downloads the grids that a conversion needs, if downloads are allowed. */
 import type { PublishedGrid } from "../../crs/grids/index.js";
 import type { OperationOptions } from "../../crs/index.js";
 import type { Extent } from "../../model/geometry.js";
@@ -11,9 +11,9 @@ import { fetchGrid, type HostGrids } from "./grid-store.js";
 import { areaInDegrees, findNeededGrids, mayNeedGrids } from "./needed-grids.js";
 
 /**
- * Downloads what the layer's reprojection would use and this machine lacks; where no grid can make it better anywhere,
- * nothing is read. The layer is read once more where it does not say its extent.
- * @returns those that were downloaded
+ * Downloads the missing grids for the reprojection of a layer. Scans the layer if it declares no extent and a grid might
+ * improve the accuracy.
+ * @returns the downloaded grids
  * @throws grid-checksum-mismatch, input-download, input-unavailable, output-failed, interrupted … and what the reader throws
  */
 export async function fetchMissingGrids(
@@ -35,7 +35,7 @@ export async function fetchMissingGrids(
   return fetched;
 }
 
-/** In the coordinates that are reprojected. */
+/** The extent in the coordinates that are reprojected. */
 async function extentOf(conversion: ConversionContext, open: OpenLayer): Promise<Extent | null> {
   const extent = open.layer.extent ?? (await summaryOf(conversion, open)).extent;
   if (extent === null || !conversion.request.swapXy) return extent;
@@ -44,14 +44,14 @@ async function extentOf(conversion: ConversionContext, open: OpenLayer): Promise
 }
 
 async function summaryOf(conversion: ConversionContext, open: OpenLayer): Promise<LayerSummary> {
-  const summariser = new Summarizer(false);
+  const summarizer = new Summarizer(false);
   const untouched = { stages: [], crs: null, isCrsAssumed: false };
-  const end = { kind: "summary", refinesTypes: false } as const;
-  for await (const { summary } of processLayer(conversion, open, untouched, end, Number.POSITIVE_INFINITY)) {
-    if (summary) summariser.merge(summary);
+  const outcome = { kind: "summary", refinesTypes: false } as const;
+  for await (const { summary } of processLayer(conversion, open, untouched, outcome, Number.POSITIVE_INFINITY)) {
+    if (summary) summarizer.merge(summary);
     conversion.progress.report("scan");
   }
-  // What the reader says of the layer is said again when it is read for good.
+  // The reader reports the same findings again when the layer is converted.
   open.context.takeFindings(0);
-  return summariser.summary();
+  return summarizer.summary();
 }

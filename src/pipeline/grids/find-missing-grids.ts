@@ -1,4 +1,4 @@
-/** Which grids a conversion of an input would use. */
+/** Finds the grids that a conversion of an input would use and that this machine lacks. */
 import type { PublishedGrid } from "../../crs/grids/index.js";
 import { crsContext } from "../../crs/index.js";
 import { inspect } from "../inspect.js";
@@ -9,22 +9,22 @@ import { areaInDegrees, findNeededGrids } from "./needed-grids.js";
 export interface MissingGridsRequest {
   readonly input: string;
   readonly sourceCrs?: string | undefined;
-  /** WGS 84 where absent. */
+  /** By default WGS 84. */
   readonly targetCrs?: string | undefined;
 }
 
-/** What a layer lacks. */
+/** The missing grids of a layer. */
 export interface MissingLayerGrids {
   readonly layer: string;
-  /** Codes, or names, of the systems. */
+  /** Codes or names of the reference systems. */
   readonly from: string;
   readonly to: string;
   readonly grids: readonly PublishedGrid[];
 }
 
 /**
- * Reads the input to see where its features lie.
- * @param host grids in its folders are not missing
+ * Reads the input to find the extent of its features.
+ * @param host its grid folders are searched
  * @throws crs-option-invalid, and what reading the input throws
  */
 export async function findMissingGrids(

@@ -1,36 +1,36 @@
-/** The shift grids of this machine: the folders in which they are searched, and downloading those that PROJ publishes. */
+/** The shift grids on this machine: search folders, and downloads of grids that PROJ publishes. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { clearFolderListing, type PublishedGrid, publishedGrid, publishedGrids } from "../../crs/grids/index.js";
 import { createError } from "../../errors.js";
 
-/** Where grids are downloaded from, and where they are kept. */
+/** Where grids are downloaded from and cached. */
 export interface GridStore {
-  /** An http(s) address with the files of PROJ's below it. */
+  /** The http(s) URL below which PROJ's grid files are. */
   readonly endpoint: string;
   readonly cacheFolder: string;
 }
 
-/** The grids of the machine that a conversion runs on. */
+/** The grid settings of the machine that a conversion runs on. */
 export interface HostGrids extends GridStore {
-  /** Folders that are searched after the grids that a person names. */
+  /** Folders that are searched after the grids of the request. */
   readonly folders: readonly string[];
-  /** Download those that a reprojection needs. */
+  /** Whether grids that a reprojection needs may be downloaded. */
   readonly allowsDownload: boolean;
 }
 
 export interface GridDownload {
   readonly signal: AbortSignal;
-  /** Bytes of the grid that have arrived, and of all of it. */
+  /** Called with the bytes downloaded so far and the size of the grid. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** What a server is asked for has the name that the catalogue gives it: no part of it comes from a person or a file. */
+/** The URL of a grid. Its path comes only from the catalog, never from user input or a file. */
 export const gridUrl = (endpoint: string, { name }: PublishedGrid): string => `${endpoint.replace(/\/+$/, "")}/${name}`;
 
 export const gridCachePath = (cache: string, { name }: PublishedGrid): string => join(cache, name);
 
-/** The grid of a name. @throws grid-unknown */
+/** Returns the published grid of this name. @throws grid-unknown */
 export function requirePublishedGrid(name: string): PublishedGrid {
   const found = publishedGrid(name);
   if (found) return found;
@@ -38,7 +38,7 @@ export function requirePublishedGrid(name: string): PublishedGrid {
 }
 
 /**
- * Downloads a grid into the cache, unless it is there already.
+ * Downloads a grid into the cache, unless the cache already has it.
  * @returns whether it was downloaded
  * @throws grid-checksum-mismatch, input-download, input-unavailable, input-forbidden, output-failed, interrupted
  */
@@ -57,15 +57,15 @@ export async function fetchGrid(grid: PublishedGrid, store: GridStore, options: 
   return true;
 }
 
-/** A file of a folder that is a shift grid by its name. */
+/** A file that is a shift grid by its name. */
 export interface GridFile {
   readonly name: string;
   readonly size: number;
-  /** What PROJ publishes the same grid under; null for any other. */
+  /** The name under which PROJ publishes the same grid; null if it does not. */
   readonly published: string | null;
 }
 
-/** The grid files of a folder, by name, or a file itself; null where there is no such folder. */
+/** Lists the grid files of a folder by name, or the file itself; null if the path does not exist. */
 export async function listGridFiles(path: string): Promise<readonly GridFile[] | null> {
   const found = await stat(path).catch(() => null);
   if (found === null) return null;

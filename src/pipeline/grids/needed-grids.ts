@@ -1,4 +1,4 @@
-/** Which of the grids that PROJ publishes a reprojection would use, if they were on this machine. */
+/** Finds the published grids that would make a reprojection more accurate. */
 import { coversPartOf, type PublishedGrid, publishedGrid } from "../../crs/grids/index.js";
 import { type Area, findOperation, geographicBox, type OperationOptions } from "../../crs/index.js";
 import { GeoferryError } from "../../errors.js";
@@ -9,9 +9,9 @@ import type { OperationReport } from "../report.js";
 type BetterOperations = OperationReport["better"];
 
 /**
- * The grids that are missing for the most accurate operations where the data lie: the most accurate one first, then what
- * serves the places that it does not. Each is one that some position would be moved by; none is downloaded here.
- * @param within around the data in degrees; null where there are none, and nothing is needed
+ * Returns the missing grids of the most accurate operations for the area: those of the most accurate operation first,
+ * then those for places that it does not cover. Downloads nothing.
+ * @param within the area of the data in degrees; null if there are no data, and nothing is needed
  */
 export async function findNeededGrids(
   from: Crs,
@@ -32,13 +32,13 @@ export async function findNeededGrids(
   }
 }
 
-/** Whether any grid that PROJ publishes would make a reprojection more accurate anywhere. */
+/** Whether any published grid would make the reprojection more accurate somewhere. */
 export const mayNeedGrids = async (from: Crs, to: Crs, options: OperationOptions): Promise<boolean> =>
   (await publishedOperations(from, to, options)).length > 0;
 
-/** A better operation, all of whose missing grids PROJ publishes. */
+/** A more accurate operation whose missing grids are all published by PROJ. */
 interface PublishedOperation {
-  /** Metres. */
+  /** Meters. */
   readonly accuracy: number;
   readonly missing: readonly PublishedGrid[];
 }
@@ -63,7 +63,7 @@ async function betterOperations(from: Crs, to: Crs, options: OperationOptions): 
   }
 }
 
-/** Around the features in degrees, to within what datums differ by; null where none lies on the globe. */
+/** The extent in degrees with a margin for datum shifts; null if no feature has valid coordinates. */
 export async function areaInDegrees(crs: Crs, extent: Extent | null): Promise<Area | null> {
   if (extent === null) return null;
   const box = await geographicBox(crs, extent);
@@ -72,5 +72,5 @@ export async function areaInDegrees(crs: Crs, extent: Extent | null): Promise<Ar
   return [west - datumMarginDegrees, south - datumMarginDegrees, east + datumMarginDegrees, north + datumMarginDegrees];
 }
 
-/** Degrees: two kilometres, which no two datums differ by. */
+/** Degrees: about two kilometers, more than any two datums differ. */
 const datumMarginDegrees = 0.02;

@@ -11,9 +11,9 @@ import type { ConvertRequest, Host } from "../request.js";
 import { type OpenInputs, openInputs } from "./open-inputs.js";
 
 /**
- * The output that `--append` adds to: its features are read again and written before the new ones, untouched, so that
- * the file is replaced whole like any other, and fields and types unite. Null where there is none, or where the writer
- * adds to it in place.
+ * Opens the existing output that `--append` adds to. Its features are copied unchanged before the new ones into a new
+ * file, so that the output is replaced atomically and the fields of both are merged. Null if there is no such file, or if
+ * the writer appends in place.
  */
 export async function openAppendTarget(
   request: ConvertRequest,
@@ -29,21 +29,21 @@ export async function openAppendTarget(
   const open = await openInputs([output], { from: writer.format.id, onePointLines }, host, spool, true);
   if (open.layers.length === 1) return open;
   await open[Symbol.asyncDispose]();
-  throw refuse("it has several layers; appending needs one");
+  throw refuse("the file has several layers, and only a file of one layer can be appended to");
 }
 
-/** The CRS of what comes out. What is appended comes into that of the file. @throws crs-unknown, usage */
+/** The CRS of the output; appended features are reprojected to the CRS of the existing file. @throws crs-unknown, usage */
 export async function outputCrs(request: ConvertRequest, existing: OpenInputs | null): Promise<Crs | null> {
   const wanted = await targetCrs(request);
   if (!existing || wanted === null) return wanted;
-  const held = existing.layers[0]!.layer.crs ?? crsContext.wgs84;
-  if (request.targetCrs === undefined) return held;
-  if (await isSameCrs(held, wanted)) return held;
-  const reason = `${request.output} is in ${held.id ?? held.name}, and what is appended comes into that; leave --target-crs away`;
+  const existingCrs = existing.layers[0]!.layer.crs ?? crsContext.wgs84;
+  if (request.targetCrs === undefined) return existingCrs;
+  if (await isSameCrs(existingCrs, wanted)) return existingCrs;
+  const reason = `${request.output} is in ${existingCrs.id ?? existingCrs.name}, and appended features are reprojected to it; omit --target-crs`;
   throw createError("usage", { reason });
 }
 
-/** When a file, or one that belongs to it (of the same name but for the extension), was changed last. */
+/** The latest modification time of a file and of the files beside it that differ only in extension. */
 function lastModifiedMs(path: string): number {
   const folder = dirname(path);
   const stem = basename(path, extname(path));
@@ -51,7 +51,7 @@ function lastModifiedMs(path: string): number {
   return Math.max(...names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0));
 }
 
-/** Whether the output is there and newer than every input that is a file. */
+/** Whether the output exists and is newer than all inputs; false if an input is not a file. */
 export function isUpToDate(output: string, inputs: readonly string[]): boolean {
   const written = statSync(output, { throwIfNoEntry: false });
   if (!written) return false;

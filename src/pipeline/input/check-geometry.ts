@@ -1,4 +1,4 @@
-/** A request that speaks of coordinates, and an input that has none, is a mistake and no success. */
+/** Refuses inputs without any geometry if the request has options about coordinates. */
 import { createError } from "../../errors.js";
 import type { Loss } from "../../model/report.js";
 import type { ConvertRequest } from "../request.js";
@@ -10,7 +10,7 @@ type GeometrySettings = Pick<ConvertRequest, "sourceCrs" | "swapXy">;
 const usedGeometryOption = ({ sourceCrs, swapXy }: GeometrySettings): string | null =>
   sourceCrs !== undefined ? "--source-crs" : swapXy ? "--swap-xy" : null;
 
-/** The layers of each input, those of what is added to left out. */
+/** The layers of each input, without those of the existing output. */
 function groupBySource(layers: readonly OpenLayer[]): Map<string, OpenLayer[]> {
   const sources = new Map<string, OpenLayer[]>();
   for (const open of layers) {
@@ -29,7 +29,7 @@ function geometryMissingError(
   reason: string | null = null,
 ): Error {
   const candidates = layers.flatMap(({ layer }) => layer.likelyCoordinateFields ?? []);
-  // Only readers that tell likely columns take some by options.
+  // Only readers that suggest coordinate columns have options that choose them.
   const tables = layers.filter(({ layer }) => layer.likelyCoordinateFields !== undefined);
   const fields = tables.flatMap(({ layer }) => (layer.fields ?? []).map(({ name }) => name));
   const error = createError("geometry-missing", { source, option, candidates, fields, reason });
@@ -37,7 +37,7 @@ function geometryMissingError(
   return error;
 }
 
-/** What a conversion would refuse a layer for that was read without one geometry; null where it would not. */
+/** Why a conversion would refuse a layer without any geometry; null if it would not. */
 export function explainMissingGeometry(open: OpenLayer, request: GeometrySettings): string | null {
   const option = usedGeometryOption(request);
   if (option === null) return null;
@@ -45,7 +45,7 @@ export function explainMissingGeometry(open: OpenLayer, request: GeometrySetting
   return geometryMissingError(name, option, [open]).message.replace(`${name}: `, "");
 }
 
-/** Before anything is read: an input all of whose layers are tables without geometry. @throws geometry-missing */
+/** Before reading: refuses an input whose layers are all declared without geometry. @throws geometry-missing */
 export function checkGeometryDeclared(layers: readonly OpenLayer[], request: GeometrySettings): void {
   const option = usedGeometryOption(request);
   if (option === null) return;
@@ -55,17 +55,17 @@ export function checkGeometryDeclared(layers: readonly OpenLayer[], request: Geo
   }
 }
 
-/** Features that went into outputs, and those of them that have a geometry. */
+/** The number of written features, and of those with a geometry. */
 export interface GeometryCounts {
   features: number;
   withGeometry: number;
-  /** Why the first of the features whose geometries could not be carried has none now. */
+  /** Why the first feature lost its geometry. */
   reason?: string;
 }
 
 /**
- * After everything was read: an input none of whose features has a geometry.
- * @param notices said of all features at once; what eastings tell belongs to the reason
+ * After reading: refuses an input of which no feature has a geometry.
+ * @param notices of the conversion; an advice about the UTM zone is added to the reason
  * @throws geometry-missing
  */
 export function checkGeometryFound(

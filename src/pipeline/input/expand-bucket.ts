@@ -1,4 +1,4 @@
-/** From an address of a bucket to the objects that it stands for: prefixes and patterns. */
+/** Expands a bucket address to objects: prefixes and globs. */
 import { posix } from "node:path";
 import { GeoferryError } from "../../errors.js";
 import { folderPrefix, formatBucketAddress, parseBucketAddress } from "../../io/s3/bucket-address.js";
@@ -9,7 +9,7 @@ import { type ExpandedInput, globBase, isGlob, isSeparateInput } from "./expand-
 
 const isHidden = (part: string): boolean => part.startsWith(".") || part === "__MACOSX";
 
-/** The objects below a prefix that are inputs, and the folders in it that are one. */
+/** The objects below a prefix that are inputs, and its dataset folders. */
 async function walkPrefix(folder: string, registry: Registry, signal: AbortSignal): Promise<ExpandedInput[]> {
   const { bucket, key: prefix } = parseBucketAddress(folder);
   const byFolder = new Map<string, string[]>();
@@ -17,7 +17,7 @@ async function walkPrefix(folder: string, registry: Registry, signal: AbortSigna
   for (const { key } of await listAll({ bucket, key: prefix }, signal)) {
     const inside = key.slice(prefix.length);
     const parts = inside.split("/");
-    // Some tools put an empty object where they want to see a folder.
+    // Some tools create an empty object as a folder marker.
     if (inside === "" || inside.endsWith("/") || parts.some(isHidden)) continue;
     const dataset = parts.slice(0, -1).findIndex((part) => registry.isDatasetFolder(part));
     if (dataset >= 0) found.add(parts.slice(0, dataset + 1).join("/"));
@@ -32,7 +32,7 @@ async function walkPrefix(folder: string, registry: Registry, signal: AbortSigna
     .map((relativePath) => ({ address: formatBucketAddress({ bucket, key: prefix + relativePath }), relativePath }));
 }
 
-/** Whether there is an object of this very name; a store that does not say is believed to have it. */
+/** Whether an object with exactly this key exists; assumed if the store forbids the request. */
 async function objectExists(address: string, signal: AbortSignal): Promise<boolean> {
   try {
     return (await headObject(parseBucketAddress(address), signal)) !== null;
@@ -47,7 +47,7 @@ async function expandBucketGlob(pattern: string, registry: Registry, signal: Abo
   const all = found.map((address) => posix.basename(address));
   const named = found.filter((address) => isSeparateInput(registry, address, all));
   const base = `${globBase(pattern)}/`;
-  // A pattern that names an unknown extension outright means those objects.
+  // A glob that matches only unknown extensions means those objects.
   return (named.length > 0 ? named : found).map((address) => ({ address, relativePath: address.slice(base.length) }));
 }
 

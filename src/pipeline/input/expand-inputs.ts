@@ -1,4 +1,4 @@
-/** From what a person wrote to the files that it stands for: folders and globs. */
+/** Expands the inputs of a request to files: folders and globs. */
 import { type Dirent, existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
@@ -7,36 +7,36 @@ import { isBucketAddress } from "../../io/s3/bucket-address.js";
 import type { Registry } from "../../plugin/registry.js";
 
 export interface ExpandedInput {
-  /** What is opened: a path, an address or `-`. */
+  /** The path or address to open, or `-` for stdin. */
   readonly address: string;
-  /** Where it stands below the folder or the fixed part of the glob; for a single file its name. */
+  /** The path relative to the folder or to the fixed part of the glob; for a single file its name. */
   readonly relativePath: string;
-  /** Why it cannot even be looked at: a folder that may not be listed. */
+  /** Set for a folder that cannot be listed. */
   readonly error?: GeoferryError;
 }
 
 export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text);
 
-/** Whether it is one thing that is no file; of a bucket's address no one can tell how many it means without looking. */
+/** Whether the text is stdin, a URL, a map or a database: one input that is not a file. A bucket address may be several. */
 export const isAddress = (text: string, registry: Registry): boolean =>
   text === "-" || isWebAddress(text) || parseMapInput(text) !== null || registry.findByAddress(text) !== undefined;
 
-/** The id or name of the map that an input is (`map:ID`), or null where it is none. A file of such a name is `./map:ID`. */
+/** The ID or name of the map of an input `map:ID`; null for other inputs. A file of such a name is written `./map:ID`. */
 export const parseMapInput = (text: string): string | null => /^map:(.*)$/s.exec(text)?.[1] ?? null;
 
-/** What an output in a folder is called after. */
+/** The base name of the output for an input that is an address. */
 function outputBaseName(address: string, registry: Registry): string {
   if (address === "-") return "stdin";
   const addressed = registry.findByAddress(address);
   if (addressed) return addressed.addresses.fileStem(address).replaceAll(/[/\\]/g, "_");
   const map = parseMapInput(address);
-  // A name may have any characters.
+  // Map names may contain any character.
   if (map !== null) return map.replaceAll(/[/\\]/g, "_");
-  // What is wrong with an address is told when it is opened.
+  // Opening an invalid address reports the error.
   return (URL.canParse(address) && basename(new URL(address).pathname)) || "download";
 }
 
-/** Whether the path is an input of its own, and not a companion of one (`roads.dbf` beside `roads.shp`). */
+/** Whether the path is an input itself, and not a companion of another file (`roads.dbf` beside `roads.shp`). */
 export function isSeparateInput(registry: Registry, path: string, beside: readonly string[]): boolean {
   const name = basename(path).toLowerCase();
   if (name.startsWith(".") || name.endsWith(".rejects.geojsonl")) return false;
@@ -50,13 +50,13 @@ export function isSeparateInput(registry: Registry, path: string, beside: readon
   );
 }
 
-/** Folders behind symbolic links are left out, so that no circle is walked; links to files are inputs. */
+/** Links to folders are skipped, so that a circular link does not loop; links to files are inputs. */
 function isLinkToFolder(entry: Dirent, path: string): boolean {
   if (!entry.isSymbolicLink()) return false;
   try {
     return statSync(path).isDirectory();
   } catch {
-    // It leads nowhere: opening it says so.
+    // Opening a broken link reports the error.
     return false;
   }
 }
@@ -81,10 +81,10 @@ function* walkFolder(folder: string, root: string, registry: Registry): Generato
   }
 }
 
-/** Whether a path has the characters of a pattern: `*`, `?`, `[a-z]`, `{a,b}`, `+(a|b)`. */
+/** Whether a path contains glob characters: `*`, `?`, `[a-z]`, `{a,b}`, `+(a|b)`. */
 export const isGlob = (text: string): boolean => /[*?[\]{}]|[+@!]\(/.test(text);
 
-/** The part of a glob before its first magic character, up to a separator. */
+/** The folder of a glob: the path before the first segment with glob characters. */
 export function globBase(pattern: string): string {
   const parts = pattern.split("/");
   const magic = parts.findIndex((part) => isGlob(part));
@@ -98,15 +98,15 @@ async function expandGlob(pattern: string, registry: Registry): Promise<Expanded
   const found = (await glob(normal, { dot: false, onlyFiles: true, expandDirectories: false })).sort();
   const all = found.map((path) => basename(path));
   const named = found.filter((path) => isSeparateInput(registry, path, all));
-  // A pattern that names an unknown extension outright means those files.
+  // A glob that matches only unknown extensions means those files.
   const paths = named.length > 0 ? named : found;
   return paths.map((path) => ({ address: path, relativePath: relative(base === "" ? "." : base, path) }));
 }
 
 /**
- * Every input that the arguments stand for, in their order.
- * @param from the format that is asked for: one that reads folders takes a folder for one input
- * @throws input-missing where an argument stands for nothing, usage where it is empty, and what listing a bucket throws
+ * Expands the arguments to inputs, in their order.
+ * @param from the requested format; if it reads folders, a folder is one input
+ * @throws input-missing if an argument matches nothing, usage if it is empty, and errors of listing a bucket
  */
 export async function expandInputs(
   given: readonly string[],
@@ -115,8 +115,8 @@ export async function expandInputs(
   from?: string,
 ): Promise<ExpandedInput[]> {
   const inputs: ExpandedInput[] = [];
-  const ofFolders = from !== undefined && registry.get(from).folderExtensions !== undefined;
-  const isDataset = (path: string) => ofFolders || registry.isDatasetFolder(path);
+  const readsFolders = from !== undefined && registry.get(from).folderExtensions !== undefined;
+  const isDataset = (path: string) => readsFolders || registry.isDatasetFolder(path);
   for (const text of given) {
     if (text === "") throw createError("usage", { reason: "the name of an INPUT is empty; is a variable not set?" });
     if (isAddress(text, registry)) inputs.push({ address: text, relativePath: outputBaseName(text, registry) });

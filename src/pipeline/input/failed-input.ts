@@ -1,20 +1,20 @@
-/** Which input an error is about, so that a message about one of many names it. */
+/** Records which input caused an error, so that the message names one of many inputs. */
 import { asGeoferryError } from "../../errors.js";
 
 const inputsByError = new WeakMap<object, string>();
 
-/** Notes that an error came from an input; the first to say so is right. @param input as it was asked for */
+/** Records the input of an error, unless one is recorded already. @param input as in the request */
 export function recordFailedInput(error: unknown, input: string): void {
   if (typeof error === "object" && error !== null && !inputsByError.has(error)) inputsByError.set(error, input);
 }
 
-/** The input that an error came from; undefined where it is about the output, or about all of them. */
+/** The input that caused an error; undefined if the error is about the output or all inputs. */
 export function failedInput(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null) return undefined;
   return inputsByError.get(error) ?? failedInput((error as Error).cause);
 }
 
-/** @throws what the work throws, with the input noted */
+/** @throws what `work` throws, with the input recorded */
 export async function withFailedInput<T>(input: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -24,10 +24,10 @@ export async function withFailedInput<T>(input: string, work: () => Promise<T>):
   }
 }
 
-/** What is wrong with an input itself, or with reaching it: others may well be converted. */
+/** Kinds of errors that concern one input, so that the others can still be converted. */
 const inputErrorKinds = ["input", "unsupported", "unavailable", "authentication"];
 
-/** The input without which the others may be converted; undefined where leaving one out does not help. */
+/** The input to skip so that the others can be converted; undefined if skipping one does not help. */
 export function skippableInput(error: unknown): string | undefined {
   return inputErrorKinds.includes(asGeoferryError(error).kind) ? failedInput(error) : undefined;
 }

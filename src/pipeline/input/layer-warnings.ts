@@ -1,4 +1,4 @@
-/** What is suspicious about a layer, as far as what all its features say together shows it. */
+/** Warnings about a layer that its summary shows. */
 import { areaOfUse, crsContext, findOperation, isWgs84, transformExtent, zoneAdviceFor } from "../../crs/index.js";
 import { GeoferryError } from "../../errors.js";
 import { formatCoordinateOptions } from "../../format-reader-option.js";
@@ -6,17 +6,17 @@ import type { Crs, Extent, LayerSummary } from "../../model/index.js";
 import type { Layer } from "../../model/layer.js";
 import { extentsOverlap, suspectSwap } from "../../stages/suspect-swap.js";
 
-/** What the inputs are to be added to. */
+/** The existing map that the inputs would be added to. */
 export interface ExistingMapData {
-  /** What it is called: `map:ID`. */
+  /** `map:ID` */
   readonly name: string;
-  /** In degrees of longitude and latitude; null where it has no position. */
+  /** In degrees of longitude and latitude; null if it has no coordinates. */
   readonly extent: Extent | null;
 }
 
 /**
- * What a person should look at in a layer, a sentence each.
- * @param namesCrs the source names a reference system, be it an unknown one
+ * Returns the warnings, one sentence each.
+ * @param namesCrs whether the source names a reference system, even an unknown one
  */
 export async function findWarnings(
   crs: Crs | null,
@@ -26,40 +26,39 @@ export async function findWarnings(
 ): Promise<string[]> {
   const found: string[] = [];
   const nulls = kinds[0]!.count;
-  if (count === 0) found.push("there is no feature in it");
+  if (count === 0) found.push("the layer has no features");
   if (crs === null && extent && !namesCrs) found.push(await explainMissingCrs(extent));
   if (nulls > 0 && nulls < count) found.push(`${nulls} of ${count} features have no geometry`);
   if (extent) {
     const geographic = crs === null || crs.kind === "geographic";
     const swap = geographic ? suspectSwap({ extent }, { areaOfUse: crs && (await areaOfUse(crs)) }) : null;
-    if (swap === "sure") found.push("x and y are swapped: latitudes beyond 90 degrees that swapping cures (--swap-xy)");
+    if (swap === "sure")
+      found.push("x and y are swapped: latitudes exceed 90 degrees, and swapping corrects them (--swap-xy)");
     else if (swap === "suspected")
-      found.push(
-        "x and y may be swapped: the swapped extent lies in the area of use, the plain one does not (--swap-xy)",
-      );
+      found.push("x and y may be swapped: only the swapped extent lies in the area of use (--swap-xy)");
     else if (crs && isWgs84(crs) && exceedsDegrees(extent))
-      found.push("coordinates lie beyond 180 or 90 degrees: the coordinate reference system may be another");
+      found.push("coordinates exceed 180 or 90 degrees: the coordinate reference system may be wrong (--source-crs)");
   }
-  // Who looks at every position says it of each.
+  // A thorough check reports each position instead.
   if (!thorough && crs?.kind === "projected" && extent) found.push(...(await explainUnmappable(crs, extent)));
   const empty = fields.filter((field) => field.values === 0).map((field) => field.name);
-  if (empty.length > 0 && count > 0) found.push(`without any value: ${empty.join(", ")}`);
+  if (empty.length > 0 && count > 0) found.push(`fields without values: ${empty.join(", ")}`);
   return found;
 }
 
-/** The least and the greatest position, between which the others lie. */
+/** The four corners of an extent. */
 const cornersOf = ([minX, minY, maxX, maxY]: Extent) => Float64Array.of(minX, minY, maxX, minY, minX, maxY, maxX, maxY);
 
-/** What a conversion refuses such coordinates for, in its words. */
+/** Explains a missing CRS as a conversion would. */
 async function explainMissingCrs(extent: Extent): Promise<string> {
-  const said = "it does not say its coordinate reference system";
+  const missing = "the layer declares no coordinate reference system";
   const [x, y] = extent;
-  if (!exceedsDegrees(extent) || suspectSwap({ extent }, { areaOfUse: null }) === "sure") return said;
+  if (!exceedsDegrees(extent) || suspectSwap({ extent }, { areaOfUse: null }) === "sure") return missing;
   const advice = await zoneAdviceFor(x, y);
-  return `${said}, and it is not plain longitude and latitude: name it with --source-crs${advice && `; ${advice}`}`;
+  return `${missing}, and the coordinates are not longitude and latitude: set it with --source-crs${advice && `; ${advice}`}`;
 }
 
-/** A projected system that has no place for any corner. */
+/** Warns if no corner of the extent is a valid position in a projected system. */
 async function explainUnmappable(crs: Crs, extent: Extent): Promise<string[]> {
   const { buildGeographicTransform, createZoneAdviser } = await import("../../crs/operations/transform.js");
   const corners = cornersOf(extent);
@@ -69,35 +68,35 @@ async function explainUnmappable(crs: Crs, extent: Extent): Promise<string[]> {
   const [x, y] = extent;
   const advice = (await createZoneAdviser(crs))(x, y);
   return [
-    `${x}, ${y} is no position in ${crs.id ?? crs.name}: the coordinate reference system may be another${advice && `; ${advice}`}`,
+    `${x}, ${y} is not a valid position in ${crs.id ?? crs.name}: the coordinate reference system may be wrong${advice && `; ${advice}`}`,
   ];
 }
 
-/** Columns of a table without geometry that look like coordinates, and how to take them. */
+/** Names the columns of a table that look like coordinates, and the options that read points from them. */
 export const coordinateAdvice = ({ likelyCoordinateFields = [] }: Layer): string[] =>
   likelyCoordinateFields.map(
     ([x, y]) =>
-      `"${x}" and "${y}" look like coordinates, and are attributes: ${formatCoordinateOptions(x, y)} makes points of them`,
+      `"${x}" and "${y}" look like coordinates but are read as attributes: ${formatCoordinateOptions(x, y)} reads points from them`,
   );
 
-/** The same, where it does not lie where that lies to which it is to be added. */
+/** Warns if the extent of the layer does not overlap that of the existing map. */
 export async function warnIfDisjoint(
   crs: Crs | null,
   extent: Extent | null,
-  held: ExistingMapData | undefined,
+  existing: ExistingMapData | undefined,
 ): Promise<string[]> {
-  if (!held?.extent || !extent) return [];
+  if (!existing?.extent || !extent) return [];
   const geographic = crs === null || crs.kind === "geographic";
   const degrees = geographic ? extent : await extentInDegrees(crs, extent);
-  if (degrees === null || extentsOverlap(degrees, held.extent)) return [];
-  const boxes = `its extent ${formatExtent(degrees)} does not meet that of ${held.name}, ${formatExtent(held.extent)}`;
-  const swap = geographic ? suspectSwap({ extent }, { existingExtent: held.extent }) : null;
-  // That x and y are surely swapped is said already.
+  if (degrees === null || extentsOverlap(degrees, existing.extent)) return [];
+  const boxes = `the extent ${formatExtent(degrees)} does not overlap that of ${existing.name}, ${formatExtent(existing.extent)}`;
+  const swap = geographic ? suspectSwap({ extent }, { existingExtent: existing.extent }) : null;
+  // `findWarnings` already reports this case.
   if (swap === "sure") return [];
-  return [swap === null ? boxes : `x and y may be swapped: ${boxes}, and swapped it does (--swap-xy)`];
+  return [swap === null ? boxes : `x and y may be swapped: ${boxes}, but the swapped extent does (--swap-xy)`];
 }
 
-/** Null where it is not known what the coordinates are in degrees. */
+/** Null if there is no operation to degrees. */
 async function extentInDegrees(crs: Crs, extent: Extent): Promise<Extent | null> {
   try {
     return await transformExtent(extent, await findOperation(crs, crsContext.wgs84, { accuracy: 1000 }));

@@ -15,12 +15,12 @@ import type { ConvertRequest, Host } from "../request.js";
 import { parseMapInput } from "./expand-inputs.js";
 import { withFailedInput } from "./failed-input.js";
 
-/** So many names are told. */
+/** Maximum number of layer names in a message. */
 const maxListedNames = 20;
 
-/** A layer that is open on this thread, with all that another thread needs to open it too. */
+/** A layer that is open on this thread, with the data that another thread needs to open it. */
 export interface OpenLayer {
-  /** The input as it was asked for. */
+  /** The input as in the request. */
   readonly address: string;
   readonly layer: Layer;
   /** Index of the layer in its dataset. */
@@ -28,24 +28,24 @@ export interface OpenLayer {
   readonly source: HostSource;
   readonly reader: FormatRef;
   readonly scanResult: unknown;
-  /** What is in the output already and is added to: it passes untouched. */
+  /** Whether this is the existing output of `--append`, which is copied unchanged. */
   readonly isExisting: boolean;
-  /** Whether its source has no other layer. */
+  /** Whether the source has no other layer. */
   readonly isOnlyLayer: boolean;
-  /** The feature ids should become this attribute. */
+  /** The attribute that gets the feature IDs. */
   readonly fid: string | undefined;
-  /** What the reader says on this thread: looking for splits, or reading where it has none. */
+  /** Collects what the reader reports on this thread while it finds splits, or reads a layer without splits. */
   readonly context: HostContext;
 }
 
 export interface OpenInputs extends AsyncDisposable {
   readonly layers: readonly OpenLayer[];
-  /** What the readers said while opening. */
+  /** What the readers reported while opening. */
   readonly findings: readonly Findings[];
 }
 
 /**
- * The options of a reader, and the field that ids should become where that is not an option of its own.
+ * Parses the options of a reader. `fid` is the field that gets the feature IDs, unless the reader has such an option.
  * @throws option-unknown, option-invalid
  */
 export function parseReaderOptions(
@@ -53,37 +53,38 @@ export function parseReaderOptions(
   { fid, ...given }: Readonly<Record<string, string>>,
 ): { readonly options: FormatRef["options"]; readonly fid: string | undefined } {
   const table = reader!.options;
-  const isOwn = fid !== undefined && Object.hasOwn(table, "fid");
-  return { options: parseOptions(id, table, isOwn ? { ...given, fid } : given), fid: isOwn ? undefined : fid };
+  const isReaderOption = fid !== undefined && Object.hasOwn(table, "fid");
+  const options = parseOptions(id, table, isReaderOption ? { ...given, fid } : given);
+  return { options, fid: isReaderOption ? undefined : fid };
 }
 
 type OpenInputsRequest = Pick<
   ConvertRequest,
   "from" | "readerOptions" | "layers" | "skipErrors" | "maxInputBytes" | "sourceCrs" | "swapXy"
 > & {
-  /** Features whose geometry cannot be read go on without it. */
+  /** Features whose geometry cannot be read are kept without it. */
   readonly keepsBadGeometries?: boolean;
-  /** Whether lines of one position have a place where they go: readers that have the choice keep them then. */
+  /** Whether the target can hold lines of one position; readers with this choice then keep them. */
   readonly onePointLines?: boolean;
-  /** Refuses more fields than the target can have. @throws unsupported */
+  /** Refuses more fields than the target can hold. @throws unsupported */
   readonly checkFieldCount?: (source: string, count: number) => void;
-  /** Threads that look at the inputs, too. */
+  /** Threads that also scan the inputs. */
   readonly executor?: Executor | undefined;
 };
 
-/** Whether a folder is one dataset: by its name, or because the format asked for reads folders of any name. */
+/** Whether a folder is one dataset: by its name, or because the requested format reads folders. */
 function isDatasetFolder(path: string, from: string | undefined, registry: Registry): boolean {
   return registry.isDatasetFolder(path) || (from !== undefined && registry.get(from).folderExtensions !== undefined);
 }
 
-/** What a reader is asked for, where the target makes a difference to it; what a person asks for goes before. */
+/** Adds reader options that depend on the target; options of the request take precedence. */
 function readerOptionsFor({ reader }: Format, { readerOptions = {}, onePointLines }: OpenInputsRequest) {
-  const hasChoice = onePointLines === true && reader?.options.shortLines?.type === "boolean";
-  return hasChoice ? { shortLines: "yes", ...readerOptions } : readerOptions;
+  const keepsShortLines = onePointLines === true && reader?.options.shortLines?.type === "boolean";
+  return keepsShortLines ? { shortLines: "yes", ...readerOptions } : readerOptions;
 }
 
 /**
- * Opens every layer of the inputs, or those asked for.
+ * Opens all layers of the inputs, or the requested ones.
  * @throws input-missing, input-unrecognized, layer-missing … and what the readers throw
  */
 export async function openInputs(
@@ -92,7 +93,7 @@ export async function openInputs(
   host: Host,
   spool: Spool,
   isExisting = false,
-  /** Also those that have to be asked for by name. */
+  /** Include layers that are otherwise only read when requested by name. */
   everyLayer = false,
 ): Promise<OpenInputs> {
   const datasets: Dataset[] = [];
@@ -110,8 +111,16 @@ export async function openInputs(
     const { keepsBadGeometries = false } = request;
     const spec: ScanSpec = { source: source.spec, reader: ref, skipErrors, keepsBadGeometries };
     const { executor } = request;
-    const prescan = executor?.scanParts && ((pieces: AsyncIterable<unknown>) => executor.scanParts!(spec, pieces));
-    const context = new HostContext(source.name, signal, skipErrors, undefined, host.now, keepsBadGeometries, prescan);
+    const scanParts = executor?.scanParts && ((pieces: AsyncIterable<unknown>) => executor.scanParts!(spec, pieces));
+    const context = new HostContext(
+      source.name,
+      signal,
+      skipErrors,
+      undefined,
+      host.now,
+      keepsBadGeometries,
+      scanParts,
+    );
     context.requestedCrs =
       request.sourceCrs === undefined ? null : await parseCrsOption("--source-crs", request.sourceCrs);
     context.swapsXy = request.swapXy ?? false;
@@ -139,7 +148,10 @@ export async function openInputs(
   }
 
   async function openMap(id: string, name: string): Promise<void> {
-    if (id === "") throw createError("usage", { reason: "the id of the map is empty: map:ID; is a variable not set?" });
+    if (id === "")
+      throw createError("usage", {
+        reason: "the id of the map is empty: map:ID; is a variable not set?",
+      });
     const onProgress = (features: number) => host.onProgress?.({ done: 0, total: 0, features, phase: "download" });
     const { signal } = host;
     const sources = await host.readMap?.({
@@ -151,7 +163,11 @@ export async function openInputs(
       onProgress,
       signal,
     });
-    if (!sources) throw createError("input-unreadable", { source: name, reason: "this program reads no maps" });
+    if (!sources)
+      throw createError("input-unreadable", {
+        source: name,
+        reason: "no Map Features Service is available here; read it with the geoferry command",
+      });
     for (const source of sources) await openSource(name, source, "geojson");
   }
 
@@ -160,7 +176,7 @@ export async function openInputs(
     format.addresses.fileStem(address);
     if (request.from !== undefined && registry.get(request.from).id !== format.id)
       throw createError("usage", {
-        reason: `${address}: is an address of ${format.label}; leave --from ${request.from} away`,
+        reason: `${address}: is an address of ${format.label}; omit --from ${request.from}`,
       });
     await openSource(address, new AddressSource(address), format.id);
   }
@@ -213,7 +229,7 @@ export async function openInputs(
   }
 }
 
-/** Of a zip without any file that has the extension of a format, the message lists what it has. */
+/** If no file in a zip archive has a known extension, returns an error that lists its entries. */
 function listZipEntries(error: unknown, address: string, members: readonly OpenedInput[], registry: Registry): unknown {
   const names = members.map(({ source }) => source.name);
   const isZipped = members.some(({ head }) => head === undefined);
@@ -223,24 +239,24 @@ function listZipEntries(error: unknown, address: string, members: readonly Opene
   return createError("input-unrecognized", { source: address, known: registry.formatIds(), entries }, error);
 }
 
-/** What else an archive has that could be read, and is no part of the one dataset that it is. */
+/** A notice about entries of an archive that could be read but are not part of its dataset. */
 function skippedEntries(source: string, names: readonly string[]): Findings {
   const listed = `${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`;
-  const example = `${source} is read as one dataset; it also holds ${listed}; unpack it to read them`;
+  const example = `${source} is read as one dataset and also contains ${listed}; unpack the archive to read them`;
   const notice = { code: "zip-entries-ignored", layer: source, count: names.length, example };
   return { losses: [], notices: [notice], rejects: [], skippedRanges: [], records: 0, lines: 0 };
 }
 
-/** What a dataset has beside its layers, as far as it belongs to those that are asked for. */
+/** The losses and notices about content that the reader omits from the requested layers. */
 function omittedContent({ omitted = [] }: Dataset, source: string, wanted: readonly string[] | undefined): Findings {
   const names = wanted && wanted.length > 0 ? new Set(wanted.flatMap((text) => [text, ...splitList(text)])) : null;
-  const told = omitted.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
-  const of = (kind: OmittedContent["kind"]) =>
-    told.flatMap((each) => {
+  const relevant = omitted.filter(({ layer }) => names === null || (layer !== undefined && names.has(layer)));
+  const ofKind = (kind: OmittedContent["kind"]) =>
+    relevant.flatMap((each) => {
       const { code, layer = source, count, example } = each;
       return each.kind === kind ? [{ code, layer, count, example }] : [];
     });
-  return { losses: of("loss"), notices: of("note"), rejects: [], skippedRanges: [], records: 0, lines: 0 };
+  return { losses: ofKind("loss"), notices: ofKind("note"), rejects: [], skippedRanges: [], records: 0, lines: 0 };
 }
 
 function chooseLayers(
@@ -250,22 +266,21 @@ function chooseLayers(
 ): readonly OpenLayer[] {
   if (!wanted || wanted.length === 0) return withoutExplicitOnly(layers, source);
   const names = new Set(layers.flatMap(({ layer }) => [layer.name, ...(layer.aliases ?? [])]));
-  // A name may have commas in it: what is a layer as it stands is not taken apart.
+  // A layer name may contain commas: text that is a layer name is not split.
   const chosen = new Set(wanted.flatMap((text) => (names.has(text) ? [text] : splitList(text))));
   for (const name of chosen)
     if (!names.has(name)) throw createError("layer-missing", { source, layer: name, layers: [...names] });
   return layers.filter(({ layer }) => [layer.name, ...(layer.aliases ?? [])].some((name) => chosen.has(name)));
 }
 
-/** @throws usage where all that there is has to be asked for, unsupported where there is nothing */
+/** @throws usage if all layers must be requested by name, unsupported if there are none */
 function withoutExplicitOnly(layers: readonly OpenLayer[], source: string): readonly OpenLayer[] {
   const taken = layers.filter((open) => !open.layer.explicitOnly);
   if (taken.length > 0) return taken;
-  if (layers.length === 0)
-    throw createError("unsupported", { source, reason: "there is no table or layer in it that may be read" });
+  if (layers.length === 0) throw createError("unsupported", { source, reason: "it has no readable table or layer" });
   const names = layers.slice(0, maxListedNames).map((open) => `"${open.layer.name}"`);
   const more = layers.length > maxListedNames ? ` and ${layers.length - maxListedNames} more` : "";
   throw createError("usage", {
-    reason: `${source}: has no layer with geometry; choose with --layer from ${names.join(", ")}${more}`,
+    reason: `${source}: has no layer with geometry; choose a table with --layer: ${names.join(", ")}${more}`,
   });
 }

@@ -1,4 +1,4 @@
-/** How a layer is read: in which pieces, how often, and what of it is known beforehand. */
+/** Reading a layer: its pieces, its scan, and what is known without reading. */
 import {
   Batch,
   type Extent,
@@ -15,25 +15,27 @@ import type { Piece } from "../execute/task.js";
 import type { StagePlan } from "../plan/plan-stages.js";
 import type { OpenLayer } from "./open-inputs.js";
 
-/** What was found in the second reading, and of the first what only it said. */
-export function mergeFindings(second: Findings, first: Findings | undefined): Findings {
-  const only = (of: "losses" | "notices") =>
-    (first?.[of] ?? []).filter(
-      (one) => !second[of].some((other) => other.code === one.code && other.field === one.field),
+/** The findings of the conversion, with those that only the scan reported. */
+export function mergeFindings(converted: Findings, scanned: Findings | undefined): Findings {
+  const onlyScanned = (of: "losses" | "notices") =>
+    (scanned?.[of] ?? []).filter(
+      (one) => !converted[of].some((other) => other.code === one.code && other.field === one.field),
     );
   return {
-    ...second,
-    losses: [...second.losses, ...only("losses")],
-    notices: [...second.notices, ...only("notices")],
-    skippedRanges: [...second.skippedRanges, ...(first?.skippedRanges ?? [])],
+    ...converted,
+    losses: [...converted.losses, ...onlyScanned("losses")],
+    notices: [...converted.notices, ...onlyScanned("notices")],
+    skippedRanges: [...converted.skippedRanges, ...(scanned?.skippedRanges ?? [])],
   };
 }
 
-/** Names can only be fitted, and features sent to the right part, when all of them are known before the first. */
-export const needsSummary = (accepts: WriterCapabilities): boolean =>
-  accepts.requiredScan !== "nothing" || Boolean(accepts.families || accepts.fieldNames) || accepts.ids !== true;
+/** Field names, parts and ID types can only be planned if all features are known before the first is written. */
+export const needsSummary = (capabilities: WriterCapabilities): boolean =>
+  capabilities.requiredScan !== "nothing" ||
+  Boolean(capabilities.families || capabilities.fieldNames) ||
+  capabilities.ids !== true;
 
-/** Stages that leave fields, types and kinds as they are. */
+/** Stages that do not change fields, types and geometry types. */
 const schemaPreservingStages = new Set([
   "reproject",
   "check-coordinates",
@@ -43,14 +45,14 @@ const schemaPreservingStages = new Set([
   "merge-collections",
 ]);
 
-/** Stages that leave points as they are, as long as they are where coordinates are checked to be. */
+/** Stages that do not change points within the extent that `check-coordinates` allows. */
 const pointPreservingStages = new Set(["check-coordinates", "drop-degenerate", "merge-collections"]);
 
 const wgs84Extent: Extent = [-180, -90, 180, 90];
 const { MAX_VALUE: maxNumber } = Number;
 const unboundedExtent: Extent = [-maxNumber, -maxNumber, maxNumber, maxNumber];
 
-/** Where points may be for the stages to leave them as they are; null where they may change or be left out anyway. */
+/** The extent within which the stages do not change points; null if they may change or reject any point. */
 function pointPreservingExtent({ stages }: StagePlan): Extent | null {
   if (!stages.every(({ name }) => pointPreservingStages.has(name))) return null;
   const onGlobe = stages.some(({ name, settings }) => name === "check-coordinates" && settings.mode !== "finite");
@@ -58,25 +60,27 @@ function pointPreservingExtent({ stages }: StagePlan): Extent | null {
 }
 
 /**
- * What the reader tells of the layer without a first reading, as long as it holds behind the stages too.
- * @param points whether points may be summed up without being read as features
+ * The reader's own summary of the layer, which saves the scan; null if there is none or the stages would change it.
+ * @param allowsPoints whether the reader may summarize points without reading them as features
  */
 export async function readerSummary(
   open: OpenLayer,
-  shape: StagePlan,
-  points: boolean,
-  asked: Omit<SummaryRequest, "unchangedExtent">,
+  stagePlan: StagePlan,
+  allowsPoints: boolean,
+  request: Omit<SummaryRequest, "unchangedExtent">,
 ): Promise<LayerSummary | null> {
-  if (!open.layer.summary || shape.stages.some((stage) => !schemaPreservingStages.has(stage.name))) return null;
-  const told = await open.layer.summary({ ...asked, unchangedExtent: points ? pointPreservingExtent(shape) : null });
-  if (!told || told.kinds[Kind.GeometryCollection]!.count > 0) return null;
-  const moved = shape.stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
-  const summary = moved ? { ...told, extent: null } : told;
-  const lacksExtent = asked.needsExtent && summary.extent === null && typesIn(summary).length > 0;
+  const { stages } = stagePlan;
+  if (!open.layer.summary || stages.some((stage) => !schemaPreservingStages.has(stage.name))) return null;
+  const unchangedExtent = allowsPoints ? pointPreservingExtent(stagePlan) : null;
+  const declared = await open.layer.summary({ ...request, unchangedExtent });
+  if (!declared || declared.kinds[Kind.GeometryCollection]!.count > 0) return null;
+  const moved = stages.some(({ name }) => name !== "check-coordinates" && name !== "check-area");
+  const summary = moved ? { ...declared, extent: null } : declared;
+  const lacksExtent = request.needsExtent && summary.extent === null && typesIn(summary).length > 0;
   return lacksExtent ? null : summary;
 }
 
-/** The pieces of a layer: its splits, or batch after batch where it has none. */
+/** The pieces of a layer: its splits, or its batches if it has none. */
 export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
   const { layer } = open;
   if (layer.splits) {
@@ -93,21 +97,21 @@ export async function* layerPieces(open: OpenLayer): AsyncGenerator<Piece> {
   }
 }
 
-/** The features of a layer for a first reading on this thread, batch after batch where the reader has a short way. */
+/** The pieces of a layer for a scan on this thread: batches of the reader's faster `scanBatches` if it has one. */
 export async function* scanPieces(open: OpenLayer): AsyncGenerator<Piece> {
   if (!open.layer.scanBatches) yield* layerPieces(open);
   else for await (const { batch, bytes } of open.layer.scanBatches()) yield { batch: batch.toData(), bytes };
 }
 
-/** The stages that change which fields there are. */
+/** Stages that change the set of fields. */
 const fieldChangingStages = new Set(["select", "rename", "cast"]);
 
-/** The layer's declared fields as the stages leave them, as a batch of no features; null where it declares none. */
-export async function declaredFields(open: OpenLayer, shape: StagePlan): Promise<Batch | null> {
+/** The declared fields of a layer after the stages, as a batch without features; null if it declares none. */
+export async function declaredFields(open: OpenLayer, stagePlan: StagePlan): Promise<Batch | null> {
   if (!open.layer.fields) return null;
   const context = new HostContext(open.layer.name, new AbortController().signal, false, undefined, new Date(0));
   let batch = packFeatures([], 1, open.layer.fields);
-  for (const stage of shape.stages) {
+  for (const stage of stagePlan.stages) {
     if (fieldChangingStages.has(stage.name)) batch = (await buildStage(stage, context)).apply(batch);
   }
   return batch;

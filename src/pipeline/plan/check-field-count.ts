@@ -5,7 +5,7 @@ import type { FitPlan } from "../../stages/fit-to-writer.js";
 import type { ConvertRequest } from "../request.js";
 import type { ChosenWriter } from "./plan-outputs.js";
 
-/** Before anything is read: a layer has more fields than the target can hold. @throws unsupported */
+/** Refuses a layer with more fields than the target can hold, before reading it. @throws unsupported */
 export function checkFieldCount(
   source: string,
   count: number,
@@ -13,18 +13,18 @@ export function checkFieldCount(
   { capabilities: { maxFields }, format }: Pick<ChosenWriter, "capabilities" | "format">,
 ): void {
   if (maxFields === undefined || select || count <= maxFields) return;
-  const reason = `${format.label} holds at most ${maxFields} fields, and there are ${count}; choose some with --select, or write GeoJSON or CSV`;
+  const reason = `${format.label} holds at most ${maxFields} fields, and the layer has ${count}; choose some with --select, or write GeoJSON or CSV`;
   throw createError("unsupported", { source, reason });
 }
 
-/** So many cells, each of them at least a delimiter, make a file of a gigabyte. */
+/** A table of this many cells takes at least a gigabyte, since each has a delimiter. */
 const maxCells = 1e9;
-/** A table is called empty where fewer than one in so many of its cells has a value. */
+/** A table with fewer than one value per this many cells is nearly empty. */
 const maxCellsPerValue = 1000;
 
 /**
- * Before anything is written: a table with a cell for each field of each feature would be that much larger than what is
- * in it, as of features that have a field of their own each.
+ * Refuses a huge and nearly empty table before writing it: a cell for each field of each feature, where for example every
+ * feature has a field of its own.
  * @throws unsupported
  */
 export function checkCellCount(
@@ -38,6 +38,6 @@ export function checkCellCount(
   if (!storesEveryCell || cells < maxCells) return;
   const values = summary.fields.reduce((sum, field) => sum + field.values, 0);
   if (values * maxCellsPerValue >= cells) return;
-  const reason = `${format.label} has a cell for each of ${groupDigits(fields)} fields in each of ${groupDigits(summary.featureCount)} features, ${groupDigits(cells)} in all, and ${groupDigits(values)} of them have a value; choose fields with --select, or write GeoJSON or KML, where a feature has only its own`;
+  const reason = `${format.label} has a cell for each of ${groupDigits(fields)} fields in each of ${groupDigits(summary.featureCount)} features, ${groupDigits(cells)} in all, and ${groupDigits(values)} of them have a value; choose fields with --select, or write GeoJSON or KML, where a feature stores only the fields that it has`;
   throw createError("unsupported", { source, reason });
 }

@@ -10,8 +10,8 @@ import { checkBbox, targetCrs } from "./plan-stages.js";
 import { checkThresholdOptions } from "./thresholds.js";
 
 /**
- * What is wrong with a request by itself, whatever the inputs hold and the outputs are: told before anything else, so that
- * no one is asked to overwrite a file only to hear of a mistyped option then.
+ * Checks the options of a request before inputs and outputs are looked at, so that a mistyped option is reported before
+ * the user is asked whether to overwrite a file.
  * @throws usage, format-unknown, format-cannot-read, option-unknown, option-invalid, expression-invalid, crs-option-invalid
  */
 export async function checkRequest(request: ConvertRequest, host: Host): Promise<void> {
@@ -38,7 +38,7 @@ async function checkReader({ from, inputs, readerOptions = {} }: ConvertRequest,
   }
 }
 
-/** The format of an input that is an address of its own, or a file and no archive; of anything else, and of what no one knows, opening it tells. */
+/** The format of an input that is a database address or a file; null for archives and if only opening the input can tell. */
 async function inputFormat(input: string, { registry }: Host): Promise<Format | null> {
   const addressed = registry.findByAddress(input);
   if (addressed) return addressed;

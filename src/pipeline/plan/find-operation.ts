@@ -1,10 +1,10 @@
-/** The operation of a conversion, or an error whose advice works: where no option leads from one system to the other, too. */
+/** Finds the operation of a conversion; an error always contains advice that works. */
 import { findOperation, type Operation, type OperationOptions } from "../../crs/index.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Crs } from "../../model/layer.js";
 
 const noReprojectHint =
-  "--no-reproject carries the coordinates as they are, and a format that holds any reference system (GeoPackage, Shapefile) says what they are in";
+  "--no-reproject copies the coordinates unchanged into a format that declares any reference system (GeoPackage, Shapefile)";
 
 /** @throws crs-no-operation */
 export async function findOperationWithAdvice(from: Crs, to: Crs, options: OperationOptions): Promise<Operation> {
@@ -13,7 +13,7 @@ export async function findOperationWithAdvice(from: Crs, to: Crs, options: Opera
   } catch (error) {
     if (!(error instanceof GeoferryError) || error.code !== "crs-no-operation") throw error;
     const details = error.details as { from: string; to: string; reason: string; better?: readonly object[] };
-    // An option, or a command that gets a grid.
+    // The reason already names an option, or a command that downloads a grid.
     if (/ --[a-z]|geoferry /.test(details.reason)) throw error;
     throw createError("crs-no-operation", { ...details, reason: `${details.reason}; ${noReprojectHint}` }, error);
   }

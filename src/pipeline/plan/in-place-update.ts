@@ -1,4 +1,4 @@
-/** Changing a database in place: what it holds, and what that asks of the features that come. */
+/** Updates of an existing database or file in place: its layers, and the CRS that added features need. */
 import { existsSync } from "node:fs";
 import { findOperation } from "../../crs/index.js";
 import { createError } from "../../errors.js";
@@ -10,12 +10,12 @@ import { openInputs } from "../input/open-inputs.js";
 import type { ConvertRequest, Host } from "../request.js";
 import { type ChosenWriter, zipOptions } from "./plan-outputs.js";
 
-/** An existing file or database that is changed in place, and the layers that it has. */
+/** An existing file or database that is changed in place, and its layers. */
 export interface InPlaceUpdate extends InPlaceTarget {
   readonly layers: readonly LayerInfo[];
 }
 
-/** Whether the output is changed in place; if not it is written again, whatever it was. */
+/** Whether the output is changed in place and not rewritten. */
 export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format, fileStem }: ChosenWriter): boolean {
   if (fileStem !== null) return true;
   const { append, replaceLayer, overwrite, output } = request;
@@ -23,7 +23,7 @@ export function isUpdatedInPlace(request: ConvertRequest, { capabilities, format
   return output !== "-" && existsSync(output) && zipOptions(output, format).zip === undefined;
 }
 
-/** What the file holds, as its own format's reader tells; null where none is changed. @throws what the reader throws */
+/** Reads the layers of the existing output; null if it is not changed in place. @throws what the reader throws */
 export async function openInPlaceUpdate(
   request: ConvertRequest,
   writer: ChosenWriter,
@@ -31,17 +31,19 @@ export async function openInPlaceUpdate(
   spool: Spool,
 ): Promise<InPlaceUpdate | null> {
   if (!isUpdatedInPlace(request, writer)) return null;
-  // Closed again before the writer opens the file: a reader may hold a lock.
-  await using held = await openInputs([request.output], { from: writer.format.id }, host, spool, false, true);
-  const layers = held.layers.map(({ layer: { name, crs, fields, geometryTypes, featureCount, extent, aliases } }) => {
-    return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
-  });
+  // Closed before the writer opens the file, since a reader may hold a lock.
+  await using existing = await openInputs([request.output], { from: writer.format.id }, host, spool, false, true);
+  const layers = existing.layers.map(
+    ({ layer: { name, crs, fields, geometryTypes, featureCount, extent, aliases } }) => {
+      return { name, crs, fields, geometryTypes, featureCount, extent, ...(aliases ? { aliases } : {}) };
+    },
+  );
   const { append, replaceLayer, overwrite, output } = request;
   if (writer.fileStem === null) return { path: resolveSymlinks(output), mode: append ? "append" : "replace", layers };
   return { path: output, mode: append ? "append" : replaceLayer || overwrite ? "replace" : "add", layers };
 }
 
-/** The layer that is there already under this name, or one that differs in case only. */
+/** The existing layer of this name, or one whose name differs only in case. */
 export function findExistingLayer(update: InPlaceUpdate | null, name: string): LayerInfo | null {
   if (!update) return null;
   const namesOf = (layer: LayerInfo) => [layer.name, ...(layer.aliases ?? [])];
@@ -50,26 +52,29 @@ export function findExistingLayer(update: InPlaceUpdate | null, name: string): L
   return exact ?? update.layers.find((layer) => namesOf(layer).some(alike)) ?? null;
 }
 
-/** The CRS that what is added to a layer comes into. @throws usage where another is asked for, or it does not say its own */
+/**
+ * The CRS of an existing layer, to which added features are reprojected.
+ * @throws usage if the request asks for another CRS, or the layer declares none
+ */
 export async function existingLayerCrs(
-  held: LayerInfo,
+  existing: LayerInfo,
   request: ConvertRequest,
   wanted: Crs | null,
 ): Promise<Crs | null> {
-  if (wanted === null || held.geometryTypes?.length === 0) return wanted;
-  const place = `${request.output}: the layer "${held.name}"`;
-  if (held.crs === null) {
-    const reason = `${place} does not say its coordinate reference system; --no-reproject adds coordinates untouched`;
+  if (wanted === null || existing.geometryTypes?.length === 0) return wanted;
+  const place = `${request.output}: the layer "${existing.name}"`;
+  if (existing.crs === null) {
+    const reason = `${place} declares no coordinate reference system; --no-reproject adds coordinates unchanged`;
     throw createError("usage", { reason });
   }
-  if (request.targetCrs === undefined || (await isSameCrs(held.crs, wanted))) return held.crs;
-  const name = held.crs.id ?? held.crs.name;
+  if (request.targetCrs === undefined || (await isSameCrs(existing.crs, wanted))) return existing.crs;
+  const name = existing.crs.id ?? existing.crs.name;
   throw createError("usage", {
-    reason: `${place} is in ${name}, and what is added comes into that; leave --target-crs away`,
+    reason: `${place} is in ${name}, and added features are reprojected to it; omit --target-crs`,
   });
 }
 
-/** Whether coordinates pass from one to the other untouched. */
+/** Whether coordinates are the same in both systems. */
 export async function isSameCrs(one: Crs, other: Crs): Promise<boolean> {
   const operation = await findOperation(one, other, { accuracy: Number.POSITIVE_INFINITY }).catch(() => null);
   return operation?.kind === "identity";

@@ -1,4 +1,4 @@
-/** What the files say of themselves goes with the layer where the target has a place for it, and is a loss elsewhere. */
+/** Merges the metadata of a layer's inputs; metadata that the target cannot hold is reported as a loss. */
 import type { ColumnNames } from "../../model/layer.js";
 import {
   type ColumnMetadata,
@@ -11,7 +11,7 @@ import type { FitPlan } from "../../stages/fit-to-writer.js";
 import type { ConversionContext } from "../conversion-context.js";
 import type { OutputLayer } from "./plan-outputs.js";
 
-/** The kinds of elements, with their numbers. */
+/** Lists the kinds of elements with their counts. */
 function describeElementCounts(elements: readonly MetadataElements[]): string[] {
   const counts = new Map<string, number>();
   for (const [kind, count] of elements.flatMap((each) => Object.entries(each.counts))) {
@@ -20,7 +20,7 @@ function describeElementCounts(elements: readonly MetadataElements[]): string[] 
   return [...counts].map(([kind, count]) => (count > 1 ? `${count} ${kind}` : kind));
 }
 
-/** The metadata of an output layer; what its inputs do not have alike, or the target has no place for, is lost. */
+/** The metadata of an output layer. Metadata that its inputs do not share, or that the target cannot hold, is a loss. */
 export function mergeMetadata(
   { reportBuilder, writer, request }: ConversionContext,
   { name, inputs }: OutputLayer,
@@ -32,35 +32,36 @@ export function mergeMetadata(
       ({ layer }) =>
         layer.metadata && renameColumns(layer.metadata, outputColumnNames(request, fit, layer.columnNames)),
     );
-  const held = writer.capabilities.metadata ?? [];
+  const supported = writer.capabilities.metadata ?? [];
   const kept: [MetadataTerm, unknown][] = [];
-  const homeless: string[] = [];
+  const unsupported: string[] = [];
   const different: string[] = [];
   for (const term of Object.keys(metadataTerms) as MetadataTerm[]) {
     const [value, ...others] = [...new Set(sources.map((each) => JSON.stringify(each?.[term]) as string | undefined))];
     if (value === undefined && others.length === 0) continue;
     const elements = term === "elements" ? sources.flatMap((each) => each?.elements ?? []) : [];
     const isForeign = elements.some(({ format }) => format !== writer.format.id);
-    if (isForeign || (!held.includes(term) && elements.length > 0)) homeless.push(...describeElementCounts(elements));
-    else if (!held.includes(term)) homeless.push(metadataTerms[term]);
+    if (isForeign || (!supported.includes(term) && elements.length > 0))
+      unsupported.push(...describeElementCounts(elements));
+    else if (!supported.includes(term)) unsupported.push(metadataTerms[term]);
     else if (value === undefined || others.length > 0) different.push(metadataTerms[term]);
     else kept.push([term, JSON.parse(value)]);
   }
-  const lose = (what: string, terms: readonly string[]) =>
-    reportBuilder.losses.add("metadata-left-out", name, undefined, 1, `${what}: ${terms.join(", ")}`);
-  if (homeless.length > 0) lose(`${writer.format.label} has no place for what the file says of itself`, homeless);
-  if (different.length > 0) lose("the inputs of the layer do not say the same of themselves", different);
+  const reportLoss = (reason: string, terms: readonly string[]) =>
+    reportBuilder.losses.add("metadata-left-out", name, undefined, 1, `${reason}: ${terms.join(", ")}`);
+  if (unsupported.length > 0) reportLoss(`${writer.format.label} cannot hold this metadata of the file`, unsupported);
+  if (different.length > 0) reportLoss("the inputs of the layer have different metadata", different);
   return kept.length > 0 ? (Object.fromEntries(kept) as LayerMetadata) : null;
 }
 
-/** What the inputs of a layer call the columns of ids and geometries; null where they do not say the same. */
+/** The names of the ID and geometry columns, if all inputs of a layer use the same; else null. */
 export function commonColumnNames({ inputs }: OutputLayer): ColumnNames | null {
   const names = inputs.filter(({ isExisting }) => !isExisting).map(({ layer }) => layer.columnNames ?? null);
   const [first = null, ...others] = [...new Set(names.map((each) => JSON.stringify(each)))];
   return first === null || others.length > 0 ? null : (JSON.parse(first) as ColumnNames | null);
 }
 
-/** The name that a column of an input has in the output; null where it is not in it. */
+/** Returns the output name of an input column; null if the output does not have it. */
 type OutputColumnName = (column: string) => string | null;
 
 function outputColumnNames(
@@ -77,7 +78,7 @@ function outputColumnNames(
   };
 }
 
-/** The same of the columns by their new names, without those that were not wanted. */
+/** Renames columns in the metadata, and drops the metadata of columns that the output does not have. */
 function renameColumns(metadata: LayerMetadata, nameOf: OutputColumnName): LayerMetadata {
   const { columns, documents, ...others } = metadata;
   const ofColumns = columns?.flatMap((each): ColumnMetadata[] => {

@@ -2,7 +2,7 @@ import { crsContext } from "../../crs/index.js";
 import { createError, GeoferryError } from "../../errors.js";
 import type { Crs } from "../../model/layer.js";
 
-/** A CRS that the request names: one that no one knows is a mistake of who asked, not of the input. @throws crs-option-invalid */
+/** Parses a CRS option. An unknown CRS is a usage error, not an error of the input. @throws crs-option-invalid */
 export async function parseCrsOption(option: "--source-crs" | "--target-crs", text: string): Promise<Crs> {
   try {
     return await crsContext.parse(text);

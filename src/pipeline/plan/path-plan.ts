@@ -1,6 +1,6 @@
 /**
- * The paths that a conversion touches: what it reads, what it writes, what it replaces, and why one must not be written.
- * All is asked of one plan before a file is opened for writing. Parts that only a first reading shows extend it.
+ * The paths that a conversion reads, writes and replaces, and the rules about them. Everything is checked before a file is
+ * opened for writing. Parts that only the scan shows are added later.
  */
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
@@ -20,30 +20,31 @@ import { redact } from "../../io/redact.js";
 import type { Crs } from "../../model/layer.js";
 import type { Format } from "../../plugin/format.js";
 import type { Registry } from "../../plugin/registry.js";
-import type { ConvertRequest } from "../request.js";
-import { splitExtension } from "./plan-outputs.js";
+import type { ConvertRequest, Host } from "../request.js";
+import { isUpdatedInPlace } from "./in-place-update.js";
+import { type ChosenWriter, splitExtension } from "./plan-outputs.js";
 
-/** The files that the conversions of one run write, lest two write one: canonical names. */
+/** Canonical paths of the files that the conversions of one run write, so that no two write the same file. */
 export type OutputReservations = Pick<Set<string>, "has" | "add">;
 
-/** A file that is to be written. */
+/** A file that the conversion will write. */
 interface PlannedWrite {
   readonly path: string;
-  /** Where the links of its name lead. */
+  /** The path with symbolic links resolved. */
   readonly resolvedPath: string;
-  /** The same in one way of writing it. */
+  /** The canonical form of `resolvedPath`. */
   readonly key: string;
   readonly purpose: "output" | "rejects";
-  /** Whether a file that is there may be replaced. */
+  /** Whether an existing file may be replaced. */
   readonly mayReplace: boolean;
 }
 
-/** Why the file must not be written; null where the rule has nothing against it. */
+/** Returns why the file must not be written, or null. */
 type PathRule = (write: PlannedWrite, plan: PathPlan) => GeoferryError | null;
 
 const pathExists = (path: string): boolean => lstatOrNull(path) !== null;
 
-/** What stands beside a file under its name. Of a folder that is not there, or not to be listed, others speak. */
+/** The existing companions of a file; none if the folder cannot be listed, which opening the file reports. */
 function filesBeside(file: string, extensions: readonly string[]): string[] {
   try {
     return findCompanions(file, extensions);
@@ -52,21 +53,21 @@ function filesBeside(file: string, extensions: readonly string[]): string[] {
   }
 }
 
-/** Names that differ only in case, or in how letters with accents are composed, are one name on many disks. */
+/** Lower case and composed, since names that differ only in case or composition are the same file on many file systems. */
 function canonicalKey(file: string): string {
   const folder = dirname(file);
   const real = existsSync(folder) ? realpathSync(folder) : resolve(folder);
   return join(real, basename(file)).normalize("NFC").toLowerCase();
 }
 
-/** stdout, pipes and devices are written to, and nothing there is replaced. */
+/** Whether the path is stdout, a pipe or a device, where nothing is replaced. */
 function isStream(path: string): boolean {
   if (path === "-") return true;
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat !== undefined && !stat.isFile() && !stat.isDirectory();
 }
 
-/** Whether both are one file, by whatever names. */
+/** Whether both paths lead to the same file. */
 function isSameFile(path: string, file: string): boolean {
   if (resolve(path) === resolve(file)) return true;
   const [one, other] = [path, file].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
@@ -91,24 +92,24 @@ const refuseInput: PathRule = ({ path, resolvedPath, purpose }, { inputFiles }) 
   if (!inputFiles.some((read) => isSameFile(read, resolvedPath))) return null;
   if (purpose === "output") return createError("output-is-input", { output: path });
   return createError("usage", {
-    reason: `${path}: is read, and the rejects would go there; name another file with --rejects`,
+    reason: `${path}: --rejects names a file that is also an input; name another file`,
   });
 };
 
-/** A set must not replace what belongs to its input: `survey.csv` with its `survey.prj` into `survey.shp`. */
+/** A file set must not replace a companion of an input: `survey.csv` with its `survey.prj` into `survey.shp`. */
 const refuseInputCompanion: PathRule = ({ path, resolvedPath, purpose }, { inputPaths, format }) => {
-  // Of an output that is there the companions are its own.
+  // The companions of an existing output are its own.
   if (purpose !== "output" || !format.companionExtensions || pathExists(resolvedPath)) return null;
   const [stem] = splitExtension(resolve(path), format);
-  const beside = inputPaths.some(
+  const hasInputOfSameStem = inputPaths.some(
     (input) => resolve(input).slice(0, -extname(input).length) === stem && pathExists(input),
   );
-  const taken = beside ? filesBeside(resolvedPath, format.companionExtensions)[0] : undefined;
-  return taken === undefined ? null : createError("output-is-input", { output: taken });
+  const companion = hasInputOfSameStem ? filesBeside(resolvedPath, format.companionExtensions)[0] : undefined;
+  return companion === undefined ? null : createError("output-is-input", { output: companion });
 };
 
 const refuseDuplicate: PathRule = ({ path, key }, plan) => {
-  if (!plan.isClaimed(key)) return null;
+  if (!plan.isReserved(key)) return null;
   return createError("output-collision", {
     output: path,
     inputs: [plan.inputNames.join(", "), "another input or layer"],
@@ -124,17 +125,17 @@ const pathRules: readonly PathRule[] = [
   refuseInputCompanion,
 ];
 
-/** A table says its CRS in a .prj beside it, which may be that of a Shapefile of the same name. @throws usage */
+/** Refuses to replace the .prj file of a Shapefile of the same name with the .prj file of a table. @throws usage */
 function checkPrj(path: string, crs: Crs, { companionExtensions, reader }: Format): void {
   if (isWgs84(crs) || companionExtensions?.includes("prj") || !reader?.siblingExtensions?.includes("prj")) return;
   const [prj, shp] = ["prj", "shp"].map((extension) => filesBeside(resolveSymlinks(path), [extension])[0]);
   if (prj === undefined || shp === undefined) return;
-  const reason = `${prj}: belongs to ${basename(shp)}, and ${path} needs one of its own to say ${crs.name}; write to another name`;
+  const reason = `${prj}: belongs to ${basename(shp)}, but ${path} needs a .prj file of the same name to declare ${crs.name}; choose another output name`;
   throw createError("usage", { reason });
 }
 
-/** Whether files that are there may be replaced by the outputs. */
-export const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
+/** Whether the outputs may replace existing files. */
+const mayReplaceOutputs = (request: ConvertRequest, layers: "one" | "many"): boolean =>
   Boolean(request.overwrite || request.ifNewer || (request.replaceLayer && layers === "one"));
 
 const rejectsSuffix = ".rejects.geojsonl";
@@ -145,24 +146,24 @@ function defaultRejectsPath(output: string): string {
   return `${output.slice(0, output.length - name.length)}${short}${rejectsSuffix}`;
 }
 
-/** What a plan goes by besides the request. */
+/** Everything that a path plan depends on besides the request. */
 export interface PathPlanOptions {
-  /** Of the output. */
+  /** Format of the output. */
   readonly format: Format;
   readonly registry: Registry;
-  /** Whether files that are there may be replaced. */
+  /** Whether existing files may be replaced. */
   readonly mayReplace: boolean;
-  /** Whether the named output may be there all the same: it is changed in place, or added to. */
+  /** Whether the output may exist because it is changed in place or appended to. */
   readonly changesInPlace: boolean;
-  /** The output is an address, and rejects go into a file called after this, in the current folder. */
+  /** If the output is an address: the stem of the rejects file, which goes into the working directory. */
   readonly fileStem: string | null;
-  /** What other conversions of the same run write. */
+  /** The files of the other conversions of the run. */
   readonly reservations: OutputReservations;
   /** See `Host`. */
   readonly originalPath?: (input: string) => string;
 }
 
-/** The inputs that are files, and what belongs to them: `roads.dbf` is read with `roads.shp`. */
+/** The input files and their companions: `roads.dbf` is read with `roads.shp`. */
 function inputFiles(inputs: readonly string[], registry: Registry): string[] {
   const files = inputs.filter((input) => existsSync(input));
   return files.flatMap((file) => {
@@ -172,16 +173,16 @@ function inputFiles(inputs: readonly string[], registry: Registry): string[] {
 }
 
 export class PathPlan {
-  /** As they may be told. */
+  /** For messages, without credentials. */
   readonly inputNames: readonly string[];
-  /** Where they stand. */
+  /** The original paths of the inputs. */
   readonly inputPaths: readonly string[];
-  /** The files that are read. */
+  /** The files that are read, including companions. */
   readonly inputFiles: readonly string[];
-  /** The output that was named, and whether there was a file of that name. */
+  /** The requested output, and whether it existed before. */
   readonly outputName: string;
   readonly outputExisted: boolean;
-  /** Null where rejected features go nowhere. */
+  /** Null if rejected features are not written. */
   readonly rejectsPath: string | null;
   readonly format: Format;
   readonly mayReplace: boolean;
@@ -212,18 +213,18 @@ export class PathPlan {
     this.rejectsPath = request.rejects ?? (output === "-" ? null : defaultRejectsPath(fileStem ?? output));
     if (request.rejects !== undefined && resolve(request.rejects) === resolve(output))
       throw createError("usage", {
-        reason: `${request.rejects}: is named as output and for --rejects; give two names`,
+        reason: `${request.rejects}: --rejects names the output itself; name another file`,
       });
-    // The rejects of an earlier run beside the output are those of an output that is replaced, too.
+    // The default rejects file of an earlier run may be replaced like the output that it belongs to.
     if (this.rejectsPath !== null) this.add(this.rejectsPath, "rejects", request.rejects === undefined || overwrite);
   }
 
-  /** A part of the output beside the one that was named: of a layer, or of a kind of geometry. */
+  /** Adds a further output file, for a layer or a geometry type. */
   addPart(path: string): void {
     if (path !== this.outputName) this.add(path, "output", this.mayReplace);
   }
 
-  /** What an output will say of its CRS, once that is known. @throws usage */
+  /** Checks the .prj file of an output, once its CRS is known. @throws usage */
   declareCrs(path: string, crs: Crs | null): void {
     if (crs !== null && !this.format.addresses && !isStream(path)) checkPrj(path, crs, this.format);
   }
@@ -234,8 +235,8 @@ export class PathPlan {
       const write: PlannedWrite = { path, resolvedPath, key: canonicalKey(resolvedPath), purpose, mayReplace };
       if (!refuseCircularLink(write, this) && isStream(path)) return;
       for (const rule of pathRules) {
-        const refused = rule(write, this);
-        if (refused) throw refused;
+        const error = rule(write, this);
+        if (error) throw error;
       }
       this.writes.push(write);
       this.reservations.add(write.key);
@@ -244,12 +245,12 @@ export class PathPlan {
     }
   }
 
-  /** Whether another conversion, or this one, writes the file of this canonical name. */
-  isClaimed(key: string): boolean {
+  /** Whether this or another conversion of the run writes the file with this canonical path. */
+  isReserved(key: string): boolean {
     return this.reservations.has(key);
   }
 
-  /** Whether the plan has this file as one that is written or read. */
+  /** Whether the conversion reads or writes this file. */
   overlaps(path: string): boolean {
     const file = resolveSymlinks(path);
     return (
@@ -257,4 +258,22 @@ export class PathPlan {
       this.inputFiles.some((read) => isSameFile(read, file))
     );
   }
+}
+
+/** Plans the paths of a conversion. @throws output-exists, output-is-input, output-collision, output-failed, usage */
+export function planPaths(
+  request: ConvertRequest,
+  host: Host,
+  writer: ChosenWriter,
+  reservations: OutputReservations,
+): PathPlan {
+  return new PathPlan(request, {
+    format: writer.format,
+    registry: host.registry,
+    mayReplace: mayReplaceOutputs(request, writer.capabilities.layers),
+    changesInPlace: request.append === true || isUpdatedInPlace(request, writer),
+    reservations,
+    fileStem: writer.fileStem,
+    ...(host.originalPath ? { originalPath: host.originalPath } : {}),
+  });
 }

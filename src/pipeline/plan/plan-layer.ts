@@ -17,7 +17,7 @@ import { commonColumnNames, mergeMetadata } from "./merge-metadata.js";
 import { type ChosenWriter, type OutputLayer, withSuffix } from "./plan-outputs.js";
 import { checkNames, planStages, type ReprojectionGrids } from "./plan-stages.js";
 
-/** The grids of the machine, and how more of them get there where that is allowed. */
+/** The grid folders of the machine, and the download of missing grids if it is allowed. */
 function reprojectionGrids(conversion: ConversionContext, open: OpenLayer): ReprojectionGrids {
   const { grids } = conversion.host;
   if (!grids?.allowsDownload) return { folders: grids?.folders ?? [] };
@@ -33,24 +33,24 @@ function reprojectionGrids(conversion: ConversionContext, open: OpenLayer): Repr
   };
 }
 
-/** So many names are told. */
+/** Maximum number of layer names in a message. */
 const maxListedNames = 50;
 
-/** A part of an output layer, and the file that it goes into. */
+/** A part of an output layer, and the file that it is written to. */
 export interface PlannedPart {
   readonly layer: TargetLayer;
   readonly path: string;
-  /** The layer that is there and is added to or replaced, where the file is changed in place. */
+  /** The existing layer that is appended to or replaced, if the output is changed in place. */
   readonly existingLayer: LayerInfo | null;
 }
 
-/** An output layer with all that is decided about it before its features are written. */
+/** An output layer with everything that is decided before its features are written. */
 export interface PlannedLayer {
   readonly inputs: readonly PlannedInput[];
   readonly fitPlan: FitPlan;
   readonly crs: Crs | null;
   readonly parts: readonly PlannedPart[];
-  /** What the first reading said; empty where there was none. */
+  /** The findings of the scan; empty if there was none. */
   readonly scanFindings: LayerScan["findings"];
 }
 
@@ -63,8 +63,8 @@ export async function planLayer(
   const { request, writer, reportBuilder, pathPlan, inPlaceUpdate } = conversion;
   const { capabilities, format } = writer;
   const existingLayer = findExistingLayer(inPlaceUpdate, layer.name);
-  const joins = inPlaceUpdate?.mode === "append" ? existingLayer : null;
-  const target = joins ? await existingLayerCrs(joins, request, conversion.targetCrs) : conversion.targetCrs;
+  const appendedTo = inPlaceUpdate?.mode === "append" ? existingLayer : null;
+  const target = appendedTo ? await existingLayerCrs(appendedTo, request, conversion.targetCrs) : conversion.targetCrs;
   if (inPlaceUpdate?.mode === "add" && existingLayer)
     throw createError("output-exists", { output: `${request.output}: the table "${existingLayer.name}"` });
   if (inPlaceUpdate?.mode === "replace" && request.replaceLayer && !existingLayer)
@@ -73,35 +73,35 @@ export async function planLayer(
   const inputs = [];
   for (const openLayer of layer.inputs) {
     const grids = reprojectionGrids(conversion, openLayer);
-    const shape = await withFailedInput(openLayer.address, () =>
+    const stagePlan = await withFailedInput(openLayer.address, () =>
       planStages(openLayer, request, target, reportBuilder, grids),
     );
     inputs.push({
       openLayer,
-      stagePlan: { ...shape, stages: [...shape.stages, ...writerStages(conversion, shape.crs)] },
+      stagePlan: { ...stagePlan, stages: [...stagePlan.stages, ...writerStages(conversion, stagePlan.crs)] },
     });
   }
-  const all = inputs.map((input) => input.stagePlan.crs);
-  const common = writableCrs(writer, target, joins?.crs ? [joins.crs, ...all] : all);
-  const crs = joins?.crs ?? common;
+  const inputCrs = inputs.map((input) => input.stagePlan.crs);
+  const common = writableCrs(writer, target, appendedTo?.crs ? [appendedTo.crs, ...inputCrs] : inputCrs);
+  const crs = appendedTo?.crs ?? common;
   for (const { openLayer } of inputs) noteCoordinateColumns(conversion, openLayer);
   if (crs === null) for (const input of inputs) noteUndeclaredCrs(conversion, layer.name, input.stagePlan.crs);
-  const first = joins || needsSummary(capabilities) ? await scanLayers(conversion, inputs) : null;
-  const summary = first?.summary ?? null;
-  const alone = planFit(summary, capabilities, format.label, request.append === true);
-  const fitPlan = joins ? adoptExistingFields(alone, joins.fields ?? []) : alone;
+  const scan = appendedTo || needsSummary(capabilities) ? await scanLayers(conversion, inputs) : null;
+  const summary = scan?.summary ?? null;
+  const inputFit = planFit(summary, capabilities, format.label, request.append === true);
+  const fitPlan = appendedTo ? adoptExistingFields(inputFit, appendedTo.fields ?? []) : inputFit;
   if (summary) checkCellCount(layer.inputs.map(({ source }) => source.name).join(", "), summary, fitPlan, writer);
   noteRenamedLayer(conversion, layer, existingLayer);
   reportFit(conversion, layer.name, fitPlan);
-  const adds = layer.inputs.some((open) => open.isExisting);
+  const isAppended = layer.inputs.some((open) => open.isExisting);
   const columnNames = commonColumnNames(layer);
   const metadata = mergeMetadata(conversion, layer, fitPlan);
   const parts = fitPlan.parts.map((part): PlannedPart => {
     const suffix = part.suffix === "" ? "" : `_${part.suffix}`;
-    const own = capabilities.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
-    if (own !== path && adds) throw geometryConflictError(path, fitPlan);
-    if (own !== path) pathPlan.addPart(own);
-    pathPlan.declareCrs(own, crs);
+    const partPath = capabilities.layers === "one" && suffix !== "" ? withSuffix(path, suffix, format) : path;
+    if (partPath !== path && isAppended) throw geometryConflictError(path, fitPlan);
+    if (partPath !== path) pathPlan.addPart(partPath);
+    pathPlan.declareCrs(partPath, crs);
     return {
       layer: {
         name: `${existingLayer?.name ?? layer.name}${suffix}`,
@@ -111,14 +111,14 @@ export async function planLayer(
         ...(metadata && { metadata }),
         ...(columnNames && { columnNames }),
       },
-      path: own,
+      path: partPath,
       existingLayer,
     };
   });
-  return { inputs, fitPlan, crs, parts, scanFindings: first?.findings ?? new Map() };
+  return { inputs, fitPlan, crs, parts, scanFindings: scan?.findings ?? new Map() };
 }
 
-/** A table becomes one without geometry, although some of its columns look like coordinates. */
+/** Notes that columns of a table look like coordinates but are read as attributes. */
 function noteCoordinateColumns({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
   for (const example of coordinateAdvice(layer))
     reportBuilder.notices.add("coordinates-left-out", layer.name, undefined, 1, example);
@@ -127,90 +127,90 @@ function noteCoordinateColumns({ reportBuilder }: ConversionContext, { layer }: 
 function noteRenamedLayer(
   { reportBuilder, writer }: ConversionContext,
   { name, requestedName }: OutputLayer,
-  held: LayerInfo | null,
+  existing: LayerInfo | null,
 ): void {
-  if (name === requestedName || held?.name === requestedName) return;
+  if (name === requestedName || existing?.name === requestedName) return;
   const { format, capabilities } = writer;
-  const why =
+  const reason =
     capabilities.normalizeLayerName?.(requestedName) === name
-      ? `${format.label} does not take it`
-      : "another layer is called so";
+      ? `${format.label} does not allow the name`
+      : "another layer has that name";
   reportBuilder.losses.add(
     "layer-renamed",
     name,
     undefined,
     1,
-    `the layer "${requestedName}" became "${name}", since ${why}`,
+    `the layer "${requestedName}" became "${name}", since ${reason}`,
   );
 }
 
-/** Who reads the output takes its coordinates for longitude and latitude, and --no-reproject left them what they were. */
+/** Reports that readers will take the coordinates for longitude and latitude, which --no-reproject left in another CRS. */
 function noteUndeclaredCrs(
   { reportBuilder, writer, request }: ConversionContext,
   layer: string,
   crs: Crs | null,
 ): void {
   if (request.reproject !== false || crs === null || writer.capabilities.crs === "any" || isWgs84(crs)) return;
-  const example = `the coordinates are in ${crs.id ?? crs.name}, and ${writer.format.label} says longitude and latitude in WGS 84 of all that it holds; leave --no-reproject away, or choose another format`;
+  const example = `the coordinates are in ${crs.id ?? crs.name}, but coordinates in ${writer.format.label} are longitude and latitude in WGS 84; omit --no-reproject, or choose another format`;
   reportBuilder.losses.add("crs-undeclared", layer, undefined, 1, example);
 }
 
-/** A mistyped name would leave the layer that was meant as it was. */
-function noteAddedLayer({ reportBuilder }: ConversionContext, layer: string, there: readonly LayerInfo[]): void {
-  const more = there.length > maxListedNames ? ` and ${there.length - maxListedNames} more` : "";
-  const names = `${there
+/** Notes that --replace-layer added a layer, since a mistyped name would leave the intended layer unchanged. */
+function noteAddedLayer({ reportBuilder }: ConversionContext, layer: string, existing: readonly LayerInfo[]): void {
+  const more = existing.length > maxListedNames ? ` and ${existing.length - maxListedNames} more` : "";
+  const names = `${existing
     .slice(0, maxListedNames)
     .map(({ name }) => `"${name}"`)
     .join(", ")}${more}`;
-  const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${there.length === 1 ? "is" : "are"} ${names}`;
-  if (there.length > 0) reportBuilder.notices.add("layer-added", layer, undefined, 1, example);
+  const example = `--replace-layer found no layer "${layer}" to replace and added it; there ${existing.length === 1 ? "is" : "are"} ${names}`;
+  if (existing.length > 0) reportBuilder.notices.add("layer-added", layer, undefined, 1, example);
 }
 
 function geometryConflictError(path: string, fit: FitPlan): Error {
   const kinds = fit.parts.map((part) => part.suffix).join(", ");
-  const reason = `${fit.targetName} holds one kind of geometry a file, and with what is appended there would be ${kinds}`;
+  const reason = `a file of ${fit.targetName} holds one kind of geometry, but with the appended features it would hold ${kinds}; write to another file`;
   return createError("unsupported", { source: path, reason });
 }
 
-/** What the writer's limits ask of every geometry before the layer is summed up. */
+/** The stages that fit geometries to the writer's limits before the layer is scanned. */
 function writerStages({ writer, request }: ConversionContext, crs: Crs | null): StageSpec[] {
   const { geometryTypes, onePointLines = false, degreesOnly = false, z } = writer.capabilities;
   const stages: StageSpec[] = [];
   if (degreesOnly && request.reproject === false)
     stages.push({ name: "check-coordinates", settings: { mode: "wgs84", untouched: crs !== null && !isWgs84(crs) } });
-  // Before collections are merged, for what is left of them.
+  // Before `merge-collections`, which takes the remaining members.
   stages.push({ name: "drop-degenerate", settings: { shortLines: onePointLines, z } });
   if (!geometryTypes.includes("GeometryCollection")) stages.push({ name: "merge-collections", settings: {} });
   return stages;
 }
 
-/** The CRS that the output says: what the layers have in common, if the format can hold it. */
-function writableCrs(writer: ChosenWriter, target: Crs | null, all: readonly (Crs | null)[]): Crs | null {
-  const first = all[0] ?? null;
-  const alike = all.every((crs) => crs === first || (crs !== null && first !== null && isSameCrs(crs, first)));
-  if (!alike && target === null && all.every((crs) => crs !== null)) {
-    const names = [...new Set(all.map((crs) => crs?.id ?? crs?.name))].join(" and ");
+/** The CRS that the output declares: the common CRS of the layers, if the format can hold it. */
+function writableCrs(writer: ChosenWriter, target: Crs | null, inputCrs: readonly (Crs | null)[]): Crs | null {
+  const first = inputCrs[0] ?? null;
+  const isCommon = inputCrs.every((crs) => crs === first || (crs !== null && first !== null && isSameCrs(crs, first)));
+  if (!isCommon && target === null && inputCrs.every((crs) => crs !== null)) {
+    const names = [...new Set(inputCrs.map((crs) => crs?.id ?? crs?.name))].join(" and ");
     throw createError("usage", {
-      reason: `--no-reproject would put coordinates in ${names} into one layer; leave it away, or write to a folder, where each input has a file of its own`,
+      reason: `--no-reproject would put coordinates in ${names} into one layer; omit it, or write to a folder, where each input gets a file of its own`,
     });
   }
-  const common = alike ? first : null;
+  const common = isCommon ? first : null;
   if (common === null || writer.capabilities.crs === "any" || isWgs84(common)) return common;
   if (target === null) return null;
   throw createError("crs-not-writable", { format: writer.format.id, crs: common.id ?? common.name });
 }
 
-/** That a name is too long shows; that another one stands in its way, in other letters, does not. */
+/** Explains a rename that another field caused, whose name differs only in case. */
 function explainRename(source: string, fit: FitPlan): string {
   const twin = fit.fields?.find(({ name }) => name !== source && name.toLowerCase() === source.toLowerCase());
-  return twin ? `, since ${fit.targetName} takes it and "${twin.name}" for one` : "";
+  return twin ? `, since ${fit.targetName} ignores case and "${twin.name}" exists` : "";
 }
 
-/** Tells what a plan changes about names and ids. */
+/** Reports the changes of a fit plan: renamed fields, IDs in a field, split layers. */
 function reportFit({ reportBuilder: { losses, notices } }: ConversionContext, layer: string, fit: FitPlan): void {
   for (const { source, name } of fit.fields ?? []) {
     if (source === null) {
-      const example = `${fit.targetName} has no place for these feature ids; they are in the field "${name}"`;
+      const example = `${fit.targetName} cannot hold these feature IDs; they are in the field "${name}"`;
       notices.add("id-as-field", layer, name, 1, example);
     } else if (source !== name) {
       losses.add("field-renamed", layer, source, 1, `"${source}" became "${name}"${explainRename(source, fit)}`);
@@ -218,7 +218,7 @@ function reportFit({ reportBuilder: { losses, notices } }: ConversionContext, la
   }
   if (fit.parts.length > 1) {
     const names = fit.parts.map((part) => part.suffix).join(", ");
-    const example = `${fit.targetName} holds one kind of geometry a file: split into ${names}`;
+    const example = `a file of ${fit.targetName} holds one kind of geometry: split into ${names}`;
     notices.add("layer-split", layer, undefined, 1, example);
   }
 }

@@ -1,4 +1,4 @@
-/** What a conversion writes: with which writer, into files of which names, and what goes into each. */
+/** Plans the output of a conversion: the writer, the names of the files, and the layers of each. */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { createError, type GeoferryError } from "../../errors.js";
@@ -10,12 +10,12 @@ import type { FormatRef } from "../execute/task.js";
 import type { OpenLayer } from "../input/open-inputs.js";
 import type { ConvertRequest, Host } from "../request.js";
 
-/** The writer of a conversion, its options parsed. */
+/** The writer of a conversion with its parsed options. */
 export interface ChosenWriter {
   readonly format: Format;
   readonly formatRef: FormatRef;
   readonly capabilities: WriterCapabilities;
-  /** The output is an address, and this is what files beside it are called after; null of a file. */
+  /** If the output is an address: the stem for names of files such as the rejects file. Null if it is a file. */
   readonly fileStem: string | null;
 }
 
@@ -31,12 +31,12 @@ export function chooseWriter(request: ConvertRequest, host: Host): ChosenWriter 
   const byName = addressed ?? registry.findByExtension(request.output).find((format) => format.writer);
   const format = request.to === undefined ? byName : registry.get(request.to);
   if (format?.addresses && !addressed) {
-    const reason = `${request.output}: is no address of ${format.label}, which begins with ${format.addresses.syntax}`;
+    const reason = `${request.output}: is not an address of ${format.label}; such an address starts with ${format.addresses.syntax}`;
     throw createError("usage", { reason });
   }
   if (addressed && format !== addressed)
     throw createError("usage", {
-      reason: `${request.output}: is an address of ${addressed.label}; leave --to ${request.to} away`,
+      reason: `${request.output}: is an address of ${addressed.label}; omit --to ${request.to}`,
     });
   if (!format) throw formatUndecidedError(request.output, host);
   if (!format.writer) throw createError("format-cannot-write", { format: format.id });
@@ -63,11 +63,13 @@ function formatUndecidedError(output: string, host: Host): GeoferryError {
   return createError("format-undecided", { output, known, extension, extensions, ...(readable && { readable }) });
 }
 
-/** The name that the output gets: one of several files that belong together needs the extension by which they do. */
+/** The output path; for a format with companion files the extension is added if it is missing. */
 export function outputName(output: string, format: Format): string {
   if (format.addresses) return output;
-  const taken = output === "-" || (existsSync(output) && !statSync(output).isFile());
-  return taken || extname(output) !== "" || !format.companionExtensions ? output : `${output}.${format.extensions[0]}`;
+  const isFixed = output === "-" || (existsSync(output) && !statSync(output).isFile());
+  return isFixed || extname(output) !== "" || !format.companionExtensions
+    ? output
+    : `${output}.${format.extensions[0]}`;
 }
 
 /** Whether the output is a folder that is one dataset, by its name: `x.gdb`. */
@@ -75,10 +77,10 @@ export function isDatasetFolderName(output: string, { folderExtensions = [] }: F
   return folderExtensions.some((extension) => output.toLowerCase().endsWith(`.${extension}`));
 }
 
-/** A layer of the output and the layers of the input that go into it. */
+/** A layer of the output and the input layers that it is written from. */
 export interface OutputLayer {
   readonly name: string;
-  /** What it would be called if the format took every name, and no other layer of it had this one. */
+  /** The name before it was adapted to the format and made unique. */
   readonly requestedName: string;
   readonly inputs: readonly OpenLayer[];
 }
@@ -89,7 +91,7 @@ export interface OutputFile {
   readonly layers: readonly OutputLayer[];
 }
 
-/** A path in two: what comes before the format's extension (which may have two parts), and the extension. */
+/** Splits a path before the format's extension, which may have two parts. */
 export function splitExtension(path: string, format: Format): [stem: string, extension: string] {
   const name = basename(path);
   const known = [...format.extensions].sort((a, b) => b.length - a.length);
@@ -105,7 +107,7 @@ export function withSuffix(path: string, suffix: string, format: Format): string
   return `${stem}${suffix}${extension}`;
 }
 
-/** Whether an output is a zip by its name, and what the main file in it is called. */
+/** If the output is a zip archive by its name, the name of the main file in it. */
 export function zipOptions(path: string, { extensions, archive }: Format): { zip?: { main: string } } {
   const name = basename(path);
   const ends = (extension: string) => name.toLowerCase().endsWith(`.${extension}`);
@@ -118,16 +120,16 @@ export function zipOptions(path: string, { extensions, archive }: Format): { zip
   return { zip: { main: named ? stem : `${stem}.${extensions[0]}` } };
 }
 
-/** Bytes of what may stand behind a layer's name in that of its file: `_multipoint`, a number, a companion's extension. */
+/** Bytes reserved in a file name after the layer name: `_multipoint`, a number, the extension of a companion. */
 const maxSuffixBytes = 24;
-/** Bytes of a layer's name that its file has at least. */
+/** Bytes of the layer name that a file name keeps at least. */
 const minNameBytes = 24;
 
 const toFileName = (name: string) => name.replace(/[/\\:*?"<>|\p{Cc}]/gu, "_");
 
 /**
- * What goes where. A format of one layer gets a file for each layer of a single input, and one file with the layers of
- * several inputs merged; a format of many layers gets them all in one file.
+ * Assigns layers to files. If the format holds one layer, each layer of a single input gets a file, and the layers of
+ * several inputs are merged into one; if it holds many layers, they all go into one file.
  */
 export function planOutputs(layers: readonly OpenLayer[], request: ConvertRequest, writer: ChosenWriter): OutputFile[] {
   const { output } = request;
@@ -138,16 +140,16 @@ export function planOutputs(layers: readonly OpenLayer[], request: ConvertReques
     const named = layers.map((open, n) => ({ name: names[n]!, requestedName: wanted[n]!, inputs: [open] }));
     return [{ path: output, layers: named }];
   }
-  const of = (name: string, inputs: readonly OpenLayer[]): OutputLayer => {
+  const createLayer = (name: string, inputs: readonly OpenLayer[]): OutputLayer => {
     const requestedName = request.layerName ?? name;
     return { name: requestedName, requestedName, inputs };
   };
   const several = request.inputs.length > 1 || layers.some((open) => open.isExisting);
   if (several || layers.length === 1)
-    return [{ path: output, layers: [of(several ? stem : layers[0]!.layer.name, layers)] }];
+    return [{ path: output, layers: [createLayer(several ? stem : layers[0]!.layer.name, layers)] }];
   if (output === "-") {
     throw createError("usage", {
-      reason: `the input has ${layers.length} layers (${layers.map((open) => open.layer.name).join(", ")}) and stdout takes one: choose it with --layer`,
+      reason: `the input has ${layers.length} layers (${layers.map((open) => open.layer.name).join(", ")}) but stdout takes one; choose it with --layer`,
     });
   }
   const room = maxNameBytes - Buffer.byteLength(basename(output)) - maxSuffixBytes;
@@ -157,20 +159,23 @@ export function planOutputs(layers: readonly OpenLayer[], request: ConvertReques
   );
   return layers.map((open, n) => ({
     path: withSuffix(output, `-${suffixes[n]}`, writer.format),
-    layers: [of(open.layer.name, [open])],
+    layers: [createLayer(open.layer.name, [open])],
   }));
 }
 
-/** A name for each that no other has in any case of its letters. Who can keep the own one does; of two, the first. */
-function makeUnique(wanted: readonly string[], said: (name: string) => string): string[] {
+/**
+ * Adapts the names with `normalize` and makes them unique regardless of case. A name that needs no adaptation is kept;
+ * of several equal ones, the first.
+ */
+function makeUnique(wanted: readonly string[], normalize: (name: string) => string): string[] {
   const holders = new Map<string, number>();
   for (const [n, name] of wanted.entries()) {
     const key = name.toLowerCase();
-    if (said(name) === name && !holders.has(key)) holders.set(key, n);
+    if (normalize(name) === name && !holders.has(key)) holders.set(key, n);
   }
   return wanted.map((name, n) => {
     if (holders.get(name.toLowerCase()) === n) return name;
-    const stem = said(name);
+    const stem = normalize(name);
     let candidate = stem;
     for (let k = 1; holders.has(candidate.toLowerCase()); k++) candidate = `${stem}_${k}`;
     holders.set(candidate.toLowerCase(), n);

@@ -1,4 +1,4 @@
-/** Which stages stand between a layer and its output: plain data, from the request and the layer's CRS. */
+/** Plans the stages between a layer and its output, as plain data, from the request and the layer's CRS. */
 import {
   type Area,
   crsContext,
@@ -19,24 +19,24 @@ import { findOperationWithAdvice } from "./find-operation.js";
 import { isSameCrs } from "./in-place-update.js";
 import { parseCrsOption } from "./parse-crs-option.js";
 
-/** What a layer becomes on its way. */
+/** The stages of a layer and the CRS of their result. */
 export interface StagePlan {
   readonly stages: readonly StageSpec[];
-  /** What the coordinates are in afterwards; null where nothing is claimed. */
+  /** The CRS of the coordinates after the stages; null if unknown. */
   readonly crs: Crs | null;
-  /** The source says no CRS and longitude/latitude is taken for granted as long as all coordinates fit. */
+  /** The source declares no CRS; longitude and latitude are assumed as long as all coordinates are in range. */
   readonly isCrsAssumed: boolean;
 }
 
-/** The grids of the machine, for a layer. */
+/** The grids of the machine, for one layer. */
 export interface ReprojectionGrids {
-  /** Folders that are searched after the grids that the request names. */
+  /** Folders that are searched after the grids of the request. */
   readonly folders: readonly string[];
-  /** Puts there what a reprojection of the layer lacks; absent where nothing is downloaded. */
+  /** Downloads the grids that the reprojection lacks; absent if downloads are not allowed. */
   fetchMissing?(from: Crs, to: Crs, options: OperationOptions): Promise<void>;
 }
 
-/** The CRS that the output should have; null where coordinates are carried untouched. */
+/** The requested CRS of the output; null if coordinates are copied unchanged. */
 export async function targetCrs(request: ConvertRequest): Promise<Crs | null> {
   if (request.reproject === false) return null;
   return request.targetCrs === undefined ? crsContext.wgs84 : parseCrsOption("--target-crs", request.targetCrs);
@@ -47,7 +47,7 @@ export async function planStages(
   open: OpenLayer,
   request: ConvertRequest,
   target: Crs | null,
-  gathered: ReportBuilder,
+  reportBuilder: ReportBuilder,
   grids: ReprojectionGrids,
 ): Promise<StagePlan> {
   if (open.isExisting) return { stages: [], crs: target ?? open.layer.crs, isCrsAssumed: false };
@@ -60,9 +60,9 @@ export async function planStages(
   if (request.cast) add("cast", { map: request.cast });
   if (request.rename) add("rename", { map: request.rename });
   if (request.swapXy) add("swap-xy", {});
-  const crs = await planCrs(open, request, target, gathered, grids, add);
+  const crs = await planCrs(open, request, target, reportBuilder, grids, add);
   if (request.makeValid) {
-    // A part of one position would make the whole geometry one that cannot be repaired.
+    // A geometry with a degenerate part cannot be repaired.
     add("drop-degenerate", { shortLines: false });
     add("make-valid", {});
   }
@@ -71,13 +71,13 @@ export async function planStages(
   return { stages, ...crs };
 }
 
-/** Only longitudes run round the globe. @throws option-invalid */
+/** Refuses a box with least x > greatest x, which only longitudes may have. @throws option-invalid */
 export function checkBbox(
   box: NonNullable<ConvertRequest["bbox"]>,
   crs: Crs | null,
 ): NonNullable<ConvertRequest["bbox"]> {
   if (box[0] <= box[2] || crs === null || crs.kind === "geographic") return box;
-  const expected = `least x before greatest x, as ${crs.id ?? crs.name} is not in longitude and latitude`;
+  const expected = `least x before greatest x, since ${crs.id ?? crs.name} is not in longitude and latitude`;
   throw createError("option-invalid", { option: "--bbox", value: box.join(","), expected });
 }
 
@@ -85,22 +85,27 @@ async function planCrs(
   open: OpenLayer,
   request: ConvertRequest,
   target: Crs | null,
-  gathered: ReportBuilder,
+  reportBuilder: ReportBuilder,
   grids: ReprojectionGrids,
   add: (name: string, settings: Record<string, unknown>) => void,
 ): Promise<Pick<StagePlan, "crs" | "isCrsAssumed">> {
-  const said =
+  const sourceCrs =
     request.sourceCrs === undefined ? open.layer.crs : await parseCrsOption("--source-crs", request.sourceCrs);
-  if (said !== null && open.layer.crs !== null && said !== open.layer.crs && !(await isSameCrs(said, open.layer.crs))) {
-    const [given, own] = [said, open.layer.crs].map((crs) => crs.id ?? crs.name);
-    const example = `the input is in ${own} by its own account, and was taken to be in ${given}, as --source-crs asks`;
-    gathered.notices.add("crs-overridden", open.layer.name, undefined, 1, example);
+  if (
+    sourceCrs !== null &&
+    open.layer.crs !== null &&
+    sourceCrs !== open.layer.crs &&
+    !(await isSameCrs(sourceCrs, open.layer.crs))
+  ) {
+    const [given, own] = [sourceCrs, open.layer.crs].map((crs) => crs.id ?? crs.name);
+    const example = `the input declares ${own}; --source-crs overrides it with ${given}`;
+    reportBuilder.notices.add("crs-overridden", open.layer.name, undefined, 1, example);
   }
-  if (target === null) return { crs: said, isCrsAssumed: false };
-  const unknown = said === null ? unknownCrsError(open) : null;
+  if (target === null) return { crs: sourceCrs, isCrsAssumed: false };
+  const unknown = sourceCrs === null ? unknownCrsError(open) : null;
   if (unknown !== null) throw unknown;
-  const source = said ?? crsContext.wgs84;
-  if (said === null) {
+  const source = sourceCrs ?? crsContext.wgs84;
+  if (sourceCrs === null) {
     const layer = open.isOnlyLayer ? {} : { layer: open.layer.name };
     add("check-coordinates", { mode: "assumed", source: open.source.name, ...layer });
   }
@@ -112,42 +117,42 @@ async function planCrs(
   };
   await grids.fetchMissing?.(source, target, options);
   const operation = await findOperationWithAdvice(source, target, options);
-  gathered.planOperation(open.layer.name, operation);
+  reportBuilder.planOperation(open.layer.name, operation);
   const area = await areaCheckSettings(source);
   if (area !== null) add("check-area", area);
   const untouched = operation.kind === "identity";
   const targetArea = untouched ? null : await areaCheckSettings(target);
   if (targetArea !== null) add("check-area", { ...targetArea, crs: source, target });
   if (!untouched) add("reproject", { operation: await shareGrids(operation) });
-  if (said !== null || !untouched) {
+  if (sourceCrs !== null || !untouched) {
     const stated = request.sourceCrs !== undefined;
     add("check-coordinates", { mode: isWgs84(target) ? "wgs84" : "finite", ...(stated && { stated }) });
   }
-  return { crs: target, isCrsAssumed: said === null };
+  return { crs: target, isCrsAssumed: sourceCrs === null };
 }
 
-/** What a source is refused for that names a reference system which no one understands; null where it names none. */
+/** The error for a source whose reference system could not be parsed; null if there is none. */
 export function unknownCrsError({ context: { unknownCrs }, layer, source }: OpenLayer): GeoferryError | null {
   if (unknownCrs === null || layer.geometryTypes?.length === 0) return null;
   const reason = `${source.name} names it, and --no-reproject copies coordinates unchanged`;
   return createError("crs-unknown", { text: unknownCrs.replace(/\s+/g, " ").slice(0, 120), reason });
 }
 
-/** Where the source says that its features lie; nothing where it does not say, or its coordinates are to be swapped. */
+/** The declared extent of the layer in degrees; absent if it declares none, or if coordinates will be swapped. */
 async function declaredArea(open: OpenLayer, request: ConvertRequest, crs: Crs): Promise<{ within?: Area }> {
   const { extent } = open.layer;
   const within = extent === null || request.swapXy ? null : await geographicBox(crs, extent);
   return within === null ? {} : { within };
 }
 
-/** What the stage `check-area` is told; null where there is nothing to check. */
+/** The settings of the stage `check-area`; null if the CRS is valid everywhere or its area is unknown. */
 export async function areaCheckSettings(crs: Crs): Promise<Record<string, unknown> | null> {
   if (isWgs84(crs)) return null;
   const { area, areaName } = await describeCrs(crs);
   return area === null || (area[2] - area[0] >= 360 && area[3] - area[1] >= 180) ? null : { crs, area, areaName };
 }
 
-/** The fields of the source that the request speaks of. */
+/** The source fields that the request mentions. */
 export function requestedFields(request: ConvertRequest): string[] {
   const conditions = request.where === undefined ? [] : referencedFields(request.where);
   return [
@@ -160,7 +165,7 @@ export function requestedFields(request: ConvertRequest): string[] {
   ];
 }
 
-/** Names in the request are held against the fields of all layers that go into one, where each declares them. */
+/** Checks that one of the layers has each requested field, if all layers declare their fields. @throws field-missing */
 export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest): void {
   const wanted = requestedFields(request);
   if (wanted.length === 0) return;
@@ -173,7 +178,7 @@ export function checkNames(layers: readonly OpenLayer[], request: ConvertRequest
   for (const field of wanted) if (!names.has(field)) throw fieldMissingError(layers, request, field, [...names]);
 }
 
-/** @param fields those that are there */
+/** @param fields the existing fields */
 export function fieldMissingError(
   layers: readonly OpenLayer[],
   { where }: ConvertRequest,

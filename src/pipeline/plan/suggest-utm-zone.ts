@@ -1,9 +1,9 @@
-/** A source that does not say its system, and whose eastings begin with the number of a zone: the message names systems. */
+/** Advice for a source without a CRS whose eastings start with a zone number. */
 import { zoneAdviceFor } from "../../crs/index.js";
 import { createError, GeoferryError, type Place } from "../../errors.js";
 import { failedInput, recordFailedInput } from "../input/failed-input.js";
 
-/** The error, or the same with the systems that fit. */
+/** Returns the error, with the names of the matching reference systems if there are any. */
 export async function withUtmZoneAdvice(error: unknown): Promise<unknown> {
   if (!(error instanceof GeoferryError) || error.code !== "crs-missing") return error;
   const { source, place, reason, position } = error.details as {

@@ -1,4 +1,4 @@
-/** How much a conversion may lose before it fails with nothing written. */
+/** Limits of losses and rejects beyond which a conversion fails and writes nothing. */
 
 import { createError } from "../../errors.js";
 import { formatCount } from "../../format-count.js";
@@ -6,14 +6,14 @@ import type { Loss } from "../../model/report.js";
 import type { ReportBuilder } from "../report.js";
 import type { ConvertRequest } from "../request.js";
 
-/** `12`, `5%`. */
+/** A parsed limit: `12` or `5%`. */
 export interface Threshold {
   readonly text: string;
   readonly maxCount: number;
   readonly maxShare: number;
 }
 
-/** @param option the flag, for messages @returns null where there is no limit @throws option-invalid */
+/** @param option the flag, for messages @returns null if there is no limit @throws option-invalid */
 export function parseThreshold(option: string, text: string | undefined): Threshold | null {
   if (text === undefined) return null;
   const match = /^(\d+)(\.\d+)?(%?)$/.exec(text);
@@ -26,15 +26,15 @@ export function parseThreshold(option: string, text: string | undefined): Thresh
     : { text, maxCount: number, maxShare: 1 };
 }
 
-/** Whether `found` of `all` features is more than the limit allows. A count is compared with the count alone. */
+/** Whether `found` of `all` features exceeds the limit. */
 const exceedsThreshold = ({ maxCount, maxShare, text }: Threshold, found: number, all: number): boolean =>
   text.endsWith("%") ? found > maxShare * all : found > maxCount;
 
-/** The limits of a request that are compared once everything was read. */
+/** The limits that are checked after everything was read. */
 const thresholds = [
   {
     option: "--max-losses",
-    asked: ({ maxLosses }: ConvertRequest) => maxLosses,
+    optionOf: ({ maxLosses }: ConvertRequest) => maxLosses,
     found: ({ losses }: ReportBuilder) => losses.list().reduce((sum, { count }) => sum + count, 0),
     all: ({ read }: ReportBuilder) => read,
     refusal: (count: number, limit: string, { losses }: ReportBuilder) =>
@@ -42,7 +42,7 @@ const thresholds = [
   },
   {
     option: "--max-without-geometry",
-    asked: ({ maxWithoutGeometry }: ConvertRequest) => maxWithoutGeometry,
+    optionOf: ({ maxWithoutGeometry }: ConvertRequest) => maxWithoutGeometry,
     found: ({ withoutGeometry }: ReportBuilder) => withoutGeometry,
     all: ({ writtenFeatures }: ReportBuilder) => writtenFeatures,
     refusal: (count: number, limit: string) => createError("guard-without-geometry", { count, limit }),
@@ -52,23 +52,23 @@ const thresholds = [
 /** @throws option-invalid */
 export function checkThresholdOptions(request: ConvertRequest): void {
   parseThreshold("--max-rejects", request.maxRejects);
-  for (const { option, asked } of thresholds) parseThreshold(option, asked(request));
+  for (const { option, optionOf } of thresholds) parseThreshold(option, optionOf(request));
 }
 
 /** @throws guard-losses, guard-without-geometry */
-export function enforceThresholds(request: ConvertRequest, gathered: ReportBuilder): void {
-  for (const { option, asked, found, all, refusal } of thresholds) {
-    const limit = parseThreshold(option, asked(request));
+export function enforceThresholds(request: ConvertRequest, reportBuilder: ReportBuilder): void {
+  for (const { option, optionOf, found, all, refusal } of thresholds) {
+    const limit = parseThreshold(option, optionOf(request));
     if (limit === null) continue;
-    const count = found(gathered);
-    if (exceedsThreshold(limit, count, all(gathered))) throw refusal(count, limit.text, gathered);
+    const count = found(reportBuilder);
+    if (exceedsThreshold(limit, count, all(reportBuilder))) throw refusal(count, limit.text, reportBuilder);
   }
 }
 
-/** So many kinds of loss are named. */
+/** Maximum number of kinds of loss in a message. */
 const maxListedKinds = 5;
 
-/** "text-cut of name (12)" for each kind, those that lose most first. */
+/** "text-cut of name (12)" for each kind, the most frequent first. */
 function describeWorstLosses(losses: readonly Loss[]): string[] {
   const list = [...losses].sort((a, b) => b.count - a.count);
   const named = list

@@ -4,24 +4,27 @@ import { HostContext } from "../execute/host-context.js";
 import type { PlannedPart } from "../plan/plan-layer.js";
 import { isDatasetFolderName, zipOptions } from "../plan/plan-outputs.js";
 
-/** The file of one or more parts under way. */
+/** An open output file of one or more parts. */
 export interface OpenAssembler {
   readonly assembler: Assembler;
   readonly isInPlace: boolean;
   readonly parts: readonly PlannedPart[];
-  /** What the writer says. */
+  /** Collects what the writer reports. */
   readonly context: HostContext;
 }
 
-/** A file for all parts, or for each its own. `opened` is told of each at once, so that all are closed if one fails. */
+/**
+ * Opens one file for all parts, or one for each part.
+ * @param onOpened called for each open file, so that the caller can close all of them if one fails
+ */
 export async function openAssemblers(
   conversion: ConversionContext,
   path: string,
   parts: readonly PlannedPart[],
-  opened: (assembler: OpenAssembler) => void,
+  onOpened: (assembler: OpenAssembler) => void,
 ): Promise<void> {
-  if (conversion.writer.capabilities.layers === "many") opened(await openAssembler(conversion, path, parts));
-  else for (const part of parts) opened(await openAssembler(conversion, part.path, [part]));
+  if (conversion.writer.capabilities.layers === "many") onOpened(await openAssembler(conversion, path, parts));
+  else for (const part of parts) onOpened(await openAssembler(conversion, part.path, [part]));
 }
 
 async function openAssembler(
@@ -30,9 +33,9 @@ async function openAssembler(
   parts: readonly PlannedPart[],
 ): Promise<OpenAssembler> {
   const context = new HostContext(parts[0]?.layer.name ?? "", host.signal, false, undefined, host.now);
-  const adds = request.append === true && path === pathPlan.outputName;
+  const isAppended = request.append === true && path === pathPlan.outputName;
   const sink = await outputs.create(path, {
-    overwrite: pathPlan.mayReplace || adds,
+    overwrite: pathPlan.mayReplace || isAppended,
     now: host.now,
     ...(inPlaceUpdate
       ? { update: { path: inPlaceUpdate.path, mode: inPlaceUpdate.mode, isAddress: fileStem !== null } }

@@ -1,4 +1,4 @@
-/** A conversion whose output, or whose rejects, go into a bucket. */
+/** A conversion whose output or rejects file is in a bucket. */
 import { isDiskFull } from "../../errors/disk-full.js";
 import { createError, GeoferryError } from "../../errors.js";
 import { isBucketAddress } from "../../io/s3/bucket-address.js";
@@ -9,15 +9,15 @@ import type { ConvertReport } from "../report.js";
 import type { ConvertRequest, Host } from "../request.js";
 
 const unconditionalWriteNotice =
-  "the store takes no conditions (If-Match, If-None-Match): what another program wrote there in the same moment is lost";
+  "the store does not support conditional writes (If-Match, If-None-Match): a simultaneous write of another program may be lost";
 
 type ConvertFunction = (request: ConvertRequest, host: Host, claims: OutputReservations) => Promise<ConvertReport>;
 
-/** Made here, on the disk of this machine. */
-const temporaryFolderHint = "; what goes into a bucket is made in the folder that TMPDIR names";
+const temporaryFolderHint = "; outputs for a bucket are first written to the folder that TMPDIR names";
 
 /**
- * Converts into a working copy of what stands there, whose changes become objects when all is done: whole, or not at all.
+ * Converts into a local working copy of the existing objects, and uploads the changed files when the conversion is
+ * complete.
  * @throws as `convert` does, and bucket-forbidden, bucket-unavailable, bucket-settings, output-not-restored
  */
 export async function convertToBucket(
@@ -30,11 +30,11 @@ export async function convertToBucket(
   const { registry, signal } = host;
   await using copy = new WorkingCopy(signal);
   const inside = (name: string) => (isBucketAddress(name) ? copy.pathOf(name) : name);
-  const decisive = inside(isBucketAddress(output) ? output : rejects!);
+  const mainPath = inside(isBucketAddress(output) ? output : rejects!);
   const notices = new Tally();
   const onCommitted = async (report: ConvertReport) => {
     const unconditional = await copy.publish(
-      decisive,
+      mainPath,
       (name) => registry.isCompanion(name),
       (files) => host.onCommit?.(output, files, copy.displayName(report)),
     );
@@ -53,19 +53,19 @@ export async function convertToBucket(
       const content = name === output && Boolean(append || replaceLayer);
       await copy.materialize(name, { content, folder: registry.isDatasetFolder(name) });
     }
-    const asked = {
+    const localRequest = {
       ...request,
       output: inside(output),
       ...(rejects === undefined ? {} : { rejects: inside(rejects) }),
     };
-    const report = copy.displayName(await convert(asked, { ...others, onCommitted, originalPath }, own));
+    const report = copy.displayName(await convert(localRequest, { ...others, onCommitted, originalPath }, own));
     return { ...report, notices: [...report.notices, ...notices.list()] };
   } catch (error) {
     throw withAddresses(error, copy);
   }
 }
 
-/** An error in the words of who asked: with addresses for the paths of the working copy. */
+/** Replaces paths of the working copy in an error by the addresses of the objects. */
 function withAddresses(error: unknown, copy: WorkingCopy): unknown {
   if (!(error instanceof GeoferryError)) return error;
   const details = copy.displayName(error.details);

@@ -5,7 +5,7 @@ import type { SinkFile, WriterCapabilities } from "../../plugin/format.js";
 import type { Threshold } from "../plan/thresholds.js";
 import type { ConvertRequest } from "../request.js";
 
-/** What has a place, with it counted from the start of the source, where `record` and `line` stand before its piece. */
+/** Converts a place in a piece to one in the source. @param record records before the piece @param line lines before it */
 export function toAbsolutePlace<T extends { readonly place: Place }>(found: T, record: number, line: number): T {
   const { place } = found;
   return {
@@ -18,34 +18,34 @@ export function toAbsolutePlace<T extends { readonly place: Place }>(found: T, r
   };
 }
 
-/** Whether a feature whose geometry alone cannot be carried goes on without it. */
+/** Whether a feature whose geometry cannot be written is kept with a null geometry. */
 export const nullsBadGeometry = (
   { onBadGeometry = "null" }: Pick<ConvertRequest, "onBadGeometry">,
   { nullGeometry }: Pick<WriterCapabilities, "nullGeometry">,
 ): boolean => nullGeometry && onBadGeometry === "null";
 
-/** How many of the rejects are of features that do not go on without their geometry. */
+/** The number of rejected features that are not kept with a null geometry. */
 export const countDropped = (rejects: readonly Reject[]): number =>
   rejects.reduce((count, { kept }) => (kept ? count : count + 1), 0);
 
 /**
- * The rejected features as newline-delimited GeoJSON, each with a member `reject` that says why and from where. The
- * file comes into being with the first reject and is committed with the output.
+ * Writes rejected features as newline-delimited GeoJSON, each with a member `reject` with reason and place. The file is
+ * created with the first reject and committed with the output.
  */
 export class RejectsFile {
   private file: SinkFile | undefined;
   count = 0;
-  /** Those that went on without their geometry. */
+  /** Rejected features that were kept with a null geometry. */
   kept = 0;
 
-  /** @param path null where there is nowhere to put them: they are counted all the same */
+  /** @param path null to only count the rejects */
   constructor(
     private readonly path: string | null,
     private readonly threshold: Threshold | null,
     private readonly outputs: OutputSet,
-    /** What would have served the features that were rejected so far. */
+    /** Returns advice for the features that were rejected so far. */
     private readonly getAdvice: () => Promise<readonly string[]>,
-    /** Reasons name flags; those who read this file may have none. */
+    /** Replaces flags in reasons, for jobs and the library. */
     private readonly rewriteMessage: (sentence: string) => string = (sentence) => sentence,
   ) {}
 
@@ -61,15 +61,15 @@ export class RejectsFile {
       this.file = await sink.create();
     }
     const lines = rejects.map((reject) => {
-      const { code, place, feature, text, kept, ...told } = toAbsolutePlace(reject, record, line);
-      const reason = this.rewriteMessage(told.reason);
+      const { code, place, feature, text, kept, ...others } = toAbsolutePlace(reject, record, line);
+      const reason = this.rewriteMessage(others.reason);
       const known = feature ?? { type: "Feature", geometry: null, properties: {} };
       return `${JSON.stringify({ ...known, reject: { code, reason, input, layer, ...place, ...(kept ? { kept } : {}), ...(text === undefined ? {} : { text }) } })}\n`;
     });
     await this.file.write(Buffer.from(lines.join("")));
   }
 
-  /** @throws guard-rejects where the share of rejects is over the limit */
+  /** @throws guard-rejects if the share of rejects exceeds the limit */
   async checkShare(read: number): Promise<void> {
     if (this.threshold && this.count > this.threshold.maxShare * read) await this.throwThresholdExceeded();
   }
@@ -82,7 +82,7 @@ export class RejectsFile {
     });
   }
 
-  /** The path of the file, or null where there is none; then that of an earlier run goes. */
+  /** Returns the path of the file; null if there are no rejects, and the file of an earlier run is removed. */
   close(): string | null {
     if (this.path === null || this.file) return this.path;
     this.outputs.remove(this.path);

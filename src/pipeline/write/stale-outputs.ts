@@ -1,4 +1,4 @@
-/** What an earlier run of another outcome left beside the outputs: one file where there are now several, or several. */
+/** Files of an earlier run with other parts: one file that is now several, or several that are now one. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { OutputSet } from "../../io/output/output-set.js";
@@ -6,10 +6,10 @@ import type { PathPlan } from "../plan/path-plan.js";
 import { type ChosenWriter, splitExtension, withSuffix } from "../plan/plan-outputs.js";
 import type { ReportBuilder } from "../report.js";
 
-/** So many names are told. */
+/** Maximum number of names in a message. */
 const maxListedNames = 5;
 
-/** Files beside the output that are called as its parts are: by a family of geometries, and by a layer where these are. */
+/** Files beside the output that have the name of a part: of a geometry family, or of a layer if layers have files. */
 function findStaleParts(plan: PathPlan, { format, capabilities }: ChosenWriter, written: readonly string[]): string[] {
   const folder = dirname(plan.outputName);
   const names = readdirSync(folder);
@@ -26,28 +26,28 @@ function findStaleParts(plan: PathPlan, { format, capabilities }: ChosenWriter, 
 }
 
 /**
- * Where the output is split, the file of the very name goes that `--overwrite` spoke of. Parts that only look as if they
- * were of an earlier run are named, and stay: they may be anybody's.
+ * If the output is split into parts, removes the existing file that `--overwrite` allows to replace. Files that may be
+ * parts of an earlier run are reported and kept, since they may be the user's own.
  * @param written the paths of the outputs
- * @returns the file that goes, or null
+ * @returns the removed file, or null
  */
 export function removeStaleOutput(
   plan: PathPlan,
   writer: ChosenWriter,
   written: readonly string[],
   outputs: OutputSet,
-  gathered: ReportBuilder,
+  reportBuilder: ReportBuilder,
 ): string | null {
   if (written.includes("-") || written.length === 0) return null;
-  const split = !written.includes(plan.outputName);
-  const goes = split && plan.mayReplace && outputs.remove(plan.outputName, writer.format.companionExtensions);
-  // An output that was there is the whole of the run before it.
-  if (!split && (plan.outputExisted || !plan.mayReplace)) return null;
+  const isSplit = !written.includes(plan.outputName);
+  const isRemoved = isSplit && plan.mayReplace && outputs.remove(plan.outputName, writer.format.companionExtensions);
+  // An output that existed was the complete output of the earlier run.
+  if (!isSplit && (plan.outputExisted || !plan.mayReplace)) return null;
   const beside = findStaleParts(plan, writer, written).filter((path) => !plan.overlaps(path));
   if (beside.length > 0) {
     const names = `${beside.slice(0, maxListedNames).join(", ")}${beside.length > maxListedNames ? " …" : ""}`;
-    const example = `${names} was there before and is no part of what is written; remove it if an earlier run made it`;
-    gathered.notices.add("leftover-parts", basename(plan.outputName), undefined, beside.length, example);
+    const example = `${names} existed before and is not part of the output; remove it if an earlier run wrote it`;
+    reportBuilder.notices.add("leftover-parts", basename(plan.outputName), undefined, beside.length, example);
   }
-  return goes ? plan.outputName : null;
+  return isRemoved ? plan.outputName : null;
 }

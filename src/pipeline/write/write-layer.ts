@@ -11,10 +11,10 @@ import type { PlannedLayer } from "../plan/plan-layer.js";
 import { fieldMissingError, requestedFields } from "../plan/plan-stages.js";
 import { countDropped } from "./rejects-file.js";
 
-/** Takes what is encoded, in order; `part` is an index into the parts of the layer. */
+/** Appends an encoded chunk to its part; called in order. */
 export type AppendChunk = (chunk: EncodedChunk) => Promise<void>;
 
-/** Sends the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
+/** Writes the features of an output layer to its parts. @throws field-missing, guard-rejects … and what readers throw */
 export async function writeLayer(
   conversion: ConversionContext,
   planned: PlannedLayer,
@@ -71,26 +71,26 @@ function encodeSpec({ writer }: ConversionContext, { fitPlan, parts }: PlannedLa
   return { kind: "encode", fitPlan: fitPlan, writer: writer.formatRef, targetLayers: parts.map((part) => part.layer) };
 }
 
-/** What the reader said on this thread. */
+/** Adds what the reader reported on this thread. */
 async function addReaderFindings(
   { reportBuilder, rejectsFile }: ConversionContext,
   planned: PlannedLayer,
   open: OpenLayer,
 ): Promise<void> {
-  const said = mergeFindings(open.context.takeFindings(0), planned.scanFindings.get(open));
-  reportBuilder.add(said);
-  if (open.isExisting) requireCompleteRead(open, said);
-  reportBuilder.read += countDropped(said.rejects);
-  await rejectsFile.add(open.source.name, open.layer.name, said.rejects, 0, 0);
+  const findings = mergeFindings(open.context.takeFindings(0), planned.scanFindings.get(open));
+  reportBuilder.add(findings);
+  if (open.isExisting) requireCompleteRead(open, findings);
+  reportBuilder.read += countDropped(findings.rejects);
+  await rejectsFile.add(open.source.name, open.layer.name, findings.rejects, 0, 0);
 }
 
 function noteAssumedCrs({ reportBuilder }: ConversionContext, { layer }: OpenLayer): void {
   const example =
-    "the input does not say its coordinate reference system; taken as longitude/latitude (WGS84), since all coordinates fit";
+    "the input declares no coordinate reference system; assumed longitude/latitude (WGS 84), since all coordinates are in range";
   reportBuilder.notices.add("crs-assumed", layer.name, undefined, 1, example);
 }
 
-/** A layer without any geometry is no mistake where its source declares that it has none. */
+/** Notes that no feature has a geometry, unless the source declares a table without geometry. */
 function noteMissingGeometries({ reportBuilder }: ConversionContext, { layer }: OpenLayer, features: number): void {
   if (features === 0 || layer.geometryTypes?.length === 0) return;
   const types = layer.geometryTypes?.join(", ");
@@ -99,18 +99,18 @@ function noteMissingGeometries({ reportBuilder }: ConversionContext, { layer }: 
   reportBuilder.notices.add("no-geometry", layer.name, undefined, features, example);
 }
 
-/** What is appended to must come through whole. @throws input-corrupt */
+/** The existing output of an append must be read completely. @throws input-corrupt */
 function requireCompleteRead(
   open: OpenLayer,
   { rejects, skippedRanges }: Pick<Findings, "rejects" | "skippedRanges">,
 ): void {
   const [unread] = [...rejects, ...skippedRanges];
   if (!unread) return;
-  const reason = `${unread.reason}; nothing was appended, since what is there must be read whole first`;
+  const reason = `${unread.reason}; nothing was appended, since the existing file must be read completely first`;
   throw createError("input-corrupt", { source: open.source.name, place: unread.place, reason });
 }
 
-/** A field that is asked for and that no feature has is a mistake, not an empty result. */
+/** A requested field that no feature has is an error, not an empty result. @throws field-missing */
 function checkRequestedFields({ request }: ConversionContext, planned: PlannedLayer, seen: ReadonlySet<string>): void {
   const wanted = requestedFields(request);
   if (wanted.length === 0) return;
@@ -121,7 +121,7 @@ function checkRequestedFields({ request }: ConversionContext, planned: PlannedLa
   }
 }
 
-/** A writer that needs no summary knows the fields by the features alone: without any, they are gone. */
+/** A writer without a summary knows the fields only from features; reports them as lost if there are no features. */
 async function noteFieldsOfEmptyLayer(
   { reportBuilder }: ConversionContext,
   { inputs, fitPlan }: PlannedLayer,
@@ -130,7 +130,7 @@ async function noteFieldsOfEmptyLayer(
   for (const { openLayer, stagePlan } of inputs) {
     const names = (await declaredFields(openLayer, stagePlan))?.fields.map((field) => field.name) ?? [];
     if (names.length === 0) continue;
-    const example = `${fitPlan.targetName} says its fields by its features, and there are none: ${names.join(", ").slice(0, 200)}`;
+    const example = `${fitPlan.targetName} stores fields only in features, and there are no features: ${names.join(", ").slice(0, 200)}`;
     reportBuilder.losses.add("fields-dropped", openLayer.layer.name, undefined, names.length, example);
   }
 }

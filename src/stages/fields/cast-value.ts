@@ -2,11 +2,11 @@ import type { BytesType, Value } from "../../model/column.js";
 import type { FieldType } from "../../model/field.js";
 import { temporalType } from "../../model/layer-summary.js";
 
-/** What casting one column cost, by code, each with its first example. */
+/** Counts the losses of casting a column by code, with the first example of each. */
 export class CastLosses {
   readonly byCode = new Map<string, { count: number; example: string }>();
 
-  /** Counts one; `example` is asked only for the first. */
+  /** Counts a loss; `example` is only called for the first one. */
   add(code: string, example: () => string): void {
     const known = this.byCode.get(code);
     if (known) known.count++;
@@ -46,7 +46,7 @@ function rounded(value: number, costs: CastLosses): number {
   return whole;
 }
 
-/** A double as int32. A fraction is rounded and counted; what has no whole number or is out of range is null. */
+/** Converts a double to int32: rounds and counts fractions; null if not finite or out of range. */
 export function doubleToInt32(value: number, costs: CastLosses): number | null {
   if (!Number.isFinite(value)) return castFailed(value, "int32", costs);
   const whole = rounded(value, costs);
@@ -141,7 +141,7 @@ const nonFinite: ReadonlyMap<string, number> = new Map([
   ["-infinity", Number.NEGATIVE_INFINITY],
 ]);
 
-/** A decimal number; undefined where the text (without blanks around it) is not one. */
+/** A decimal number; undefined if the text (without blanks around it) is not one. */
 export function numberFromText(text: string): number | undefined {
   if (decimal.test(text)) return Number(text);
   return nonFinite.get(text.toLowerCase());
@@ -199,7 +199,7 @@ function castText(text: string, to: FieldType, costs: CastLosses): Value {
   if (to === "text") return text;
   if (to === "json") return JSON.stringify(text);
   const trimmed = text.trim();
-  // Blanks say nothing in any other type: null is all that they hold.
+  // Blank text is null in any other type.
   if (trimmed === "") return to === "binary" && text === "" ? new Uint8Array(0) : null;
   switch (to) {
     case "boolean":
@@ -245,7 +245,7 @@ function castJson(raw: string, to: FieldType, costs: CastLosses): Value {
   }
 }
 
-/** A value of type `from` as type `to`; null where it cannot be. What it costs is counted in `costs`. */
+/** Casts a value from type `from` to type `to`; null if impossible. Counts losses in `costs`. */
 export function castValue(value: Exclude<Value, null>, from: FieldType, to: FieldType, costs: CastLosses): Value {
   if (typeof value === "number") return castNumber(value, to, costs);
   if (typeof value === "bigint") return castBigint(value, to, costs);

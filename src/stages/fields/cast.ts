@@ -76,7 +76,7 @@ function castEach(column: Column, to: FieldType, costs: CastLosses): Column {
   return builder.finish();
 }
 
-/** The casts that whole layers go through, on the arrays themselves; null where the pair has no short way. */
+/** Casts whole arrays for common pairs of types; null for other pairs. */
 function castArrays(column: Column, to: FieldType, costs: CastLosses): Column | null {
   if (isBytesColumn(column)) return to === "text" ? shareText(column) : shareTemporal(column, to);
   switch (column.type) {
@@ -95,21 +95,21 @@ function castArrays(column: Column, to: FieldType, costs: CastLosses): Column | 
   }
 }
 
-/** Dates, times and json without strings are text already: the bytes are shared. */
+/** Shares the bytes of dates, times and json without strings, which are valid as text. */
 function shareText(column: BytesColumn): Column | null {
   if (column.type === "binary") return null;
   if (column.type === "json") {
     const quote = 0x22;
     for (let row = 0; row < column.presence.length; row++) {
       const first = column.bytes[column.offsets[row]!];
-      // Blanks before the value: let the careful way look at it.
+      // Leading blanks are handled by the general cast.
       if (column.offsets[row + 1]! > column.offsets[row]! && (first === quote || first! <= 0x20)) return null;
     }
   }
   return { ...column, type: "text" };
 }
 
-/** Text that is all canonical dates or times of the type asked for is that type already: the bytes are shared. */
+/** Shares the bytes of text that consists only of canonical dates or times of the type. */
 function shareTemporal(column: BytesColumn, to: FieldType): Column | null {
   if (column.type !== "text" || (to !== "date" && to !== "time" && to !== "datetime")) return null;
   const { presence, offsets, bytes } = column;

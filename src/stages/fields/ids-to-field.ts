@@ -8,7 +8,7 @@ export interface IdsToFieldSettings {
   readonly name: string;
 }
 
-/** The feature ids become the first field and are ids no longer. A batch without ids stays as it is. */
+/** Moves the feature IDs into a new first field. A batch without IDs is not changed. */
 export function build(settings: Settings, context: StageContext): Stage {
   const wanted = textSetting(settings, "name");
   return {

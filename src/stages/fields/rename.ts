@@ -8,7 +8,7 @@ export interface RenameSettings {
   readonly map: Readonly<Record<string, string>> | ReadonlyMap<string, string>;
 }
 
-/** @throws option-invalid where two fields of a batch would get one name */
+/** @throws option-invalid if two fields of a batch would get one name */
 export function build(settings: Settings): Stage {
   const names = mapSetting(settings, "map");
   return {

@@ -5,7 +5,7 @@ import { boxSetting, type Settings } from "../settings.js";
 import type { Stage } from "../stage.js";
 
 export interface BboxSettings {
-  /** West, south, east, north in the coordinates that the features have where the stage stands; west > east in degrees only. */
+  /** West, south, east, north in the coordinates of the incoming features; west > east only in degrees. */
   readonly box: Extent;
 }
 
@@ -64,7 +64,7 @@ function covers(column: GeometryColumn, row: number, x: number, y: number): bool
   return false;
 }
 
-/** Whether feature `row` has a point in common with the box; its edge belongs to it. No geometry has none. */
+/** Whether feature `row` intersects the box, including its edge; false without geometry. */
 export function meetsBox(column: GeometryColumn, row: number, box: Extent): boolean {
   const [minX, minY, maxX, maxY] = box;
   const kind = column.kinds[row]!;
@@ -94,7 +94,7 @@ export function meetsBox(column: GeometryColumn, row: number, box: Extent): bool
   return anySegmentMeets(column, row, box) || (isPolygonal(kind) && covers(column, row, minX, minY));
 }
 
-/** West beyond east: the box spans the antimeridian, west of which longitudes may go on beyond 180°, east of it below −180°. */
+/** Splits a box with west > east, which spans the antimeridian; longitudes may continue beyond ±180°. */
 function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
   if (west <= east) return [[west, south, east, north]];
   return [
@@ -104,8 +104,8 @@ function splitAtAntimeridian([west, south, east, north]: Extent): Extent[] {
 }
 
 /**
- * Keeps the features that have a point in common with the box, exactly, as `ogr2ogr -spat` does. Of longitudes the first
- * may be greater than the second, as in RFC 7946, 5.2: the box then spans the antimeridian.
+ * Keeps the features that intersect the box, exactly, as `ogr2ogr -spat` does. If west > east, the box spans the
+ * antimeridian (RFC 7946, 5.2).
  */
 export function build(settings: Settings): Stage {
   const boxes = splitAtAntimeridian(boxSetting(settings, "box"));

@@ -8,30 +8,30 @@ import type { Settings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface CheckAreaSettings {
-  /** What the coordinates are in. */
+  /** CRS of the coordinates. */
   readonly crs: Crs;
-  /** What they are converted into, where the area is the one of that. */
+  /** CRS of the output, if `area` is its area of use. */
   readonly target?: Crs;
-  /** Where the system is meant to be used, and what that is called. */
+  /** Area of use and its name. */
   readonly area: Area;
   readonly areaName: string | null;
 }
 
-/** Degrees beyond the area that are not far: as much as it spans, yet not less nor more than these. */
+/** Tolerance around the area in degrees: as much as it spans, within these limits. */
 const [minMarginDegrees, maxMarginDegrees] = [1, 4];
 
 function marginFor(area: Area): number {
   return Math.max(minMarginDegrees, Math.min(maxMarginDegrees, areaWidth(area), area[3] - area[1]));
 }
 
-/** Corners, middles of the sides and the centre. */
+/** Corners, middles of the sides and the center. */
 const samplePositions = [0, 0.5, 1];
 
 /**
- * Counts features that lie far outside of where their system is meant to be used, in the notice `outside-crs-area`: such
- * coordinates are distorted or, more likely, in another system. With `target` the same of the system that they are
- * converted into, in the notice `outside-target-area`: the accuracy of the operation is not known there. It looks at the
- * coordinates of the source, as those of the target may lead elsewhere when they are far from its area.
+ * Counts features far outside the area of use of their system in the notice `outside-crs-area`: such coordinates are
+ * distorted or, more likely, in another system. With `target`, counts features outside the area of the output system in the
+ * notice `outside-target-area`: the accuracy of the operation is unknown there. Checks source coordinates, since target
+ * coordinates far from the area may be meaningless.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const { crs, target, area, areaName } = settings as unknown as CheckAreaSettings;
@@ -71,7 +71,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
   };
 }
 
-/** Systems whose area of use has the position: the zone of UTM, and one that is used everywhere. */
+/** Suggests the UTM zone of the position, and a system that is valid everywhere. */
 function suggestTargetCrs(longitude: number, latitude: number): string {
   const everywhere = "--target-crs EPSG:4326 is for the whole world";
   if (latitude < -80 || latitude > 84) return everywhere;
@@ -84,7 +84,7 @@ const round = (angle: number): number => Number(angle.toFixed(4));
 
 type Box = [minX: number, minY: number, maxX: number, maxY: number];
 
-/** Around all positions; null where there are none. */
+/** Around all positions; null if there are none. */
 function boxOf(column: GeometryColumn, box: Box = [Infinity, Infinity, -Infinity, -Infinity]): Box | null {
   const { xy, boxes, members } = column;
   const [values, step] = boxes ? [boxes, 4] : [xy, 2];
@@ -120,7 +120,7 @@ function toDegrees(column: GeometryColumn, locate: (xy: Float64Array) => void): 
   return { ...column, xy, boxes: null, members: column.members && toDegrees(column.members, locate) };
 }
 
-/** The first position of a row that lies outside: as it is given, then in degrees; null where none does. */
+/** The first position of a row outside the area: as given, then in degrees; null if there is none. */
 function firstPositionOutside(
   column: GeometryColumn,
   given: GeometryColumn,

@@ -11,10 +11,10 @@ import { reportRepairs } from "./drop-degenerate.js";
 export interface CheckCoordinatesSettings {
   /**
    * `finite`: every number is finite. `wgs84`: also longitudes within ±180° and latitudes within ±90°. `assumed`: the
-   * same, for a source that does not say what its coordinates are; a position that does not fit ends the reading.
+   * same, for a source without a CRS; a position out of range ends the conversion.
    */
   readonly mode: "wgs84" | "assumed" | "finite";
-  /** What the source is called; for `assumed`. */
+  /** Name of the source, for `assumed`. */
   readonly source?: string;
 }
 
@@ -48,7 +48,7 @@ function areBoxesWithin(boxes: Float64Array, { maxX, maxY }: Range): boolean {
   return true;
 }
 
-/** Whether every position is in range: the one pass that valid data costs. */
+/** Whether every position is in range: the only pass over valid data. */
 function allWithin(column: GeometryColumn, range: Range): boolean {
   const { xy, z, boxes } = column;
   if (!(boxes ? areBoxesWithin(boxes, range) : arePositionsWithin(xy, range))) return false;
@@ -56,20 +56,20 @@ function allWithin(column: GeometryColumn, range: Range): boolean {
   return column.members === null || allWithin(column.members, range);
 }
 
-/** Beyond that no degrees are written by mistake. */
-const minMetres = 1000;
+/** Larger numbers are not mistyped degrees. */
+const minMeters = 1000;
 
-/** @param remedy for coordinates that look like metres; empty where the message has one */
+/** @param remedy for coordinates that look like meters; empty if the message has one */
 function outOfRangeFault(x: number, y: number, remedy: string): CoordinateFault {
   const code = "out-of-range";
   const isLatitude = Math.abs(y) > 90 + coordinateToleranceDegrees;
   const reason = isLatitude ? `latitude ${y} is beyond ±90°` : `longitude ${x} is beyond ±180°`;
-  if (Math.abs(x) > minMetres || Math.abs(y) > minMetres)
-    return { code, reason: `${reason}; these look like metres${remedy === "" ? "" : `: ${remedy}`}` };
+  if (Math.abs(x) > minMeters || Math.abs(y) > minMeters)
+    return { code, reason: `${reason}; these look like meters${remedy === "" ? "" : `: ${remedy}`}` };
   const isExchanged = isLatitude && Math.abs(y) <= 180 && Math.abs(x) <= 90;
   return {
     code,
-    reason: isExchanged ? `${reason}; latitude seems to stand before longitude, which --swap-xy exchanges` : reason,
+    reason: isExchanged ? `${reason}; latitude seems to come before longitude; --swap-xy exchanges them` : reason,
   };
 }
 
@@ -105,13 +105,13 @@ function antimeridianShift({ west, east, maxAbsLatitude }: LongitudeSpan): -360 
   return east <= -180 + coordinateToleranceDegrees && west >= -360 ? 360 : 0;
 }
 
-/** Of one that lies on both sides of the antimeridian, in longitudes that run on: what to do with it. */
+/** Advice for a geometry that crosses the antimeridian with continuous longitudes. */
 function antimeridianAdvice({ west, east }: LongitudeSpan): string {
   if (!(west >= -360 && east <= 360)) return "";
   return "; the feature lies on both sides of the antimeridian: --no-reproject carries it as it is, and into GeoJSON --out antimeridian=cut cuts it there";
 }
 
-/** Checks rows one by one and remembers what is nearly in range. */
+/** Checks rows one by one, and collects positions that are nearly in range. */
 class RowChecker {
   /** Positions snapped so far. */
   snapCount = 0;
@@ -158,7 +158,7 @@ class RowChecker {
     return null;
   }
 
-  /** Has all longitudes of a row turned. */
+  /** Shifts all longitudes of a row. */
   shiftLongitudes(column: GeometryColumn, row: number, degrees: number): void {
     const [from, to] = positionRange(column, row);
     for (let k = from; k < to; k++) {
@@ -171,7 +171,7 @@ class RowChecker {
       for (let k = memberOffsets[row]!; k < memberOffsets[row + 1]!; k++) this.shiftLongitudes(members, k, degrees);
   }
 
-  /** The column with what was snapped and turned. */
+  /** Returns the column with snapped and shifted positions. */
   applyFixes(column: GeometryColumn): GeometryColumn {
     const xy = column.xy.slice();
     for (const [array, at, value] of this.fixes) if (array === column.xy) xy[at] = value;
@@ -179,7 +179,7 @@ class RowChecker {
   }
 }
 
-/** The batch without the parts of multi geometries, holes and members of collections that have a position not finite. */
+/** Removes parts of multi geometries, holes and members of collections with positions that are not finite. */
 function dropNonFiniteParts(batch: Batch, check: RowChecker, context: StageContext): Batch {
   const { geometry } = batch;
   const builder = new GeometryBuilder();
@@ -208,7 +208,7 @@ export function build(settings: Settings, context: StageContext): Stage {
   const source = mode === "assumed" ? textSetting(settings, "source") : "";
   const place = settings.layer === undefined ? undefined : { layer: textSetting(settings, "layer") };
   const remedy = booleanSetting(settings, "untouched")
-    ? "leave --no-reproject away"
+    ? "omit --no-reproject"
     : mode === "assumed" || booleanSetting(settings, "stated")
       ? ""
       : "name their CRS with --source-crs";

@@ -8,13 +8,12 @@ import type { Stage, StageContext } from "../stage.js";
 export interface DropDegenerateSettings {
   /** Lines of one position stay: for targets that have them, such as the track segments of GPX. */
   readonly shortLines: boolean;
-  /** The target has heights, and the last position of a ring is to have that of the first one (RFC 7946, 3.1.6). */
+  /** Whether the target has heights, so that the last position of a ring must have the height of the first (RFC 7946, 3.1.6). */
   readonly z?: boolean;
 }
 
 /**
- * Leaves out what no standard has a place for: lines of one position, rings of fewer than four. Valid batches pass
- * as they are.
+ * Removes parts that no standard allows: lines of one position, rings of fewer than four. Valid batches pass unchanged.
  *
  * - loss `degenerate-part`: lines, holes, polygons of a multi geometry and members of a collection left out;
  * - reject `degenerate-geometry`: nothing else is left of the geometry;

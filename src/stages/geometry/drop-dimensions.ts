@@ -37,7 +37,7 @@ function withoutDimensions(geometry: GeometryColumn, z: boolean, m: boolean): Ge
   };
 }
 
-/** Takes heights or measures away and counts the features that had some: `z-dropped`, `m-dropped`. */
+/** Removes heights or measures, and counts the features that had some: `z-dropped`, `m-dropped`. */
 export function build(settings: Settings, context: StageContext): Stage {
   const z = booleanSetting(settings, "z");
   const m = booleanSetting(settings, "m");

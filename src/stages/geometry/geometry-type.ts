@@ -11,9 +11,8 @@ export interface GeometryTypeSettings {
    * - `multi`: keep all, and make single geometries multi ones, so that a layer has one type;
    * - `multipoint`, `multiline`, `multipolygon`: both.
    *
-   * In any case of letters; `linestring` is another word for `line`. Nothing is converted that would have to be taken
-   * apart or made up: what is left out (other families, collections, features without geometry) is counted in the
-   * notice `geometry-type-left-out`.
+   * Case is ignored; `linestring` means `line`. Geometries are not split or constructed: features that are left out (other
+   * families, collections, features without geometry) are counted in the notice `geometry-type-left-out`.
    */
   readonly type: string;
 }

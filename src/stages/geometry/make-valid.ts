@@ -10,8 +10,8 @@ export { validityChecker, validityProblem } from "./valid/validity.js";
 const firstReason = (reasons: ReadonlyMap<number, string>): string => reasons.values().next().value ?? "";
 
 /**
- * Repairs invalid lines and polygons and leaves valid ones as they are, to the bit. A polygon stays polygonal, perhaps
- * of several parts; overlaps stay area, and heights are interpolated at new vertices.
+ * Repairs invalid lines and polygons; valid ones are not changed at all. A polygon stays polygonal, possibly with several
+ * parts; overlaps stay area, and heights are interpolated at new vertices.
  *
  * - notice `made-valid`: features repaired;
  * - loss `collapsed-part`: parts that were no more than a point or a line were left out of these;

@@ -6,7 +6,7 @@ import type { Stage, StageContext } from "../stage.js";
 
 /**
  * For targets without GeometryCollections: one whose members are all points, lines or polygons becomes that Multi*,
- * an empty one no geometry; both are losses (`collection-merged`, `geometry-empty`). Mixed ones stay as they are.
+ * an empty one no geometry; both are losses (`collection-merged`, `geometry-empty`). Mixed ones stay unchanged.
  */
 export function build(_settings: Settings, context: StageContext): Stage {
   return { apply: (batch) => mergeCollections(batch, context) };

@@ -14,7 +14,7 @@ import type { Settings } from "../settings.js";
 import type { Stage, StageContext } from "../stage.js";
 
 export interface ReprojectSettings {
-  /** What `findOperation` of src/crs gave: plain data. */
+  /** The result of `findOperation` of src/crs: plain data. */
   readonly operation: Operation;
 }
 
@@ -34,7 +34,7 @@ function transformColumn(column: GeometryColumn, transform: Transform): Transfor
   };
 }
 
-/** The first position of the row, in the coordinates of `given`, that `result` has as NaN; null where none is. */
+/** The first position of the row, in coordinates of `given`, that is NaN in `result`; null if there is none. */
 function firstFailedPosition(given: GeometryColumn, result: GeometryColumn, row: number): [number, number] | null {
   const [from, to] = positionRange(result, row);
   for (let k = from; k < to; k++) {
@@ -49,7 +49,7 @@ function firstFailedPosition(given: GeometryColumn, result: GeometryColumn, row:
   return null;
 }
 
-/** States which routes were taken, which positions none serves and how many lie beside theirs, and counts from zero again. */
+/** Reports the used transformations, untransformable positions and positions outside their areas, and resets the counts. */
 function reportUses({ from, to, transformations }: Operation, tally: PositionCounter, context: StageContext): void {
   const [source, target] = [from.id ?? from.name, to.id ?? to.name];
   for (const transformationIndex of [...transformations.keys(), null]) {
@@ -64,16 +64,15 @@ function reportUses({ from, to, transformations }: Operation, tally: PositionCou
       });
   }
   if (tally.outsideAreaCount > 0) {
-    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be metres less accurate than it says`;
+    const example = `positions lie up to one degree beyond where the operation used from ${source} to ${target} is meant for: there it may be less accurate than stated by meters`;
     context.reportNotice("outside-operation-area", undefined, example, tally.outsideAreaCount);
   }
   tally.clear();
 }
 
 /**
- * Transforms every position by one operation. A feature of which a position cannot be transformed is rejected
- * (`not-transformable`) whole, in its source coordinates; where its easting begins with the number of a zone, the notice
- * `zone-prefix` says so.
+ * Transforms every position by one operation. A feature with a position that cannot be transformed is rejected
+ * (`not-transformable`) with its source coordinates; the notice `zone-prefix` reports eastings with a zone number.
  */
 export async function build(settings: Settings, context: StageContext): Promise<Stage> {
   const operation = settings.operation as Operation | undefined;
@@ -86,7 +85,7 @@ export async function build(settings: Settings, context: StageContext): Promise<
     buildGeographicTransform(operation.from),
     createZoneAdviser(operation.from),
   ]);
-  // What has a place is for `check-area` to say, once for all features.
+  // Valid positions in the wrong area are reported by `check-area`.
   const tellZone = (x: number, y: number): void => {
     const place = Float64Array.of(x, y);
     locate?.(place);

@@ -1,10 +1,10 @@
 import { type Column, type Value, valueAt } from "../../model/column.js";
 import { numberFromText } from "../fields/cast-value.js";
 
-/** SQL's three truths. */
+/** SQL's three-valued logic. */
 export const TruthValue = { false: 0, true: 1, unknown: 2 } as const;
 
-/** Where two values stand to each other; `none` where they cannot be compared, or one is null. */
+/** The order of two values; `none` if they cannot be compared, or one is null. */
 export const Order = { none: 0, less: 1, equal: 2, greater: 4 } as const;
 
 /** The place of a UTF-16 unit in the order of code points: surrogates stand after U+FFFF. */
@@ -27,7 +27,7 @@ export function compareNumbers(a: number | bigint, b: number | bigint): number {
   return a < b ? Order.less : a > b ? Order.greater : a >= b ? Order.equal : Order.none;
 }
 
-/** Text as a number: whole numbers exactly, whatever their size; undefined where it is not one. */
+/** Text as a number: whole numbers exactly, whatever their size; undefined if it is not one. */
 function parseNumber(text: string): number | bigint | undefined {
   const trimmed = text.trim();
   if (/^[+-]?\d{16,}$/.test(trimmed)) return BigInt(trimmed.startsWith("+") ? trimmed.slice(1) : trimmed);
@@ -94,7 +94,7 @@ export function scalarAt(column: Column, row: number): Value {
   return column.type === "json" && value !== null ? jsonScalarValue(value as string) : value;
 }
 
-/** What LIKE looks at; null for null and for bytes. */
+/** The text that LIKE matches; null for null and for bytes. */
 export function likeText(value: Value): string | null {
   return value === null || value instanceof Uint8Array ? null : String(value);
 }

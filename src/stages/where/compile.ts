@@ -31,7 +31,7 @@ const mirroredComparison: Readonly<Record<Comparison, Comparison>> = {
 const truthOfOrder = (found: number, wanted: number): number =>
   found === Order.none ? TruthValue.unknown : (found & wanted) !== 0 ? TruthValue.true : TruthValue.false;
 
-/** The column an operand names; null for a field that the batch does not have, undefined for what is no column. */
+/** The column of an operand; null for a field that the batch does not have, undefined if it is not a field. */
 function findColumn(operand: Operand, batch: Batch): Column | null | undefined {
   if (operand.kind === "special") return operand.name === "$id" ? batch.ids : undefined;
   if (operand.kind !== "field") return undefined;
@@ -64,7 +64,7 @@ function compareBytes(column: BytesColumn, row: number, literal: Uint8Array): nu
   return size === literal.length ? Order.equal : size < literal.length ? Order.less : Order.greater;
 }
 
-/** A column against a literal without making a value a row; null where the two have no short way. */
+/** Compares a column with a literal without creating a value for each row; null if the types do not allow it. */
 function compileLiteralComparison(column: Column, literal: Value, wanted: number): CompiledCondition | null {
   const { presence } = column;
   if (isBytesColumn(column)) {

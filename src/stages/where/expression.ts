@@ -1,4 +1,4 @@
-/** What stands beside an operator: something with a value in every row. */
+/** An operand, which has a value in every row. */
 export type Operand =
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "special"; readonly name: "$id" | "$type" }
@@ -6,7 +6,7 @@ export type Operand =
 
 export type Comparison = "=" | "<>" | "<" | "<=" | ">" | ">=";
 
-/** A condition: true, false or unknown in every row. An operand alone is true where its value is. */
+/** A condition: true, false or unknown in every row. A single operand is true if its value is. */
 export type Expression =
   | Operand
   | { readonly kind: "and" | "or"; readonly operands: readonly Expression[] }

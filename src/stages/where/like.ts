@@ -25,7 +25,7 @@ function parsePattern(pattern: string, escapedBy: string): PatternPart[] {
 /** UTF-16 units of the character that begins at `at`. */
 const characterWidth = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
 
-/** Case taken away, character by character, so that `_` still counts what was written: ß stays ß, all sigmas are Σ. */
+/** Folds case character by character, so that `_` still matches one character: ß stays ß, all sigmas are Σ. */
 function foldCase(text: string): string {
   const upper = text.toUpperCase();
   if (upper.length === text.length) return upper;
@@ -36,8 +36,8 @@ function foldCase(text: string): string {
 }
 
 /**
- * LIKE of SQL: `%` stands for any characters, `_` for one, the character after `escapedBy` for itself. Takes pattern
- * times text at worst, whatever the pattern.
+ * SQL's LIKE: `%` matches any characters, `_` one, and `escapedBy` escapes the next character. The worst-case time is
+ * proportional to pattern length times text length.
  */
 export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: boolean): (text: string) => boolean {
   const wanted = parsePattern(pattern, escapedBy).map((piece) =>
@@ -47,7 +47,7 @@ export function likeMatcher(pattern: string, escapedBy: string, ignoreCase: bool
     const text = ignoreCase ? foldCase(written) : written;
     let at = 0;
     let next = 0;
-    // Only the last % can still give way, so there is one place to come back to.
+    // Backtracking only to the last % is sufficient.
     let retryPiece = -1;
     let retryAt = 0;
     for (;;) {

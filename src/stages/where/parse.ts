@@ -9,7 +9,7 @@ const comparisons: readonly string[] = ["=", "<>", "<", "<=", ">", ">="];
 const predicates: readonly string[] = ["in", "like", "ilike", "between", "is", "not"];
 const specials = ["$id", "$type"] as const;
 
-/** Enough for people; what is deeper would exhaust the stack. */
+/** Deeper nesting could exhaust the stack. */
 const maxDepth = 200;
 
 function isOperand(expression: Expression): expression is Operand {
@@ -67,7 +67,7 @@ class Parser {
     return invalidExpressionError(this.text, token.start, reason);
   }
 
-  /** An expression whose value is a truth. */
+  /** Parses an expression that is a condition. */
   private parseCondition(least: number): Expression {
     const start = this.peek();
     const expression = this.parseSubexpression(least);
@@ -302,7 +302,7 @@ function collectValueFields(expression: Expression, names: Set<string>): void {
 }
 
 /**
- * The fields that an expression names where most people write a value: `Berlin` of `name = Berlin`.
+ * Fields of an expression that were probably meant as text: `Berlin` of `name = Berlin`.
  * @throws expression-invalid
  */
 export function fieldsMeantAsValues(expression: string): string[] {

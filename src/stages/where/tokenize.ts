@@ -4,7 +4,7 @@ export interface Token {
   readonly kind: "name" | "special" | "keyword" | "number" | "text" | "symbol" | "end";
   /** A name or text without its quotes, a keyword in lower case, a symbol or number as written. */
   readonly text: string;
-  /** Where it begins in the expression, in UTF-16 units from 0. */
+  /** Offset in the expression, in UTF-16 units from 0. */
   readonly start: number;
 }
 

@@ -4,10 +4,11 @@ import { roundingForPrecision } from "../diff/rounding.js";
 import { checkNotStale } from "../plan/check-not-stale.js";
 import { checkGuards } from "../plan/guards.js";
 import { isEmptyPlan, type OpenPlan } from "../plan/plan.js";
+import { waitForEarlierRequests } from "../plan/plan-sync.js";
 import { removeOldRejects } from "../source/rejects-path.js";
 import { readSourceFileDigests } from "../source/source-file-digests.js";
-import { applyAndUpdateBaseline, waitForEarlierRequests } from "../sync.js";
 import type { SyncRun } from "../sync-run.js";
+import { applyAndUpdateBaseline } from "./apply-and-update-baseline.js";
 import type { ApplyReport } from "./apply-context.js";
 
 /**

@@ -9,6 +9,7 @@ import { type KeyedRow, rowKey } from "../../remote/snapshot/feature-side.js";
 import { readSnapshot, type Snapshot } from "../../remote/snapshot/read-snapshot.js";
 import { Workspace } from "../../remote/snapshot/workspace.js";
 import type { RemoteKey } from "../../remote/wire.js";
+import { applyAndUpdateBaseline } from "../apply/apply-and-update-baseline.js";
 import type { ApplyReport } from "../apply/apply-context.js";
 import { strongEtag } from "../apply/etag-chain.js";
 import { type DuplicateKey, findDuplicateKeys, groupByContent } from "../keys/duplicate-keys.js";
@@ -23,10 +24,10 @@ import {
   type PlanFileHeader,
   planVersion,
 } from "../plan/plan.js";
+import { waitForEarlierRequests } from "../plan/plan-sync.js";
 import { PlanWriter } from "../plan/plan-writer.js";
 import type { Guards, SyncRequest } from "../request.js";
 import { removeOutOfScope } from "../source/scope.js";
-import { applyAndUpdateBaseline, waitForEarlierRequests } from "../sync.js";
 import type { ReadonlySyncRun, SyncRun } from "../sync-run.js";
 import { mergeFeature } from "./merge-feature.js";
 import { readMapFeature } from "./read-rows.js";

@@ -65,7 +65,7 @@ describe("codes", () => {
         name: "OSGB36 / British National Grid + EPSG:5701",
       });
       const operation = await findOperation(crs, wgs84);
-      expect(await operationText(operation)).toMatch(/heights stay as they are.*EPSG:5701, is dropped/);
+      expect(await operationText(operation)).toMatch(/heights are copied unchanged.*EPSG:5701, is dropped/);
       expect(operation.transformations).toEqual(
         (await findOperation(await parse("EPSG:27700"), wgs84)).transformations,
       );
@@ -207,7 +207,7 @@ describe("PROJ strings", () => {
     await expect(findOperation(wgs84, await parse("+proj=cea +k_0=0.9 +datum=WGS84"))).rejects.toThrow("+proj=cea");
     for (const text of ["cea +lat_ts=100 +R_A", "cea +lat_ts=90", "laea +lat_0=-100", "lcc +lat_1=30 +lat_2=91"]) {
       const impossible = findOperation(wgs84, await parse(`+proj=${text} +datum=WGS84`));
-      await expect(impossible, text).rejects.toThrow("no map has +lat_");
+      await expect(impossible, text).rejects.toThrow("no projection has +lat_");
     }
     const airport =
       "+proj=ortho +lat_0=37.6289686531 +lon_0=-122.3939412704 +alpha=27.7928209333 +k=0.9999968 +ellps=GRS80 +units=us-ft";

@@ -317,7 +317,7 @@ describe.skipIf(needsProj)("grids that a definition asks for", () => {
   it("are asked for by name where they are not there", async () => {
     for (const grids of ["nowhere.gsb", "nowhere.gsb,ntv2_0.gsb", "@nowhere.gsb"])
       await expect(transformWithGrids(folder, asks(grids), "EPSG:4326", [-110, 55])).rejects.toThrow(
-        /shift grid nowhere\.gsb, which is not at hand: name the file with --grid/,
+        /shift grid nowhere\.gsb, which is missing: name the file with --grid/,
       );
   });
 });

@@ -49,6 +49,6 @@ it("an offset is told with its accuracy, and is not taken for none", async () =>
 
 it("an offset of nothing says that the datums are taken for one", async () => {
   const { operation, longitude } = await transformPosition("EPSG:4156", "EPSG:5228", [14.4, 50.1], 1);
-  expect(await operationText(operation)).toContain("both datums are taken for one");
+  expect(await operationText(operation)).toContain("both datums are assumed to be the same");
   expect(longitude).toBeCloseTo(14.4, 12);
 });

@@ -393,7 +393,7 @@ describe("heights of compound systems", () => {
     for (const text of texts) {
       const operation = await findOperation(await parse(text), wgs84);
       expect(operation.kind).toBe("identity");
-      expect(await operationText(operation), text).toMatch(/heights stay as they are.*egm96.*dropped/i);
+      expect(await operationText(operation), text).toMatch(/heights are copied unchanged.*egm96.*dropped/i);
     }
   });
 });
@@ -415,7 +415,7 @@ describe("what is left alone", () => {
   it("keeps longitudes and latitudes to the bit where datums are taken for one", async () => {
     const operation = await findOperation(await parse("EPSG:4258"), wgs84);
     expect(operation.accuracy).toBe(1);
-    expect(await operationText(operation)).toContain("taken for one");
+    expect(await operationText(operation)).toContain("assumed to be the same");
     const xy = Float64Array.of(9.12345678901234, 49.98765432109876);
     (await buildTransform(operation))(xy, null);
     expect([...xy]).toEqual([9.12345678901234, 49.98765432109876]);
@@ -474,7 +474,7 @@ describe("refusals", () => {
   it("a datum that no one knows, unless its ellipsoid is WGS 84's own", async () => {
     const onGrs80 = unnamed("Transverse_Mercator", "GRS 1980", "298.257222101");
     expect(await refused(onGrs80)).toContain('the datum "Unknown datum" is not known');
-    expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("is not known");
+    expect(await refused("+proj=utm +zone=32 +ellps=GRS80")).toContain("are unknown");
     expect(await refused(unnamed("Robinson"), "EPSG:4326", 1)).toContain("2 m at best");
     // A shift or a grid that is spoken of makes it another datum.
     expect(await refused("+proj=longlat +ellps=WGS84 +nadgrids=some.gsb")).toContain("some.gsb");
@@ -508,7 +508,7 @@ describe("refusals", () => {
 
   it("what is less accurate than asked for, naming the grid that would do", async () => {
     expect(await refused("EPSG:27700", "EPSG:4326", 1)).toMatch(
-      /accurate to 2 m.*1 m is asked for.*--accuracy 2 .*grids get/,
+      /accurate to 2 m.*1 m is required.*--accuracy 2 .*grids get/,
     );
     expect(await refused("EPSG:4258", "EPSG:4326", 0.5)).toContain("accurate to 1 m");
   });
@@ -521,7 +521,7 @@ describe("refusals", () => {
   it("but `ballpark` carries over what no one knows, saying so", async () => {
     const operation = await findOperation(await parse("EPSG:4267"), wgs84, { allowBallpark: true, accuracy: 0.5 });
     expect(operation.accuracy).toBeNull();
-    expect(await operationText(operation)).toContain("hundreds of metres");
+    expect(await operationText(operation)).toContain("hundreds of meters");
   });
 });
 

@@ -43,9 +43,7 @@ async function failureOf(ask: Promise<unknown>): Promise<NetworkFailure> {
 test.each(clients)("a server without TLS is told from one that is away, by %s", async (_, ask) => {
   const host = await answering("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
   const { reason, isTransient } = await failureOf(ask(`https://${host}/`));
-  expect(reason).toBe(
-    "what answers there does not speak TLS; where all may cross the network in the clear, write http://",
-  );
+  expect(reason).toBe("the server does not use TLS; to connect without encryption, write http://");
   expect(isTransient).toBe(false);
 });
 
@@ -53,7 +51,7 @@ test.each(clients)("a server that answers what is plain with an alert of TLS is 
   // RFC 8446, 5.1 and 6: alert, legacy version 1.2, two bytes: fatal, unexpected_message.
   const host = await answering(Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a]));
   expect(await failureOf(ask(`http://${host}/`))).toEqual({
-    reason: "what answers there speaks TLS alone; write https://",
+    reason: "the server only accepts TLS; write https://",
     isTransient: false,
     isUntrusted: false,
   });
@@ -72,7 +70,7 @@ test.each(clients)(
   async (_, ask) => {
     const host = await answering(null);
     const failure = await failureOf(ask(`http://${host}/`));
-    const reason = "the server broke off the connection; where it speaks TLS alone, write https://";
+    const reason = "the server closed the connection; if it only accepts TLS, write https://";
     expect(classifyFirstFailure(failure, `http://${host}/`)).toEqual({ reason, isTransient: true, isUntrusted: false });
     expect(classifyFirstFailure(failure, `https://${host}/`)).toEqual(failure);
   },

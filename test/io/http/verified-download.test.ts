@@ -99,7 +99,7 @@ describe("a verified download", () => {
     await expect(run).rejects.toThrow(/one\.tif: its SHA-256 is [0-9a-f]{64}, and /);
     expect(isEmpty(folder)).toBe(true);
     server.misbehave(null);
-    await expect(download({ bytes: 299_999 }).run).rejects.toThrow("it has 300000 bytes, and 299999 are expected");
+    await expect(download({ bytes: 299_999 }).run).rejects.toThrow("it has 300000 bytes; expected 299999");
   });
 
   test("gives up on a server that falls silent", async () => {

@@ -44,14 +44,14 @@ const spooled = () =>
   readdirSync(scratch.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
 describe("a path", () => {
-  test("is taken as it is", async () => {
+  test("is opened directly", async () => {
     writeFileSync(scratch.path("a.csv"), "x");
     const source = await open(scratch.path("a.csv"));
     expect(source.path).toBe(scratch.path("a.csv"));
     expect((await open(`file://${scratch.path("a.csv")}`)).path).toBe(source.path);
   });
 
-  test("that is missing, a folder, or of another scheme is told as such", async () => {
+  test("that is missing, a folder, or has an unknown scheme is refused", async () => {
     expect((await failure(scratch.path("no.csv"))).code).toBe("input-missing");
     expect((await failure(scratch.folder)).message).toContain("it is a folder");
     const other = await failure("ftp://me:secret@host/a.csv?key=secret");
@@ -113,7 +113,7 @@ test("siblings that come and go are seen, in a folder that was not changed for l
   expect(roads.findSibling("prj")).toBeNull();
 });
 
-describe("an address", () => {
+describe("a URL", () => {
   const servers: { server: Server; sockets: Set<Socket> }[] = [];
 
   async function serve(listener: RequestListener): Promise<string> {
@@ -252,7 +252,7 @@ describe("an address", () => {
     }
   });
 
-  test("is followed where it moved, but not without end, and not with the credentials to another host", async () => {
+  test("follows redirects, but not endlessly, and without credentials to other hosts", async () => {
     const seen: string[] = [];
     const other = await serve((request, response) => {
       seen.push(`other ${request.headers.authorization ?? "nothing"}`);
@@ -280,7 +280,7 @@ describe("an address", () => {
     expect((await failure(`${host}/odd.csv`)).message).toContain("redirects to file:");
   });
 
-  test("that is plain and leads to one that breaks off is not told to be written with https", async () => {
+  test("gets no https advice if a redirect target closes the connection", async () => {
     const silent = await serve((request) => request.socket.destroy());
     const plain = await serve((_, response) => response.writeHead(302, { location: `${silent}/far.csv` }).end());
     const direct = await open(`${silent}/far.csv`).catch((error: Error) => error.message);
@@ -307,18 +307,18 @@ describe("an address", () => {
     expect(error.message).toContain(`the server answers ${status}`);
   });
 
-  test("that gives a web page is refused; data that is called a page is not", async () => {
+  test("that returns a web page is refused; data with media type text/html is not", async () => {
     const host = await serve((request, response) => {
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.end(
         request.url === "/a.kml" ? '<?xml version="1.0"?><kml/>' : "\n<!-- x -->\n<!DOCTYPE HTML><html><body>Log in",
       );
     });
-    expect((await failure(`${host}/a.csv`)).message).toContain("answers with a web page");
+    expect((await failure(`${host}/a.csv`)).message).toContain("sent a web page");
     expect((await open(`${host}/a.kml`)).size).toBe(27);
   });
 
-  test("that breaks off is refused, with a length and without", async () => {
+  test("that closes the connection early is refused, with a length and without", async () => {
     const host = await serve((request, response) => {
       if (request.url === "/sized.csv") response.setHeader("content-length", body.length);
       response.write(body.subarray(0, 1_500_000), () => setTimeout(() => response.destroy(), 50));
@@ -326,12 +326,12 @@ describe("an address", () => {
     for (const name of ["sized.csv", "chunked.csv"]) {
       const error = await failure(`${host}/${name}`);
       expect(error.code).toBe("input-unavailable");
-      expect(error.message).toContain("the server broke off the connection");
+      expect(error.message).toContain("the server closed the connection");
     }
     expect(spooled()).toEqual([]);
   });
 
-  test("that is slow is waited for, and that is silent is not", async () => {
+  test("may be slow, but not silent", async () => {
     const host = await serve((request, response) => {
       if (request.url === "/nothing.csv") return;
       let count = 0;
@@ -357,7 +357,7 @@ describe("an address", () => {
     expect(spooled().map(({ name }) => name)).toEqual(["slow.csv"]);
   });
 
-  test("that announces too much is not even begun", async () => {
+  test("that announces too many bytes is not downloaded", async () => {
     let sent = 0;
     const host = await serve((_, response) => {
       response.setHeader("content-length", 10 ** 12);
@@ -380,7 +380,7 @@ describe("an address", () => {
     expect(spooled()).toEqual([]);
   });
 
-  test("without a server, or that is none, says why", async () => {
+  test("without a server, or invalid, is refused with the reason", async () => {
     const host = await serve(() => {});
     servers[0]!.server.close();
     const refused = await failure(`${host}/a.csv`);

@@ -74,8 +74,8 @@ const canada = scratch.path("canada.csv");
 writeFileSync(canada, "n,lon,lat\n1,-100,55\n2,-101,56\n");
 const nad27 = { inputs: [canada], sourceCrs: "EPSG:4267" };
 
-describe("convert that may download grids", () => {
-  test("fetches those that its positions need, and no others", async () => {
+describe("convert with grid downloads", () => {
+  test("downloads only the grids that its positions need", async () => {
     const output = scratch.path("canada.geojson");
     const { notices, operations } = await run({ ...nad27, output });
     expect(asked()).toEqual(["/ca_nrc_ntv2_0.tif"]);
@@ -88,7 +88,7 @@ describe("convert that may download grids", () => {
     expect((y! - 55) * 3600).toBeCloseTo(north, 2);
   });
 
-  test("fetches nothing that is in the cache already", async () => {
+  test("downloads nothing that the cache has", async () => {
     await run({ ...nad27, output: scratch.path("one.geojson") });
     server.misbehave(null);
     const { notices } = await run({ ...nad27, output: scratch.path("two.geojson") });
@@ -96,19 +96,19 @@ describe("convert that may download grids", () => {
     expect(notices.map(({ code }) => code)).not.toContain("grid-downloaded");
   });
 
-  test("fetches nothing where it may not", async () => {
+  test("downloads nothing unless allowed", async () => {
     const output = scratch.path("without.geojson");
     await run({ ...nad27, accuracy: 50, output }, false);
     expect(asked()).toEqual([]);
     expect(existsSync(cache)).toBe(false);
   });
 
-  test("fetches nothing, and reads nothing twice, where no grid can help", async () => {
+  test("downloads nothing and does not scan if no grid can help", async () => {
     await run({ inputs: [canada], output: scratch.path("mercator.csv"), targetCrs: "EPSG:3857" });
     expect(asked()).toEqual([]);
   });
 
-  test("fetches nothing where no feature has a geometry", async () => {
+  test("downloads nothing without geometries", async () => {
     const empty = scratch.path("empty.geojson");
     writeFileSync(
       empty,
@@ -121,14 +121,14 @@ describe("convert that may download grids", () => {
     expect(layer!.grids).toEqual([]);
   });
 
-  test("swaps x and y before it looks where the positions are", async () => {
+  test("swaps x and y before choosing grids", async () => {
     const swapped = scratch.path("swapped.csv");
     writeFileSync(swapped, "n,lon,lat\n1,35.5,-80\n");
     await run({ inputs: [swapped], sourceCrs: "EPSG:4267", swapXy: true, output: scratch.path("swapped.geojson") });
     expect(asked()).toEqual(["/us_noaa_conus.tif"]);
   });
 
-  test("writes nothing where a download fails or is altered", async () => {
+  test("writes nothing if a download fails or has a wrong checksum", async () => {
     const output = scratch.path("never.geojson");
     server.misbehave({ kind: "status", status: 404 });
     await expect(run({ ...nad27, output })).rejects.toMatchObject({ code: "input-download" });
@@ -162,7 +162,7 @@ describe("convert that may download grids", () => {
 });
 
 describe("the grids for an input", () => {
-  test("are those that its features would be moved by, as far as they are missing", async () => {
+  test("lists the missing grids that its features would use", async () => {
     const question = { input: canada, sourceCrs: "EPSG:4267" };
     const [layer] = await findMissingGrids(question, hostWith(false));
     expect(layer).toMatchObject({ layer: "canada", from: "EPSG:4267", to: "EPSG:4326" });

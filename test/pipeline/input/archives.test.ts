@@ -109,7 +109,7 @@ describe("a format's own zip", () => {
     expect(written).toBe(1);
     expect(notices.find(({ code }) => code === "zip-entries-ignored")).toMatchObject({
       count: 1,
-      example: expect.stringContaining("it also holds more.pairs"),
+      example: expect.stringContaining("and also contains more.pairs"),
     });
   });
 });

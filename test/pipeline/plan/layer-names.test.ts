@@ -33,13 +33,13 @@ beforeAll(() => {
   inputs = filesNamed("in", names);
 });
 
-test("a name that a GeoPackage does not take, or that is taken, becomes another one, and no one else's", async () => {
+test("a layer name that is invalid or taken in a GeoPackage becomes a unique one", async () => {
   const path = scratch.path("out.gpkg");
   expect(await convertedNames(inputs, path)).toEqual({
     names: ["layer_gpkg_x_1", "layer_gpkg_x", "Places", "places_2", "places_1", " edge"],
     renamed: [
-      'the layer "gpkg_x" became "layer_gpkg_x_1", since another layer is called so',
-      'the layer "places" became "places_2", since another layer is called so',
+      'the layer "gpkg_x" became "layer_gpkg_x_1", since another layer has that name',
+      'the layer "places" became "places_2", since another layer has that name',
     ],
   });
   if (!hasProgram("ogrinfo")) return;
@@ -49,12 +49,12 @@ test("a name that a GeoPackage does not take, or that is taken, becomes another 
   );
 });
 
-test("a name that a GeoPackage does not take is another one each time, also for what is replaced and added", async () => {
+test("an invalid layer name is adapted the same way for --replace-layer and --append", async () => {
   const path = scratch.path("again.gpkg");
   const asked = { layerName: "rtree_x" };
   const became = {
     names: ["layer_rtree_x"],
-    renamed: ['the layer "rtree_x" became "layer_rtree_x", since OGC GeoPackage does not take it'],
+    renamed: ['the layer "rtree_x" became "layer_rtree_x", since OGC GeoPackage does not allow the name'],
   };
   for (const more of [{}, { replaceLayer: true }, { append: true }]) {
     expect(await convertedNames(inputs.slice(0, 1), path, { ...asked, ...more })).toEqual(became);
@@ -63,13 +63,13 @@ test("a name that a GeoPackage does not take is another one each time, also for 
   expect(read).toBe(2);
 });
 
-test("names of folders in a KML have no white space at their edges", async () => {
+test("KML folder names are trimmed", async () => {
   const { names: written, renamed } = await convertedNames(inputs.slice(-2), scratch.path("out.kml"));
   expect(written).toEqual(["places_1", "edge"]);
-  expect(renamed).toEqual(['the layer " edge" became "edge", since KML does not take it']);
+  expect(renamed).toEqual(['the layer " edge" became "edge", since KML does not allow the name']);
 });
 
-test("a file for each layer has as much of its name as a file name holds", async () => {
+test("a file for each layer keeps as much of the layer name as a file name holds", async () => {
   const long = "Straße ".repeat(30);
   const both = scratch.path("both.gpkg");
   await convertFile(inputs[1]!, both);
@@ -84,7 +84,7 @@ test("a file for each layer has as much of its name as a file name holds", async
   for (const name of shapes) expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
 });
 
-test("what is lost of a layer is told by its name, whichever of several it is", async () => {
+test("losses name the layer that they belong to", async () => {
   const feature = (id: number) => ({ ...point("p"), id });
   const files = [
     ["first", [1, 2]],

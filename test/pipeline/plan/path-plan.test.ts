@@ -64,13 +64,13 @@ const codeOf = (work: Promise<unknown>) =>
   );
 const overwrite = { overwrite: true };
 
-describe("an output is refused, and all stays as it was,", () => {
-  test("where a link leads in a circle", async () => {
+describe("an output is refused and nothing changes", () => {
+  test("if its symbolic links form a loop", async () => {
     symlinkSync("b.csv", path("a.csv"));
     symlinkSync("a.csv", path("b.csv"));
     for (const request of [{}, overwrite, { append: true }, { ifNewer: true }]) {
       await expect(convertFile(input("in.geojson", "point"), path("a.csv"), request)).rejects.toThrow(
-        "a.csv: cannot be written: its symbolic links go in a circle",
+        "a.csv: cannot be written: its symbolic links form a loop",
       );
     }
     expect(readlinkSync(path("a.csv"))).toBe("b.csv");
@@ -88,7 +88,7 @@ describe("an output is refused, and all stays as it was,", () => {
     expect(JSON.parse(content("in.geojson")).features).toHaveLength(1);
   });
 
-  test("where it belongs to an input", async () => {
+  test("if it is a companion of an input", async () => {
     await convertFile(input("in.geojson", "point"), path("roads.shp"));
     const before = content("roads.dbf");
     expect(await codeOf(convertFile(path("roads.shp"), path("roads.dbf"), { to: "csv", ...overwrite }))).toBe(
@@ -97,7 +97,7 @@ describe("an output is refused, and all stays as it was,", () => {
     expect(content("roads.dbf")).toBe(before);
   });
 
-  test("where the rejects would go into the input: those of an earlier run, mended by hand", async () => {
+  test("if the rejects file is an input", async () => {
     const rejects = input("out.csv.rejects.geojsonl", "point");
     await expect(convertFile(rejects, path("out.csv"))).rejects.toThrow("--rejects");
     expect(files()).toEqual(["out.csv.rejects.geojsonl"]);
@@ -105,20 +105,20 @@ describe("an output is refused, and all stays as it was,", () => {
     expect(existsSync(rejects)).toBe(true);
   });
 
-  test("where a part would get the name of the rejects file", async () => {
+  test("if a part has the name of the rejects file", async () => {
     const rejects = path("out_point.shp");
     const mixed = input("in.geojson", "point", "line");
     expect(await codeOf(convertFile(mixed, path("out.shp"), { rejects }))).toBe("output-collision");
     expect(files()).toEqual(["in.geojson"]);
   });
 
-  test("where a part is there already that was not named", async () => {
+  test("if a part exists", async () => {
     writeFileSync(path("out_line.shp"), "precious");
     expect(await codeOf(convertFile(input("in.geojson", "point", "line"), path("out.shp")))).toBe("output-exists");
     expect(files()).toEqual(["in.geojson", "out_line.shp"]);
   });
 
-  test("where another conversion of the run writes it, in whatever case or by a link", async () => {
+  test("if another conversion of the run writes it, in another case or through a link", async () => {
     const claims = new Set<string>();
     const from = input("in.geojson", "point");
     mkdirSync(path("real"));
@@ -135,7 +135,7 @@ describe("an output is refused, and all stays as it was,", () => {
     expect(await run("link/c.csv")).toBe("output-collision");
   });
 
-  test("where a table's .prj would be that of a Shapefile beside it; formats without a .prj do not mind", async () => {
+  test("if a table's .prj would replace that of a Shapefile; formats without a .prj are allowed", async () => {
     const from = input("in.geojson", "point");
     await convertFile(from, path("out.shp"), { targetCrs: "EPSG:3857" });
     const before = content("out.prj");
@@ -152,17 +152,17 @@ describe("an output is refused, and all stays as it was,", () => {
   });
 });
 
-test("a set is replaced beside an input of its name, since the companions are its own", async () => {
+test("a set may replace itself beside an input of the same stem", async () => {
   const from = input("places.geojson", "point");
   await convertFile(from, path("places.shp"));
   expect(await codeOf(convertFile(from, path("places.shp"), overwrite))).toBe("done");
 });
 
-describe("of an earlier run", () => {
+describe("outputs of an earlier run", () => {
   const named = (code: string, { notices }: Awaited<ReturnType<typeof convertFile>>) =>
     notices.find((notice) => notice.code === code);
 
-  test("the one file goes where the output is split now", async () => {
+  test("a single file is removed if the output is split now", async () => {
     await convertFile(input("one.geojson", "point"), path("out.shp"));
     const report = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
     expect(shapes()).toEqual(["out_line.shp", "out_point.shp"]);
@@ -170,7 +170,7 @@ describe("of an earlier run", () => {
     expect(named("leftover-parts", report)).toBeUndefined();
   });
 
-  test("parts that this run has not stay, and are named", async () => {
+  test("parts that this run does not write are kept and reported", async () => {
     await convertFile(input("all.geojson", "point", "line", "polygon"), path("out.shp"));
     const split = await convertFile(input("two.geojson", "point", "line"), path("out.shp"), overwrite);
     expect(named("leftover-parts", split)).toMatchObject({ count: 1 });
@@ -183,7 +183,7 @@ describe("of an earlier run", () => {
     expect(named("leftover-parts", again)).toBeUndefined();
   });
 
-  test("nothing goes where the run fails, nor for an empty result", async () => {
+  test("nothing is removed if the run fails or the result is empty", async () => {
     await convertFile(input("one.geojson", "point"), path("out.shp"));
     const before = content("out.shp");
     const mixed = input("two.geojson", "point", "line");
@@ -195,7 +195,7 @@ describe("of an earlier run", () => {
     expect(content("out.shp")).toBe(before);
   });
 
-  test("its rejects go with it, unless a link has their name", async () => {
+  test("an old rejects file is removed, unless it is a link", async () => {
     const from = input("one.geojson", "point");
     writeFileSync(path("out.csv.rejects.geojsonl"), "old");
     await convertFile(from, path("out.csv"));
@@ -225,7 +225,7 @@ test("several parts and their rejects appear together or not at all", async () =
   expect(contents()).toEqual(new Map([...before, ["out_polygon.dbf", "folder"]]));
 });
 
-describe("a name as long as names may be", () => {
+describe("a file name of maximum length", () => {
   const stem = `${"ß".repeat(123)}a`;
   const input = {
     type: "FeatureCollection",
@@ -235,7 +235,7 @@ describe("a name as long as names may be", () => {
     ],
   };
 
-  test("takes an output, again and again, and leaves nothing beside it", async () => {
+  test("can be written repeatedly without leftovers", async () => {
     writeFileSync(path("in.geojson"), JSON.stringify({ ...input, features: input.features.slice(0, 1) }));
     for (const overwrite of [false, true]) {
       await convert({ inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite }, createTestHost());
@@ -243,7 +243,7 @@ describe("a name as long as names may be", () => {
     }
   });
 
-  test("is cut for the rejects, the same way each time, so that those of an earlier run go", async () => {
+  test("is shortened deterministically for the rejects file", async () => {
     writeFileSync(path("in.geojson"), JSON.stringify(input));
     const request = { inputs: [path("in.geojson")], output: path(`${stem}.geojson`), overwrite: true };
     const { rejects } = await convert(request, createTestHost());

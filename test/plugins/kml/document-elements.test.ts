@@ -88,7 +88,7 @@ describe("metadata of a document", () => {
     const { path } = await rewritten(given, "out.csv");
     const report = await convertFile(path.replace("out.csv", "in.kml"), path.replace("out.csv", "b.csv"));
     expect(report.losses[0]!.example).toBe(
-      "Comma-separated values has no place for what the file says of itself: description, author, links, visibility, open, address, Snippet, LookAt, TimeSpan, Region, ExtendedData",
+      "Comma-separated values cannot hold this metadata of the file: description, author, links, visibility, open, address, Snippet, LookAt, TimeSpan, Region, ExtendedData",
     );
   });
 

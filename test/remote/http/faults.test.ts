@@ -70,7 +70,7 @@ describe("reading", () => {
   });
 
   test.each<[string, Reply, string, string]>([
-    ["cut connections", reset, "remote-unavailable", "broke off the connection (tried 3 times)"],
+    ["cut connections", reset, "remote-unavailable", "closed the connection (tried 3 times)"],
     ["500", json(500, { message: "no disk" }), "remote-unavailable", "HTTP 500: no disk (tried 3 times)"],
     ["web pages", html, "remote-protocol-error", "HTTP 200 with an HTML page (tried 3 times)"],
   ])("a read fails after too many %s", async (_name, reply, code, words) => {
@@ -101,8 +101,8 @@ describe("reading", () => {
 
 describe("writing", () => {
   test.each<[string, Reply, string]>([
-    ["a connection that is cut before the answer", reset, "the server broke off the connection"],
-    ["a connection that is cut in the answer", torn, "the server broke off the connection"],
+    ["a connection that is cut before the answer", reset, "the server closed the connection"],
+    ["a connection that is cut in the answer", torn, "the server closed the connection"],
     [
       "an answer that is cut short",
       plain(200, '{"success":[{"id"'),

@@ -50,13 +50,13 @@ describe("server certificate", { skip: !hasProgram("openssl") }, () => {
 
   test("an http address is rejected with advice", () => {
     const { status, stderr } = whoami(url.replace("https:", "http:"));
-    expect([status, stderr]).toEqual([8, expect.stringContaining("where it speaks TLS alone, write https://")]);
+    expect([status, stderr]).toEqual([8, expect.stringContaining("if it only accepts TLS, write https://")]);
   });
 
   test("plain http behind an https address fails without retries", async () => {
     const plain = await ServiceProcess.start(["--data", folder.data()]);
     const { status, stderr } = whoami(plain.listening.replace("http://127.0.0.1", "https://localhost"));
-    expect([status, stderr]).toEqual([10, expect.stringContaining("what answers there does not speak TLS")]);
+    expect([status, stderr]).toEqual([10, expect.stringContaining("the server does not use TLS")]);
     expect(stderr).toContain("write http://");
     expect(stderr).not.toContain("SSL routines");
   });

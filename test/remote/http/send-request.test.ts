@@ -61,8 +61,8 @@ describe("bodies", () => {
   });
 
   test.each<[string, Buffer, string]>([
-    ["cut short", gzipSync(text).subarray(0, 100), "the answer is compressed, and ends too early"],
-    ["damaged", Buffer.from(text), "the answer is compressed, and damaged"],
+    ["cut short", gzipSync(text).subarray(0, 100), "the compressed response ends too early"],
+    ["damaged", Buffer.from(text), "the compressed response is damaged"],
   ])("a compressed body that is %s is a failure", async (_name, bytes, reason) => {
     const pending = ask((response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bytes));
     expect(await failure(pending)).toMatchObject({ failure: { reason, isTransient: true }, isUnsent: false });
@@ -229,7 +229,7 @@ describe("unexpected servers", () => {
   test("a connection closed after it was established may have sent the request", async () => {
     const host = await listen((socket) => socket.destroy());
     expect(await failure(sendRequest(post(`http://${host}`), { timeout: 20_000 }, never))).toMatchObject({
-      failure: { reason: "the server broke off the connection", isTransient: true },
+      failure: { reason: "the server closed the connection", isTransient: true },
       isUnsent: false,
     });
   });

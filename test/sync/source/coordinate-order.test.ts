@@ -109,7 +109,7 @@ describe("latitude before longitude", () => {
   test("advises to remove --swap-xy if it caused the swap", async () => {
     const path = places("plain.geojson", swap(australia));
     const refused = await refusal(async () => (await side.read(path, { source: { swapXy: true } })).order());
-    expect(refused.message).toContain("leave --swap-xy away");
+    expect(refused.message).toContain("omit --swap-xy");
   });
 });
 

@@ -1,20 +1,20 @@
-/** The shift grids that PROJ publishes, as data: which there are, where they are used, and how to recognize them. */
+/** The catalog of the shift grids that PROJ publishes. */
 import { type Area, intersectionParts } from "../../area.js";
 import { entryLines } from "./entries.js";
 
 export interface PublishedGrid {
-  /** Of the file, below the endpoint and on disk. */
+  /** File name, below the endpoint and on disk. */
   readonly name: string;
-  /** Names of the same grid elsewhere: EPSG's, and that of PROJ before version 7. */
+  /** Other names of the grid: EPSG's, and PROJ's before version 7. */
   readonly otherNames: readonly string[];
-  /** Where its nodes lie. */
+  /** The area of its nodes. */
   readonly area: Area;
   readonly bytes: number;
-  /** Of the whole file, in lower-case hexadecimal digits. */
+  /** SHA-256 of the file, in lower-case hexadecimal. */
   readonly sha256: string;
-  /** An SPDX identifier, or the licence's title. */
+  /** An SPDX identifier, or the license's title. */
   readonly licence: string;
-  /** The agency that made it. */
+  /** The agency that produced it. */
   readonly provider: string;
   readonly areaName: string;
   /** "NAD27 to NAD83" */
@@ -43,11 +43,11 @@ function parseCatalogueLine(line: string): PublishedGrid {
   };
 }
 
-/** By its own or another name, in any case; null where PROJ publishes none. */
+/** Finds a grid by any of its names, ignoring case; null if PROJ publishes none. */
 export function publishedGrid(name: string): PublishedGrid | null {
   if (cachedGridsByName === null) {
     const found = new Map<string, PublishedGrid>();
-    // A name of its own goes before that of another.
+    // The main names take precedence over other names.
     for (const grid of publishedGrids()) for (const other of grid.otherNames) found.set(other.toLowerCase(), grid);
     for (const grid of publishedGrids()) found.set(grid.name.toLowerCase(), grid);
     cachedGridsByName = found;
@@ -55,9 +55,9 @@ export function publishedGrid(name: string): PublishedGrid | null {
   return cachedGridsByName.get(name.toLowerCase()) ?? null;
 }
 
-/** Whether some of an area lies on the grid. */
+/** Whether the grid covers a part of an area. */
 export const coversPartOf = (grid: PublishedGrid, area: Area): boolean => intersectionParts(grid.area, area).length > 0;
 
-/** A grid for people who search: its name and all that is said of it, in lower case. */
+/** The lower-case text in which `grids list` searches. */
 export const searchText = ({ name, otherNames, provider, areaName, description, licence }: PublishedGrid): string =>
   [name, ...otherNames, provider, areaName, description, licence].join("\n").toLowerCase();

@@ -98,7 +98,7 @@ export class Geos {
     }
   }
 
-  /** Why the geometry is not valid by OGC 06-103r4, and where; null where it is valid. */
+  /** Why the geometry is not valid by OGC 06-103r4, and where; null if it is valid. */
   describeInvalidity(geometry: GeosPointer): string | null {
     const { functions, outPointer } = this;
     const valid = functions.GEOSisValidDetail(geometry, 0, outPointer, outPointer + 4);

@@ -116,7 +116,7 @@ function liftToCollections(column: GeometryColumn, members: RepairResult): Repai
   return { column: { ...column, members: members.column }, repaired, failed, collapsed, lostMeasures };
 }
 
-/** Makes the invalid features of the column valid; null where all are valid already. */
+/** Makes the invalid features of the column valid; null if all are valid already. */
 export function repairColumn(geos: Geos, column: GeometryColumn): RepairResult | null {
   const problems = new Map<number, { reason: string; fatal: boolean }>();
   for (let row = 0; row < column.length; row++) {

@@ -42,7 +42,7 @@ function structuralProblem(column: GeometryColumn, row: number): ValidityProblem
   return null;
 }
 
-/** Why feature `row` is not valid (OGC 06-103r4, clause 6.1), null where it is; members of a collection one by one. */
+/** Why feature `row` is not valid (OGC 06-103r4, clause 6.1), null if it is; members of a collection one by one. */
 export function findProblem(geos: Geos, column: GeometryColumn, row: number): ValidityProblem | null {
   const kind = column.kinds[row]!;
   if (kind === Kind.GeometryCollection) {

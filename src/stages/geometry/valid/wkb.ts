@@ -6,7 +6,7 @@ import type { GeometryBuilder } from "../../../model/geometry-builder.js";
  * three dimensions, little endian.
  */
 
-/** ISO numbers three-dimensional types from 1000; GEOS's extended flavour sets this bit instead. */
+/** ISO numbers three-dimensional types from 1000; GEOS's extended flavor sets this bit instead. */
 const ewkbZFlag = 0x80000000;
 
 function hasZ(column: GeometryColumn, row: number): boolean {

@@ -275,7 +275,7 @@ describe.runIf(database)("writing", () => {
       "--target-crs",
       "EPSG:25832",
     ]);
-    expect([other.status, other.stderr]).toEqual([2, expect.stringContaining("leave --target-crs away")]);
+    expect([other.status, other.stderr]).toEqual([2, expect.stringContaining("omit --target-crs")]);
     expect(await countOf("strict")).toBe("2");
   });
 

@@ -1,0 +1,82 @@
+/** Opens everything that a conversion works with, and closes it afterwards. */
+import { Spool } from "../io/input/spool.js";
+import { OutputSet } from "../io/output/output-set.js";
+import { type ConversionContext, ProgressTracker } from "./conversion-context.js";
+import { chooseExecutor, startWorkersEarly } from "./execute/choose-executor.js";
+import type { Executor } from "./execute/executor.js";
+import { openAppendTarget, outputCrs } from "./input/append-target.js";
+import { checkGeometryDeclared } from "./input/check-geometry.js";
+import { openInputs } from "./input/open-inputs.js";
+import { checkFieldCount } from "./plan/check-field-count.js";
+import { openInPlaceUpdate } from "./plan/in-place-update.js";
+import type { PathPlan } from "./plan/path-plan.js";
+import { type ChosenWriter, type OutputFile, planOutputs } from "./plan/plan-outputs.js";
+import { parseThreshold } from "./plan/thresholds.js";
+import { ReportBuilder, unservedPositionAdvice } from "./report.js";
+import type { ConvertRequest, Host } from "./request.js";
+import { nullsBadGeometry, RejectsFile } from "./write/rejects-file.js";
+
+type RunConversion<T> = (conversion: ConversionContext, files: readonly OutputFile[]) => Promise<T>;
+
+/**
+ * Calls `run` with the open inputs, the executor and the files to write; closes inputs and executor when it ends.
+ * @throws errors of opening the inputs and of planning the output files, and what `run` throws
+ */
+export async function withOpenConversion<T>(
+  request: ConvertRequest,
+  host: Host,
+  writer: ChosenWriter,
+  pathPlan: PathPlan,
+  sharedExecutor: Executor | undefined,
+  run: RunConversion<T>,
+): Promise<T> {
+  await using earlyExecutor = sharedExecutor ? null : await startWorkersEarly(request, host, writer);
+  await using spool = new Spool();
+  const inPlaceUpdate = await openInPlaceUpdate(request, writer, host, spool);
+  await using existing = await openAppendTarget(request, writer, host, spool);
+  const reportBuilder = new ReportBuilder();
+  const { onePointLines = false } = writer.capabilities;
+  const checkFields = (source: string, count: number) => checkFieldCount(source, count, request, writer);
+  await using inputs = await openInputs(
+    request.inputs,
+    {
+      ...request,
+      keepsBadGeometries: nullsBadGeometry(request, writer.capabilities),
+      onePointLines,
+      checkFieldCount: checkFields,
+      executor: sharedExecutor ?? earlyExecutor ?? undefined,
+    },
+    host,
+    spool,
+  );
+  for (const findings of inputs.findings) reportBuilder.add(findings);
+  checkGeometryDeclared(inputs.layers, request);
+  for (const { layer, source } of inputs.layers) checkFields(source.name, layer.fields?.length ?? 0);
+  host.onLayers?.(inputs.layers.map((open) => open.layer));
+
+  const layers = [...(existing?.layers ?? []), ...inputs.layers];
+  const files = planOutputs(layers, request, writer);
+  for (const file of files) pathPlan.addPart(file.path);
+
+  const available = sharedExecutor ?? earlyExecutor;
+  await using ownExecutor = available ? null : await chooseExecutor(request, host, layers, writer);
+  const outputs = new OutputSet();
+  const getAdvice = async () => unservedPositionAdvice(await reportBuilder.collectNotices());
+  const maxRejects = parseThreshold("--max-rejects", request.maxRejects);
+  const conversion: ConversionContext = {
+    request,
+    host,
+    executor: available ?? ownExecutor!,
+    writer,
+    inputLayers: inputs.layers,
+    targetCrs: await outputCrs(request, existing),
+    inPlaceUpdate,
+    pathPlan,
+    outputs,
+    rejectsFile: new RejectsFile(pathPlan.rejectsPath, maxRejects, outputs, getAdvice, host.rewriteMessage),
+    reportBuilder,
+    progress: new ProgressTracker(host.onProgress),
+  };
+  // Awaited here, since `await using` closes the inputs when the function returns.
+  return await run(conversion, files);
+}

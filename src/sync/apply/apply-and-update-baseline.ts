@@ -1,0 +1,60 @@
+import { withSpan } from "../../tracing/span.js";
+import { defaultBackupFolder, findFreeBackupPath } from "../journal/backup.js";
+import type { OpenPlan } from "../plan/plan.js";
+import { hashComparisonSettings } from "../plan/prepare-sync.js";
+import { updateBaseline } from "../state/update-baseline.js";
+import type { SyncRun } from "../sync-run.js";
+import type { ApplyContext, ApplyReport, ServiceBehavior } from "./apply-context.js";
+import { applyPlan } from "./apply-plan.js";
+import { patchSemantics } from "./patch-semantics.js";
+
+/** The report, and whether the map is exactly as planned. */
+export interface AppliedPlan extends ApplyReport {
+  readonly isAsPlanned: boolean;
+}
+
+/** Applies a plan that has passed the guards, and updates the baseline. */
+export async function applyAndUpdateBaseline(plan: OpenPlan, rejects: string, run: SyncRun): Promise<AppliedPlan> {
+  const { settings, key } = plan.header;
+  const baseline = run.state.openBaseline(hashComparisonSettings(settings, key));
+  let isAsPlanned = false;
+  const report = await withSpan("apply", {}, () =>
+    applyPlan(plan, {
+      ...createApplyContext(rejects, run),
+      onMapReread: async (after, record) => {
+        isAsPlanned = await updateBaseline(plan, after, baseline, record);
+      },
+    }),
+  );
+  return { ...report, isAsPlanned: isAsPlanned && isFullyApplied(report) };
+}
+
+/** @param rejectsPath file for features that the service rejects */
+export function createApplyContext(rejectsPath: string, run: SyncRun): ApplyContext {
+  const { context, client, spool, stateFolder } = run;
+  return {
+    client,
+    spool,
+    stateFolder,
+    serviceBehavior: serviceBehavior(run),
+    traffic: context.traffic,
+    signal: context.host.signal,
+    backupPath: findFreeBackupPath(context.backupPath ?? defaultBackupFolder(stateFolder), client.id, context.host.now),
+    rejectsPath,
+    ...(context.onApplyProgress ? { onProgress: context.onApplyProgress } : {}),
+  };
+}
+
+/** Whether the plan was completely applied. */
+const isFullyApplied = ({ error, failed, unknown, withheld }: ApplyReport): boolean =>
+  error === null && withheld === null && failed + unknown === 0;
+
+/** Name of the state note about how the service updates nested values. */
+const patchSemanticsNote = "patch-manner";
+
+const serviceBehavior = ({ state }: SyncRun): ServiceBehavior => ({
+  get patchSemantics() {
+    return patchSemantics.find((semantics) => semantics === state.getNote(patchSemanticsNote)) ?? null;
+  },
+  savePatchSemantics: (semantics) => state.setNote(patchSemanticsNote, semantics),
+});
