@@ -23,7 +23,8 @@ const csv = (name: string, ...rows: readonly string[]) => put(name, `${["ref,lon
 // east of the Mississippi, 11 m.
 const carolina = () => csv("carolina.csv", "1,-78.6,35.8", "2,-80.8,35.2");
 const nad27 = ["--source-crs", "EPSG:4267"];
-const stated = /note crs-accuracy \(2 times\): positions are transformed by NAD27 to WGS 84 \(4\), which is accurate to 10 m/;
+const stated =
+  /note crs-accuracy \(2 times\): positions are transformed by NAD27 to WGS 84 \(4\), which is accurate to 10 m/;
 
 describe("push", () => {
   test("push states the accuracy of the features it sends", async () => {

@@ -105,9 +105,7 @@ describe("a zip", () => {
   });
 
   test("without files gives advice", async () => {
-    expect(await messageOf(await zip("none.zip", {}), "c.geojson")).toMatch(
-      /the zip contains no files; get it again$/,
-    );
+    expect(await messageOf(await zip("none.zip", {}), "c.geojson")).toMatch(/the zip contains no files; get it again$/);
   });
 });
 
