@@ -365,7 +365,7 @@ describe("what a file is", () => {
   });
 
   it.each([
-    ["a text", Buffer.from("not a database".repeat(20)), /no SQLite database/],
+    ["a text", Buffer.from("not a database".repeat(20)), /not an SQLite database/],
     ["a header alone", null, /ends early/],
     ["half of it", 0.5, /ends early/],
   ])("%s that is called a GeoPackage is refused in words", async (_, what, words) => {
@@ -501,7 +501,7 @@ describe("what a file is", () => {
     whole.close();
     await expect(readLayers(path)).rejects.toMatchObject({
       code: "input-corrupt",
-      message: expect.stringContaining(`byte ${at}: page ${rootpage}: its 0 entries take 0 bytes`),
+      message: expect.stringContaining(`byte ${at}: page ${rootpage}: 0 entries have 0 bytes`),
     });
   });
 
