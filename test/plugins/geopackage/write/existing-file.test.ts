@@ -198,7 +198,7 @@ describe("a layer that is replaced", () => {
     expectSound(path);
   });
 
-  it("tells of an index that does not fit any more", async () => {
+  it("reports an index that does not fit the new layer", async () => {
     const path = copyOf(base);
     inside(path, (database) => database.exec("CREATE INDEX by_name ON Places (name)"));
     const report = await convertFile(geojson([{ geometry: point(9, 9), properties: { other: 1 } }]), path, replace);

@@ -96,8 +96,8 @@ test.each([
   ["pg:host=h password='ge \\' heim' dbname=d", "pg:host=h password=… dbname=d"],
   ["pg:host=h sslpassword=geheim", "pg:host=h sslpassword=…"],
   ["pg:service=city", "pg:service=city"],
-])("%s is told as %s", (text, told) => {
-  expect(redactAddress(text)).toBe(told);
+])("%s is redacted to %s", (text, redacted) => {
+  expect(redactAddress(text)).toBe(redacted);
 });
 
 describe("settings", () => {
