@@ -79,7 +79,7 @@ describe("geometries", () => {
 
   it.each([
     ["of an extension", blobOf(Buffer.from("ABCDxx"), { flags: 0x20 }), "ABCD"],
-    ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "ends early"],
+    ["cut off", blobOf(pointWkb(1, 2).subarray(0, 15)), "is truncated"],
     ["of an envelope that there is not", blobOf(pointWkb(1, 2), { kind: 5 }), "envelope of kind 5"],
     ["text", "POINT (1 2)", "no blob"],
     ["of no kind", Buffer.from("GP\0\x01____hello"), "is no"],

@@ -157,7 +157,7 @@ describe("an index", () => {
 
   it("beside which the .shp is missing is named so", async () => {
     const path = writeShapefile(scratch, "orphan", { shx: shapefile(points).shx });
-    await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp is missing/);
+    await expect(openAt(path)).rejects.toThrow(/orphan\.shx.*\.shp beside it is missing/);
   });
 });
 
