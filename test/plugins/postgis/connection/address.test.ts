@@ -78,14 +78,14 @@ describe("an address", () => {
     "pg:host=h;password=geheim",
     "pg:host=h;Pwd=geheim",
   ])("written wrong is refused without telling what may be a password: %#", (text) => {
-    expect(() => databaseNameOf(text)).toThrow(/address of a database/);
+    expect(() => databaseNameOf(text)).toThrow(/database address/);
     expect(() => databaseNameOf(text)).not.toThrow(/geh/);
   });
 
   test.each(["pg:dbname=d colour=red", "pg:dbname='d", "pg:x= =y", "pg://h/%zz", "pg:dbname=d tables=a"])(
     "%s is refused",
     (text) => {
-      expect(() => databaseNameOf(text)).toThrow(/address of a database/);
+      expect(() => databaseNameOf(text)).toThrow(/database address/);
     },
   );
 });
